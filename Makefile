@@ -1,0 +1,63 @@
+# `make demo` and `make test` work on a fresh clone: each makes .venv and installs what it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+NATIVE := CMakeLists.txt CMakePresets.json $(shell find native -name '*.?pp')
+
+.PHONY: demo test lint types layers native-test pytest bench sanitize clean help
+
+help:  ## show this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
+
+demo: $(VENV)/.installed  ## show the metrics on a small example
+	@$(BIN)/python examples/first_look.py
+
+test: lint types layers native-test pytest  ## everything that must pass before a change lands
+
+lint: $(VENV)/.tools
+	ruff check .
+	ruff format --check .
+	clang-format --dry-run --Werror $(filter %.cpp %.hpp,$(NATIVE))
+	check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+
+types: $(VENV)/.tools $(VENV)/.installed
+	mypy
+
+layers: $(VENV)/.tools $(VENV)/.installed
+	lint-imports
+
+native-test: $(VENV)/.tools
+	cmake --preset native-tests
+	cmake --build --preset native-tests
+	ctest --preset native-tests
+
+pytest: $(VENV)/.tools $(VENV)/.installed
+	BERRYEVAL_BACKEND=native pytest -q
+	BERRYEVAL_BACKEND=python pytest -q
+
+bench: $(VENV)/.installed  ## measure, side by side with NumPy, as ratios
+	$(BIN)/python benchmarks/bench_arrays.py
+
+sanitize: $(VENV)/.tools  ## native tests under the address, undefined behaviour and thread sanitizers
+	for preset in sanitize sanitize-thread; do \
+	  cmake --preset $$preset && cmake --build --preset $$preset && ctest --preset $$preset || exit 1; \
+	done
+
+clean:  ## remove everything that was built or installed here
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.made: scripts/bootstrap.sh
+	scripts/bootstrap.sh $(VENV) $(PYTHON)
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.made pyproject.toml src/berryeval/__init__.py $(NATIVE)
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.tools: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@

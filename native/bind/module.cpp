@@ -1,0 +1,9 @@
+// The native surface of BerryEval, on one screen.
+#include <nanobind/nanobind.h>
+
+#include "bind_arrays.hpp"
+
+NB_MODULE(_native, module) {
+  module.doc() = "Native twins of BerryEval's Python reference implementations.";
+  bind_arrays(module);
+}

@@ -1,0 +1,40 @@
+// Work on rows shared out among threads, so that the result cannot depend on their number.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace berryeval {
+
+// Calls work(part, begin, end) for `parts` contiguous parts of [0, count), one thread each. An
+// exception in any part is thrown again here, once every thread has ended.
+template <class Work>
+void for_each_part(std::size_t count, std::size_t parts, const Work& work) {
+  std::vector<std::exception_ptr> failures(parts);
+  const auto run = [&](std::size_t part) noexcept {
+    try {
+      work(part, count * part / parts, count * (part + 1) / parts);
+    } catch (...) {
+      failures[part] = std::current_exception();
+    }
+  };
+
+  std::vector<std::thread> workers;
+  workers.reserve(parts - 1);
+  try {
+    while (workers.size() + 1 < parts) workers.emplace_back(run, workers.size() + 1);
+  } catch (const std::system_error&) {
+    // The system gives no more threads: what is left runs here.
+  }
+  run(0);
+  for (std::size_t part = workers.size() + 1; part < parts; ++part) run(part);
+  for (std::thread& worker : workers) worker.join();
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+}
+
+}  // namespace berryeval

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Makes the virtual environment $1 with the interpreter $2 on a machine that may lack almost
+# everything: installs a C++ compiler, the Python headers and venv support where they are missing
+# and may be installed, and says what to do where they may not.
+set -eu
+venv=$1
+python=$2
+
+missing=""
+command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || missing="$missing g++"
+headers=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
+[ -e "$headers/Python.h" ] || missing="$missing python3-dev"
+"$python" -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
+
+if [ -n "$missing" ]; then
+  if [ "$(id -u)" = 0 ]; then sudo=""; else sudo="sudo -n"; fi
+  if command -v apt-get >/dev/null && $sudo true 2>/dev/null; then
+    echo "installing$missing"
+    $sudo apt-get update -qq
+    # shellcheck disable=SC2086 - several packages, several words
+    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -qq -y --no-install-recommends $missing
+  else
+    echo "missing:$missing. Install them to get the native core; going on without." >&2
+  fi
+fi
+
+if "$python" -c 'import ensurepip' 2>/dev/null; then
+  "$python" -m venv "$venv"
+else
+  # Without ensurepip: virtualenv from the package index, in a folder of its own.
+  tool=$(mktemp -d)
+  trap 'rm -rf "$tool"' EXIT
+  "$python" -m pip install --quiet --target "$tool" virtualenv
+  PYTHONPATH=$tool "$python" -m virtualenv --quiet "$venv"
+fi
+"$venv/bin/python" -m pip install --quiet --upgrade pip

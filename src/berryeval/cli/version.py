@@ -1,0 +1,38 @@
+"""`berryeval version`."""
+
+from __future__ import annotations
+
+import platform
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from berryeval import __version__
+from berryeval.cli.output import print_json
+
+
+def version(*, json: Annotated[bool, Parameter(negative="")] = False) -> None:
+    """Show versions and the backend in use.
+
+    Args:
+        json: Print JSON instead of text.
+    """
+    import numpy as np  # noqa: PLC0415 - `berryeval version --help` does without
+
+    from berryeval import _backend  # noqa: PLC0415 - may refuse a setting; then that is the error
+
+    facts = {
+        "version": __version__,
+        "backend": _backend.BACKEND,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "platform": platform.platform(),
+    }
+    if json:
+        print_json("version", {**facts, "native_problem": _backend.native_problem})
+        return
+    print(f"berryeval {facts.pop('version')}")
+    if _backend.native_problem:
+        facts["backend"] += f" (not native: {_backend.native_problem})"
+    for name, value in facts.items():
+        print(f"{name:<9} {value}")

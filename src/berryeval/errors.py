@@ -1,0 +1,25 @@
+"""Every exception BerryEval raises on purpose, apart from Python's own for wrong arguments.
+
+    BerryEvalError                   something the user can put right; says what, where and what next
+    ├── ConfigurationError           a setting or environment variable has a value that cannot be used
+    │                                (also a ValueError)
+    └── BackendUnavailableError      a backend was demanded that this installation does not have
+                                     (also an ImportError)
+
+A wrong argument to a Python function is a plain `TypeError` or `ValueError`. The command line turns
+all of these into exit codes in one place, `berryeval.cli.app`.
+"""
+
+__all__ = ["BackendUnavailableError", "BerryEvalError", "ConfigurationError"]
+
+
+class BerryEvalError(Exception):
+    """Base of the exceptions of this package; its message is fit to be shown to the user as it is."""
+
+
+class ConfigurationError(BerryEvalError, ValueError):
+    """A setting or environment variable has a value that cannot be used."""
+
+
+class BackendUnavailableError(BerryEvalError, ImportError):
+    """The backend that was asked for is not there."""
