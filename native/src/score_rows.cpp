@@ -28,8 +28,8 @@ constexpr auto kMeasureNames = std::to_array<std::pair<std::string_view, Measure
 
 // What every row needs and no row changes.
 struct Discounts {
-  std::vector<double> log2_of_next;   // log2(rank + 1) at index rank
-  std::vector<double> unit_ideal;     // the ideal DCG of n documents of grade 1 at index n
+  std::vector<double> log2_of_next;  // log2(rank + 1) at index rank
+  std::vector<double> unit_ideal;    // the ideal DCG of n documents of grade 1 at index n
 
   explicit Discounts(std::size_t depth) : log2_of_next(depth + 1), unit_ideal(depth + 1) {
     for (std::size_t rank = 1; rank <= depth; ++rank) {
@@ -146,20 +146,14 @@ std::optional<GradeConflict> score_part(const ScoreInput& input, std::span<const
                                         bool binary, std::size_t begin, std::size_t end,
                                         std::span<float> out) {
   const std::size_t depth = discounts.log2_of_next.size() - 1;
-  const bool graded_ideal =
-      !binary && std::ranges::any_of(requests, [](const Request& request) {
-        return request.measure == Measure::ndcg;
-      });
+  const bool graded_ideal = !binary && std::ranges::any_of(requests, [](const Request& request) {
+    return request.measure == Measure::ndcg;
+  });
   RowJudge judge(input.relevant.width, depth);
   for (std::size_t row = begin; row < end; ++row) {
-    judge.start_row();
-    const auto relevant = input.relevant[row];
-    for (std::size_t column = 0; column < relevant.size(); ++column) {
-      const std::int32_t id = relevant[column];
-      if (id == kPadding) continue;
-      if (const auto earlier = judge.add(id, grade_at(row, column), column)) {
-        return GradeConflict{row, *earlier, column};
-      }
+    const auto grade_in_row = [&](std::size_t column) { return grade_at(row, column); };
+    if (const auto columns = judge.learn(input.relevant[row], grade_in_row)) {
+      return GradeConflict{row, columns->first, columns->second};
     }
     const auto ranking = input.retrieved[row].first(depth);
     const JudgedRow judged{

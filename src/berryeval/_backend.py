@@ -22,7 +22,7 @@ BackendName = Literal["native", "python"]
 def _import_native() -> tuple[ModuleType | None, str | None]:
     """The native module, or None and why it cannot be imported."""
     try:
-        from berryeval import _native  # noqa: PLC0415 - it may be missing, and that is no error
+        from berryeval import _native
     except ImportError as error:
         return None, str(error)
     return _native, None

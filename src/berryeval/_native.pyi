@@ -1,4 +1,4 @@
-"""Types of the compiled module; native/bind/module.cpp lists what is in it."""
+# Types of the compiled module; native/bind/module.cpp lists what is in it.
 
 from collections.abc import Sequence
 

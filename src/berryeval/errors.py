@@ -1,7 +1,7 @@
 """Every exception BerryEval raises on purpose, apart from Python's own for wrong arguments.
 
-    BerryEvalError                   something the user can put right; says what, where and what next
-    ├── ConfigurationError           a setting or environment variable has a value that cannot be used
+    BerryEvalError                   something the user can put right: what, where, what next
+    ├── ConfigurationError           a setting or environment variable cannot be used as it is
     │                                (also a ValueError)
     └── BackendUnavailableError      a backend was demanded that this installation does not have
                                      (also an ImportError)
@@ -14,7 +14,7 @@ __all__ = ["BackendUnavailableError", "BerryEvalError", "ConfigurationError"]
 
 
 class BerryEvalError(Exception):
-    """Base of the exceptions of this package; its message is fit to be shown to the user as it is."""
+    """Base of the exceptions of this package; its message is fit to be shown to the user."""
 
 
 class ConfigurationError(BerryEvalError, ValueError):

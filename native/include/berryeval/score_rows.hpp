@@ -36,7 +36,8 @@ struct ScoreInput {
   Rows<std::int32_t> retrieved;
   Rows<std::int32_t> relevant;
   Grades grades;
-  double threshold;  // a document counts as relevant from this grade on; ndcg reads the grade itself
+  double
+      threshold;  // a document counts as relevant from this grade on; ndcg reads the grade itself
 };
 
 // `row` judges one id twice, with different grades in the columns `first` and `second`.

@@ -48,13 +48,12 @@ def build_app() -> App:
 
 
 def run(app: App, arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code; what went wrong goes to stderr, in one line."""
+    """Run one command line and return its exit code; an error is one line on stderr."""
     debug = DEBUG_FLAG in arguments
     tokens = [token for token in arguments if token != DEBUG_FLAG]
+    app.suppress_keyboard_interrupt = False  # or it would exit by itself, without a word
     try:
-        result = app(
-            tokens, exit_on_error=False, print_error=False, result_action="return_value"
-        )
+        result = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
     except CycloptsError as error:
         return _fail(error, EXIT_USAGE, f"{app.name[0]} --help shows what there is", debug=debug)
@@ -75,7 +74,7 @@ def run(app: App, arguments: Sequence[str]) -> int:
 
 def _fail(error: Exception, code: int, hint: str = "", *, debug: bool) -> int:
     if debug:
-        import traceback  # noqa: PLC0415 - needed for this alone
+        import traceback
 
         traceback.print_exception(error)
     message = " ".join(str(error).split()) or type(error).__name__

@@ -17,9 +17,9 @@ def version(*, json: Annotated[bool, Parameter(negative="")] = False) -> None:
     Args:
         json: Print JSON instead of text.
     """
-    import numpy as np  # noqa: PLC0415 - `berryeval version --help` does without
+    import numpy as np
 
-    from berryeval import _backend  # noqa: PLC0415 - may refuse a setting; then that is the error
+    from berryeval import _backend
 
     facts = {
         "version": __version__,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
@@ -19,8 +20,6 @@ from berryeval.metrics._validation import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from berryeval.metrics._types import (
         Denominator,
         GradeArray,
@@ -129,7 +128,7 @@ def hit_rate(
 def evaluate_arrays(
     retrieved: QueryDocArray,
     relevant: RelevanceArray,
-    measures: Sequence[str] = MEASURES,
+    measures: Iterable[str] = MEASURES,
     *,
     k: SupportsIndex | None = None,
     grades: GradeArray | None = None,
@@ -219,19 +218,21 @@ def _precision_of(denominator: Denominator) -> str:
     return f"precision_of_{check_denominator(denominator)}"
 
 
-def _as_names(measures: Sequence[str]) -> Sequence[str]:
-    if isinstance(measures, str) or not all(isinstance(text, str) for text in measures):
+def _as_names(measures: Iterable[str]) -> list[str]:
+    several = isinstance(measures, Iterable) and not isinstance(measures, str)
+    names = list(measures) if several else []
+    if not several or not all(isinstance(name, str) for name in names):
         msg = f'measures must be a list of names such as ["recall@10", "mrr"], found {measures!r}'
         raise TypeError(msg)
-    return measures
+    return names
 
 
 def _parse(text: str) -> tuple[str, int | None]:
     match = _SPELLING.fullmatch(text)
     if match is None or match["name"] not in MEASURES:
-        import difflib  # noqa: PLC0415 - needed for this message alone
+        import difflib
 
-        near = difflib.get_close_matches(text.split("@")[0].lower(), MEASURES, n=1)
+        near = difflib.get_close_matches(text.partition("@")[0].lower(), MEASURES, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         msg = (
             f"measures holds the unknown name {text!r}; {hint}"

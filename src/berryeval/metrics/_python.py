@@ -1,4 +1,4 @@
-"""The array metrics in plain Python: always there, and what the native twin must equal to the byte."""
+"""The array metrics in plain Python: always there, and the measure of the native twin."""
 
 from __future__ import annotations
 

@@ -98,8 +98,9 @@ def mean_reciprocal_rank(
     query_results: Iterable[QueryResult], k: SupportsIndex | None = None, *, threshold: int = 1
 ) -> float:
     """The mean of `reciprocal_rank` over queries; 0.0 if there are none."""
+    level = check_integer("threshold", threshold)
     return _mean(
-        reciprocal_rank(result.retrieved, result.judgments, k, threshold=threshold)
+        _formulas.reciprocal_rank(*judge_list(result.retrieved, result.judgments, k), level)
         for result in query_results
     )
 

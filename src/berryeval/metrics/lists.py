@@ -1,6 +1,6 @@
 """Metrics on one ranked list of string ids with graded judgments, and a report over many.
 
-    >>> judgments = [RelevanceJudgment("a", 2), RelevanceJudgment("b", 1), RelevanceJudgment("c", 0)]
+    >>> judgments = [RelevanceJudgment("a", 2), RelevanceJudgment("b", 1)]
     >>> round(ndcg(["a", "c", "b"], judgments, k=3), 4)
     0.9502
     >>> compute_all(["a", "c", "b"], judgments, k=3).recall
@@ -53,6 +53,7 @@ __all__ = [
     "reciprocal_rank",
 ]
 
+
 @dataclass(frozen=True)
 class ListScores:
     """Every metric of one list at one cutoff."""
@@ -74,7 +75,9 @@ def recall(
     threshold: int = 1,
 ) -> float:
     """The share of the relevant documents that the top `k` holds."""
-    return _formulas.recall(*judge_list(retrieved, judgments, k), check_integer("threshold", threshold))
+    return _formulas.recall(
+        *judge_list(retrieved, judgments, k), check_integer("threshold", threshold)
+    )
 
 
 def precision(
@@ -146,7 +149,9 @@ def hit_rate(
     threshold: int = 1,
 ) -> float:
     """1.0 if the top `k` holds a relevant document, else 0.0."""
-    return _formulas.hit_rate(*judge_list(retrieved, judgments, k), check_integer("threshold", threshold))
+    return _formulas.hit_rate(
+        *judge_list(retrieved, judgments, k), check_integer("threshold", threshold)
+    )
 
 
 def compute_all(

@@ -1,0 +1,137 @@
+"""A first look at the metrics: two searches over a small handbook, judged and compared.
+
+`make demo` runs this file. It is meant to be read: everything it needs is in it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import berryeval
+from berryeval.metrics import BACKEND, PADDING_ID, evaluate_arrays
+from berryeval.metrics.lists import QueryResult, compute_all, quality_report
+
+K = 5
+
+# Which pages of the handbook answer a question: 3 fully, 2 mostly, 1 touches it, 0 does not.
+JUDGMENTS: dict[str, dict[str, int]] = {
+    "How do I reset my password?": {"password-reset": 3, "account-settings": 1},
+    "refund after 30 days": {"refund-policy": 3, "billing-faq": 2, "terms": 1},
+    "why is my upload stuck at 99 %": {"upload-errors": 3, "file-limits": 2, "status-page": 0},
+    "single sign-on vs. two-factor": {"sso-guide": 3, "two-factor": 3, "security-overview": 2},
+    "export all invoices": {"invoice-export": 3, "billing-api": 2, "billing-faq": 1},
+    "delete a team": {"team-admin": 3},
+}
+
+# What two searches returned, best first. Keyword search repeats a page once and finds nothing for
+# one question; the hybrid search returns fewer pages where it is sure.
+SEARCHES: dict[str, dict[str, list[str]]] = {
+    "keyword": {
+        "How do I reset my password?": [
+            "account-settings",
+            "two-factor",
+            "password-reset",
+            "terms",
+        ],
+        "refund after 30 days": ["billing-faq", "billing-faq", "refund-policy", "file-limits"],
+        "why is my upload stuck at 99 %": ["status-page", "file-limits", "upload-errors"],
+        "single sign-on vs. two-factor": ["two-factor", "password-reset", "sso-guide", "terms"],
+        "export all invoices": [
+            "billing-faq",
+            "invoice-export",
+            "billing-api",
+            "terms",
+            "sso-guide",
+        ],
+        "delete a team": ["account-settings", "terms", "file-limits"],
+    },
+    "hybrid": {
+        "How do I reset my password?": ["password-reset", "two-factor", "account-settings"],
+        "refund after 30 days": ["refund-policy", "billing-faq", "terms", "invoice-export"],
+        "why is my upload stuck at 99 %": ["upload-errors", "status-page", "file-limits"],
+        "single sign-on vs. two-factor": ["sso-guide", "security-overview", "two-factor"],
+        "export all invoices": ["billing-api", "billing-faq", "invoice-export"],
+        "delete a team": ["account-settings", "team-admin"],
+    },
+}
+
+
+def per_query_table() -> Table:
+    """The nDCG and reciprocal rank of each question, side by side."""
+    table = Table(title=f"Each question, at {K}", title_justify="left")
+    table.add_column("question")
+    for search in SEARCHES:
+        table.add_column(f"{search}\nnDCG", justify="right")
+        table.add_column(f"{search}\nRR", justify="right")
+    for question, grades in JUDGMENTS.items():
+        cells = []
+        for rankings in SEARCHES.values():
+            scores = compute_all(rankings[question], grades, K)
+            cells += [f"{scores.ndcg:.3f}", f"{scores.reciprocal_rank:.3f}"]
+        table.add_row(question, *cells)
+    return table
+
+
+def summary_table() -> Table:
+    """The means over all questions."""
+    table = Table(title="All questions", title_justify="left")
+    for column in ("search", "P@5", "P@10", "R@10", "MRR", "found nothing"):
+        table.add_column(column, justify="left" if column == "search" else "right")
+    reports = {
+        search: quality_report(
+            QueryResult(question, ranking, JUDGMENTS[question])
+            for question, ranking in rankings.items()
+        )
+        for search, rankings in SEARCHES.items()
+    }
+    for search, report in reports.items():
+        means = (
+            report.precision_at_5, report.precision_at_10, report.recall_at_10, report.mrr,
+        )  # fmt: skip
+        table.add_row(search, *(f"{mean:.3f}" for mean in means), str(report.queries_without_hit))
+    return table
+
+
+def array_table() -> Table:
+    """The same rankings as integer ids in NumPy arrays, all measures in one call per search."""
+    pages = sorted({page for judged in JUDGMENTS.values() for page in judged})
+    number = {page: index for index, page in enumerate(pages)}
+
+    def rows(lists: list[list[int]], width: int) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
+        return np.array([row + [PADDING_ID] * (width - len(row)) for row in lists], dtype=np.int32)
+
+    relevant = rows([[number[page] for page in judged] for judged in JUDGMENTS.values()], 3)
+    grades = rows([list(judged.values()) for judged in JUDGMENTS.values()], 3)
+    table = Table(title=f"The same as arrays ({BACKEND} backend), means", title_justify="left")
+    table.add_column("search")
+    names = [f"{name}@{K}" for name in ("recall", "precision", "mrr", "ndcg", "hit_rate")]
+    for name in names:
+        table.add_column(name, justify="right")
+    for search, rankings in SEARCHES.items():
+        retrieved = rows([[number[page] for page in ranking] for ranking in rankings.values()], K)
+        scores = evaluate_arrays(retrieved, relevant, names, grades=grades)
+        table.add_row(search, *(f"{scores[name].mean():.3f}" for name in names))
+    return table
+
+
+def main() -> None:
+    """Print the three tables and what to try next."""
+    console = Console()
+    console.print(f"[bold]BerryEval {berryeval.__version__}[/bold], {BACKEND} backend\n")
+    for table in (per_query_table(), summary_table(), array_table()):
+        console.print(table)
+        console.print()
+    console.print(
+        "Precision differs between the last two tables on purpose: lists divide by k, arrays by\n"
+        "the ids that are there (denominator= chooses).\n\n"
+        "Next: .venv/bin/berryeval version, make bench, or edit examples/first_look.py "
+        "and run make demo again.",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+if __name__ == "__main__":
+    main()

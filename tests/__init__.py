@@ -1,0 +1,1 @@
+"""Tests of BerryEval; the folders mirror the package."""

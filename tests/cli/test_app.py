@@ -1,0 +1,189 @@
+"""The command line: what it prints, and which exit code each kind of end has."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from cyclopts import App
+
+import berryeval
+from berryeval.cli.app import build_app, run
+from berryeval.errors import BackendUnavailableError, ConfigurationError
+from berryeval.metrics import BACKEND
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def berryeval_command(
+    *arguments: str, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the command as a user does, in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "berryeval", *arguments],
+        capture_output=True, text=True, check=False, env=env,
+    )  # fmt: skip
+
+
+def test_version_as_text(capsys: pytest.CaptureFixture[str]) -> None:
+    """Version, backend, Python, NumPy and platform, a line each."""
+    assert run(build_app(), ["version"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"berryeval {berryeval.__version__}"
+    assert lines[1].startswith(f"backend   {BACKEND}")
+    assert lines[2:] == [
+        f"python    {platform.python_version()}",
+        f"numpy     {np.__version__}",
+        f"platform  {platform.platform()}",
+    ]
+
+
+def test_version_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--json` prints one envelope with a schema version."""
+    assert run(build_app(), ["version", "--json"]) == 0
+    envelope = json.loads(capsys.readouterr().out)
+    assert envelope["schema_version"] == 1
+    assert envelope["command"] == "version"
+    assert envelope["data"]["backend"] == BACKEND
+    assert envelope["data"].keys() == {
+        "version", "backend", "python", "numpy", "platform", "native_problem",
+    }  # fmt: skip
+
+
+def test_version_says_why_it_is_not_native(clean_environment: dict[str, str]) -> None:
+    """A Python backend is visible, with its reason."""
+    done = berryeval_command("version", env={**clean_environment, "BERRYEVAL_BACKEND": "python"})
+    assert done.returncode == 0
+    assert "backend   python (not native: BERRYEVAL_BACKEND=python)" in done.stdout
+
+
+@pytest.mark.parametrize("variable", ["BERRYEVAL_BACKEND"])
+def test_a_bad_setting_is_one_line_and_exit_2(
+    variable: str, clean_environment: dict[str, str]
+) -> None:
+    """A wrong environment variable gives no traceback."""
+    done = berryeval_command("version", env={**clean_environment, variable: "quantum"})
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == (
+        "error: BERRYEVAL_BACKEND must be 'native' or 'python' (or unset), found 'quantum'\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["verson"], 'Did you mean "version"?'),
+        (["version", "--jsn"], "Did you mean --json?"),
+        (["version", "surplus"], "surplus"),
+    ],
+)
+def test_wrong_usage_is_exit_2(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A mistyped command line is answered in one line on stderr, with what to do next."""
+    assert run(build_app(), arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("error: ")
+    assert printed.err.count("\n") == 1
+    assert said in printed.err
+    assert printed.err.endswith("(berryeval --help shows what there is)\n")
+
+
+def failing_app(error: BaseException) -> App:
+    """An app with one command, which raises `error`."""
+    app = App(name="berryeval")
+
+    def fail() -> None:
+        raise error
+
+    app.command(fail, name="fail")
+    return app
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (ConfigurationError("bad value"), 2, "error: bad value\n"),
+        (BackendUnavailableError("not here"), 2, "error: not here\n"),
+        (
+            RuntimeError("broken\nin two lines"), 3,
+            "error: broken in two lines (this looks like a bug; --debug shows where it happened)\n",
+        ),
+        (
+            ZeroDivisionError(), 3,
+            "error: ZeroDivisionError (this looks like a bug; --debug shows where it happened)\n",
+        ),
+        (KeyboardInterrupt(), 130, "interrupted\n"),
+    ],
+)  # fmt: skip
+def test_errors_become_exit_codes(
+    error: BaseException, code: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever a command raises ends in one line and the code of its kind."""
+    assert run(failing_app(error), ["fail"]) == code
+    assert capsys.readouterr().err == message
+
+
+@pytest.mark.parametrize("arguments", [["--debug", "fail"], ["fail", "--debug"]])
+def test_debug_shows_the_traceback(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--debug`, anywhere, adds the traceback and changes nothing else."""
+    assert run(failing_app(RuntimeError("broken")), arguments) == 3
+    printed = capsys.readouterr().err
+    assert printed.startswith("Traceback (most recent call last):")
+    assert "in fail" in printed
+    assert "error: broken" in printed
+
+
+def test_an_exit_code_is_passed_on() -> None:
+    """A command that returns an int sets the exit code."""
+    app = App(name="berryeval")
+    app.command(lambda: 1, name="gate")
+    assert run(app, ["gate"]) == 1
+
+
+def test_help_lists_commands_and_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--help` says what there is and what the exit codes mean."""
+    assert run(build_app(), ["--help"]) == 0
+    printed = capsys.readouterr().out
+    assert "version" in printed
+    assert "Exit codes: 0 passed, 1 quality failed, 2 wrong usage or configuration" in printed
+
+
+def test_no_arguments_show_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """The bare command helps."""
+    assert run(build_app(), []) == 0
+    assert capsys.readouterr().out.startswith("Usage: berryeval COMMAND")
+
+
+def test_version_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--version` prints the number alone."""
+    assert run(build_app(), ["--version"]) == 0
+    assert capsys.readouterr().out == f"{berryeval.__version__}\n"
+
+
+def test_help_does_not_import_numpy() -> None:
+    """Help is fast because it imports nothing heavy."""
+    script = (
+        "import sys; from berryeval.cli.app import build_app, run; run(build_app(), ['--help']); "
+        "sys.exit('numpy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no POSIX pipes to break")
+def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
+    """`berryeval … | head` ends quietly."""
+    script = f"{sys.executable} -m berryeval version 2>{tmp_path}/err | true; cat {tmp_path}/err"
+    done = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout == ""

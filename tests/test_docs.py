@@ -1,0 +1,85 @@
+"""The documents are true: their sessions run, their commands exist, the changelog is in order."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from berryeval import metrics
+from berryeval.metrics import lists
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_sessions_of_the_readme_run() -> None:
+    """Every line after a prompt gives what the README shows."""
+    results = doctest.testfile(str(ROOT / "README.md"), module_relative=False, encoding="utf-8")
+    assert results.attempted > 10
+    assert results.failed == 0
+
+
+@pytest.mark.parametrize("module", [metrics, lists])
+def test_the_readme_names_every_metric(module: object) -> None:
+    """The table of what exists does not lag behind."""
+    functions = [name for name in vars(module)["__all__"] if callable(vars(module)[name])]
+    metric_names = [
+        name for name in functions if name.islower() and not name.startswith("validate")
+    ]
+    assert metric_names
+    for name in metric_names:
+        assert f"`{name}`" in README, name
+
+
+def test_make_targets_in_the_documents_exist() -> None:
+    """`make something` in a document is a target of the Makefile."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    documents = [README, (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")]
+    mentioned = {target for text in documents for target in re.findall(r"\bmake ([a-z-]+)", text)}
+    mentioned -= {"of"}
+    assert {"demo", "test", "bench", "sanitize"} <= mentioned
+    for target in mentioned:
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_the_layers_in_the_documents_are_the_ones_enforced() -> None:
+    """The diagram shows the contract of import-linter, line by line."""
+    contract = (ROOT / "pyproject.toml").read_text(encoding="utf-8").split("layers = [")[1]
+    enforced = re.findall(r'^  "(.+)",$', contract.split("]")[0], re.MULTILINE)
+    diagram = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("```")[1]
+    drawn = [line.split("  ")[0].strip() for line in diagram.strip().splitlines()]
+    assert drawn == [layer.replace("(_native)", "_native") for layer in enforced]
+
+
+def test_the_changelog_starts_with_what_is_unreleased() -> None:
+    """Changes are written under the next release."""
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## \[(.+?)\]", changelog, re.MULTILINE)[0] == "Unreleased"
+
+
+def test_the_demo_runs() -> None:
+    """`make demo` shows a table per question, per search and per array metric."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "first_look.py")],
+        capture_output=True, text=True, encoding="utf-8", check=True,
+        env={"PYTHONIOENCODING": "utf-8", "COLUMNS": "120"},
+    )  # fmt: skip
+    for expected in ("How do I reset my password?", "0.964", "found nothing", "hit_rate@5"):
+        assert expected in done.stdout
+
+
+def test_the_benchmark_runs() -> None:
+    """`make bench` ends with its tables, here on few queries and without looking at the times."""
+    if metrics.BACKEND == "python":
+        pytest.skip("the benchmark compares the native backend, which is not in use")
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / "bench_arrays.py"), "--queries", "2000"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    for expected in ("all five", "five in one call / one metric", "limit:", "import: numpy"):
+        assert expected in done.stdout
