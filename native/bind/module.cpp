@@ -2,8 +2,10 @@
 #include <nanobind/nanobind.h>
 
 #include "bind_arrays.hpp"
+#include "bind_engine.hpp"
 
 NB_MODULE(_native, module) {
   module.doc() = "Native twins of BerryEval's Python reference implementations.";
   bind_arrays(module);
+  bind_engine(module);
 }

@@ -1,6 +1,7 @@
 # Types of the compiled module; native/bind/module.cpp lists what is in it.
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,3 +15,28 @@ def score_rows(
     out: npt.NDArray[np.float32],
     threads: int,
 ) -> tuple[int, int, int] | None: ...
+def measure_names() -> list[str]: ...
+def evaluate(
+    qrels: tuple[Any, ...],
+    run: tuple[Any, ...],
+    run_query_of: npt.NDArray[np.int64],
+    specs: Sequence[tuple[str, dict[str, float], list[float], list[tuple[float, float]]]],
+    ties: str,
+    single_precision: bool,  # noqa: FBT001
+    depth: int,
+    out: npt.NDArray[np.float64],
+    counts: npt.NDArray[np.int64],
+    threads: int,
+) -> tuple[bool, int] | None: ...
+def score_run_text(
+    qrels: tuple[Any, ...],
+    text: npt.NDArray[np.uint8],
+    specs: Sequence[tuple[str, dict[str, float], list[float], list[tuple[float, float]]]],
+    ties: str,
+    single_precision: bool,  # noqa: FBT001
+    depth: int,
+    out: npt.NDArray[np.float64],
+    counts: npt.NDArray[np.int64],
+    threads: int,
+) -> dict[str, Any]: ...
+def read_table(kind: str, text: npt.NDArray[np.uint8], lenient: bool) -> Any: ...  # noqa: FBT001

@@ -3,6 +3,10 @@
     BerryEvalError                   something the user can put right: what, where, what next
     ├── ConfigurationError           a setting or environment variable cannot be used as it is
     │                                (also a ValueError)
+    ├── DataError                    a file, frame or dict does not hold what it should; says where
+    │                                (also a ValueError)
+    ├── MeasureError                 an unknown measure, or a parameter it does not take
+    │                                (also a ValueError)
     └── BackendUnavailableError      a backend was demanded that this installation does not have
                                      (also an ImportError)
 
@@ -10,7 +14,13 @@ A wrong argument to a Python function is a plain `TypeError` or `ValueError`. Th
 all of these into exit codes in one place, `berryeval.cli.app`.
 """
 
-__all__ = ["BackendUnavailableError", "BerryEvalError", "ConfigurationError"]
+__all__ = [
+    "BackendUnavailableError",
+    "BerryEvalError",
+    "ConfigurationError",
+    "DataError",
+    "MeasureError",
+]
 
 
 class BerryEvalError(Exception):
@@ -19,6 +29,14 @@ class BerryEvalError(Exception):
 
 class ConfigurationError(BerryEvalError, ValueError):
     """A setting or environment variable has a value that cannot be used."""
+
+
+class DataError(BerryEvalError, ValueError):
+    """A file, frame or dict does not hold what it should."""
+
+
+class MeasureError(BerryEvalError, ValueError):
+    """A measure nobody knows, or a parameter it does not take."""
 
 
 class BackendUnavailableError(BerryEvalError, ImportError):

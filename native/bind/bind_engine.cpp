@@ -1,0 +1,276 @@
+// The engine for Python: tables as columns in, values out. Nothing is converted or copied on the
+// way in; whatever does not fit is a TypeError, whatever does not fit together a ValueError.
+#include "bind_engine.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "berryeval/evaluate.hpp"
+#include "berryeval/read_table.hpp"
+#include "berryeval/score_file.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+template <class T>
+using Column = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Text = std::pair<Column<const std::uint8_t>, Column<const std::int64_t>>;
+// queries, offsets, documents, values
+using TableArrays = std::tuple<Text, Column<const std::int64_t>, Text, Column<const double>>;
+using NamedParams = std::map<std::string, double>;
+// name, numbers, weights, gains
+using SpecArrays = std::tuple<std::string, NamedParams, std::vector<double>,
+                              std::vector<std::pair<double, double>>>;
+
+void require(bool holds, const char* what) {
+  if (!holds) throw std::invalid_argument(what);
+}
+
+// Offsets must rise from 0 to `size`: everything that is read lies between two of them.
+void check_offsets(const Column<const std::int64_t>& offsets, std::size_t size, const char* what) {
+  require(offsets.size() > 0 && offsets.data()[0] == 0, what);
+  for (std::size_t i = 1; i < offsets.size(); ++i) {
+    require(offsets.data()[i] >= offsets.data()[i - 1], what);
+  }
+  require(static_cast<std::size_t>(offsets.data()[offsets.size() - 1]) == size, what);
+}
+
+berryeval::Strings strings_of(const Text& text) {
+  check_offsets(text.second, text.first.size(),
+                "the offsets of a string column do not fit its data");
+  return {reinterpret_cast<const char*>(text.first.data()), text.second.data(),
+          text.second.size() - 1};
+}
+
+berryeval::QueryTable table_of(const TableArrays& arrays) {
+  const auto& [queries, offsets, documents, values] = arrays;
+  const berryeval::QueryTable table{strings_of(queries), offsets.data(), strings_of(documents),
+                                    values.data()};
+  require(table.documents.count == values.size(), "a table needs one value per document");
+  require(offsets.size() == table.queries.count + 1, "a table needs one offset per query and one");
+  check_offsets(offsets, values.size(), "the offsets of a table do not fit its rows");
+  return table;
+}
+
+berryeval::Params params_of(const SpecArrays& spec) {
+  berryeval::Params params;
+  for (const auto& [name, value] : std::get<1>(spec)) {
+    if (name == "cutoff") {
+      require(value >= 1, "a cutoff must be 1 or more");
+      params.cutoff = static_cast<std::size_t>(value);
+    } else if (name == "rel") {
+      params.rel = value;
+    } else if (name == "judged_only") {
+      params.judged_only = value != 0;
+    } else if (name == "recall") {
+      params.recall = value;
+    } else if (name == "p") {
+      params.p = value;
+    } else if (name == "alpha") {
+      params.alpha = value;
+    } else if (name == "beta") {
+      params.beta = value;
+    } else if (name == "T") {
+      params.T = value;
+    } else if (name == "min_rel") {
+      params.min_rel = value;
+    } else if (name == "max_rel") {
+      params.max_rel = value;
+    } else if (name == "mult") {
+      params.mult = value;
+    } else if (name == "exponential") {
+      params.exponential = value != 0;
+    } else if (name == "flag") {
+      params.flag = value != 0;
+    } else {
+      throw std::invalid_argument("unknown parameter '" + name + "'");
+    }
+  }
+  params.weights = std::get<2>(spec);
+  params.gains = std::get<3>(spec);
+  return params;
+}
+
+std::vector<berryeval::Spec> specs_of(const std::vector<SpecArrays>& named) {
+  std::vector<berryeval::Spec> specs;
+  for (const SpecArrays& spec : named) {
+    const berryeval::Formula formula = berryeval::find_formula(std::get<0>(spec));
+    if (formula == nullptr) {
+      throw std::invalid_argument("no native measure '" + std::get<0>(spec) + "'");
+    }
+    specs.push_back({formula, params_of(spec)});
+  }
+  return specs;
+}
+
+berryeval::RankingRule rule_of(const std::string& ties, bool single_precision, std::size_t depth) {
+  berryeval::RankingRule rule;
+  rule.single_precision = single_precision;
+  if (depth > 0) rule.depth = depth;
+  if (ties == "document descending") {
+    rule.ties = berryeval::Ties::document_descending;
+  } else if (ties == "document ascending") {
+    rule.ties = berryeval::Ties::document_ascending;
+  } else if (ties == "given order") {
+    rule.ties = berryeval::Ties::given_order;
+  } else {
+    throw std::invalid_argument("unknown rule for ties '" + ties + "'");
+  }
+  return rule;
+}
+
+std::span<berryeval::Counts> counts_of(const Matrix<std::int64_t>& counts, std::size_t queries) {
+  static_assert(sizeof(berryeval::Counts) == 4 * sizeof(std::int64_t));
+  require(counts.shape(0) == queries && counts.shape(1) == 4, "counts must be queries x 4");
+  return {reinterpret_cast<berryeval::Counts*>(counts.data()), queries};
+}
+
+std::optional<std::pair<bool, std::size_t>> evaluate(
+    const TableArrays& qrels_arrays, const TableArrays& run_arrays,
+    const Column<const std::int64_t>& run_query_of, const std::vector<SpecArrays>& named,
+    const std::string& ties, bool single_precision, std::size_t depth, const Matrix<double>& out,
+    const Matrix<std::int64_t>& counts, std::size_t threads) {
+  const berryeval::QueryTable qrels = table_of(qrels_arrays);
+  const berryeval::QueryTable run = table_of(run_arrays);
+  const auto specs = specs_of(named);
+  require(run_query_of.size() == qrels.queries.count, "one run query per judged query is needed");
+  for (std::size_t i = 0; i < run_query_of.size(); ++i) {
+    require(run_query_of.data()[i] >= -1 &&
+                run_query_of.data()[i] < static_cast<std::int64_t>(run.queries.count),
+            "a run query is out of range");
+  }
+  require(out.shape(0) == specs.size() && out.shape(1) == qrels.queries.count,
+          "out must be measures x queries");
+  const berryeval::Task task{qrels,
+                             specs,
+                             rule_of(ties, single_precision, depth),
+                             {out.data(), out.size()},
+                             counts_of(counts, qrels.queries.count)};
+  const nb::gil_scoped_release release;
+  const auto duplicate =
+      berryeval::evaluate(task, run, {run_query_of.data(), run_query_of.size()}, threads);
+  if (!duplicate) return std::nullopt;
+  return std::pair{duplicate->in_run, duplicate->row};
+}
+
+constexpr const char* kProblemNames[] = {"none", "columns", "number", "nan", "encoding"};
+
+using ErrorTuple = std::tuple<std::string, std::size_t, nb::bytes>;
+
+ErrorTuple error_tuple(const berryeval::LineError& error) {
+  return {kProblemNames[static_cast<std::size_t>(error.problem)], error.line,
+          nb::bytes(error.found.data(), error.found.size())};
+}
+
+nb::dict score_run_text(const TableArrays& qrels_arrays, const Column<const std::uint8_t>& text,
+                        const std::vector<SpecArrays>& named, const std::string& ties,
+                        bool single_precision, std::size_t depth, const Matrix<double>& out,
+                        const Matrix<std::int64_t>& counts, std::size_t threads) {
+  const berryeval::QueryTable qrels = table_of(qrels_arrays);
+  const auto specs = specs_of(named);
+  require(out.shape(0) == specs.size() && out.shape(1) == qrels.queries.count,
+          "out must be measures x queries");
+  const berryeval::Task task{qrels,
+                             specs,
+                             rule_of(ties, single_precision, depth),
+                             {out.data(), out.size()},
+                             counts_of(counts, qrels.queries.count)};
+  berryeval::FileOutcome outcome;
+  {
+    const nb::gil_scoped_release release;
+    outcome = berryeval::score_run_text(
+        task, {reinterpret_cast<const char*>(text.data()), text.size()}, threads);
+  }
+  nb::dict result;
+  result["error"] = outcome.error ? nb::cast(error_tuple(*outcome.error)) : nb::none();
+  result["duplicate"] = outcome.duplicate_line
+                            ? nb::cast(std::pair(*outcome.duplicate_line,
+                                                 nb::bytes(outcome.duplicate_document.data(),
+                                                           outcome.duplicate_document.size())))
+                            : nb::none();
+  result["grouped"] = outcome.grouped;
+  nb::list extra;
+  for (const std::string& query : outcome.extra_queries) {
+    extra.append(nb::bytes(query.data(), query.size()));
+  }
+  result["extra_queries"] = extra;
+  result["tag"] = nb::bytes(outcome.tag.data(), outcome.tag.size());
+  return result;
+}
+
+// Hands a vector over to NumPy without copying it.
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> hand_over(std::vector<T>&& items) {
+  auto* const owned = new std::vector<T>(std::move(items));
+  nb::capsule owner(owned, [](void* at) noexcept { delete static_cast<std::vector<T>*>(at); });
+  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner);
+}
+
+nb::tuple text_of(berryeval::StringBuilder&& builder) {
+  std::vector<std::uint8_t> data(builder.data.begin(), builder.data.end());
+  return nb::make_tuple(hand_over(std::move(data)), hand_over(std::move(builder.offsets)));
+}
+
+nb::object read_table(const std::string& kind, const Column<const std::uint8_t>& text,
+                      bool lenient) {
+  require(kind == "run" || kind == "qrels", "kind must be 'run' or 'qrels'");
+  berryeval::TableColumns columns;
+  std::optional<berryeval::LineError> error;
+  {
+    const nb::gil_scoped_release release;
+    error = berryeval::read_table(
+        kind == "run" ? berryeval::TextKind::run : berryeval::TextKind::qrels,
+        {reinterpret_cast<const char*>(text.data()), text.size()}, lenient, columns);
+  }
+  if (error) return nb::cast(error_tuple(*error));
+  nb::dict result;
+  result["queries"] = text_of(std::move(columns.queries));
+  result["offsets"] = hand_over(std::move(columns.offsets));
+  result["documents"] = text_of(std::move(columns.documents));
+  result["values"] = hand_over(std::move(columns.values));
+  result["seconds"] = text_of(std::move(columns.seconds));
+  result["lines"] = hand_over(std::move(columns.lines));
+  result["tag"] = nb::bytes(columns.tag.data(), columns.tag.size());
+  result["dropped"] = columns.dropped;
+  return result;
+}
+
+std::vector<std::string> measure_names() {
+  std::vector<std::string> names;
+  for (const std::string_view name : berryeval::formula_names()) names.emplace_back(name);
+  return names;
+}
+
+}  // namespace
+
+void bind_engine(nb::module_& module) {
+  module.def("measure_names", &measure_names, "The measures that have a native twin.");
+  module.def("evaluate", &evaluate, "qrels"_a.noconvert(), "run"_a.noconvert(),
+             "run_query_of"_a.noconvert(), "specs"_a.noconvert(), "ties"_a, "single_precision"_a,
+             "depth"_a, "out"_a.noconvert(), "counts"_a.noconvert(), "threads"_a,
+             "Score a run held in columns.");
+  module.def("score_run_text", &score_run_text, "qrels"_a.noconvert(), "text"_a.noconvert(),
+             "specs"_a.noconvert(), "ties"_a, "single_precision"_a, "depth"_a, "out"_a.noconvert(),
+             "counts"_a.noconvert(), "threads"_a, "Score a run from the bytes of its TREC file.");
+  module.def("read_table", &read_table, "kind"_a, "text"_a.noconvert(), "lenient"_a,
+             "Read a TREC file into columns.");
+}

@@ -1,0 +1,74 @@
+// Tables of judgments and results in, a value per measure and judged query out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "berryeval/measures.hpp"
+#include "berryeval/query_judge.hpp"
+#include "berryeval/strings.hpp"
+
+namespace berryeval {
+
+// Rows of a document and a number, grouped by query; the twin of berryeval.tables.QueryTable.
+struct QueryTable {
+  Strings queries;
+  const std::int64_t* offsets = nullptr;
+  Strings documents;
+  const double* values = nullptr;
+
+  std::size_t begin_of(std::size_t query) const { return static_cast<std::size_t>(offsets[query]); }
+  std::size_t end_of(std::size_t query) const {
+    return static_cast<std::size_t>(offsets[query + 1]);
+  }
+};
+
+struct Spec {
+  Formula formula;
+  Params params;
+};
+
+// What is counted for every judged query beside its measures.
+struct Counts {
+  std::int64_t retrieved;
+  std::int64_t judged_retrieved;
+  std::int64_t relevant;
+  std::int64_t in_run;
+};
+
+// A document that stands twice in one query of the run (or of the judgments): the row in its table.
+struct Duplicate {
+  bool in_run;
+  std::size_t row;
+};
+
+inline constexpr std::int64_t kNotInRun = -1;
+
+// Everything about an evaluation but the rows of the run.
+struct Task {
+  const QueryTable& qrels;
+  std::span<const Spec> specs;
+  RankingRule rule;
+  std::span<double> out;  // out[spec * queries + query]
+  std::span<Counts> counts;
+};
+
+// One thread's worker: scores one query after the other into the task's output.
+class QueryScorer {
+ public:
+  explicit QueryScorer(const Task& task) : task_(task), judge_(task.rule) {}
+  std::optional<Duplicate> score(std::size_t query, std::span<const Scored> rows, bool in_run);
+
+ private:
+  const Task& task_;
+  QueryJudge judge_;
+};
+
+// run_query_of[i] is the query of the run with the id of the i-th judged query, or kNotInRun.
+std::optional<Duplicate> evaluate(const Task& task, const QueryTable& run,
+                                  std::span<const std::int64_t> run_query_of, std::size_t threads);
+
+}  // namespace berryeval

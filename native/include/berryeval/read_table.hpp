@@ -1,0 +1,41 @@
+// A TREC file as a table of columns, its rows grouped by query in order of appearance.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berryeval/trec_text.hpp"
+
+namespace berryeval {
+
+// A growing column of strings.
+struct StringBuilder {
+  std::vector<char> data;
+  std::vector<std::int64_t> offsets{0};
+
+  void add(std::string_view text) {
+    data.insert(data.end(), text.begin(), text.end());
+    offsets.push_back(static_cast<std::int64_t>(data.size()));
+  }
+};
+
+struct TableColumns {
+  StringBuilder queries;
+  std::vector<std::int64_t> offsets{0};
+  StringBuilder documents;
+  std::vector<double> values;
+  StringBuilder seconds;            // the second column: Q0, or the group of a judgment
+  std::vector<std::int64_t> lines;  // where each row stood, for messages
+  std::string tag;
+  std::size_t dropped = 0;
+};
+
+// Reads `text`. A faulty line is an error, or, when lenient, left out and counted.
+std::optional<LineError> read_table(TextKind kind, std::string_view text, bool lenient,
+                                    TableColumns& columns);
+
+}  // namespace berryeval

@@ -1,0 +1,54 @@
+// Lines of TREC files: split into columns, numbers parsed. One home for what a line may look like;
+// the Python twin is berryeval.io.trec.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace berryeval {
+
+enum class LineProblem : std::uint8_t { none, columns, number, not_a_number, encoding };
+
+struct LineError {
+  LineProblem problem;
+  std::size_t line;   // counted from 1
+  std::string found;  // the offending text
+};
+
+// The value of a decimal number (also "inf"), or nothing. Never depends on the locale.
+std::optional<double> parse_number(std::string_view text);
+
+// Takes the next column off `line`; empty if there is none.
+inline std::string_view next_column(std::string_view& line) {
+  std::size_t begin = 0;
+  const auto is_space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+  while (begin < line.size() && is_space(line[begin])) ++begin;
+  std::size_t end = begin;
+  while (end < line.size() && !is_space(line[end])) ++end;
+  const std::string_view column = line.substr(begin, end - begin);
+  line.remove_prefix(end);
+  return column;
+}
+
+// A row of a file: of a run "query Q0 document rank score tag", of judgments
+// "query group document grade".
+struct TextRow {
+  std::string_view query;
+  std::string_view second;
+  std::string_view document;
+  std::string_view rank;
+  double value;
+  std::string_view tag;
+};
+
+enum class TextKind : std::uint8_t { run, qrels };
+
+// False for a line without content (blank, or a comment that begins with #).
+bool has_content(std::string_view line);
+LineProblem parse_line(TextKind kind, std::string_view line, TextRow& row, std::string_view& found);
+
+}  // namespace berryeval

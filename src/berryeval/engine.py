@@ -1,0 +1,289 @@
+"""`evaluate`: judgments and a run in, scores out. One join, and everything is computed from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from berryeval import _backend
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.io import trec
+from berryeval.io.files import PathLike, name_of, read_bytes
+from berryeval.measures import Hit, JudgedRanking, Measure, parse_measures
+from berryeval.qrels import Qrels
+from berryeval.run import RankingRule, Run
+from berryeval.scores import Outcome, Scores
+
+if TYPE_CHECKING:
+    from berryeval.tables import QueryTable
+
+__all__ = ["PROFILES", "Conventions", "evaluate", "judge"]
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """What tools do differently, and we on request.
+
+    Attributes:
+        rule: how rows become a ranking.
+        every_judged_query: whether a judged query that the run lacks counts (as an empty ranking).
+    """
+
+    rule: RankingRule = RankingRule()
+    every_judged_query: bool = True
+
+
+PROFILES: dict[str, Conventions] = {
+    "berryeval": Conventions(),
+    "trec_eval": Conventions(every_judged_query=False),
+    "trec_eval-9": Conventions(RankingRule(single_precision=True), every_judged_query=False),
+}
+
+
+def evaluate(
+    qrels: Qrels | Mapping[str, Mapping[str, float]] | PathLike,
+    run: Run | Mapping[str, Mapping[str, float]] | PathLike,
+    measures: Iterable[str | Measure],
+    *,
+    profile: str = "berryeval",
+) -> Scores:
+    """Score a run against judgments.
+
+    The policy, stated once: every judged query counts; one that the run lacks scores as an empty
+    ranking and is listed as missing. Queries of the run without judgments are listed and not scored.
+    A query with nothing relevant counts like the others. Documents are ranked by score, highest
+    first, and those of one score by id, highest bytes first. A document without a judgment is not
+    relevant. `profile="trec_eval"` averages over the queries that both files hold instead.
+
+    Args:
+        qrels: a `Qrels`, a dict `{query: {document: grade}}`, or the path of a TREC file.
+        run: a `Run`, a dict `{query: {document: score}}`, or the path of a TREC file.
+        measures: names in any spelling, or `Measure`s.
+        profile: whose conventions to follow.
+    """
+    conventions = _conventions(profile)
+    wanted = _wanted(measures)
+    judgments = qrels if isinstance(qrels, Qrels) else _as_qrels(qrels)
+    unique = list(dict.fromkeys(measure for _, measure in wanted))
+    if isinstance(run, Run | Mapping):
+        results = run if isinstance(run, Run) else Run.from_dict(run)
+        found = _score_tables(judgments.table, results, unique, conventions.rule)
+    else:
+        found = _score_file(judgments.table, run, unique, conventions.rule)
+    return _scores(judgments.table, found, wanted, unique, conventions)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Values and counts in the order of the judged queries' table."""
+
+    values: npt.NDArray[np.float64]
+    counts: npt.NDArray[np.int64]
+    extra_queries: list[str]
+    run_name: str
+
+
+def _conventions(profile: str) -> Conventions:
+    try:
+        return PROFILES[profile]
+    except KeyError:
+        msg = f"unknown profile {profile!r}; there are {', '.join(PROFILES)}"
+        raise ConfigurationError(msg) from None
+
+
+def _wanted(measures: Iterable[str | Measure]) -> list[tuple[str, Measure]]:
+    """Each measure with the text that named it."""
+    if isinstance(measures, str | Measure):
+        measures = [measures]
+    return [(str(text), measure) for text in measures for measure in parse_measures([text])]
+
+
+def _as_qrels(source: Mapping[str, Mapping[str, float]] | PathLike) -> Qrels:
+    return Qrels.from_dict(source) if isinstance(source, Mapping) else Qrels.from_trec(source)
+
+
+def _scores(
+    qrels: QueryTable,
+    found: _Found,
+    wanted: list[tuple[str, Measure]],
+    unique: list[Measure],
+    conventions: Conventions,
+) -> Scores:
+    ids = qrels.queries.to_bytes_list()
+    kept = [
+        index
+        for index in sorted(range(len(ids)), key=ids.__getitem__)
+        if conventions.every_judged_query or found.counts[index, 3]
+    ]
+    counts = found.counts[kept]
+    return Scores(
+        measures=tuple(map(str, unique)),
+        queries=tuple(ids[index].decode() for index in kept),
+        values=np.ascontiguousarray(found.values[:, kept]),
+        aggregates=tuple(measure.aggregate for measure in unique),
+        outcomes=tuple(_outcome(*row) for row in counts.tolist()),
+        counts=counts,
+        extra_queries=tuple(found.extra_queries),
+        run_name=found.run_name,
+        spellings={text: str(measure) for text, measure in wanted},
+    )
+
+
+def _outcome(retrieved: int, _judged: int, relevant: int, in_run: int) -> Outcome:
+    if not in_run:
+        return "missing"
+    if not retrieved:
+        return "empty"
+    return "ok" if relevant else "no relevant documents"
+
+
+def _score_tables(
+    qrels: QueryTable, run: Run, measures: list[Measure], rule: RankingRule
+) -> _Found:
+    place_of = {query: index for index, query in enumerate(run.table.queries.to_bytes_list())}
+    judged_ids = qrels.queries.to_bytes_list()
+    matches = np.array([place_of.get(query, -1) for query in judged_ids], dtype=np.int64)
+    values = np.zeros((len(measures), len(judged_ids)), dtype=np.float64)
+    counts = np.zeros((len(judged_ids), 4), dtype=np.int64)
+    native, rows = _native_measures(measures)
+    if _backend.native is not None:
+        out = np.zeros((len(native), len(judged_ids)), dtype=np.float64)
+        duplicate = _backend.native.evaluate(
+            _arrays(qrels), _arrays(run.table), matches, native,
+            rule.ties, rule.single_precision, rule.depth or 0,
+            out, counts, _backend.thread_count(),
+        )  # fmt: skip
+        if duplicate is not None:
+            in_run, row = duplicate
+            _raise_duplicate(run.table if in_run else qrels, row)
+        values[rows] = out
+    rest = [index for index in range(len(measures)) if index not in set(rows)]
+    if rest:
+        _score_in_python(qrels, run.table, matches, measures, rest, rule, values, counts)
+    extra = sorted(set(place_of) - set(judged_ids))
+    return _Found(values, counts, [query.decode() for query in extra], run.name)
+
+
+def _score_in_python(
+    qrels: QueryTable,
+    run: QueryTable,
+    matches: npt.NDArray[np.int64],
+    measures: list[Measure],
+    rows: list[int],
+    rule: RankingRule,
+    values: npt.NDArray[np.float64],
+    counts: npt.NDArray[np.int64],
+) -> None:
+    for query, match in enumerate(matches.tolist()):
+        judged = judge(qrels, query, run, None if match < 0 else match, rule)
+        for row in rows:
+            values[row, query] = measures[row](judged)
+        known = sum(hit.grade >= 0 for hit in judged.hits)
+        counts[query] = (judged.retrieved, known, judged.relevant_total(1), match >= 0)
+
+
+def judge(
+    qrels: QueryTable, query: int, run: QueryTable, run_query: int | None, rule: RankingRule
+) -> JudgedRanking:
+    """The join of one query, by the reference implementation; its twin is `QueryJudge`."""
+    start, end = int(qrels.offsets[query]), int(qrels.offsets[query + 1])
+    grade_of: dict[bytes, float] = {}
+    for row, document in enumerate(qrels.documents.to_bytes_list(start, end), start=start):
+        if document in grade_of:
+            _raise_duplicate(qrels, row)
+        grade_of[document] = float(qrels.values[row])
+    grades = sorted(grade_of.values(), reverse=True)
+    if run_query is None:
+        return JudgedRanking([], 0, grades)
+    start, end = int(run.offsets[run_query]), int(run.offsets[run_query + 1])
+    documents = run.documents.to_bytes_list(start, end)
+    if len(set(documents)) < len(documents):
+        seen: set[bytes] = set()
+        for row, document in enumerate(documents, start=start):
+            if document in seen:
+                _raise_duplicate(run, row)
+            seen.add(document)
+    order = rule.order(documents, run.values[start:end].tolist())
+    hits = [
+        Hit(rank, grade_of[documents[place]])
+        for rank, place in enumerate(order, start=1)
+        if documents[place] in grade_of
+    ]
+    return JudgedRanking(hits, len(order), grades)
+
+
+def _score_file(
+    qrels: QueryTable, path: PathLike, measures: list[Measure], rule: RankingRule
+) -> _Found:
+    """Score a run from its file without making a table of it, where that is possible."""
+    text = read_bytes(path)
+    native, rows = _native_measures(measures)
+    if _backend.native is None or len(rows) < len(measures):
+        table = trec.table_from_text(text, "run", name_of(path))
+        run = Run(table, str(table.labels["tag"]) or "run")
+        return _score_tables(qrels, run, measures, rule)
+    count = len(qrels.queries)
+    values = np.zeros((len(measures), count), dtype=np.float64)
+    counts = np.zeros((count, 4), dtype=np.int64)
+    outcome = _backend.native.score_run_text(
+        _arrays(qrels), text, native, rule.ties, rule.single_precision, rule.depth or 0,
+        values, counts, _backend.thread_count(),
+    )  # fmt: skip
+    if outcome["error"]:
+        trec.raise_line_error(name_of(path), "run", *outcome["error"])
+    if outcome["duplicate"]:
+        line, document = outcome["duplicate"]
+        msg = f"{name_of(path)}:{line}: document {document.decode()!r} stands twice in its query"
+        raise DataError(msg)
+    if not outcome["grouped"]:
+        table = trec.table_from_text(text, "run", name_of(path))
+        return _score_tables(qrels, Run(table, str(table.labels["tag"])), measures, rule)
+    extra = sorted(set(outcome["extra_queries"]))
+    return _Found(
+        values, counts, [query.decode() for query in extra], outcome["tag"].decode() or "run"
+    )
+
+
+def _native_measures(measures: list[Measure]) -> tuple[list[Any], list[int]]:
+    """The measures the native core computes, as it wants them, and their places."""
+    specs, rows = [], []
+    for row, measure in enumerate(measures):
+        if _backend.native is not None and measure.definition.native:
+            specs.append(_spec(measure))
+            rows.append(row)
+    return specs, rows
+
+
+def _spec(measure: Measure) -> tuple[str, dict[str, float], list[float], list[tuple[float, float]]]:
+    numbers = {
+        name: float(value)
+        for name, value in measure.values
+        if isinstance(value, bool | int | float)
+    }
+    if measure.params.get("dcg") == "exp-log2":
+        numbers["exponential"] = 1.0
+    gains = list(measure.params.get("gains") or ())
+    return measure.definition.name, numbers, [], gains
+
+
+def _arrays(table: QueryTable) -> tuple[Any, ...]:
+    return (
+        (table.queries.data, table.queries.offsets),
+        table.offsets,
+        (table.documents.data, table.documents.offsets),
+        table.values,
+    )
+
+
+def _raise_duplicate(table: QueryTable, row: int) -> None:
+    query = int(np.searchsorted(table.offsets, row, side="right")) - 1
+    document = table.documents[row]
+    where = ""
+    if "line" in table.labels:
+        where = f"{table.source}:{int(table.labels['line'][row])}: "
+    msg = f"{where}document {document!r} stands twice in query {table.queries[query]!r}"
+    raise DataError(msg)

@@ -1,0 +1,73 @@
+"""The catalogue: which measures there are. A new family is one line in `FAMILIES`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import Any, TypeVar
+
+from berryeval.errors import MeasureError
+from berryeval.measures.base import Aggregate, Definition, Formula, measure
+
+__all__ = ["definitions", "names", "register"]
+
+FAMILIES = (
+    "precision",
+    "average_precision",
+    "ndcg",
+)
+
+F = TypeVar("F", bound=Formula)
+_registered: dict[str, Definition] = {}
+
+
+@cache
+def _built_in() -> dict[str, Definition]:
+    found: dict[str, Definition] = {}
+    for family in FAMILIES:
+        module = import_module(f"berryeval.measures.{family}")
+        for member in vars(module).values():
+            definition = getattr(member, "definition", None)
+            if isinstance(definition, Definition) and member.__module__ == module.__name__:
+                found[definition.name] = definition
+    return found
+
+
+def definitions() -> dict[str, Definition]:
+    """Every measure by its canonical name, in the order of the families; users' own come last."""
+    return {**_built_in(), **_registered}
+
+
+def names() -> dict[str, tuple[Definition, dict[str, Any]]]:
+    """Every name in lower case, with the definition it means and the parameters it implies."""
+    found: dict[str, tuple[Definition, dict[str, Any]]] = {}
+    for definition in definitions().values():
+        found[definition.name.lower()] = (definition, {})
+        for alias, implied in definition.aliases.items():
+            found.setdefault(alias.lower(), (definition, dict(implied)))
+    return found
+
+
+def register(name: str, *, text: str = "", aggregate: Aggregate = "mean") -> Callable[[F], F]:
+    """Make a Python function of a judged ranking a measure like any other.
+
+        >>> from berryeval.measures import parse_measure, register
+        >>> @register("FirstRank", text="rank of the first relevant document, 0 if none")
+        ... def first_rank(judged, *, rel: float = 1.0) -> float:
+        ...     return min(judged.relevant_ranks(rel), default=0)
+        >>> parse_measure("FirstRank(rel=2)")
+        FirstRank(rel=2)
+
+    A name that exists already is refused.
+    """
+    if name.lower() in names():
+        msg = f"there is a measure {name!r} already ({names()[name.lower()][0].name})"
+        raise MeasureError(msg)
+
+    def declare(formula: F) -> F:
+        declared = measure(name, text=text or name, aggregate=aggregate)(formula)
+        _registered[name] = declared.definition  # type: ignore[attr-defined]
+        return declared
+
+    return declare
