@@ -22,7 +22,7 @@ def evaluate(
     run_query_of: npt.NDArray[np.int64],
     specs: Sequence[tuple[str, dict[str, float], list[float], list[tuple[float, float]]]],
     ties: str,
-    single_precision: bool,  # noqa: FBT001
+    single_precision: bool,
     depth: int,
     out: npt.NDArray[np.float64],
     counts: npt.NDArray[np.int64],
@@ -33,10 +33,10 @@ def score_run_text(
     text: npt.NDArray[np.uint8],
     specs: Sequence[tuple[str, dict[str, float], list[float], list[tuple[float, float]]]],
     ties: str,
-    single_precision: bool,  # noqa: FBT001
+    single_precision: bool,
     depth: int,
     out: npt.NDArray[np.float64],
     counts: npt.NDArray[np.int64],
     threads: int,
 ) -> dict[str, Any]: ...
-def read_table(kind: str, text: npt.NDArray[np.uint8], lenient: bool) -> Any: ...  # noqa: FBT001
+def read_table(kind: str, text: npt.NDArray[np.uint8], lenient: bool) -> Any: ...

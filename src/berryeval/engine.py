@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +33,7 @@ class Conventions:
         every_judged_query: whether a judged query that the run lacks counts (as an empty ranking).
     """
 
-    rule: RankingRule = RankingRule()
+    rule: RankingRule = field(default_factory=RankingRule)
     every_judged_query: bool = True
 
 
@@ -54,8 +54,8 @@ def evaluate(
     """Score a run against judgments.
 
     The policy, stated once: every judged query counts; one that the run lacks scores as an empty
-    ranking and is listed as missing. Queries of the run without judgments are listed and not scored.
-    A query with nothing relevant counts like the others. Documents are ranked by score, highest
+    ranking and is listed as missing. Queries of the run without judgments are listed, not scored. A
+    query with nothing relevant counts like the others. Documents are ranked by score, highest
     first, and those of one score by id, highest bytes first. A document without a judgment is not
     relevant. `profile="trec_eval"` averages over the queries that both files hold instead.
 

@@ -20,8 +20,8 @@ __all__ = ["Qrels"]
 class Qrels:
     """Graded judgments: documents and grades, grouped by query. Never changes.
 
-    A grade may be any finite number. One below zero means, as in trec_eval, that the document was in
-    the pool but not judged.
+    A grade may be any finite number. One below zero means, as in trec_eval, that the document was
+    in the pool but not judged.
     """
 
     table: QueryTable

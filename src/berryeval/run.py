@@ -25,7 +25,7 @@ class RankingRule:
     """How the rows of a query become a ranking: by score, highest first, and then?
 
     Attributes:
-        ties: how documents of one score are ordered; trec_eval takes the higher id, by bytes, first.
+        ties: how documents of one score are ordered; trec_eval puts the higher id (bytes) first.
         single_precision: compare scores as float32, as trec_eval 9 does.
         depth: how many documents to keep, all if None.
     """

@@ -25,7 +25,7 @@ class Scores:
         values: float64, one row per measure, one column per query.
         aggregates: how each measure's values become one: mean, sum or geometric mean.
         outcomes: what became of each query.
-        counts: int64, one row per query: retrieved, judged among them, relevant, in the run (0 or 1).
+        counts: int64, one row per query: retrieved, judged of these, relevant, in the run (0, 1).
         extra_queries: queries of the run without judgments; they are not scored.
         run_name: the name of the run.
         spellings: which measure each name means that the caller used.

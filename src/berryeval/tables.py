@@ -6,6 +6,7 @@ code works on it without copying, and Python can look at any part of it.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,7 +57,7 @@ class StringColumn:
     def __iter__(self) -> Iterator[str]:
         whole = self.data.tobytes()
         ends = self.offsets.tolist()
-        return (whole[start:end].decode() for start, end in zip(ends, ends[1:], strict=False))
+        return (whole[start:end].decode() for start, end in itertools.pairwise(ends))
 
     def to_bytes_list(self, start: int = 0, end: int | None = None) -> list[bytes]:
         """The bytes of the strings from `start` to `end`."""
@@ -65,7 +66,7 @@ class StringColumn:
             return []
         whole = self.data[bounds[0] : bounds[-1]].tobytes()
         base = bounds[0]
-        return [whole[a - base : b - base] for a, b in zip(bounds, bounds[1:], strict=False)]
+        return [whole[a - base : b - base] for a, b in itertools.pairwise(bounds)]
 
     def take(self, indices: Iterable[int]) -> StringColumn:
         """The strings at these places."""

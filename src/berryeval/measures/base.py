@@ -200,7 +200,6 @@ def measure(
         native: whether the native core has a twin.
         condensable: whether `judged_only=True` makes sense.
     """
-
     named = aliases if isinstance(aliases, Mapping) else {alias: {} for alias in aliases}
 
     def declare(formula: F) -> F:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from berryeval.errors import MeasureError
 from berryeval.measures.base import Aggregate, Definition, Formula, measure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["definitions", "names", "register"]
 

@@ -13,12 +13,14 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from berryeval.errors import MeasureError
 from berryeval.measures.base import AT_PARAMETERS, Definition, Measure
 from berryeval.measures.catalogue import names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["parse_measure", "parse_measures"]
 
