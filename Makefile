@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MODULES := $(VENV)/.modules-$(shell find src -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -f1)
 NATIVE := CMakeLists.txt CMakePresets.json $(shell find native -name '*.?pp')
 
-.PHONY: demo test lint types layers native-test pytest bench sanitize clean help
+.PHONY: demo test lint types layers native-test pytest pytest-native pytest-python bench sanitize clean help
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
@@ -36,9 +36,10 @@ native-test: $(VENV)/.tools
 	cmake --build --preset native-tests
 	ctest --preset native-tests
 
-pytest: $(VENV)/.tools $(VENV)/.installed
-	BERRYEVAL_BACKEND=native pytest -q
-	BERRYEVAL_BACKEND=python pytest -q
+pytest: pytest-native pytest-python
+
+pytest-native pytest-python: pytest-%: $(VENV)/.tools $(VENV)/.installed
+	BERRYEVAL_BACKEND=$* pytest -q
 
 bench: $(VENV)/.installed  ## measure, side by side with NumPy, as ratios
 	$(BIN)/python benchmarks/bench_arrays.py
@@ -64,6 +65,7 @@ $(VENV)/.installed: $(VENV)/.made $(MODULES) pyproject.toml src/berryeval/__init
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
-$(VENV)/.tools: $(VENV)/.made pyproject.toml
+# After .installed, if both are to be made: two pips must not work in one environment at once.
+$(VENV)/.tools: $(VENV)/.made pyproject.toml | $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group dev
 	@touch $@

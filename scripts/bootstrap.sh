@@ -18,9 +18,11 @@ if [ -n "$missing" ]; then
     echo "installing$missing"
     $sudo apt-get update -qq
     # shellcheck disable=SC2086 - several packages, several words
-    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -qq -y --no-install-recommends $missing
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+      -o Dpkg::Use-Pty=0 $missing >/dev/null
   else
-    echo "missing:$missing. Install them to get the native core; going on without." >&2
+    echo "missing:$missing. Going on in pure Python; to get the native core (and to run make test)," \
+      "install them and start again with make clean." >&2
   fi
 fi
 
