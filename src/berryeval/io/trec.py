@@ -1,7 +1,7 @@
 """TREC files: qrels ("query group document grade") and runs ("query Q0 document rank score tag").
 
-Columns are separated by blanks or tabs. Blank lines and lines that begin with `#` are passed over. A
-run may have more columns than six, which are ignored, as trec_eval does. The rank column is not
+Columns are separated by blanks or tabs. Blank lines and lines that begin with `#` are passed over.
+A run may have more columns than six, which are ignored, as trec_eval does. The rank column is not
 used: the order is that of the scores.
 """
 
