@@ -2,7 +2,6 @@
 // way in; whatever does not fit is a TypeError, whatever does not fit together a ValueError.
 #include "bind_engine.hpp"
 
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -21,50 +20,25 @@
 #include <vector>
 
 #include "berryeval/evaluate.hpp"
-#include "berryeval/read_table.hpp"
 #include "berryeval/score_file.hpp"
+#include "columns.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace {
 
-template <class T>
-using Column = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Text = std::pair<Column<const std::uint8_t>, Column<const std::int64_t>>;
-// queries, offsets, documents, values
-using TableArrays = std::tuple<Text, Column<const std::int64_t>, Text, Column<const double>>;
+// queries, offsets, documents, values, whether no document stands twice in a query
+using TableArrays = std::tuple<Text, Column<const std::int64_t>, Text, Column<const double>, bool>;
 using NamedParams = std::map<std::string, double>;
 // name, numbers, weights, gains
 using SpecArrays = std::tuple<std::string, NamedParams, std::vector<double>,
                               std::vector<std::pair<double, double>>>;
 
-void require(bool holds, const char* what) {
-  if (!holds) throw std::invalid_argument(what);
-}
-
-// Offsets must rise from 0 to `size`: everything that is read lies between two of them.
-void check_offsets(const Column<const std::int64_t>& offsets, std::size_t size, const char* what) {
-  require(offsets.size() > 0 && offsets.data()[0] == 0, what);
-  for (std::size_t i = 1; i < offsets.size(); ++i) {
-    require(offsets.data()[i] >= offsets.data()[i - 1], what);
-  }
-  require(static_cast<std::size_t>(offsets.data()[offsets.size() - 1]) == size, what);
-}
-
-berryeval::Strings strings_of(const Text& text) {
-  check_offsets(text.second, text.first.size(),
-                "the offsets of a string column do not fit its data");
-  return {reinterpret_cast<const char*>(text.first.data()), text.second.data(),
-          text.second.size() - 1};
-}
-
 berryeval::QueryTable table_of(const TableArrays& arrays) {
-  const auto& [queries, offsets, documents, values] = arrays;
+  const auto& [queries, offsets, documents, values, distinct] = arrays;
   const berryeval::QueryTable table{strings_of(queries), offsets.data(), strings_of(documents),
-                                    values.data()};
+                                    values.data(), distinct};
   require(table.documents.count == values.size(), "a table needs one value per document");
   require(offsets.size() == table.queries.count + 1, "a table needs one offset per query and one");
   check_offsets(offsets, values.size(), "the offsets of a table do not fit its rows");
@@ -172,15 +146,6 @@ std::optional<std::pair<bool, std::size_t>> evaluate(
   return std::pair{duplicate->in_run, duplicate->row};
 }
 
-constexpr const char* kProblemNames[] = {"none", "columns", "number", "nan", "encoding"};
-
-using ErrorTuple = std::tuple<std::string, std::size_t, nb::bytes>;
-
-ErrorTuple error_tuple(const berryeval::LineError& error) {
-  return {kProblemNames[static_cast<std::size_t>(error.problem)], error.line,
-          nb::bytes(error.found.data(), error.found.size())};
-}
-
 nb::dict score_run_text(const TableArrays& qrels_arrays, const Column<const std::uint8_t>& text,
                         const std::vector<SpecArrays>& named, const std::string& ties,
                         bool single_precision, std::size_t depth, const Matrix<double>& out,
@@ -201,56 +166,13 @@ nb::dict score_run_text(const TableArrays& qrels_arrays, const Column<const std:
         task, {reinterpret_cast<const char*>(text.data()), text.size()}, threads);
   }
   nb::dict result;
-  result["error"] = outcome.error ? nb::cast(error_tuple(*outcome.error)) : nb::none();
-  result["duplicate"] = outcome.duplicate_line
-                            ? nb::cast(std::pair(*outcome.duplicate_line,
-                                                 nb::bytes(outcome.duplicate_document.data(),
-                                                           outcome.duplicate_document.size())))
-                            : nb::none();
-  result["grouped"] = outcome.grouped;
+  result["clean"] = outcome.clean;
   nb::list extra;
   for (const std::string& query : outcome.extra_queries) {
     extra.append(nb::bytes(query.data(), query.size()));
   }
   result["extra_queries"] = extra;
   result["tag"] = nb::bytes(outcome.tag.data(), outcome.tag.size());
-  return result;
-}
-
-// Hands a vector over to NumPy without copying it.
-template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> hand_over(std::vector<T>&& items) {
-  auto* const owned = new std::vector<T>(std::move(items));
-  nb::capsule owner(owned, [](void* at) noexcept { delete static_cast<std::vector<T>*>(at); });
-  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner);
-}
-
-nb::tuple text_of(berryeval::StringBuilder&& builder) {
-  std::vector<std::uint8_t> data(builder.data.begin(), builder.data.end());
-  return nb::make_tuple(hand_over(std::move(data)), hand_over(std::move(builder.offsets)));
-}
-
-nb::object read_table(const std::string& kind, const Column<const std::uint8_t>& text,
-                      bool lenient) {
-  require(kind == "run" || kind == "qrels", "kind must be 'run' or 'qrels'");
-  berryeval::TableColumns columns;
-  std::optional<berryeval::LineError> error;
-  {
-    const nb::gil_scoped_release release;
-    error = berryeval::read_table(
-        kind == "run" ? berryeval::TextKind::run : berryeval::TextKind::qrels,
-        {reinterpret_cast<const char*>(text.data()), text.size()}, lenient, columns);
-  }
-  if (error) return nb::cast(error_tuple(*error));
-  nb::dict result;
-  result["queries"] = text_of(std::move(columns.queries));
-  result["offsets"] = hand_over(std::move(columns.offsets));
-  result["documents"] = text_of(std::move(columns.documents));
-  result["values"] = hand_over(std::move(columns.values));
-  result["seconds"] = text_of(std::move(columns.seconds));
-  result["lines"] = hand_over(std::move(columns.lines));
-  result["tag"] = nb::bytes(columns.tag.data(), columns.tag.size());
-  result["dropped"] = columns.dropped;
   return result;
 }
 
@@ -271,6 +193,4 @@ void bind_engine(nb::module_& module) {
   module.def("score_run_text", &score_run_text, "qrels"_a.noconvert(), "text"_a.noconvert(),
              "specs"_a.noconvert(), "ties"_a, "single_precision"_a, "depth"_a, "out"_a.noconvert(),
              "counts"_a.noconvert(), "threads"_a, "Score a run from the bytes of its TREC file.");
-  module.def("read_table", &read_table, "kind"_a, "text"_a.noconvert(), "lenient"_a,
-             "Read a TREC file into columns.");
 }

@@ -3,9 +3,11 @@
 
 #include "bind_arrays.hpp"
 #include "bind_engine.hpp"
+#include "bind_tables.hpp"
 
 NB_MODULE(_native, module) {
   module.doc() = "Native twins of BerryEval's Python reference implementations.";
   bind_arrays(module);
   bind_engine(module);
+  bind_tables(module);
 }

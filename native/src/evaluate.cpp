@@ -8,14 +8,14 @@
 namespace berryeval {
 
 std::optional<Duplicate> QueryScorer::score(std::size_t query, std::span<const Scored> rows,
-                                            bool in_run) {
+                                            bool in_run, bool distinct) {
   const QueryTable& qrels = task_.qrels;
   const std::size_t begin = qrels.begin_of(query);
   const auto repeated = judge_.learn(
       qrels.end_of(query) - begin, [&](std::size_t i) { return qrels.documents[begin + i]; },
       [&](std::size_t i) { return qrels.values[begin + i]; });
   if (repeated) return Duplicate{false, begin + *repeated};
-  if (const auto row = judge_.rank(rows)) return Duplicate{true, *row};
+  if (const auto row = judge_.rank(rows, distinct)) return Duplicate{true, *row};
 
   const JudgedRanking ranking = judge_.ranking();
   const JudgedRanking condensed = judge_.condensed();
@@ -53,7 +53,7 @@ std::optional<Duplicate> evaluate(const Task& task, const QueryTable& run,
           rows.push_back({run.documents[row], run.values[row]});
         }
       }
-      duplicates[part] = scorer.score(query, rows, in_run);
+      duplicates[part] = scorer.score(query, rows, in_run, run.distinct);
       if (duplicates[part] && duplicates[part]->in_run) duplicates[part]->row += first;
     }
   });

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
-#include <numeric>
 
 #include "berryeval/strings.hpp"
 
@@ -23,14 +22,14 @@ void QueryJudge::reserve(Table& table, std::size_t count) {
 
 void QueryJudge::sort_grades() { std::ranges::sort(grades_, std::greater<>()); }
 
+double QueryJudge::key_of(const Scored& row) const {
+  return rule_.single_precision ? static_cast<double>(static_cast<float>(row.score)) : row.score;
+}
+
 bool QueryJudge::before(const Scored& a, const Scored& b) const {
-  if (rule_.single_precision) {
-    const auto left = static_cast<float>(a.score);
-    const auto right = static_cast<float>(b.score);
-    if (left != right) return left > right;
-  } else if (a.score != b.score) {
-    return a.score > b.score;
-  }
+  const double left = key_of(a);
+  const double right = key_of(b);
+  if (left != right) return left > right;
   switch (rule_.ties) {
     case Ties::document_descending:
       return a.document > b.document;
@@ -49,15 +48,15 @@ bool QueryJudge::in_order(std::span<const Scored> rows) const {
   return true;
 }
 
-std::optional<std::size_t> QueryJudge::rank(std::span<const Scored> rows) {
-  reserve(run_table_, rows.size());
+std::optional<std::size_t> QueryJudge::rank(std::span<const Scored> rows, bool distinct) {
+  if (!distinct) reserve(run_table_, rows.size());
   found_.clear();
   hits_.clear();
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const std::string_view document = rows[row].document;
     const std::uint64_t hash = hash_of(document);
-    if (!insert(run_table_, hash, row,
-                [&](std::size_t other) { return rows[other].document == document; })) {
+    if (!distinct && !insert(run_table_, hash, row,
+                             [&](std::size_t other) { return rows[other].document == document; })) {
       return row;
     }
     std::size_t slot = hash & judged_table_.mask;
@@ -74,20 +73,31 @@ std::optional<std::size_t> QueryJudge::rank(std::span<const Scored> rows) {
     for (const Found& found : found_) {
       if (found.row < retrieved_) hits_.push_back({found.row + 1, found.grade});
     }
-    return std::nullopt;
+  } else {
+    rank_found(rows);
   }
-  order_.resize(rows.size());
-  std::iota(order_.begin(), order_.end(), std::size_t{0});
-  std::ranges::stable_sort(order_,
-                           [&](std::size_t a, std::size_t b) { return before(rows[a], rows[b]); });
+  return std::nullopt;
+}
+
+void QueryJudge::rank_found(std::span<const Scored> rows) {
+  order_.clear();
+  for (std::size_t row = 0; row < rows.size(); ++row) order_.push_back({key_of(rows[row]), row});
+  std::ranges::sort(order_, [&](const Key& a, const Key& b) {
+    if (a.score != b.score) return a.score > b.score;
+    const int ids =
+        rule_.ties == Ties::given_order ? 0 : rows[a.row].document.compare(rows[b.row].document);
+    if (ids != 0) return rule_.ties == Ties::document_descending ? ids > 0 : ids < 0;
+    return a.row < b.row;
+  });
   rank_of_.resize(rows.size());
-  for (std::size_t place = 0; place < order_.size(); ++place) rank_of_[order_[place]] = place + 1;
+  for (std::size_t place = 0; place < order_.size(); ++place) {
+    rank_of_[order_[place].row] = place + 1;
+  }
   for (const Found& found : found_) {
     const std::size_t rank = rank_of_[found.row];
     if (rank <= retrieved_) hits_.push_back({rank, found.grade});
   }
   std::ranges::sort(hits_, {}, &Hit::rank);
-  return std::nullopt;
 }
 
 JudgedRanking QueryJudge::condensed() {

@@ -1,77 +1,138 @@
 #include "berryeval/read_table.hpp"
 
+#include <algorithm>
 #include <unordered_map>
+#include <utility>
 
-#include "berryeval/strings.hpp"
+#include "berryeval/document_set.hpp"
 
 namespace berryeval {
 namespace {
 
-struct HashOfText {
-  std::size_t operator()(std::string_view text) const {
-    return static_cast<std::size_t>(hash_of(text));
-  }
+struct Row {
+  std::string_view query;
+  std::string_view second;
+  std::string_view document;
+  double value;
+  std::int64_t line;
+  std::string_view text;  // the whole line
 };
 
-struct Row {
-  TextRow text;
-  std::int64_t line;
+class TableReader {
+ public:
+  TableReader(TextKind kind, bool lenient) : kind_(kind), lenient_(lenient) {}
+
+  std::optional<LineError> read(std::string_view text, TableColumns& columns) {
+    auto error = split(text, columns);
+    if (const auto repeated = find_repeated(); !lenient_ && repeated) {
+      // Only lines before a faulty one were taken, so a repeated one among them comes first.
+      const Row& row = rows_[*repeated];
+      error = LineError{LineProblem::duplicate, static_cast<std::size_t>(row.line),
+                        std::string(row.text)};
+    }
+    if (!error) write(columns);
+    return error;
+  }
+
+ private:
+  std::optional<LineError> split(std::string_view text, TableColumns& columns) {
+    const bool plain = is_plain(text);
+    std::size_t number = 0;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t stop = std::min(text.find('\n', at), text.size());
+      const std::string_view line = text.substr(at, stop - at);
+      at = stop + 1;
+      ++number;
+      if (!has_content(kind_, line)) continue;
+      TextRow row{};
+      std::string_view found = line;
+      const LineProblem problem =
+          plain || is_text(line) ? parse_line(kind_, line, row, found) : LineProblem::encoding;
+      if (problem == LineProblem::none) {
+        add(row, number, line, columns);
+      } else if (lenient_) {
+        ++columns.dropped;
+      } else {
+        return LineError{problem, number, std::string(found)};
+      }
+    }
+    return std::nullopt;
+  }
+
+  void add(const TextRow& row, std::size_t number, std::string_view line, TableColumns& columns) {
+    if (rows_.empty() || row.query != rows_.back().query) {
+      const auto [known, is_new] = index_.try_emplace(row.query, segments_.size());
+      if (is_new) {
+        segments_.emplace_back();
+        columns.queries.add(row.query);
+      }
+      current_ = known->second;
+      segments_[current_].emplace_back(rows_.size(), rows_.size());
+    }
+    rows_.push_back(
+        {row.query, row.second, row.document, row.value, static_cast<std::int64_t>(number), line});
+    segments_[current_].back().second = rows_.size();
+    if (kind_ == TextKind::run) columns.tag = row.tag;
+  }
+
+  // Marks every row whose document its query has already, and gives the first of them.
+  std::optional<std::size_t> find_repeated() {
+    repeated_.assign(rows_.size(), false);
+    std::optional<std::size_t> first;
+    for (const auto& parts : segments_) {
+      std::size_t count = 0;
+      for (const auto& [begin, end] : parts) count += end - begin;
+      seen_.reset(count);
+      for (const auto& [begin, end] : parts) {
+        for (std::size_t i = begin; i < end; ++i) {
+          if (seen_.insert(rows_[i].document)) continue;
+          repeated_[i] = true;
+          first = std::min(first.value_or(i), i);
+        }
+      }
+    }
+    return first;
+  }
+
+  void write(TableColumns& columns) const {
+    columns.values.reserve(rows_.size());
+    columns.lines.reserve(rows_.size());
+    columns.documents.offsets.reserve(rows_.size() + 1);
+    for (const auto& parts : segments_) {
+      for (const auto& [begin, end] : parts) {
+        for (std::size_t i = begin; i < end; ++i) write(i, columns);
+      }
+      columns.offsets.push_back(static_cast<std::int64_t>(columns.values.size()));
+    }
+  }
+
+  void write(std::size_t i, TableColumns& columns) const {
+    if (repeated_[i]) {
+      ++columns.dropped;
+      return;
+    }
+    columns.documents.add(rows_[i].document);
+    columns.values.push_back(rows_[i].value);
+    if (kind_ == TextKind::qrels) columns.seconds.add(rows_[i].second);
+    columns.lines.push_back(rows_[i].line);
+  }
+
+  TextKind kind_;
+  bool lenient_;
+  std::vector<Row> rows_;
+  std::vector<bool> repeated_;
+  // Stretches of consecutive rows of one query; it has several if the file is not grouped.
+  std::vector<std::vector<std::pair<std::size_t, std::size_t>>> segments_;
+  std::unordered_map<std::string_view, std::size_t, HashOfText> index_;
+  std::size_t current_ = 0;
+  DocumentSet seen_;
 };
 
 }  // namespace
 
 std::optional<LineError> read_table(TextKind kind, std::string_view text, bool lenient,
                                     TableColumns& columns) {
-  // Runs of consecutive lines of one query; a query may have several if the file is not grouped.
-  std::vector<Row> rows;
-  std::vector<std::vector<std::pair<std::size_t, std::size_t>>> segments;
-  std::unordered_map<std::string_view, std::size_t, HashOfText> index;
-  std::string_view current;
-  std::size_t current_query = 0;
-  std::size_t line_count = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t stop = text.find('\n', at);
-    if (stop == std::string_view::npos) stop = text.size();
-    const std::string_view line = text.substr(at, stop - at);
-    at = stop + 1;
-    ++line_count;
-    if (!has_content(line)) continue;
-    TextRow row{};
-    std::string_view found;
-    if (const LineProblem problem = parse_line(kind, line, row, found);
-        problem != LineProblem::none) {
-      if (!lenient) return LineError{problem, line_count, std::string(found)};
-      ++columns.dropped;
-      continue;
-    }
-    if (rows.empty() || row.query != current) {
-      current = row.query;
-      const auto [known, is_new] = index.try_emplace(row.query, segments.size());
-      if (is_new) {
-        segments.emplace_back();
-        columns.queries.add(row.query);
-      }
-      current_query = known->second;
-      segments[current_query].emplace_back(rows.size(), rows.size());
-    }
-    rows.push_back({row, static_cast<std::int64_t>(line_count)});
-    segments[current_query].back().second = rows.size();
-    if (kind == TextKind::run) columns.tag = row.tag;
-  }
-  columns.values.reserve(rows.size());
-  columns.documents.offsets.reserve(rows.size() + 1);
-  for (const auto& parts : segments) {
-    for (const auto& [begin, end] : parts) {
-      for (std::size_t i = begin; i < end; ++i) {
-        columns.documents.add(rows[i].text.document);
-        columns.values.push_back(rows[i].text.value);
-        if (kind == TextKind::qrels) columns.seconds.add(rows[i].text.second);
-        columns.lines.push_back(rows[i].line);
-      }
-    }
-    columns.offsets.push_back(static_cast<std::int64_t>(columns.values.size()));
-  }
-  return std::nullopt;
+  return TableReader(kind, lenient).read(text, columns);
 }
 
 }  // namespace berryeval

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,15 @@ from berryeval import _backend
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.io import trec
 from berryeval.io.files import PathLike, name_of, read_bytes
+from berryeval.io.load import is_text_file
 from berryeval.measures import Hit, JudgedRanking, Measure, parse_measures
 from berryeval.qrels import Qrels
 from berryeval.run import RankingRule, Run
 from berryeval.scores import Outcome, Scores
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from berryeval.tables import QueryTable
 
 __all__ = ["PROFILES", "Conventions", "evaluate", "judge"]
@@ -45,8 +48,8 @@ PROFILES: dict[str, Conventions] = {
 
 
 def evaluate(
-    qrels: Qrels | Mapping[str, Mapping[str, float]] | PathLike,
-    run: Run | Mapping[str, Mapping[str, float]] | PathLike,
+    qrels: Qrels | Mapping[str, Mapping[str, float]] | PathLike | Any,
+    run: Run | Mapping[str, Mapping[str, float]] | PathLike | Any,
     measures: Iterable[str | Measure],
     *,
     profile: str = "berryeval",
@@ -60,20 +63,21 @@ def evaluate(
     relevant. `profile="trec_eval"` averages over the queries that both files hold instead.
 
     Args:
-        qrels: a `Qrels`, a dict `{query: {document: grade}}`, or the path of a TREC file.
-        run: a `Run`, a dict `{query: {document: score}}`, or the path of a TREC file.
+        qrels: a `Qrels`, or what `Qrels.load` takes: a dict `{query: {document: grade}}`, a path
+            (TREC, BEIR, JSON, Parquet), a frame (pandas, polars, Arrow), or an array of ids.
+        run: a `Run`, or what `Run.load` takes: the same with scores. A TREC file is scored as it is
+            read, without making a table of it.
         measures: names in any spelling, or `Measure`s.
         profile: whose conventions to follow.
     """
     conventions = _conventions(profile)
     wanted = _wanted(measures)
-    judgments = qrels if isinstance(qrels, Qrels) else _as_qrels(qrels)
+    judgments = Qrels.load(qrels)
     unique = list(dict.fromkeys(measure for _, measure in wanted))
-    if isinstance(run, Run | Mapping):
-        results = run if isinstance(run, Run) else Run.from_dict(run)
-        found = _score_tables(judgments.table, results, unique, conventions.rule)
-    else:
+    if isinstance(run, str | os.PathLike) and is_text_file(run):
         found = _score_file(judgments.table, run, unique, conventions.rule)
+    else:
+        found = _score_tables(judgments.table, Run.load(run), unique, conventions.rule)
     return _scores(judgments.table, found, wanted, unique, conventions)
 
 
@@ -100,10 +104,6 @@ def _wanted(measures: Iterable[str | Measure]) -> list[tuple[str, Measure]]:
     if isinstance(measures, str | Measure):
         measures = [measures]
     return [(str(text), measure) for text in measures for measure in parse_measures([text])]
-
-
-def _as_qrels(source: Mapping[str, Mapping[str, float]] | PathLike) -> Qrels:
-    return Qrels.from_dict(source) if isinstance(source, Mapping) else Qrels.from_trec(source)
 
 
 def _scores(
@@ -222,30 +222,20 @@ def _score_file(
     """Score a run from its file without making a table of it, where that is possible."""
     text = read_bytes(path)
     native, rows = _native_measures(measures)
-    if _backend.native is None or len(rows) < len(measures):
-        table = trec.table_from_text(text, "run", name_of(path))
-        run = Run(table, str(table.labels["tag"]) or "run")
-        return _score_tables(qrels, run, measures, rule)
-    count = len(qrels.queries)
-    values = np.zeros((len(measures), count), dtype=np.float64)
-    counts = np.zeros((count, 4), dtype=np.int64)
-    outcome = _backend.native.score_run_text(
-        _arrays(qrels), text, native, rule.ties, rule.single_precision, rule.depth or 0,
-        values, counts, _backend.thread_count(),
-    )  # fmt: skip
-    if outcome["error"]:
-        trec.raise_line_error(name_of(path), "run", *outcome["error"])
-    if outcome["duplicate"]:
-        line, document = outcome["duplicate"]
-        msg = f"{name_of(path)}:{line}: document {document.decode()!r} stands twice in its query"
-        raise DataError(msg)
-    if not outcome["grouped"]:
-        table = trec.table_from_text(text, "run", name_of(path))
-        return _score_tables(qrels, Run(table, str(table.labels["tag"])), measures, rule)
-    extra = sorted(set(outcome["extra_queries"]))
-    return _Found(
-        values, counts, [query.decode() for query in extra], outcome["tag"].decode() or "run"
-    )
+    if _backend.native is not None and len(rows) == len(measures):
+        count = len(qrels.queries)
+        values = np.zeros((len(measures), count), dtype=np.float64)
+        counts = np.zeros((count, 4), dtype=np.int64)
+        outcome = _backend.native.score_run_text(
+            _arrays(qrels), text, native, rule.ties, rule.single_precision, rule.depth or 0,
+            values, counts, _backend.thread_count(),
+        )  # fmt: skip
+        if outcome["clean"]:
+            extra = [query.decode() for query in sorted(outcome["extra_queries"])]
+            return _Found(values, counts, extra, outcome["tag"].decode())
+    # What is wrong with the file, if anything, the reader of tables says.
+    table = trec.table_from_text(text, "run", name_of(path))
+    return _score_tables(qrels, Run(table, table.labels.get("tag", "run")), measures, rule)
 
 
 def _native_measures(measures: list[Measure]) -> tuple[list[Any], list[int]]:
@@ -272,18 +262,17 @@ def _spec(measure: Measure) -> tuple[str, dict[str, float], list[float], list[tu
 
 def _arrays(table: QueryTable) -> tuple[Any, ...]:
     return (
-        (table.queries.data, table.queries.offsets),
+        table.queries.arrays,
         table.offsets,
-        (table.documents.data, table.documents.offsets),
+        table.documents.arrays,
         table.values,
+        table.distinct,
     )
 
 
 def _raise_duplicate(table: QueryTable, row: int) -> None:
+    """Readers refuse such tables; this is for one that was put together by hand."""
     query = int(np.searchsorted(table.offsets, row, side="right")) - 1
     document = table.documents[row]
-    where = ""
-    if "line" in table.labels:
-        where = f"{table.source}:{int(table.labels['line'][row])}: "
-    msg = f"{where}document {document!r} stands twice in query {table.queries[query]!r}"
+    msg = f"document {document!r} stands twice in query {table.queries[query]!r}"
     raise DataError(msg)

@@ -3,45 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from berryeval.io import trec
-from berryeval.tables import QueryTable
+from berryeval.io.table_value import TableValue
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from berryeval.io.files import PathLike
+    from berryeval.tables import Kind
 
 __all__ = ["Qrels"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Qrels:
+class Qrels(TableValue):
     """Graded judgments: documents and grades, grouped by query. Never changes.
 
     A grade may be any finite number. One below zero means, as in trec_eval, that the document was
     in the pool but not judged.
     """
 
-    table: QueryTable
-
-    @classmethod
-    def from_dict(cls, rows: Mapping[str, Mapping[str, float]]) -> Qrels:
-        """From `{query: {document: grade}}`."""
-        return cls(QueryTable.from_dict(rows, what="grade"))
-
-    @classmethod
-    def from_trec(cls, path: PathLike, *, lenient: bool = False) -> Qrels:
-        """From a TREC qrels file."""
-        return cls(trec.read_table(path, "qrels", lenient=lenient))
-
-    def to_dict(self) -> dict[str, dict[str, float]]:
-        """As `{query: {document: grade}}`."""
-        return self.table.to_dict()
-
-    def __len__(self) -> int:
-        return len(self.table.queries)
+    kind: ClassVar[Kind] = "qrels"
 
     def __repr__(self) -> str:
         return f"Qrels({len(self)} queries, {len(self.table.values)} judgments)"

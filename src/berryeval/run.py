@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+import itertools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from berryeval.io import trec
-from berryeval.tables import QueryTable
+from berryeval.io.table_value import TableValue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from berryeval.io.files import PathLike
+    from berryeval.tables import Kind, QueryTable
 
 __all__ = ["RankingRule", "Run", "Ties"]
 
@@ -47,29 +48,51 @@ class RankingRule:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Run:
-    """The rankings of one system: documents and scores, grouped by query. Never changes."""
+class Run(TableValue):
+    """The rankings of one system: documents and scores, grouped by query. Never changes.
 
-    table: QueryTable
+    The name is the tag of a TREC file's last line, what a Parquet file written here recorded, or
+    "run"; `named` gives another.
+    """
+
     name: str = "run"
+    kind: ClassVar[Kind] = "run"
+
+    @classmethod
+    def _of(cls, table: QueryTable) -> Run:
+        return cls(table, str(table.labels.get("tag", "")) or "run")
 
     @classmethod
     def from_dict(cls, rows: Mapping[str, Mapping[str, float]], name: str = "run") -> Run:
         """From `{query: {document: score}}`."""
-        return cls(QueryTable.from_dict(rows, what="score"), name)
+        return super().from_dict(rows).named(name)
 
     @classmethod
     def from_trec(cls, path: PathLike, *, name: str = "", lenient: bool = False) -> Run:
         """From a TREC run file; the name is the tag of its last line unless given."""
-        table = trec.read_table(path, "run", lenient=lenient)
-        return cls(table, name or str(table.labels["tag"]) or "run")
+        run = super().from_trec(path, lenient=lenient)
+        return run.named(name) if name else run
 
-    def to_dict(self) -> dict[str, dict[str, float]]:
-        """As `{query: {document: score}}`."""
-        return self.table.to_dict()
+    def named(self, name: str) -> Run:
+        """The same run under another name."""
+        return replace(self, name=name)
 
-    def __len__(self) -> int:
-        return len(self.table.queries)
+    def ranked(self, rule: RankingRule | None = None) -> Run:
+        """The same run, the rows of each query in the order of their ranks."""
+        rule = rule or RankingRule()
+        table = self.table
+        order = np.arange(len(table.values), dtype=np.int64)
+        for start, end in itertools.pairwise(table.offsets.tolist()):
+            scores = table.values[start:end]
+            if rule.single_precision or not np.all(scores[1:] < scores[:-1]):
+                ids = table.documents.to_bytes_list(start, end)
+                places = replace(rule, depth=None).order(ids, scores.tolist())
+                order[start:end] = start + np.array(places, dtype=np.int64)
+        documents, values = table.documents.take(order), table.values[order]
+        return replace(self, table=replace(table, documents=documents, values=values, labels={}))
+
+    def _written(self) -> tuple[QueryTable, str]:
+        return self.ranked().table, self.name
 
     def __repr__(self) -> str:
         return f"Run({self.name!r}, {len(self)} queries, {len(self.table.values)} documents)"

@@ -7,16 +7,31 @@ code works on it without copying, and Python can look at any part of it.
 from __future__ import annotations
 
 import itertools
+import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from berryeval import _backend
 from berryeval.errors import DataError
 
-__all__ = ["QueryTable", "StringColumn"]
+__all__ = ["VALUE_OF", "Kind", "QueryTable", "StringColumn"]
+
+Kind = Literal["run", "qrels"]
+
+# What the number of a row is called.
+VALUE_OF: dict[Kind, str] = {"run": "score", "qrels": "grade"}
+
+# Dicts and numbers that native code takes as they are, beside dict, float and int.
+_DICTS = (defaultdict,)
+_NUMBERS = (
+    np.float32, np.float16, np.int64, np.int32, np.int16, np.int8,
+    np.uint64, np.uint32, np.uint16, np.uint8,
+)  # fmt: skip
 
 
 class StringColumn:
@@ -44,6 +59,19 @@ class StringColumn:
         )
         return cls(np.frombuffer(b"".join(items), dtype=np.uint8).copy(), offsets)
 
+    @classmethod
+    def from_integers(cls, numbers: npt.NDArray[np.integer[Any]]) -> StringColumn:
+        """The column of these whole numbers in decimal."""
+        if _backend.native is None or numbers.dtype == np.uint64:
+            return cls.from_strings(map(str, numbers.tolist()))
+        plain = np.ascontiguousarray(numbers, dtype=np.int64)
+        return cls(*_backend.native.decimal_strings(plain))
+
+    @property
+    def arrays(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+        """Bytes and offsets, as native code takes them."""
+        return self.data, self.offsets
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
@@ -68,9 +96,11 @@ class StringColumn:
         base = bounds[0]
         return [whole[a - base : b - base] for a, b in itertools.pairwise(bounds)]
 
-    def take(self, indices: Iterable[int]) -> StringColumn:
+    def take(self, places: npt.NDArray[np.int64]) -> StringColumn:
         """The strings at these places."""
-        return StringColumn.from_bytes([self.bytes_at(index) for index in indices])
+        if _backend.native is not None:
+            return StringColumn(*_backend.native.take_strings(self.arrays, places))
+        return StringColumn.from_bytes([self.bytes_at(place) for place in places.tolist()])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,18 +112,20 @@ class QueryTable:
         offsets: where the rows of each query begin, and the end of the last.
         documents: the document id of each row.
         values: the number of each row: a grade, or a score.
-        labels: further columns of strings or numbers, such as a judgment's group or a given rank.
+        labels: further columns, such as the line of a row or a judgment's group; the tag of a run.
         source: where the rows came from, for messages.
         dropped: how many faulty or repeated rows a lenient reader left out.
+        distinct: whether it is known that no document stands twice in a query.
     """
 
     queries: StringColumn
     offsets: npt.NDArray[np.int64]
     documents: StringColumn
     values: npt.NDArray[np.float64]
-    labels: Mapping[str, StringColumn | npt.NDArray[Any]] = field(default_factory=dict)
+    labels: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
     dropped: int = 0
+    distinct: bool = False
 
     def __post_init__(self) -> None:
         """Make the numbers read-only: a table is a value."""
@@ -101,31 +133,23 @@ class QueryTable:
 
     @classmethod
     def from_dict(
-        cls, rows: Mapping[str, Mapping[str, float]], *, what: str, source: str = ""
+        cls, rows: Mapping[str, Mapping[str, float]], *, kind: Kind, source: str = ""
     ) -> QueryTable:
-        """From `{query: {document: number}}`; `what` says what the number is."""
-        documents: list[bytes] = []
-        values: list[float] = []
-        offsets = [0]
-        for query, row in rows.items():
-            _check_id("query", query)
-            if not isinstance(row, Mapping):
-                msg = (
-                    f"query {query!r} must map documents to a {what}, "
-                    f"found {type(row).__name__} {row!r:.80}"
-                )
-                raise DataError(msg)
-            for document, value in row.items():
-                _check_id("document", document)
-                documents.append(document.encode())
-                values.append(_number(value, what, query, document))
-            offsets.append(len(documents))
+        """From `{query: {document: number}}`."""
+        if not isinstance(rows, Mapping):
+            msg = f"expected {{query: {{document: {VALUE_OF[kind]}}}}}, found {_found(rows)}"
+            raise DataError(msg)
+        columns = None
+        if _backend.native is not None:
+            columns = _backend.native.table_from_dict(rows, kind == "qrels", _DICTS, _NUMBERS)
+        queries, offsets, documents, values = columns or _columns_of_dict(rows, kind)
         return cls(
-            queries=StringColumn.from_strings(rows),
-            offsets=np.array(offsets, dtype=np.int64),
-            documents=StringColumn.from_bytes(documents),
-            values=np.array(values, dtype=np.float64),
+            StringColumn(*queries),
+            offsets,
+            StringColumn(*documents),
+            values,
             source=source,
+            distinct=True,
         )
 
     def to_dict(self) -> dict[str, dict[str, float]]:
@@ -138,21 +162,60 @@ class QueryTable:
         return result
 
 
-def _check_id(kind: str, value: object) -> None:
+def _columns_of_dict(
+    rows: Mapping[str, Mapping[str, float]], kind: Kind
+) -> tuple[Any, npt.NDArray[np.int64], Any, npt.NDArray[np.float64]]:
+    """The reference, and what finds the words for bad input; native: `table_from_dict`."""
+    queries: list[bytes] = []
+    documents: list[bytes] = []
+    values: list[float] = []
+    offsets = [0]
+    for query, row in rows.items():
+        queries.append(_encoded("query", query))
+        if not isinstance(row, Mapping):
+            msg = f"query {query!r} must map documents to a {VALUE_OF[kind]}, found {_found(row)}"
+            raise DataError(msg)
+        for document, value in row.items():
+            documents.append(_encoded("document", document))
+            values.append(_number(value, kind, query, document))
+        offsets.append(len(documents))
+    return (
+        StringColumn.from_bytes(queries).arrays,
+        np.array(offsets, dtype=np.int64),
+        StringColumn.from_bytes(documents).arrays,
+        np.array(values, dtype=np.float64),
+    )
+
+
+def _encoded(what: str, value: object) -> bytes:
     if not isinstance(value, str):
-        msg = f"a {kind} id must be a str, found {type(value).__name__} {value!r:.80}"
+        msg = f"a {what} id must be a str, found {_found(value)}"
         raise DataError(msg)
+    try:
+        return value.encode()
+    except UnicodeEncodeError:
+        msg = f"a {what} id must be valid Unicode text, found {value!r:.80}"
+        raise DataError(msg) from None
 
 
-def _number(value: object, what: str, query: str, document: str) -> float:
+def _number(value: object, kind: Kind, query: str, document: str) -> float:
+    where = f"the {VALUE_OF[kind]} of document {document!r} for query {query!r}"
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        msg = (
-            f"the {what} of document {document!r} for query {query!r} must be a number, "
-            f"found {type(value).__name__} {value!r:.80}"
-        )
+        msg = f"{where} must be a number, found {_found(value)}"
         raise DataError(msg)
-    number = float(value)
-    if number != number:  # noqa: PLR0124 - NaN is the only number that differs from itself
-        msg = f"the {what} of document {document!r} for query {query!r} must not be NaN"
+    try:
+        number = float(value)
+    except OverflowError:
+        msg = f"{where} is too large for a number"
+        raise DataError(msg) from None
+    if math.isnan(number):
+        msg = f"{where} must not be NaN"
+        raise DataError(msg)
+    if kind == "qrels" and math.isinf(number):
+        msg = f"{where} must be finite, found {number!r}"
         raise DataError(msg)
     return number
+
+
+def _found(value: object) -> str:
+    return f"{type(value).__name__} {value!r:.80}"

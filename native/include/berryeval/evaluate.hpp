@@ -19,6 +19,7 @@ struct QueryTable {
   const std::int64_t* offsets = nullptr;
   Strings documents;
   const double* values = nullptr;
+  bool distinct = false;  // known to have no document twice in a query
 
   std::size_t begin_of(std::size_t query) const { return static_cast<std::size_t>(offsets[query]); }
   std::size_t end_of(std::size_t query) const {
@@ -60,7 +61,9 @@ struct Task {
 class QueryScorer {
  public:
   explicit QueryScorer(const Task& task) : task_(task), judge_(task.rule) {}
-  std::optional<Duplicate> score(std::size_t query, std::span<const Scored> rows, bool in_run);
+  // `distinct`: the rows are known to have no document twice.
+  std::optional<Duplicate> score(std::size_t query, std::span<const Scored> rows, bool in_run,
+                                 bool distinct = false);
 
  private:
   const Task& task_;

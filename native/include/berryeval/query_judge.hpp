@@ -54,8 +54,8 @@ class QueryJudge {
   }
 
   // Ranks the rows and joins them with the judgments. Returns the index of a document that stands
-  // there twice.
-  std::optional<std::size_t> rank(std::span<const Scored> rows);
+  // there twice; does not look for one if the rows are known to be distinct.
+  std::optional<std::size_t> rank(std::span<const Scored> rows, bool distinct = false);
 
   // The ranking joined last; valid until the next call.
   JudgedRanking ranking() const { return {hits_, retrieved_, grades_}; }
@@ -78,9 +78,17 @@ class QueryJudge {
     double grade;
   };
 
+  // A row's score beside its place, so that sorting touches nothing else.
+  struct Key {
+    double score;
+    std::size_t row;
+  };
+
   static std::uint64_t hash_of_document(std::string_view document);
   static void reserve(Table& table, std::size_t count);
   void sort_grades();
+  void rank_found(std::span<const Scored> rows);
+  double key_of(const Scored& row) const;
   bool in_order(std::span<const Scored> rows) const;
   bool before(const Scored& a, const Scored& b) const;
 
@@ -102,7 +110,7 @@ class QueryJudge {
   std::vector<Scored> judged_;  // the score is the grade
   std::vector<double> grades_;
   std::vector<Found> found_;
-  std::vector<std::size_t> order_;
+  std::vector<Key> order_;
   std::vector<std::size_t> rank_of_;
   std::vector<Hit> hits_;
   std::vector<Hit> condensed_;

@@ -1,4 +1,4 @@
-// A TREC file as a table of columns, its rows grouped by query in order of appearance.
+// The text of a file as a table of columns, its rows grouped by query in order of appearance.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "berryeval/strings.hpp"
 #include "berryeval/trec_text.hpp"
 
 namespace berryeval {
-
-// A growing column of strings.
-struct StringBuilder {
-  std::vector<char> data;
-  std::vector<std::int64_t> offsets{0};
-
-  void add(std::string_view text) {
-    data.insert(data.end(), text.begin(), text.end());
-    offsets.push_back(static_cast<std::int64_t>(data.size()));
-  }
-};
 
 struct TableColumns {
   StringBuilder queries;
@@ -34,7 +24,8 @@ struct TableColumns {
   std::size_t dropped = 0;
 };
 
-// Reads `text`. A faulty line is an error, or, when lenient, left out and counted.
+// Reads `text`. The first faulty line, or line with a document that its query has already, is an
+// error, or, when lenient, left out and counted.
 std::optional<LineError> read_table(TextKind kind, std::string_view text, bool lenient,
                                     TableColumns& columns);
 

@@ -3,21 +3,18 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "berryeval/evaluate.hpp"
-#include "berryeval/trec_text.hpp"
 
 namespace berryeval {
 
 struct FileOutcome {
-  std::optional<LineError> error;
-  std::optional<std::size_t> duplicate_line;  // a document that its query has already
-  std::string duplicate_document;
-  bool grouped = true;  // false: a query's lines stand in several places; nothing was scored
+  // False if nothing was scored: a faulty line, a repeated document, a query whose lines stand in
+  // several places, no lines at all. Who reads the table finds out which, and says so.
+  bool clean = true;
   std::vector<std::string> extra_queries;  // in the run, without judgments
   std::string tag;                         // of the last line
 };

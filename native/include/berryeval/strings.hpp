@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 namespace berryeval {
 
@@ -16,6 +17,17 @@ struct Strings {
 
   std::string_view operator[](std::size_t index) const {
     return {data + offsets[index], static_cast<std::size_t>(offsets[index + 1] - offsets[index])};
+  }
+};
+
+// A growing column of strings.
+struct StringBuilder {
+  std::vector<char> data;
+  std::vector<std::int64_t> offsets{0};
+
+  void add(std::string_view text) {
+    data.insert(data.end(), text.begin(), text.end());
+    offsets.push_back(static_cast<std::int64_t>(data.size()));
   }
 };
 
@@ -40,5 +52,11 @@ inline std::uint64_t hash_of(std::string_view text) {
   }
   return hash * kMultiplier;
 }
+
+struct HashOfText {
+  std::size_t operator()(std::string_view text) const {
+    return static_cast<std::size_t>(hash_of(text));
+  }
+};
 
 }  // namespace berryeval

@@ -1,5 +1,5 @@
-// Lines of TREC files: split into columns, numbers parsed. One home for what a line may look like;
-// the Python twin is berryeval.io.trec.
+// Lines of files with a query, a document and a number: split into columns, numbers parsed. One
+// home for what a line may look like; the Python twin is berryeval.io.trec.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,15 @@
 
 namespace berryeval {
 
-enum class LineProblem : std::uint8_t { none, columns, number, not_a_number, encoding };
+enum class LineProblem : std::uint8_t {
+  none,
+  columns,
+  number,
+  not_a_number,
+  encoding,
+  infinite,
+  duplicate,
+};
 
 struct LineError {
   LineProblem problem;
@@ -35,7 +43,7 @@ inline std::string_view next_column(std::string_view& line) {
 }
 
 // A row of a file: of a run "query Q0 document rank score tag", of judgments
-// "query group document grade".
+// "query group document grade", of either with tabs "query document number".
 struct TextRow {
   std::string_view query;
   std::string_view second;
@@ -45,10 +53,15 @@ struct TextRow {
   std::string_view tag;
 };
 
-enum class TextKind : std::uint8_t { run, qrels };
+enum class TextKind : std::uint8_t { run, qrels, run_tsv, qrels_tsv };
 
-// False for a line without content (blank, or a comment that begins with #).
-bool has_content(std::string_view line);
+// False for a line without content: blank, or, unless tabs separate, a comment that begins with #.
+bool has_content(TextKind kind, std::string_view line);
 LineProblem parse_line(TextKind kind, std::string_view line, TextRow& row, std::string_view& found);
+
+// Whether all of it is ASCII without NUL, so that no line needs a closer look.
+bool is_plain(std::string_view text);
+// Whether it is valid UTF-8 without NUL.
+bool is_text(std::string_view text);
 
 }  // namespace berryeval

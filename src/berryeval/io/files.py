@@ -1,22 +1,43 @@
-"""The bytes of a file: mapped where possible, decompressed or read from stdin where needed."""
+"""The bytes of a file: mapped where possible, unpacked where needed; and writing all or nothing."""
 
 from __future__ import annotations
 
+import gzip
 import mmap
 import os
+import secrets
+import shutil
 import sys
+import zlib
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeAlias
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from berryeval.errors import DataError
 
-__all__ = ["PathLike", "name_of", "read_bytes"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["PathLike", "name_of", "plain_suffix", "read_bytes", "writing"]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 STDIN = "-"
+
+
+class Sink(Protocol):
+    """What our writers write to."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take more bytes."""
+
+
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_PACKED = (".gz", ".zst")
 
 
 def name_of(path: PathLike) -> str:
@@ -24,54 +45,123 @@ def name_of(path: PathLike) -> str:
     return "<stdin>" if os.fspath(path) == STDIN else os.fspath(path)
 
 
-def read_bytes(path: PathLike) -> npt.NDArray[np.uint8]:
-    """The content of a file (of stdin for "-"; unpacked for .gz and .zst) as an array of bytes."""
-    if os.fspath(path) == STDIN:
-        return np.frombuffer(sys.stdin.buffer.read(), dtype=np.uint8)
-    file = Path(path)
-    try:
-        if file.suffix == ".gz":
-            import gzip
+def plain_suffix(path: PathLike) -> str:
+    """The ending of a file's name without that of its packing: ".json" for "a.json.gz"."""
+    name = Path(path)
+    return Path(name.stem).suffix.lower() if name.suffix in _PACKED else name.suffix.lower()
 
-            return np.frombuffer(gzip.decompress(file.read_bytes()), dtype=np.uint8)
-        if file.suffix == ".zst":
-            return np.frombuffer(_unpack_zstd(file), dtype=np.uint8)
-        return _mapped(file)
+
+def read_bytes(path: PathLike) -> npt.NDArray[np.uint8]:
+    """The content of a file (of stdin for "-") as an array of bytes.
+
+    Gzip and zstd data are unpacked, known by their first bytes or the name's ending. A byte order
+    mark at the beginning is left out.
+    """
+    try:
+        content = _content(path)
     except FileNotFoundError:
-        msg = f"{file}: no such file"
-        raise DataError(msg) from None
+        problem = "no such file"
     except IsADirectoryError:
-        msg = f"{file}: is a directory, expected a file"
-        raise DataError(msg) from None
-    except EOFError as error:
-        msg = f"{file}: ends in the middle of its compressed data ({error})"
-        raise DataError(msg) from None
+        problem = "is a directory, expected a file"
+    except EOFError:
+        problem = "ends in the middle of its compressed data"
+    except (gzip.BadGzipFile, zlib.error) as error:
+        problem = f"is not valid gzip data ({error})"
     except OSError as error:
-        msg = f"{file}: cannot be read ({error.strerror or error})"
-        raise DataError(msg) from None
+        problem = f"cannot be read ({error.strerror or error})"
+    else:
+        return content[3:] if content[:3].tobytes() == _BYTE_ORDER_MARK else content
+    msg = f"{name_of(path)}: {problem}"
+    raise DataError(msg) from None
+
+
+def _content(path: PathLike) -> npt.NDArray[np.uint8]:
+    if os.fspath(path) == STDIN:
+        raw, suffix = np.frombuffer(sys.stdin.buffer.read(), dtype=np.uint8), ""
+    else:
+        raw, suffix = _mapped(Path(path)), Path(path).suffix
+    start = raw[:4].tobytes()
+    if start.startswith(_GZIP) or suffix == ".gz":
+        if not len(raw):
+            raise EOFError
+        return np.frombuffer(gzip.decompress(raw.data), dtype=np.uint8)
+    if start == _ZSTD or suffix == ".zst":
+        return np.frombuffer(_unpack_zstd(raw.tobytes(), name_of(path)), dtype=np.uint8)
+    return raw
 
 
 def _mapped(file: Path) -> npt.NDArray[np.uint8]:
     with file.open("rb") as stream:
-        if os.fstat(stream.fileno()).st_size == 0:  # an empty file cannot be mapped
+        if os.fstat(stream.fileno()).st_size == 0:  # an empty file cannot be mapped, a pipe neither
             return np.frombuffer(stream.read(), dtype=np.uint8)
         try:
             return np.frombuffer(
                 mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ), dtype=np.uint8
             )
-        except (OSError, ValueError):  # a pipe or a device
+        except (OSError, ValueError):  # a file system that maps no files
             return np.frombuffer(stream.read(), dtype=np.uint8)
 
 
-def _unpack_zstd(file: Path) -> bytes:
+def _zstandard(name: str, doing: str) -> Any:
     try:
         import zstandard
     except ImportError:
-        msg = f"{file}: reading .zst files needs zstandard; pip install berryeval[zstd]"
+        msg = f"{name}: {doing} zstd data needs zstandard; pip install berryeval[zstd]"
         raise DataError(msg) from None
+    return zstandard
+
+
+def _unpack_zstd(packed: bytes, name: str) -> bytes:
+    zstandard = _zstandard(name, "reading")
+    parts: list[bytes] = []
     try:
-        with file.open("rb") as stream:
-            return bytes(zstandard.ZstdDecompressor().stream_reader(stream).read())
+        while packed or not parts:  # one frame after the other
+            unpacker = zstandard.ZstdDecompressor().decompressobj()
+            parts.append(unpacker.decompress(packed))
+            if not unpacker.eof:
+                raise EOFError
+            packed = unpacker.unused_data
     except zstandard.ZstdError as error:
-        msg = f"{file}: is not valid zstd data ({error})"
+        msg = f"{name}: is not valid zstd data ({error})"
         raise DataError(msg) from None
+    return b"".join(parts)
+
+
+@contextmanager
+def writing(path: PathLike) -> Iterator[Sink]:
+    """A stream whose content takes the place of the file when the block ends without an error.
+
+    Until then it is written beside the file under another name; if anything goes wrong that is
+    removed, and what was there before stays. Names that end in .gz or .zst are packed. A device or
+    a pipe is written to directly.
+    """
+    target = Path(os.path.realpath(path))
+    special = target.exists() and not target.is_file()
+    place = target if special else target.with_name(f".berryeval-{secrets.token_hex(8)}.tmp")
+    try:
+        with place.open("wb" if special else "xb") as raw, _packing(raw, target) as stream:
+            yield stream
+        if not special:
+            if target.exists():
+                shutil.copymode(target, place)
+            place.replace(target)
+    except OSError as error:
+        msg = f"{os.fspath(path)}: cannot be written ({error.strerror or error})"
+        raise DataError(msg) from None
+    finally:
+        if not special:
+            with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+                place.unlink()
+
+
+@contextmanager
+def _packing(raw: IO[bytes], target: Path) -> Iterator[Sink]:
+    if target.suffix == ".gz":  # no name and no time inside: same content, same bytes
+        with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as stream:
+            yield stream
+    elif target.suffix == ".zst":
+        packer = _zstandard(os.fspath(target), "writing").ZstdCompressor()
+        with packer.stream_writer(raw, closefd=False) as stream:
+            yield stream
+    else:
+        yield raw

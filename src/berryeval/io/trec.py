@@ -1,12 +1,17 @@
-"""TREC files: qrels ("query group document grade") and runs ("query Q0 document rank score tag").
+"""Text files, a row per line.
 
+TREC files hold qrels ("query group document grade") or a run ("query Q0 document rank score tag").
 Columns are separated by blanks or tabs. Blank lines and lines that begin with `#` are passed over.
 A run may have more columns than six, which are ignored, as trec_eval does. The rank column is not
 used: the order is that of the scores.
+
+A file whose first line names three columns separated by tabs ("query-id corpus-id score", as BEIR
+has it) holds these three in every line, separated by tabs.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, Literal, NoReturn
 
@@ -16,22 +21,25 @@ import numpy.typing as npt
 from berryeval import _backend
 from berryeval.errors import DataError
 from berryeval.io.files import PathLike, name_of, read_bytes
-from berryeval.tables import QueryTable, StringColumn
+from berryeval.io.names import is_header
+from berryeval.tables import VALUE_OF, Kind, QueryTable, StringColumn
 
 __all__ = ["Kind", "raise_line_error", "read_table", "table_from_text"]
 
-Kind = Literal["run", "qrels"]
+Layout = Literal["run", "qrels", "run tsv", "qrels tsv"]
 
 _NUMBER = re.compile(
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?i:inf(?:inity)?))"
 )
 _NAN = re.compile(rb"[+-]?(?i:nan)(?:\([0-9A-Za-z_]*\))?")
-_LAYOUT = {
+_COLUMNS: dict[Layout, str] = {
     "run": "6 columns (query Q0 document rank score tag)",
     "qrels": "4 columns (query group document grade)",
+    "run tsv": "3 columns separated by tabs (query document score)",
+    "qrels tsv": "3 columns separated by tabs (query document grade)",
 }
-_VALUE = {"run": "score", "qrels": "grade"}
 _SHOWN = 60
+_LONGEST_HEADER = 200
 
 
 def read_table(path: PathLike, kind: Kind, *, lenient: bool = False) -> QueryTable:
@@ -43,18 +51,23 @@ def table_from_text(
     text: npt.NDArray[np.uint8], kind: Kind, source: str, *, lenient: bool = False
 ) -> QueryTable:
     """The table of a file's bytes."""
+    layout, text = _layout_of(text, kind)
     if _backend.native is None:
-        found = _read_python(text.tobytes(), kind, lenient=lenient)
+        found = _read_python(text.tobytes(), layout, lenient=lenient)
     else:
-        found = _backend.native.read_table(kind, text, lenient)
+        found = _backend.native.read_table(layout, text, lenient)
     if not isinstance(found, dict):
-        raise_line_error(source, kind, *found)
+        raise_line_error(source, layout, *found)
     columns: dict[str, Any] = found
+    if not len(columns["values"]):
+        left_out = f" that can be used ({columns['dropped']} left out)" if lenient else ""
+        msg = f"{source}: holds no rows{left_out}"
+        raise DataError(msg)
     labels: dict[str, Any] = {"line": columns["lines"]}
-    if kind == "qrels":
+    if layout == "qrels":
         labels["group"] = StringColumn(*columns["seconds"])
-    else:
-        labels["tag"] = columns["tag"].decode(errors="replace")
+    elif layout == "run":
+        labels["tag"] = columns["tag"].decode()
     return QueryTable(
         queries=StringColumn(*columns["queries"]),
         offsets=columns["offsets"],
@@ -63,70 +76,121 @@ def table_from_text(
         labels=labels,
         source=source,
         dropped=columns["dropped"],
+        distinct=True,
     )
 
 
-def raise_line_error(source: str, kind: Kind, problem: str, line: int, found: bytes) -> NoReturn:
+def _layout_of(text: npt.NDArray[np.uint8], kind: Kind) -> tuple[Layout, npt.NDArray[np.uint8]]:
+    """How the lines look, and the text without its header; its line end stays, and is counted."""
+    first = text[:_LONGEST_HEADER].tobytes().split(b"\n")[0]
+    names = first.decode(errors="replace").split("\t")
+    if not is_header(names, kind):
+        return kind, text
+    return ("run tsv" if kind == "run" else "qrels tsv"), text[len(first) :]
+
+
+def raise_line_error(
+    source: str, layout: Layout, problem: str, line: int, found: bytes
+) -> NoReturn:
     """Say what is wrong with a line: the one place where these words are chosen."""
     text = found.decode(errors="backslashreplace").strip()
     shown = repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
+    columns = _split(found, layout)
+    value = VALUE_OF["run" if layout.startswith("run") else "qrels"]
     if problem == "columns":
-        count = len(found.split())
-        msg = f"{source}:{line}: expected {_LAYOUT[kind]}, found {count}: {shown}"
+        said = f"expected {_COLUMNS[layout]}, found {len(columns)}: {shown}"
+    elif problem == "encoding":
+        said = f"not UTF-8 text (a binary file?): {shown}"
+    elif problem == "duplicate":
+        document = columns[_places(layout)[0]].decode()
+        said = f"document {document!r} stands twice in query {columns[0].decode()!r}"
     elif problem == "nan":
-        msg = f"{source}:{line}: the {_VALUE[kind]} must not be NaN"
+        said = f"the {value} must not be NaN"
+    elif problem == "infinite":
+        said = f"the {value} must be finite, found {shown}"
     else:
-        msg = f"{source}:{line}: the {_VALUE[kind]} must be a number, found {shown}"
+        said = f"the {value} must be a number, found {shown}"
+    msg = f"{source}:{line}: {said}"
     raise DataError(msg)
 
 
 def _read_python(
-    text: bytes, kind: Kind, *, lenient: bool
+    text: bytes, layout: Layout, *, lenient: bool
 ) -> dict[str, Any] | tuple[str, int, bytes]:
     """The reference reader; the native twin is native/src/read_table.cpp."""
-    rows: dict[bytes, list[tuple[bytes, float, bytes, int]]] = {}
+    rows: dict[bytes, dict[bytes, tuple[float, bytes, int]]] = {}
     dropped = 0
     tag = b""
     for number, line in enumerate(text.split(b"\n"), start=1):
-        columns = line.split()
-        if not columns or columns[0].startswith(b"#"):
+        columns = _split(line, layout)
+        if not line.split() or ("tsv" not in layout and columns[0].startswith(b"#")):
             continue
-        parsed = _parse(columns, kind, line)
-        if len(parsed) == 2:  # noqa: PLR2004 - what is wrong, and where
-            if not lenient:
-                return parsed[0], number, parsed[1]
-            dropped += 1
-            continue
-        document, value, second = parsed
-        rows.setdefault(columns[0], []).append((document, value, second, number))
-        if kind == "run":
-            tag = columns[5]
-    flat = [row for group in rows.values() for row in group]
-    sizes = [0, *(len(group) for group in rows.values())]
-    documents = StringColumn.from_bytes([row[0] for row in flat])
-    seconds = StringColumn.from_bytes([row[2] for row in flat])
-    queries = StringColumn.from_bytes(list(rows))
+        parsed = _parse(columns, layout, line)
+        if not isinstance(parsed[1], bytes):
+            document, value, second = parsed
+            tag = columns[5] if layout == "run" else b""
+            group = rows.setdefault(columns[0], {})
+            if document not in group:
+                group[document] = value, second, number
+                continue
+            parsed = "duplicate", line
+        if not lenient:
+            return parsed[0], number, parsed[1]
+        dropped += 1
+    return {**_columns(rows, layout), "tag": tag, "dropped": dropped}
+
+
+def _columns(
+    rows: dict[bytes, dict[bytes, tuple[float, bytes, int]]], layout: Layout
+) -> dict[str, Any]:
+    flat = [row for group in rows.values() for row in group.values()]
+    documents = [document for group in rows.values() for document in group]
+    seconds = [row[1] for row in flat] if layout == "qrels" else []
     return {
-        "queries": (queries.data, queries.offsets),
-        "offsets": np.cumsum(sizes, dtype=np.int64),
-        "documents": (documents.data, documents.offsets),
-        "values": np.array([row[1] for row in flat], dtype=np.float64),
-        "seconds": (seconds.data, seconds.offsets),
-        "lines": np.array([row[3] for row in flat], dtype=np.int64),
-        "tag": tag,
-        "dropped": dropped,
+        "queries": StringColumn.from_bytes(list(rows)).arrays,
+        "offsets": np.cumsum([0, *map(len, rows.values())], dtype=np.int64),
+        "documents": StringColumn.from_bytes(documents).arrays,
+        "values": np.array([row[0] for row in flat], dtype=np.float64),
+        "seconds": StringColumn.from_bytes(seconds).arrays,
+        "lines": np.array([row[2] for row in flat], dtype=np.int64),
     }
 
 
+def _split(line: bytes, layout: Layout) -> list[bytes]:
+    return line.removesuffix(b"\r").split(b"\t") if "tsv" in layout else line.split()
+
+
+def _places(layout: Layout) -> tuple[int, int]:
+    """Which columns are the document and the number."""
+    if "tsv" in layout:
+        return 1, 2
+    return (2, 4) if layout == "run" else (2, 3)
+
+
 def _parse(
-    columns: list[bytes], kind: Kind, line: bytes
+    columns: list[bytes], layout: Layout, line: bytes
 ) -> tuple[bytes, float, bytes] | tuple[str, bytes]:
-    wrong = len(columns) < 6 if kind == "run" else len(columns) != 4  # noqa: PLR2004
-    if wrong:
+    """Document, number and second column of a line, or what is wrong with which text."""
+    if not _is_text(line):
+        return "encoding", line
+    document, number = _places(layout)
+    width = 6 if layout == "run" else number + 1
+    if len(columns) < width or (layout != "run" and len(columns) > width) or b"" in columns:
         return "columns", line
-    text = columns[4] if kind == "run" else columns[3]
+    text = columns[number]
     if _NAN.fullmatch(text):
         return "nan", text
     if not _NUMBER.fullmatch(text):
         return "number", text
-    return columns[2], float(text), columns[1]
+    value = float(text)
+    if layout.startswith("qrels") and math.isinf(value):
+        return "infinite", text
+    return columns[document], value, columns[1]
+
+
+def _is_text(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in line

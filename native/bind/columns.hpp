@@ -1,0 +1,56 @@
+// Columns as Python holds them: NumPy arrays that are read in place, or that are handed over.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "berryeval/strings.hpp"
+
+template <class T>
+using Column = nanobind::ndarray<T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+template <class T>
+using Matrix = nanobind::ndarray<T, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
+using Text = std::pair<Column<const std::uint8_t>, Column<const std::int64_t>>;
+
+inline void require(bool holds, const char* what) {
+  if (!holds) throw std::invalid_argument(what);
+}
+
+// Offsets must rise from 0 to `size`: everything that is read lies between two of them.
+inline void check_offsets(const Column<const std::int64_t>& offsets, std::size_t size,
+                          const char* what) {
+  require(offsets.size() > 0 && offsets.data()[0] == 0, what);
+  for (std::size_t i = 1; i < offsets.size(); ++i) {
+    require(offsets.data()[i] >= offsets.data()[i - 1], what);
+  }
+  require(static_cast<std::size_t>(offsets.data()[offsets.size() - 1]) == size, what);
+}
+
+inline berryeval::Strings strings_of(const Text& text) {
+  check_offsets(text.second, text.first.size(),
+                "the offsets of a string column do not fit its data");
+  return {reinterpret_cast<const char*>(text.first.data()), text.second.data(),
+          text.second.size() - 1};
+}
+
+// Hands a vector over to NumPy, as an array of `As`, without copying it.
+template <class As, class T>
+auto hand_over(std::vector<T>&& items) {
+  static_assert(sizeof(As) == sizeof(T));
+  using Array = nanobind::ndarray<nanobind::numpy, As, nanobind::ndim<1>>;
+  auto* const owned = new std::vector<T>(std::move(items));
+  nanobind::capsule owner(owned,
+                          [](void* at) noexcept { delete static_cast<std::vector<T>*>(at); });
+  return Array(owned->data(), {owned->size()}, owner);
+}
+
+inline nanobind::tuple text_of(berryeval::StringBuilder&& builder) {
+  return nanobind::make_tuple(hand_over<std::uint8_t>(std::move(builder.data)),
+                              hand_over<std::int64_t>(std::move(builder.offsets)));
+}

@@ -1,0 +1,231 @@
+"""Frames in and out: Arrow is the form that pandas, polars and Parquet files all come in.
+
+Needs pyarrow. Strings are taken over where they lie if they are stored as Arrow stores them; other
+forms (views, dictionaries, whole numbers) are converted once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from berryeval.errors import DataError
+from berryeval.io.columns import table_from_columns
+from berryeval.io.files import PathLike, name_of, read_bytes, writing
+from berryeval.io.names import choose_columns
+from berryeval.tables import VALUE_OF, Kind, QueryTable, StringColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["FrameType", "is_frame", "read_parquet", "table_from_frame", "to_frame", "write_parquet"]
+
+FrameType: TypeAlias = Literal["pandas", "polars", "arrow"]
+
+_NAME = b"berryeval.name"
+
+
+def _pyarrow(doing: str) -> Any:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet
+    except ImportError:
+        msg = f"{doing} needs pyarrow; pip install berryeval[frames]"
+        raise DataError(msg) from None
+    return pa
+
+
+def is_frame(source: object) -> bool:
+    """Whether this is a pandas frame or anything that can give its content as Arrow."""
+    return (
+        hasattr(source, "__arrow_c_stream__")
+        or hasattr(source, "__arrow_c_array__")
+        or _is_pandas(source)
+    )
+
+
+def _is_pandas(source: object) -> bool:
+    kind = type(source)
+    return kind.__module__.split(".")[0] == "pandas" and kind.__name__ == "DataFrame"
+
+
+def table_from_frame(
+    frame: Any, kind: Kind, names: Mapping[str, str], *, lenient: bool = False, source: str = ""
+) -> QueryTable:
+    """The table of a frame; `names` says which columns to take where their names do not."""
+    pa = _pyarrow("reading a frame")
+    try:
+        if _is_pandas(frame):
+            found = choose_columns(list(map(str, frame.columns)), kind, names, source)
+            arrow = pa.Table.from_pandas(frame[list(found)], preserve_index=False)
+        else:
+            arrow = pa.table(frame)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        msg = f"the frame cannot be read as Arrow: {_first_line(error)}"
+        raise DataError(msg) from None
+    return _table_from_arrow(pa, arrow, kind, names, lenient=lenient, source=source)
+
+
+def read_parquet(
+    path: PathLike, kind: Kind, names: Mapping[str, str], *, lenient: bool = False
+) -> QueryTable:
+    """Read a Parquet file; of its columns only the three that are needed."""
+    source = name_of(path)
+    pa = _pyarrow(f"{source}: reading Parquet files")
+    content = read_bytes(path)
+    try:
+        file = pa.parquet.ParquetFile(pa.BufferReader(pa.py_buffer(content)))
+        chosen = choose_columns(file.schema_arrow.names, kind, names, source)
+        arrow = file.read(columns=list(dict.fromkeys(chosen)))
+    except (pa.ArrowException, OSError) as error:
+        msg = f"{source}: cannot be read as Parquet: {_first_line(error)}"
+        raise DataError(msg) from None
+    table = _table_from_arrow(pa, arrow, kind, names, lenient=lenient, source=source)
+    if not len(table.values):
+        msg = f"{source}: holds no rows"
+        raise DataError(msg)
+    return table
+
+
+def _table_from_arrow(
+    pa: Any, arrow: Any, kind: Kind, names: Mapping[str, str], *, lenient: bool, source: str
+) -> QueryTable:
+    query, document, value = choose_columns(arrow.column_names, kind, names, source)
+    columns = [arrow.column(name) for name in (query, document, value)]
+    dropped = 0
+    if any(column.null_count for column in columns):
+        if not lenient:
+            _raise_missing(columns, ("query", "document", VALUE_OF[kind]), source)
+        whole = pa.table(columns, names=["query", "document", "value"]).drop_null()
+        dropped = len(arrow) - len(whole)
+        columns = whole.columns
+    table = table_from_columns(
+        _strings(pa, columns[0], query, source),
+        _strings(pa, columns[1], document, source),
+        _numbers(pa, columns[2], value, source),
+        kind, source=source, lenient=lenient, dropped=dropped,
+    )  # fmt: skip
+    name = (arrow.schema.metadata or {}).get(_NAME)
+    if name is None:
+        return table
+    return replace(table, labels={"tag": name.decode(errors="replace")})
+
+
+def _raise_missing(columns: list[Any], roles: tuple[str, ...], source: str) -> None:
+    start = f"{source}: " if source else ""
+    row, role = min(
+        (int(np.argmax(column.is_null().to_numpy())), place)
+        for place, column in enumerate(columns)
+        if column.null_count
+    )
+    msg = f"{start}row {row}: the {roles[role]} is missing"
+    raise DataError(msg)
+
+
+def _strings(pa: Any, column: Any, name: str, source: str) -> StringColumn:
+    """The ids of a column without nulls."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    text = {"string", "large_string", "string_view", "binary", "large_binary", "binary_view"}
+    if not (pa.types.is_integer(kind) or str(kind) in text):
+        start = f"{source}: " if source else ""
+        msg = f"{start}column {name!r} must hold ids (strings or whole numbers), found {kind}"
+        raise DataError(msg)
+    try:
+        array = _one_chunk(pa, _as_large_string(pa, column, kind))
+    except pa.ArrowInvalid as error:
+        start = f"{source}: " if source else ""
+        msg = f"{start}column {name!r}: {_first_line(error)}"
+        raise DataError(msg) from None
+    _, offset_buffer, data_buffer = array.buffers()
+    if not len(array):
+        return StringColumn.from_bytes([])
+    offsets = np.frombuffer(offset_buffer, dtype=np.int64)
+    offsets = offsets[array.offset : array.offset + len(array) + 1]
+    start_at, end_at = int(offsets[0]), int(offsets[-1])
+    data = np.frombuffer(data_buffer, dtype=np.uint8) if end_at else np.zeros(0, np.uint8)
+    return StringColumn(data[start_at:end_at], offsets - start_at if start_at else offsets)
+
+
+def _as_large_string(pa: Any, column: Any, kind: Any) -> Any:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(kind)
+    if str(kind) == "binary_view":
+        column = column.cast(pa.large_binary())
+    return column.cast(pa.large_string())
+
+
+def _one_chunk(pa: Any, column: Any) -> Any:
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    combined = column.combine_chunks()
+    return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
+
+
+def _numbers(pa: Any, column: Any, name: str, source: str) -> npt.NDArray[np.float64]:
+    kind = column.type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        start = f"{source}: " if source else ""
+        msg = f"{start}column {name!r} must hold numbers, found {kind}"
+        raise DataError(msg)
+    numbers: npt.NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy()
+    return numbers
+
+
+def to_arrow(table: QueryTable, kind: Kind, name: str = "", *, ranks: bool = False) -> Any:
+    """A pyarrow table with the columns query, document, score or grade, and, if asked for, rank."""
+    pa = _pyarrow("making a frame")
+    sizes = np.diff(table.offsets)
+    rows = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
+    columns = {
+        "query": _arrow_strings(pa, table.queries.take(rows)),
+        "document": _arrow_strings(pa, table.documents),
+        VALUE_OF[kind]: pa.array(table.values),
+    }
+    if ranks:
+        columns["rank"] = pa.array(np.arange(len(rows), dtype=np.int64) - table.offsets[rows] + 1)
+    return pa.table(columns, metadata={_NAME: name.encode()} if name else None)
+
+
+def _arrow_strings(pa: Any, column: StringColumn) -> Any:
+    return pa.LargeStringArray.from_buffers(
+        len(column), pa.py_buffer(column.offsets), pa.py_buffer(column.data)
+    )
+
+
+def to_frame(
+    table: QueryTable, frame: FrameType, kind: Kind, name: str = "", *, ranks: bool = False
+) -> Any:
+    """The rows as a frame of pandas, polars or pyarrow."""
+    arrow = to_arrow(table, kind, name, ranks=ranks)
+    if frame == "arrow":
+        return arrow
+    if frame not in {"pandas", "polars"}:
+        msg = f"a frame is of 'pandas', 'polars' or 'arrow', found {frame!r}"
+        raise ValueError(msg)
+    try:
+        if frame == "pandas":
+            return arrow.replace_schema_metadata(None).to_pandas()
+        import polars as pl
+    except ImportError:
+        msg = f"making a {frame} frame needs {frame}; pip install {frame}"
+        raise DataError(msg) from None
+    return pl.from_arrow(arrow)
+
+
+def write_parquet(
+    table: QueryTable, path: PathLike, kind: Kind, name: str = "", *, ranks: bool = False
+) -> None:
+    """Write a Parquet file."""
+    pa = _pyarrow(f"{name_of(path)}: writing Parquet files")
+    arrow = to_arrow(table, kind, name, ranks=ranks)
+    with writing(path) as stream:
+        pa.parquet.write_table(arrow, stream, compression="zstd")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

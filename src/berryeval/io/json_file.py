@@ -1,0 +1,81 @@
+"""JSON files: `{query: {document: number}}`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from berryeval.errors import DataError
+from berryeval.io.files import PathLike, name_of, read_bytes, writing
+from berryeval.tables import Kind, QueryTable
+
+__all__ = ["read_json", "write_json"]
+
+
+class _Repeated(dict[str, Any]):
+    """A JSON object in which a name stood more than once: its first values, and how often."""
+
+    count = 0
+    name = ""
+
+
+def read_json(path: PathLike, kind: Kind, *, lenient: bool = False) -> QueryTable:
+    """Read a file. With `lenient` a document that stands twice counts as it stands first."""
+    source = name_of(path)
+    repeated: list[_Repeated] = []
+
+    def as_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        plain = dict(reversed(pairs))
+        if len(plain) == len(pairs):
+            return dict(pairs)
+        first = _Repeated({name: plain[name] for name, _ in pairs})
+        first.count = len(pairs) - len(plain)
+        seen: set[str] = set()
+        first.name = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        repeated.append(first)
+        return first
+
+    rows = _parsed(path, source, as_dict)
+    if repeated and not (lenient and all(row is not rows for row in repeated)):
+        msg = f"{source}: {repeated[0].name!r} stands twice in one object"
+        raise DataError(msg)
+    try:
+        table = QueryTable.from_dict(rows, kind=kind, source=source)
+    except DataError as error:
+        msg = f"{source}: {error}"
+        raise DataError(msg) from None
+    if not len(table.values):
+        msg = f"{source}: holds no rows"
+        raise DataError(msg)
+    dropped = sum(row.count for row in repeated)
+    return replace(table, dropped=dropped)
+
+
+def _parsed(path: PathLike, source: str, as_dict: Any) -> Any:
+    try:
+        text = read_bytes(path).tobytes().decode()
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        msg = f"{source}:{line}: not UTF-8 text (a binary file?)"
+        raise DataError(msg) from None
+    try:
+        return json.loads(text, object_pairs_hook=as_dict)
+    except json.JSONDecodeError as error:
+        msg = f"{source}:{error.lineno}: not valid JSON ({error.msg}, column {error.colno})"
+    except RecursionError:
+        msg = f"{source}: not {{query: {{document: number}}}}, but nested too deep to read"
+    except ValueError as error:  # a whole number of thousands of digits
+        msg = f"{source}: not valid JSON ({error})"
+    raise DataError(msg) from None
+
+
+def write_json(table: QueryTable, path: PathLike) -> None:
+    """Write a file, a line per query."""
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    with writing(path) as stream:
+        stream.write(b"{")
+        for index, (query, row) in enumerate(table.to_dict().items()):
+            start = "\n" if index == 0 else ",\n"
+            stream.write(f"{start}{encode(query)}: {encode(row)}".encode())
+        stream.write(b"\n}\n")

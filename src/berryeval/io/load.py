@@ -1,0 +1,98 @@
+"""A table from whatever holds one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from berryeval.errors import DataError
+from berryeval.io import trec
+from berryeval.io.columns import table_from_arrays
+from berryeval.io.files import STDIN, PathLike, plain_suffix
+from berryeval.io.frames import is_frame, read_parquet, table_from_frame
+from berryeval.io.json_file import read_json
+from berryeval.tables import VALUE_OF, Kind, QueryTable
+
+__all__ = ["default_values", "is_text_file", "load_table"]
+
+_PARQUET = {".parquet", ".pq"}
+
+
+def load_table(
+    source: Any,
+    kind: Kind,
+    names: Mapping[str, str],
+    *,
+    lenient: bool = False,
+    split: str | None = None,
+) -> QueryTable:
+    """The table of a dict, path, frame, or array of ids.
+
+    Args:
+        source: `{query: {document: number}}`; the path of a TREC, TSV, JSON or Parquet file, or,
+            for qrels, of a BEIR folder; a frame of pandas, polars or any Arrow producer; a 2-D
+            array.
+        kind: what it holds.
+        names: which columns of a frame or Parquet file to take, by role.
+        lenient: leave out faulty rows and count them, rather than stop at the first.
+        split: which file of a BEIR folder.
+    """
+    if isinstance(source, Mapping):
+        return QueryTable.from_dict(source, kind=kind)
+    if isinstance(source, str | os.PathLike):
+        return _read(source, kind, names, lenient=lenient, split=split)
+    if isinstance(source, np.ndarray):
+        return table_from_arrays(source, default_values(source, kind), None, kind, lenient=lenient)
+    if is_frame(source):
+        return table_from_frame(source, kind, names, lenient=lenient)
+    msg = (
+        f"{'judgments' if kind == 'qrels' else 'a run'} can be a dict "
+        f"{{query: {{document: {VALUE_OF[kind]}}}}}, a path, a frame (pandas, polars, Arrow) or a "
+        f"2-D array of ids; found {type(source).__name__} {source!r:.80}"
+    )
+    raise DataError(msg)
+
+
+def default_values(ids: np.ndarray[Any, Any], kind: Kind) -> np.ndarray[Any, Any]:
+    """The numbers of ids that come without: grade 1, or scores that keep the order."""
+    if kind == "qrels" or ids.ndim != 2:  # noqa: PLR2004 - the caller checks the shape
+        return np.ones(ids.shape)
+    return np.broadcast_to(np.arange(ids.shape[1], 0, -1, dtype=np.float64), ids.shape)
+
+
+def is_text_file(path: PathLike) -> bool:
+    """Whether this is to be read as text, a row per line."""
+    if os.fspath(path) == STDIN:
+        return True
+    return plain_suffix(path) not in {".json", *_PARQUET} and not Path(path).is_dir()
+
+
+def _read(
+    path: PathLike, kind: Kind, names: Mapping[str, str], *, lenient: bool, split: str | None
+) -> QueryTable:
+    if kind == "qrels" and Path(path).is_dir():
+        path = beir_qrels(Path(path), split)
+    if plain_suffix(path) == ".json":
+        return read_json(path, kind, lenient=lenient)
+    if plain_suffix(path) in _PARQUET:
+        return read_parquet(path, kind, names, lenient=lenient)
+    return trec.read_table(path, kind, lenient=lenient)
+
+
+def beir_qrels(folder: Path, split: str | None = None) -> Path:
+    """The judgments of a BEIR folder: `qrels/<split>.tsv`, of the test split unless told."""
+    found = {
+        path.name.split(".")[0]: path
+        for path in sorted((folder / "qrels").glob("*.tsv*"))
+        if plain_suffix(path) == ".tsv"
+    }
+    wanted = split or ("test" if "test" in found or len(found) != 1 else next(iter(found)))
+    if wanted in found:
+        return found[wanted]
+    there = f"there are {', '.join(sorted(found))}" if found else "there are none"
+    msg = f"{folder}: is a directory without qrels/{wanted}.tsv as BEIR has it; {there}"
+    raise DataError(msg)
