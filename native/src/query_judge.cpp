@@ -7,6 +7,22 @@
 #include "berryeval/strings.hpp"
 
 namespace berryeval {
+namespace {
+
+// In numbers that fall: the place of the first that is not above `key`. Without branches, as the
+// answers follow no pattern.
+std::size_t first_not_above(const std::vector<double>& falling, double key) {
+  std::size_t base = 0;
+  std::size_t left = falling.size();
+  while (left > 1) {
+    const std::size_t half = left / 2;
+    base += falling[base + half - 1] > key ? half : 0;
+    left -= half;
+  }
+  return base + (left == 1 && falling[base] > key ? 1 : 0);
+}
+
+}  // namespace
 
 std::uint64_t QueryJudge::hash_of_document(std::string_view document) { return hash_of(document); }
 
@@ -79,25 +95,29 @@ std::optional<std::size_t> QueryJudge::rank(std::span<const Scored> rows, bool d
   return std::nullopt;
 }
 
+// Only judged documents need their rank: they are put in order, and every row is counted at the
+// first of them that it stands before.
 void QueryJudge::rank_found(std::span<const Scored> rows) {
-  order_.clear();
-  for (std::size_t row = 0; row < rows.size(); ++row) order_.push_back({key_of(rows[row]), row});
-  std::ranges::sort(order_, [&](const Key& a, const Key& b) {
-    if (a.score != b.score) return a.score > b.score;
-    const int ids =
-        rule_.ties == Ties::given_order ? 0 : rows[a.row].document.compare(rows[b.row].document);
-    if (ids != 0) return rule_.ties == Ties::document_descending ? ids > 0 : ids < 0;
-    return a.row < b.row;
-  });
-  rank_of_.resize(rows.size());
-  for (std::size_t place = 0; place < order_.size(); ++place) {
-    rank_of_[order_[place].row] = place + 1;
+  const auto precedes = [&](std::size_t a, std::size_t b) {
+    if (before(rows[a], rows[b])) return true;
+    return rule_.ties == Ties::given_order && key_of(rows[a]) == key_of(rows[b]) && a < b;
+  };
+  std::ranges::sort(found_, precedes, &Found::row);
+  keys_.clear();
+  for (const Found& found : found_) keys_.push_back(key_of(rows[found.row]));
+  counts_.assign(found_.size() + 1, 0);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const double key = key_of(rows[row]);
+    std::size_t place = first_not_above(keys_, key);
+    while (place < keys_.size() && keys_[place] == key && !precedes(row, found_[place].row))
+      ++place;
+    ++counts_[place];
   }
-  for (const Found& found : found_) {
-    const std::size_t rank = rank_of_[found.row];
-    if (rank <= retrieved_) hits_.push_back({rank, found.grade});
+  std::size_t rank = 1;
+  for (std::size_t i = 0; i < found_.size(); ++i) {
+    rank += counts_[i];
+    if (rank <= retrieved_) hits_.push_back({rank, found_[i].grade});
   }
-  std::ranges::sort(hits_, {}, &Hit::rank);
 }
 
 JudgedRanking QueryJudge::condensed() {

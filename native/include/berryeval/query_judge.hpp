@@ -78,12 +78,6 @@ class QueryJudge {
     double grade;
   };
 
-  // A row's score beside its place, so that sorting touches nothing else.
-  struct Key {
-    double score;
-    std::size_t row;
-  };
-
   static std::uint64_t hash_of_document(std::string_view document);
   static void reserve(Table& table, std::size_t count);
   void sort_grades();
@@ -110,8 +104,8 @@ class QueryJudge {
   std::vector<Scored> judged_;  // the score is the grade
   std::vector<double> grades_;
   std::vector<Found> found_;
-  std::vector<Key> order_;
-  std::vector<std::size_t> rank_of_;
+  std::vector<double> keys_;
+  std::vector<std::size_t> counts_;
   std::vector<Hit> hits_;
   std::vector<Hit> condensed_;
   std::size_t retrieved_ = 0;

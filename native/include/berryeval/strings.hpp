@@ -31,26 +31,38 @@ struct StringBuilder {
   }
 };
 
-// Eight bytes at a time, each mixed in by a multiplication. Good enough for tables of document ids;
-// equality is always checked on the bytes.
-inline std::uint64_t hash_of(std::string_view text) {
+template <class Word>
+inline std::uint64_t word_at(const char* at) {
+  Word word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+inline std::uint64_t mixed_in(std::uint64_t hash, std::uint64_t word) {
   constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15ULL;
-  std::uint64_t hash = text.size() * kMultiplier;
+  hash = (hash ^ word) * kMultiplier;
+  return hash ^ (hash >> 32);
+}
+
+// Eight bytes at a time, each mixed in by a multiplication; the last eight may overlap those before
+// them, so that no copy of odd length is needed. Good enough for tables of document ids; equality
+// is always checked on the bytes.
+inline std::uint64_t hash_of(std::string_view text) {
   const char* at = text.data();
-  std::size_t left = text.size();
-  for (; left >= 8; at += 8, left -= 8) {
-    std::uint64_t word;
-    std::memcpy(&word, at, 8);
-    hash = (hash ^ word) * kMultiplier;
-    hash ^= hash >> 32;
+  const std::size_t size = text.size();
+  std::uint64_t hash = size;
+  if (size >= 8) {
+    const char* const last = at + size - 8;
+    for (; at < last; at += 8) hash = mixed_in(hash, word_at<std::uint64_t>(at));
+    hash = mixed_in(hash, word_at<std::uint64_t>(last));
+  } else if (size >= 4) {
+    hash = mixed_in(hash, word_at<std::uint32_t>(at) << 32 | word_at<std::uint32_t>(at + size - 4));
+  } else if (size > 0) {
+    hash =
+        mixed_in(hash, word_at<std::uint8_t>(at) << 16 | word_at<std::uint8_t>(at + size / 2) << 8 |
+                           word_at<std::uint8_t>(at + size - 1));
   }
-  if (left > 0) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, at, left);
-    hash = (hash ^ word) * kMultiplier;
-    hash ^= hash >> 32;
-  }
-  return hash * kMultiplier;
+  return mixed_in(hash, 0);
 }
 
 struct HashOfText {
