@@ -69,6 +69,10 @@ def read_bytes(path: PathLike) -> npt.NDArray[np.uint8]:
         problem = f"is not valid gzip data ({error})"
     except OSError as error:
         problem = f"cannot be read ({error.strerror or error})"
+    except DataError:
+        raise
+    except ValueError as error:  # a path that no system takes
+        problem = f"cannot be read ({error})"
     else:
         return content[3:] if content[:3].tobytes() == _BYTE_ORDER_MARK else content
     msg = f"{name_of(path)}: {problem}"

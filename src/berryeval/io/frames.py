@@ -95,23 +95,32 @@ def _table_from_arrow(
 ) -> QueryTable:
     query, document, value = choose_columns(arrow.column_names, kind, names, source)
     columns = [arrow.column(name) for name in (query, document, value)]
-    dropped = 0
-    if any(column.null_count for column in columns):
+    queries = _strings(pa, columns[0], query, source)
+    documents = _strings(pa, columns[1], document, source)
+    values = _numbers(pa, columns[2], value, source)
+    missing = _missing(columns)
+    if missing.any():
         if not lenient:
             _raise_missing(columns, ("query", "document", VALUE_OF[kind]), source)
-        whole = pa.table(columns, names=["query", "document", "value"]).drop_null()
-        dropped = len(arrow) - len(whole)
-        columns = whole.columns
+        kept = np.flatnonzero(~missing)
+        queries, documents, values = queries.take(kept), documents.take(kept), values[kept]
     table = table_from_columns(
-        _strings(pa, columns[0], query, source),
-        _strings(pa, columns[1], document, source),
-        _numbers(pa, columns[2], value, source),
-        kind, source=source, lenient=lenient, dropped=dropped,
+        queries, documents, values, kind,
+        source=source, lenient=lenient, dropped=int(missing.sum()),
     )  # fmt: skip
     name = (arrow.schema.metadata or {}).get(_NAME)
     if name is None:
         return table
     return replace(table, labels={"tag": name.decode(errors="replace")})
+
+
+def _missing(columns: list[Any]) -> npt.NDArray[np.bool_]:
+    """Which rows lack a value in any of the columns."""
+    missing = np.zeros(len(columns[0]), dtype=np.bool_)
+    for column in columns:
+        if column.null_count:
+            missing |= column.is_null().to_numpy()
+    return missing
 
 
 def _raise_missing(columns: list[Any], roles: tuple[str, ...], source: str) -> None:
@@ -126,7 +135,7 @@ def _raise_missing(columns: list[Any], roles: tuple[str, ...], source: str) -> N
 
 
 def _strings(pa: Any, column: Any, name: str, source: str) -> StringColumn:
-    """The ids of a column without nulls."""
+    """The ids of a column; what is missing is an empty string."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type

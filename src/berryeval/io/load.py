@@ -68,13 +68,17 @@ def is_text_file(path: PathLike) -> bool:
     """Whether this is to be read as text, a row per line."""
     if os.fspath(path) == STDIN:
         return True
-    return plain_suffix(path) not in {".json", *_PARQUET} and not Path(path).is_dir()
+    return plain_suffix(path) not in {".json", *_PARQUET} and not _is_folder(path)
+
+
+def _is_folder(path: PathLike) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112 - a path that no system takes is no error here
 
 
 def _read(
     path: PathLike, kind: Kind, names: Mapping[str, str], *, lenient: bool, split: str | None
 ) -> QueryTable:
-    if kind == "qrels" and Path(path).is_dir():
+    if kind == "qrels" and _is_folder(path):
         path = beir_qrels(Path(path), split)
     if plain_suffix(path) == ".json":
         return read_json(path, kind, lenient=lenient)

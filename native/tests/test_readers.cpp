@@ -1,0 +1,200 @@
+// The readers on bytes nobody meant to write: whatever comes, they end, stay within the text, and
+// agree with each other. Meant to run under the sanitizers. Exits with 1 if a check failed.
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <random>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berryeval/group_rows.hpp"
+#include "berryeval/read_table.hpp"
+#include "berryeval/score_file.hpp"
+
+namespace {
+
+using berryeval::TableColumns;
+using berryeval::TextKind;
+
+int checks = 0;
+int failures = 0;
+
+void check(bool holds, const std::string& what) {
+  ++checks;
+  if (holds) return;
+  ++failures;
+  std::fprintf(stderr, "FAILED: %s\n", what.c_str());
+}
+
+class Texts {
+ public:
+  // Noise, or lines that are nearly right.
+  std::string next() {
+    std::string text;
+    if (below(3) == 0) {
+      for (std::size_t left = below(200); left > 0; --left) text += static_cast<char>(below(256));
+      return text;
+    }
+    for (std::size_t lines = below(12); lines > 0; --lines) {
+      for (std::size_t words = 3 + below(5); words > 0; --words) {
+        text += kWords[below(std::size(kWords))];
+        text += kSpaces[below(std::size(kSpaces))];
+      }
+      text += below(9) == 0 ? "" : "\n";
+    }
+    return text;
+  }
+
+  std::size_t below(std::size_t limit) { return random_() % limit; }
+
+ private:
+  static constexpr std::string_view kWords[] = {
+      "q1",     "q2", "q3", "Q0",  "0",   "d1",     "d2",   "d3",       "1",    "2.5",
+      "-1e400", "#",  "x",  "nan", "inf", "1e-999", "nan(", "\xc3\xa9", "\xff", "\xe2\x82"};
+  static constexpr std::string_view kSpaces[] = {" ", " ", "\t", "\t", "\r", "  "};
+  std::mt19937 random_{20240607};
+};
+
+void check_columns(const TableColumns& columns) {
+  const std::size_t rows = columns.values.size();
+  check(columns.documents.offsets.size() == rows + 1, "one document per row");
+  check(columns.lines.size() == rows, "one line per row");
+  check(columns.offsets.size() == columns.queries.offsets.size(), "one offset per query and one");
+  check(columns.offsets.back() == static_cast<std::int64_t>(rows), "offsets end with the rows");
+  for (std::size_t query = 0; query + 1 < columns.offsets.size(); ++query) {
+    std::set<std::string_view> seen;
+    for (auto row = static_cast<std::size_t>(columns.offsets[query]);
+         row < static_cast<std::size_t>(columns.offsets[query + 1]); ++row) {
+      const auto& [data, offsets] = columns.documents;
+      const std::string_view document(data.data() + offsets[row],
+                                      static_cast<std::size_t>(offsets[row + 1] - offsets[row]));
+      check(seen.insert(document).second, "no document stands twice");
+      check(!document.empty() && berryeval::is_text(document), "a document is text");
+      check(!std::isnan(columns.values[row]), "a value is a number");
+    }
+    check(!seen.empty(), "a query has rows");
+  }
+}
+
+berryeval::Strings strings_of(const berryeval::StringBuilder& builder) {
+  return {builder.data.data(), builder.offsets.data(), builder.offsets.size() - 1};
+}
+
+// Both ways to score a run from its text; whether they agree.
+void check_scoring(const std::string& text, const berryeval::QueryTable& qrels,
+                   std::size_t threads) {
+  const std::vector<berryeval::Spec> specs{{berryeval::find_formula("P"), {.cutoff = 3}}};
+  const std::size_t queries = qrels.queries.count;
+  std::vector<double> streamed(queries, -1), tabled(queries, -1);
+  std::vector<berryeval::Counts> counts(queries), other_counts(queries);
+  const auto outcome =
+      berryeval::score_run_text({qrels, specs, {}, streamed, counts}, text, threads);
+  TableColumns columns;
+  const auto error = berryeval::read_table(TextKind::run, text, false, columns);
+  if (outcome.clean) check(!error && !columns.values.empty(), "what was scored can be read");
+  if (!outcome.clean || error) return;
+  const berryeval::QueryTable run{strings_of(columns.queries), columns.offsets.data(),
+                                  strings_of(columns.documents), columns.values.data(), true};
+  std::vector<std::int64_t> matches(queries, berryeval::kNotInRun);
+  for (std::size_t query = 0; query < queries; ++query) {
+    for (std::size_t i = 0; i < run.queries.count; ++i) {
+      if (run.queries[i] == qrels.queries[query]) matches[query] = static_cast<std::int64_t>(i);
+    }
+  }
+  check(!berryeval::evaluate({qrels, specs, {}, tabled, other_counts}, run, matches, threads),
+        "a table that was read has no duplicates");
+  check(streamed == tabled, "scores are the same read or streamed");
+  check(outcome.tag == columns.tag, "so is the tag");
+}
+
+void test_noise() {
+  Texts texts;
+  TableColumns judged;
+  check(!berryeval::read_table(TextKind::qrels, "q1 0 d1 1\nq1 0 d2 2\nq2 0 d1 1\n", false, judged),
+        "plain judgments can be read");
+  const berryeval::QueryTable qrels{strings_of(judged.queries), judged.offsets.data(),
+                                    strings_of(judged.documents), judged.values.data(), true};
+  for (int i = 0; i < 6000; ++i) {
+    const std::string text = texts.next();
+    for (const auto kind :
+         {TextKind::run, TextKind::qrels, TextKind::run_tsv, TextKind::qrels_tsv}) {
+      for (const bool lenient : {false, true}) {
+        TableColumns columns;
+        const auto error = berryeval::read_table(kind, text, lenient, columns);
+        check(!(lenient && error), "lenient reading never fails");
+        if (!error) check_columns(columns);
+      }
+    }
+    check_scoring(text, qrels, 1 + texts.below(3));
+  }
+}
+
+// Long enough for several threads, which must cut it between queries.
+void test_parts() {
+  std::string text;
+  for (int i = 0; i < 40000; ++i) {
+    text += "q" + std::to_string(i / 90) + " Q0 d" + std::to_string(i % 90) + " 1 " +
+            std::to_string(i * 7919 % 97) + " tag\n";
+  }
+  TableColumns judged;
+  std::string judgments;
+  for (int i = 0; i < 500; i += 3) judgments += "q" + std::to_string(i) + " 0 d7 1\n";
+  check(!berryeval::read_table(TextKind::qrels, judgments, false, judged), "judgments are read");
+  const berryeval::QueryTable qrels{strings_of(judged.queries), judged.offsets.data(),
+                                    strings_of(judged.documents), judged.values.data(), true};
+  for (const std::size_t threads : {1, 2, 3, 8}) check_scoring(text, qrels, threads);
+}
+
+void test_grouping() {
+  Texts random;
+  for (int i = 0; i < 300; ++i) {
+    berryeval::StringBuilder queries, documents;
+    std::set<std::pair<std::size_t, std::size_t>> seen;
+    const std::size_t rows = random.below(i == 0 ? 1 : 40000 / (1 + random.below(4000)));
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::size_t query = random.below(5), document = random.below(1000);
+      seen.emplace(query, document);
+      queries.add(std::string(query, 'q'));
+      documents.add(std::to_string(document));
+    }
+    const auto grouping = berryeval::group_rows(strings_of(queries), strings_of(documents), 3);
+    check(grouping.repeated.size() + seen.size() == rows, "every repeated row is found");
+    check(grouping.offsets.back() == static_cast<std::int64_t>(seen.size()), "the others are kept");
+    check(grouping.in_place || grouping.order.size() == seen.size(), "and put in order");
+    const auto taken = berryeval::take_strings(strings_of(documents), grouping.order.data(),
+                                               grouping.order.size());
+    check(taken.offsets.size() == grouping.order.size() + 1, "and can be taken");
+  }
+}
+
+void test_numbers() {
+  const auto is = [](std::string_view text, double value) {
+    const auto found = berryeval::parse_number(text);
+    check(found && *found == value && std::signbit(*found) == std::signbit(value),
+          "the number " + std::string(text));
+  };
+  is("1e400", INFINITY);
+  is("-1e400", -INFINITY);
+  is("1e-400", 0.0);
+  is("-1e-400", -0.0);
+  is("+0.5", 0.5);
+  is("0.000000001e+999999999999999999999", INFINITY);
+  is("100000000000e-999999999999999999999", 0.0);
+  for (const char* text :
+       {"", "+", "-", "+-1", "++1", ".", "1e", "0x10", "1_0", " 1", "1 ", "nan("}) {
+    check(!berryeval::parse_number(text), "no number: '" + std::string(text) + "'");
+  }
+}
+
+}  // namespace
+
+int main() {
+  test_noise();
+  test_parts();
+  test_grouping();
+  test_numbers();
+  std::printf("%d checks, %d failures\n", checks, failures);
+  return failures == 0 ? 0 : 1;
+}
