@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+# The installed package knows its modules by name: it is installed anew when the list changes.
+MODULES := $(VENV)/.modules-$(shell find src -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -f1)
 NATIVE := CMakeLists.txt CMakePresets.json $(shell find native -name '*.?pp')
 
 .PHONY: demo test lint types layers native-test pytest pytest-native pytest-python bench sanitize clean help
@@ -55,7 +57,11 @@ $(VENV)/.made: scripts/bootstrap.sh
 	scripts/bootstrap.sh $(VENV) $(PYTHON)
 	@touch $@
 
-$(VENV)/.installed: $(VENV)/.made pyproject.toml src/berryeval/__init__.py $(NATIVE)
+$(MODULES): $(VENV)/.made
+	@rm -f $(VENV)/.modules-*
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.made $(MODULES) pyproject.toml src/berryeval/__init__.py $(NATIVE)
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
