@@ -55,7 +55,7 @@ REJECTED: dict[str, tuple[Any, Any, Any, type[Exception], str]] = {
         "np.array(relevant, dtype=np.int32) makes one"),
     ),
     "a masked array": (
-        np.ma.MaskedArray(GOOD, mask=GOOD == 2), GOOD, 1, TypeError,
+        GOOD.view(np.ma.MaskedArray), GOOD, 1, TypeError,
         ("retrieved must be a plain numpy.ndarray, found a masked array, whose mask would be "
         "ignored; retrieved.filled(-1) turns masked ids into padding"),
     ),

@@ -78,7 +78,7 @@ def check_id_arrays(retrieved: QueryDocArray, relevant: RelevanceArray) -> None:
 
 def check_integer(name: str, value: SupportsIndex) -> int:
     """`value` as a plain int; a bool, a float or anything else is a TypeError."""
-    if not isinstance(value, bool):
+    if not isinstance(value, bool | np.bool_):  # older NumPy takes its own bool for an integer
         try:
             return operator.index(value)
         except TypeError:
