@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import os
 import re
 import subprocess
 import sys
@@ -67,7 +68,7 @@ def test_the_demo_runs() -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "examples" / "first_look.py")],
         capture_output=True, text=True, encoding="utf-8", check=True,
-        env={"PYTHONIOENCODING": "utf-8", "COLUMNS": "120"},
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "120"},
     )  # fmt: skip
     for expected in ("How do I reset my password?", "0.964", "found nothing", "hit_rate@5"):
         assert expected in done.stdout
