@@ -95,7 +95,7 @@ def best_seconds(work: Callable[[], Any], rounds: int) -> float:
 
 def from_memory(folder: Path) -> dict[str, float]:
     """The same dicts for pytrec_eval and us, and the same rows as a frame for us."""
-    import polars
+    import polars as pl
     import pytrec_eval
 
     from berryeval.qrels import Qrels
@@ -110,7 +110,7 @@ def from_memory(folder: Path) -> dict[str, float]:
     rows = [
         (query, document, score) for query, docs in run.items() for document, score in docs.items()
     ]
-    frame = polars.DataFrame(rows, schema=["query", "document", "score"], orient="row")
+    frame = pl.DataFrame(rows, schema=["query", "document", "score"], orient="row")
     judged = Qrels.from_dict(qrels)
     wanted = {"map", "P.10", "recall.100", "ndcg_cut.10", "recip_rank"}
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, wanted)
@@ -121,7 +121,7 @@ def from_memory(folder: Path) -> dict[str, float]:
     }
 
 
-def file_table(shape: Shape, costs: dict[str, Cost]) -> list[list[str]]:
+def file_table(costs: dict[str, Cost]) -> list[list[str]]:
     """A row per tool; the ratio is to ours."""
     ours = costs["berryeval"]
     return [
@@ -169,13 +169,11 @@ def main() -> None:
             f"From files: {shape.queries:,} queries x {shape.depth:,} documents, "
             f"{shape.judged} judged per query, five measures"
         )
-        rows = file_table(shape, costs)
+        rows = file_table(costs)
         show(console, title, header, rows)
         sections.append(markdown(title, header, rows))
-    for title, head, rows in (
-        *more_files(arguments.folder, arguments.rounds),
-        memory(arguments.folder),
-    ):
+    tables = [*more_files(arguments.folder, arguments.rounds), memory(arguments.folder)]
+    for title, head, rows in tables:
         show(console, title, head, rows)
         sections.append(markdown(title, head, rows))
     write_document(sections)

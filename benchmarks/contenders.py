@@ -1,4 +1,4 @@
-"""What each tool does with the same two files: read them, compute the same measures, print one mean.
+"""What each tool does with the same two files: read, compute the same measures, print one mean.
 
 Run as a process of its own: `python contenders.py TOOL RUN QRELS [all]`. Prints the mean of AP.
 """
@@ -6,6 +6,7 @@ Run as a process of its own: `python contenders.py TOOL RUN QRELS [all]`. Prints
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 FIVE = ("map", "P_10", "recall_100", "ndcg_cut_10", "recip_rank")
 
@@ -26,9 +27,9 @@ def pytrec_eval(run: str, qrels: str) -> float:
     """pytrec_eval: its own parsers, then its evaluator."""
     import pytrec_eval as tool
 
-    with open(qrels) as file:
+    with Path(qrels).open() as file:
         judgments = tool.parse_qrel(file)
-    with open(run) as file:
+    with Path(run).open() as file:
         results = tool.parse_run(file)
     wanted = {"map", "P.10", "recall.100", "ndcg_cut.10", "recip_rank"}
     values = tool.RelevanceEvaluator(judgments, wanted).evaluate(results)

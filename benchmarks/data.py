@@ -1,4 +1,4 @@
-"""Data sets of known shapes for the benchmarks, made up anew from a seed wherever they are needed."""
+"""Data sets of known shapes for the benchmarks, made from a seed wherever they are needed."""
 
 from __future__ import annotations
 
