@@ -238,9 +238,9 @@ def write_document(sections: list[str]) -> None:
         "Written by `make bench`; times are those of one machine, the ratios are what to read.\n"
         f"Made with BerryEval {berryeval.__version__}, Python {platform.python_version()}, "
         f"{os.cpu_count()} processors.\n\n"
-        "From files, every tool is a process of its own: interpreter, imports, reading and scoring\n"
-        "are all in the time (ranx with its compiled code already cached). The tools must agree on\n"
-        "the mean average precision before they are timed.\n\n"
+        "From files every tool is a process of its own: interpreter, imports, reading and scoring\n"
+        "are in the time (ranx with its compiled code already cached). All must agree on the mean\n"
+        "average precision before they are timed.\n\n"
     )
     DOCUMENT.write_text(introduction + "\n".join(sections), encoding="utf-8")
 
