@@ -6,7 +6,7 @@ times is worth (1 - alpha)^n of a new one. These measures are computed in Python
 per subtopic, which only small collections have.
 
 The best possible ranking is the greedy one: at each rank the document that adds most, of equal ones
-that with the highest id, as ndeval does. Where ndeval divides by zero, the value is 0.0.
+that with the highest id, as ndeval does. A query without relevant documents is 0.0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from berryeval.measures.base import Share, measure
 from berryeval.measures.subtopics import SubtopicRanking, answered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 # What the ERR of ndeval and ir_measures takes for alpha.
 ERR_ALPHA: Final = 0.5
@@ -29,12 +29,9 @@ def gains(answers: Iterable[tuple[int, list[str]]], alpha: float) -> list[tuple[
     worth: dict[str, float] = {}
     found = []
     for rank, subtopics in answers:
-        gain = 0.0
+        found.append((rank, worth_of(subtopics, worth)))
         for subtopic in subtopics:
-            left = worth.get(subtopic, 1.0)
-            gain += left
-            worth[subtopic] = left * (1.0 - alpha)
-        found.append((rank, gain))
+            worth[subtopic] = worth.get(subtopic, 1.0) * (1.0 - alpha)
     return found
 
 
@@ -44,15 +41,23 @@ def ideal_gains(
     """The gains of the greedy best ranking, up to `cutoff`."""
     pool = [subtopics for grades in ranking.documents if (subtopics := answered(grades, rel))]
     depth = len(pool) if cutoff is None else min(cutoff, len(pool))
-    worth = dict.fromkeys(ranking.subtopics, 1.0)
+    worth: dict[str, float] = {}
     found = []
     for rank in range(1, depth + 1):
-        scores = [sum((worth[subtopic] for subtopic in subtopics), 0.0) for subtopics in pool]
+        scores = [worth_of(subtopics, worth) for subtopics in pool]
         gain = max(scores)
         found.append((rank, gain))
         for subtopic in pool.pop(scores.index(gain)):
-            worth[subtopic] *= 1.0 - alpha
+            worth[subtopic] = worth.get(subtopic, 1.0) * (1.0 - alpha)
     return found
+
+
+def worth_of(subtopics: Iterable[str], worth: Mapping[str, float]) -> float:
+    """What these subtopics are worth together, added up in their order; a new one is worth 1.0."""
+    total = 0.0
+    for subtopic in subtopics:
+        total += worth.get(subtopic, 1.0)
+    return total
 
 
 def added(gains: Iterable[tuple[int, float]], discount: Callable[[int], float]) -> float:
