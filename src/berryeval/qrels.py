@@ -91,6 +91,7 @@ def _highest_rows(table: QueryTable, groups: StringColumn) -> tuple[list[int], l
     """The first row of every document of every query, and the highest of the document's grades."""
     documents = table.documents.to_bytes_list()
     names = groups.to_bytes_list()
+    grades = table.values.tolist()
     kept: list[int] = []
     best: list[float] = []
     bounds = table.offsets.tolist()
@@ -102,7 +103,7 @@ def _highest_rows(table: QueryTable, groups: StringColumn) -> tuple[list[int], l
                 raise table.repeated(row)
             seen.add((documents[row], names[row]))
             place = place_of.setdefault(documents[row], len(kept))
-            grade = float(table.values[row])
+            grade = grades[row]
             if place == len(kept):
                 kept.append(row)
                 best.append(grade)
@@ -114,10 +115,11 @@ def _highest_rows(table: QueryTable, groups: StringColumn) -> tuple[list[int], l
 def _rows_of(table: QueryTable, kept: list[int], values: list[float]) -> QueryTable:
     """The table of these rows, with other numbers."""
     lines = table.labels.get("line")
+    documents = table.documents.to_bytes_list()
     return QueryTable(
         queries=table.queries,
         offsets=np.searchsorted(kept, table.offsets).astype(np.int64),
-        documents=table.documents.take(kept),
+        documents=StringColumn.from_bytes([documents[row] for row in kept]),
         values=np.array(values, dtype=np.float64),
         labels={"line": lines[kept]} if isinstance(lines, np.ndarray) else {},
         source=table.source,

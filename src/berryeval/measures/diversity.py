@@ -12,6 +12,7 @@ that with the highest id, as ndeval does. A query without relevant documents is 
 from __future__ import annotations
 
 import math
+from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from berryeval.measures.base import Share, measure
@@ -38,16 +39,24 @@ def gains(answers: Iterable[tuple[int, list[str]]], alpha: float) -> list[tuple[
 def ideal_gains(
     ranking: SubtopicRanking, rel: float, alpha: float, cutoff: int | None
 ) -> list[tuple[int, float]]:
-    """The gains of the greedy best ranking, up to `cutoff`."""
-    pool = [subtopics for grades in ranking.documents if (subtopics := answered(grades, rel))]
-    depth = len(pool) if cutoff is None else min(cutoff, len(pool))
+    """The gains of the greedy best ranking, up to `cutoff`.
+
+    Documents that answer the same subtopics are worth the same: only the first of each such queue
+    needs to be looked at.
+    """
+    queues: dict[tuple[str, ...], deque[int]] = {}
+    for place, grades in enumerate(ranking.documents):
+        if subtopics := answered(grades, rel):
+            queues.setdefault(tuple(subtopics), deque()).append(place)
     worth: dict[str, float] = {}
-    found = []
-    for rank in range(1, depth + 1):
-        scores = [worth_of(subtopics, worth) for subtopics in pool]
-        gain = max(scores)
-        found.append((rank, gain))
-        for subtopic in pool.pop(scores.index(gain)):
+    found: list[tuple[int, float]] = []
+    while queues and (cutoff is None or len(found) < cutoff):
+        best = max(queues, key=lambda queue: (worth_of(queue, worth), -queues[queue][0]))
+        found.append((len(found) + 1, worth_of(best, worth)))
+        queues[best].popleft()
+        if not queues[best]:
+            del queues[best]
+        for subtopic in best:
             worth[subtopic] = worth.get(subtopic, 1.0) * (1.0 - alpha)
     return found
 
