@@ -38,7 +38,7 @@ def test_the_native_ranking_is_the_one_of_the_rule(
     run: dict[str, float], grades: dict[str, int], rule: RankingRule
 ) -> None:
     """Every measure of every cutoff sees the same hits at the same ranks."""
-    qrels, results = Qrels.from_dict({"q": grades}).table, Run.from_dict({"q": run})
+    qrels, results = Qrels.from_dict({"q": grades}), Run.from_dict({"q": run})
     measures = parse_measures([*(f"P@{k}" for k in range(1, 36)), "nDCG", "AP"])
     matches = np.zeros(1, dtype=np.int64)
     for distinct in (True, False):
@@ -47,7 +47,7 @@ def test_the_native_ranking_is_the_one_of_the_rule(
         counts = np.zeros((1, 4), dtype=np.int64)
         arrays = (*engine._arrays(results.table)[:4], distinct)
         native.evaluate(
-            engine._arrays(qrels), arrays, matches, specs,
+            engine._arrays(qrels.table), arrays, matches, specs,
             rule.ties, rule.single_precision, rule.depth or 0, ours, counts, 1,
         )  # fmt: skip
         theirs, other_counts = np.zeros_like(ours), np.zeros_like(counts)

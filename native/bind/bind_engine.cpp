@@ -73,6 +73,8 @@ berryeval::Params params_of(const SpecArrays& spec) {
       params.mult = value;
     } else if (name == "exponential") {
       params.exponential = value != 0;
+    } else if (name == "normalize") {
+      params.normalize = value != 0;
     } else if (name == "flag") {
       params.flag = value != 0;
     } else {

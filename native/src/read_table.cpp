@@ -1,6 +1,7 @@
 #include "berryeval/read_table.hpp"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -17,6 +18,10 @@ struct Row {
   std::int64_t line;
   std::string_view text;  // the whole line
 };
+
+// Begin and end of consecutive rows of one query, of which it has several if the file is not
+// grouped.
+using Stretches = std::vector<std::pair<std::size_t, std::size_t>>;
 
 class TableReader {
  public:
@@ -79,26 +84,47 @@ class TableReader {
   std::optional<std::size_t> find_repeated() {
     repeated_.assign(rows_.size(), false);
     std::optional<std::size_t> first;
-    for (const auto& parts : segments_) {
-      std::size_t count = 0;
-      for (const auto& [begin, end] : parts) count += end - begin;
-      seen_.reset(count);
-      for (const auto& [begin, end] : parts) {
-        for (std::size_t i = begin; i < end; ++i) {
-          if (seen_.insert(rows_[i].document)) continue;
-          repeated_[i] = true;
-          first = std::min(first.value_or(i), i);
-        }
+    for (const Stretches& parts : segments_) {
+      std::vector<std::size_t> places = repeated_documents(parts);
+      // A document may be judged once in each of several groups.
+      if (kind_ == TextKind::qrels && !places.empty()) places = repeated_judgments(parts);
+      for (const std::size_t place : places) {
+        repeated_[place] = true;
+        first = std::min(first.value_or(place), place);
       }
     }
     return first;
+  }
+
+  std::vector<std::size_t> repeated_documents(const Stretches& parts) {
+    std::size_t count = 0;
+    for (const auto& [begin, end] : parts) count += end - begin;
+    seen_.reset(count);
+    std::vector<std::size_t> places;
+    for (const auto& [begin, end] : parts) {
+      for (std::size_t i = begin; i < end; ++i) {
+        if (!seen_.insert(rows_[i].document)) places.push_back(i);
+      }
+    }
+    return places;
+  }
+
+  std::vector<std::size_t> repeated_judgments(const Stretches& parts) const {
+    std::set<std::pair<std::string_view, std::string_view>> seen;
+    std::vector<std::size_t> places;
+    for (const auto& [begin, end] : parts) {
+      for (std::size_t i = begin; i < end; ++i) {
+        if (!seen.emplace(rows_[i].document, rows_[i].second).second) places.push_back(i);
+      }
+    }
+    return places;
   }
 
   void write(TableColumns& columns) const {
     columns.values.reserve(rows_.size());
     columns.lines.reserve(rows_.size());
     columns.documents.offsets.reserve(rows_.size() + 1);
-    for (const auto& parts : segments_) {
+    for (const Stretches& parts : segments_) {
       for (const auto& [begin, end] : parts) {
         for (std::size_t i = begin; i < end; ++i) write(i, columns);
       }
@@ -121,8 +147,7 @@ class TableReader {
   bool lenient_;
   std::vector<Row> rows_;
   std::vector<bool> repeated_;
-  // Stretches of consecutive rows of one query; it has several if the file is not grouped.
-  std::vector<std::vector<std::pair<std::size_t, std::size_t>>> segments_;
+  std::vector<Stretches> segments_;
   std::unordered_map<std::string_view, std::size_t, HashOfText> index_;
   std::size_t current_ = 0;
   DocumentSet seen_;

@@ -152,6 +152,40 @@ class QueryTable:
             distinct=True,
         )
 
+    @classmethod
+    def from_records(
+        cls, records: Iterable[tuple[str, str, float, str]], *, kind: Kind, source: str = ""
+    ) -> QueryTable:
+        """From `(query, document, number, group)` in any order."""
+        rows: dict[str, list[tuple[str, float, str]]] = {}
+        for record in records:
+            query, document, value, group = _four(record, VALUE_OF[kind])
+            for what, name in (("query", query), ("document", document), ("group", group)):
+                _encoded(what, name)
+            number = _number(value, kind, query, document)
+            rows.setdefault(query, []).append((document, number, group))
+        flat = [row for of_query in rows.values() for row in of_query]
+        sizes = [0, *(len(of_query) for of_query in rows.values())]
+        return cls(
+            queries=StringColumn.from_strings(rows),
+            offsets=np.cumsum(sizes, dtype=np.int64),
+            documents=StringColumn.from_strings(row[0] for row in flat),
+            values=np.array([row[1] for row in flat], dtype=np.float64),
+            labels={"group": StringColumn.from_strings(row[2] for row in flat)},
+            source=source,
+        )
+
+    def repeated(self, row: int) -> DataError:
+        """The error that the document of this row stands twice in its query."""
+        query = int(np.searchsorted(self.offsets, row, side="right")) - 1
+        where = ""
+        if "line" in self.labels:
+            where = f"{self.source}:{int(self.labels['line'][row])}: "
+        msg = (
+            f"{where}document {self.documents[row]!r} stands twice in query {self.queries[query]!r}"
+        )
+        return DataError(msg)
+
     def to_dict(self) -> dict[str, dict[str, float]]:
         """The same as `{query: {document: number}}`."""
         result: dict[str, dict[str, float]] = {}
@@ -185,6 +219,15 @@ def _columns_of_dict(
         StringColumn.from_bytes(documents).arrays,
         np.array(values, dtype=np.float64),
     )
+
+
+def _four(record: Any, what: str) -> tuple[Any, Any, Any, Any]:
+    try:
+        query, document, value, group = record
+    except (TypeError, ValueError):
+        msg = f"a record must be (query, document, {what}, group), found {record!r:.80}"
+        raise DataError(msg) from None
+    return query, document, value, group
 
 
 def _encoded(what: str, value: object) -> bytes:

@@ -55,6 +55,23 @@ def test_rows_of_a_query_may_stand_apart(tmp_path: Path) -> None:
     assert table.labels["line"].tolist() == [2, 6, 4]
 
 
+def test_a_document_may_be_judged_in_several_groups(tmp_path: Path) -> None:
+    """Once in each; where there are no groups its grade is the highest."""
+    path = written(tmp_path, b"q1 1 d1 1\nq1 2 d1 3\nq1 1 d2 1\n")
+    qrels = Qrels.load(path)
+    assert qrels.to_dict() == {"q1": {"d1": 3.0, "d2": 1.0}}
+    qrels.to_trec(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+    qrels.to_json(tmp_path / "again.json")
+    assert Qrels.load(tmp_path / "again.json").to_dict() == qrels.to_dict()
+    assert Qrels.load(qrels.to_frame("arrow")).to_dict() == qrels.to_dict()
+    text = b"q1 1 d1 1\nq1 2 d1 3\nq1 1 d2 1\nq1 3 d2 1\nq1 1 d2 0\n"
+    path = written(tmp_path, text)
+    with pytest.raises(DataError, match=":5: document 'd2' stands twice in query 'q1'"):
+        Qrels.load(path)
+    assert Qrels.load(path, lenient=True).table.dropped == 1
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

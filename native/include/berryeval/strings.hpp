@@ -32,37 +32,33 @@ struct StringBuilder {
 };
 
 template <class Word>
-inline std::uint64_t word_at(const char* at) {
+std::uint64_t load(const char* at) {
   Word word;
-  std::memcpy(&word, at, sizeof word);
+  std::memcpy(&word, at, sizeof(Word));
   return word;
 }
 
-inline std::uint64_t mixed_in(std::uint64_t hash, std::uint64_t word) {
-  constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15ULL;
-  hash = (hash ^ word) * kMultiplier;
-  return hash ^ (hash >> 32);
-}
-
-// Eight bytes at a time, each mixed in by a multiplication; the last eight may overlap those before
-// them, so that no copy of odd length is needed. Good enough for tables of document ids; equality
-// is always checked on the bytes.
+// Eight bytes at a time, each mixed in by a multiplication; the last eight may overlap those
+// before. Good enough for tables of document ids; equality is always checked on the bytes.
 inline std::uint64_t hash_of(std::string_view text) {
+  constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15ULL;
   const char* at = text.data();
   const std::size_t size = text.size();
-  std::uint64_t hash = size;
+  std::uint64_t hash = size * kMultiplier;
+  const auto mix = [&hash](std::uint64_t word) {
+    hash = (hash ^ word) * kMultiplier;
+    hash ^= hash >> 32;
+  };
   if (size >= 8) {
-    const char* const last = at + size - 8;
-    for (; at < last; at += 8) hash = mixed_in(hash, word_at<std::uint64_t>(at));
-    hash = mixed_in(hash, word_at<std::uint64_t>(last));
+    for (std::size_t done = 0; done + 8 < size; done += 8) mix(load<std::uint64_t>(at + done));
+    mix(load<std::uint64_t>(at + size - 8));
   } else if (size >= 4) {
-    hash = mixed_in(hash, word_at<std::uint32_t>(at) << 32 | word_at<std::uint32_t>(at + size - 4));
+    mix(load<std::uint32_t>(at) << 32 | load<std::uint32_t>(at + size - 4));
   } else if (size > 0) {
-    hash =
-        mixed_in(hash, word_at<std::uint8_t>(at) << 16 | word_at<std::uint8_t>(at + size / 2) << 8 |
-                           word_at<std::uint8_t>(at + size - 1));
+    mix(load<std::uint8_t>(at) << 16 | load<std::uint8_t>(at + size / 2) << 8 |
+        load<std::uint8_t>(at + size - 1));
   }
-  return mixed_in(hash, 0);
+  return hash * kMultiplier;
 }
 
 struct HashOfText {

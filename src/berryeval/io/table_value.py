@@ -137,6 +137,10 @@ class TableValue:
         """The table to write, and the name to write with it."""
         return self.table, ""
 
+    def _written_flat(self) -> tuple[QueryTable, str]:
+        """The same, with one row per document, for formats that know no groups."""
+        return self._written()
+
     def to_trec(self, path: PathLike) -> None:
         """Write a TREC file; nothing is there, or all of it."""
         table, name = self._written()
@@ -144,16 +148,16 @@ class TableValue:
 
     def to_json(self, path: PathLike) -> None:
         """Write a JSON file; nothing is there, or all of it."""
-        write_json(self._written()[0], path)
+        write_json(self._written_flat()[0], path)
 
     def to_parquet(self, path: PathLike) -> None:
         """Write a Parquet file; nothing is there, or all of it."""
-        table, name = self._written()
+        table, name = self._written_flat()
         frames.write_parquet(table, path, self.kind, name, ranks=self.kind == "run")
 
     def to_frame(self, frame: frames.FrameType = "pandas") -> Any:
         """As a frame: query, document, and grade, or score and rank."""
-        table, name = self._written()
+        table, name = self._written_flat()
         return frames.to_frame(table, frame, self.kind, name, ranks=self.kind == "run")
 
     def __len__(self) -> int:

@@ -3,7 +3,7 @@
 TREC files hold qrels ("query group document grade") or a run ("query Q0 document rank score tag").
 Columns are separated by blanks or tabs. Blank lines and lines that begin with `#` are passed over.
 A run may have more columns than six, which are ignored, as trec_eval does. The rank column is not
-used: the order is that of the scores.
+used: the order is that of the scores. A document may be judged once in each of several groups.
 
 A file whose first line names three columns separated by tabs ("query-id corpus-id score", as BEIR
 has it) holds these three in every line, separated by tabs.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,8 @@ _COLUMNS: dict[Layout, str] = {
     "run tsv": "3 columns separated by tabs (query document score)",
     "qrels tsv": "3 columns separated by tabs (query document grade)",
 }
+# By query, then by document and group: the number and its line.
+_Rows: TypeAlias = dict[bytes, dict[tuple[bytes, bytes], tuple[float, int]]]
 _SHOWN = 60
 _LONGEST_HEADER = 200
 
@@ -76,7 +78,7 @@ def table_from_text(
         labels=labels,
         source=source,
         dropped=columns["dropped"],
-        distinct=True,
+        distinct=layout != "qrels",
     )
 
 
@@ -118,7 +120,7 @@ def _read_python(
     text: bytes, layout: Layout, *, lenient: bool
 ) -> dict[str, Any] | tuple[str, int, bytes]:
     """The reference reader; the native twin is native/src/read_table.cpp."""
-    rows: dict[bytes, dict[bytes, tuple[float, bytes, int]]] = {}
+    rows: _Rows = {}
     dropped = 0
     tag = b""
     for number, line in enumerate(text.split(b"\n"), start=1):
@@ -130,8 +132,9 @@ def _read_python(
             document, value, second = parsed
             tag = columns[5] if layout == "run" else b""
             group = rows.setdefault(columns[0], {})
-            if document not in group:
-                group[document] = value, second, number
+            key = document, second if layout == "qrels" else b""
+            if key not in group:
+                group[key] = value, number
                 continue
             parsed = "duplicate", line
         if not lenient:
@@ -140,19 +143,17 @@ def _read_python(
     return {**_columns(rows, layout), "tag": tag, "dropped": dropped}
 
 
-def _columns(
-    rows: dict[bytes, dict[bytes, tuple[float, bytes, int]]], layout: Layout
-) -> dict[str, Any]:
+def _columns(rows: _Rows, layout: Layout) -> dict[str, Any]:
     flat = [row for group in rows.values() for row in group.values()]
-    documents = [document for group in rows.values() for document in group]
-    seconds = [row[1] for row in flat] if layout == "qrels" else []
+    documents = [document for group in rows.values() for document, _ in group]
+    seconds = [second for group in rows.values() for _, second in group]
     return {
         "queries": StringColumn.from_bytes(list(rows)).arrays,
         "offsets": np.cumsum([0, *map(len, rows.values())], dtype=np.int64),
         "documents": StringColumn.from_bytes(documents).arrays,
         "values": np.array([row[0] for row in flat], dtype=np.float64),
-        "seconds": StringColumn.from_bytes(seconds).arrays,
-        "lines": np.array([row[2] for row in flat], dtype=np.int64),
+        "seconds": StringColumn.from_bytes(seconds if layout == "qrels" else []).arrays,
+        "lines": np.array([row[1] for row in flat], dtype=np.int64),
     }
 
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from berryeval.errors import MeasureError
-from berryeval.measures.base import Aggregate, Definition, Formula, measure
+from berryeval.measures.base import Aggregate, Definition, Formula, Kind, measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +18,11 @@ FAMILIES = (
     "precision",
     "average_precision",
     "ndcg",
+    "err",
+    "judged",
+    "compat",
+    "cwl",
+    "diversity",
 )
 
 F = TypeVar("F", bound=Formula)
@@ -51,7 +56,9 @@ def names() -> dict[str, tuple[Definition, dict[str, Any]]]:
     return found
 
 
-def register(name: str, *, text: str = "", aggregate: Aggregate = "mean") -> Callable[[F], F]:
+def register(
+    name: str, *, text: str = "", aggregate: Aggregate = "mean", kind: Kind = "ranking"
+) -> Callable[[F], F]:
     """Make a Python function of a judged ranking a measure like any other.
 
         >>> from berryeval.measures import parse_measure, register
@@ -61,14 +68,15 @@ def register(name: str, *, text: str = "", aggregate: Aggregate = "mean") -> Cal
         >>> parse_measure("FirstRank(rel=2)")
         FirstRank(rel=2)
 
-    A name that exists already is refused.
+    A name that exists already is refused. With `kind="subtopics"` the function gets a
+    `SubtopicRanking`, which knows a grade per document and subtopic.
     """
     if name.lower() in names():
         msg = f"there is a measure {name!r} already ({names()[name.lower()][0].name})"
         raise MeasureError(msg)
 
     def declare(formula: F) -> F:
-        declared = measure(name, text=text or name, aggregate=aggregate)(formula)
+        declared = measure(name, text=text or name, aggregate=aggregate, kind=kind)(formula)
         _registered[name] = declared.definition  # type: ignore[attr-defined]
         return declared
 
