@@ -53,7 +53,7 @@ def by_native(qrels: Rows, run: Rows, measure: Measure, rule: RankingRule) -> li
 
 @pytest.mark.parametrize("name", NATIVE)
 @given(data=st.data(), tables=judged_runs(), rule=rules)
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_native_equals_reference(
     name: str, data: st.DataObject, tables: tuple[Rows, Rows], rule: RankingRule
 ) -> None:

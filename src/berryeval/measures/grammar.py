@@ -88,17 +88,20 @@ def _known_part(text: str, name: str) -> tuple[str, str]:
 
 def _behind(text: str, definition: Definition, tail: str) -> Sequence[Mapping[str, Any]]:
     """What stands behind a name: one choice of parameters per measure that is meant."""
+    if tail.startswith("_at_") or (definition.suffix is None and "=" not in tail):
+        numbers = _SEPARATOR.sub("", tail, count=1).split(",")
+        return [_at(text, definition, number) for number in numbers]
     try:
-        if tail.startswith("_at_") or (definition.suffix is None and "=" not in tail):
-            numbers = _SEPARATOR.sub("", tail, count=1).split(",")
-            return [_at(text, definition, number) for number in numbers]
-        if definition.suffix is not None:
-            return definition.suffix(tail)
-        pairs = [pair.split("=") for pair in tail[1:].split(",")]
-        return [{"gains": {float(level): float(gain) for level, gain in pairs}}]
+        return (definition.suffix or _gains)(tail)
     except ValueError:
         msg = f"{tail!r} in {text!r} is nothing that {definition.name} understands"
         raise MeasureError(msg) from None
+
+
+def _gains(tail: str) -> list[dict[str, Any]]:
+    """Of trec_eval's `ndcg_1=3,2=9`."""
+    pairs = [pair.split("=") for pair in tail[1:].split(",")]
+    return [{"gains": {float(level): float(gain) for level, gain in pairs}}]
 
 
 def _merged(text: str, parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
