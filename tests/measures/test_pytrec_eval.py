@@ -65,6 +65,20 @@ def test_every_measure_of_trec_eval_9(tables: tuple[dict[str, dict[str, int]], R
             assert value == pytest.approx(expected, abs=1e-9), (name, query)
 
 
+@given(judged_queries())
+@settings(max_examples=40)
+def test_aggregates_of_trec_eval_9(tables: tuple[dict[str, dict[str, int]], Rows]) -> None:
+    """One number of all queries is theirs: a mean, a sum, or a geometric mean."""
+    qrels, run = tables
+    theirs = pytrec(qrels, run)
+    names = [name for name in next(iter(theirs.values())) if name not in NOT_A_NUMBER]
+    means = evaluate(qrels, run, [ours_for(name) for name in names], profile="trec_eval-9").mean
+    for name in names:
+        values = [theirs[query][name] for query in sorted(theirs)]
+        expected = pytrec_eval.compute_aggregated_measure(name, values)
+        assert means[ours_for(name)] == pytest.approx(expected, abs=1e-9), name
+
+
 BINARY = [
     "map", "Rprec", "bpref", "recip_rank", "P_5", "recall_5", "infAP", "binG", "set_P", "set_F",
     "set_recall", "set_map", "relative_P_10", "Rprec_mult_0.60", "11pt_avg", "success_1", "num_rel",

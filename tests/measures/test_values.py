@@ -216,6 +216,12 @@ def test_gains_that_differ_by_little_are_sorted() -> None:
         assert parse_measure(f"{name}(gains={{1:0.9,2:0.5}})")(ranking) == 1.0
 
 
+def test_exponential_gains_stay_finite() -> None:
+    """A grade in the thousands is no overflow."""
+    scores = evaluate({"q": {"a": 5000, "b": 1}}, {"q": {"b": 2, "a": 1}}, ["ndcg_burges"])
+    assert scores.mean["ndcg_burges"] == pytest.approx(1 / math.log2(3))
+
+
 def test_end_of_the_ranking_in_rndcg() -> None:
     """As in trec_eval, the end counts from two documents beyond the ideal ranking on."""
     hits = [Hit(1, 1.0), Hit(3, 2.0)]

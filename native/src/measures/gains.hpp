@@ -13,6 +13,8 @@ namespace berryeval::formulas {
 // The level of a document is its grade, or one of these.
 inline constexpr double kNoJudgment = -1.0;
 inline constexpr double kNotJudged = -2.0;
+// The exponent from which on 2^grade grows no more, so that every gain is a finite number.
+inline constexpr double kLargest = 1000.0;
 
 // The gain of a level: the grade, 2^grade - 1, or what the caller says; nothing below rel.
 struct GainRule {
@@ -34,7 +36,7 @@ struct GainRule {
       if (known == level) return gain;
     }
     if (level < 0) return 0.0;
-    return dcg == Dcg::exp_log2 ? std::pow(2.0, level) - 1.0 : level;
+    return dcg == Dcg::exp_log2 ? std::pow(2.0, std::min(level, kLargest)) - 1.0 : level;
   }
 };
 

@@ -16,6 +16,9 @@ __all__ = ["NO_JUDGMENT", "GainOf", "GainRule", "best_gains", "walk"]
 NO_JUDGMENT: Final = -1.0
 NOT_JUDGED: Final = -2.0
 
+# The exponent from which on 2^grade grows no more, so that every gain is a finite number.
+LARGEST: Final = 1000.0
+
 GainOf: TypeAlias = Callable[[float], float]
 
 
@@ -46,7 +49,7 @@ class GainRule:
                 return gain
         if level < 0:
             return 0.0
-        return 2.0**level - 1.0 if self.dcg == "exp-log2" else level
+        return 2.0 ** min(level, LARGEST) - 1.0 if self.dcg == "exp-log2" else level
 
 
 def walk(

@@ -123,7 +123,8 @@ def ndcg_at_changes(judged: JudgedRanking, *, gains: Gains | None = None) -> flo
     """The mean of nDCG over the ranks where the ideal ranking passes to a lower gain.
 
     As in trec_eval, the last of these is where the ideal gain becomes 0, and a ranking that is
-    longer by two documents or more counts once more, with nDCG at its end.
+    longer by two documents or more counts once more, with nDCG at its end. Where `gains` lets only
+    documents of grade 0 gain something, trec_eval gives 0.
     """
     rule = GainRule(gains)
     best = best_gains(judged, rule)

@@ -55,7 +55,7 @@ def rank_biased_precision(
       then all are moved and scaled into it. trec_eval's `rbp` is RBP(p=0.9,rel=0,gain='minmax');
     - 'raw': the grade, or what `gains` says. ranx' `rbp.95` is RBP(p=0.95,gain='raw').
 
-    Only the first two can be compared between queries and stay within 0 and 1 together.
+    'binary', and 'scaled' with `max_rel`, mean the same for every query and stay within 0 and 1.
     `normalize` divides by the best value that is possible.
     """
     gain_of = gain_function(judged, GainRule(gains, "log2", rel), gain, max_rel)
