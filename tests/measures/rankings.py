@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
@@ -14,27 +15,34 @@ if TYPE_CHECKING:
 
 Rows = dict[str, dict[str, float]]
 
-whole_grades = st.integers(-2, 4)
-any_grades = st.one_of(whole_grades.map(float), st.floats(-1.0, 5.0, width=16))
+WHOLE_GRADES = (-2, -1, 0, 0, 1, 1, 2, 3, 4)
+ANY_GRADES = (*WHOLE_GRADES, -0.5, 0.25, 0.5, 1.75)
 # Few scores make ties; 1 and 1 + 2^-30 are a tie in single precision only.
-scores = st.sampled_from([0.0, 1.0, 1.0 + 2**-30, 2.0, -3.5, 7.25])
+SCORES = (0.0, 1.0, 1.0 + 2**-30, 2.0, -3.5, 7.25)
 
 
 @st.composite
-def judged_runs(
-    draw: st.DrawFn, grades: st.SearchStrategy[float] = any_grades
-) -> tuple[Rows, Rows]:
+def documents(
+    draw: st.DrawFn, grades: tuple[float, ...] = ANY_GRADES
+) -> list[tuple[float | None, float | None]]:
+    """Documents with a grade or none, and a score or none; up to 40, and as often many as few."""
+    size = draw(st.integers(0, 40))
+    drawn = draw(st.binary(min_size=size, max_size=size))
+    kinds = [*itertools.product((None, None, None, *grades), (None, None, None, *SCORES))]
+    return [kinds[byte % len(kinds)] for byte in drawn]
+
+
+@st.composite
+def judged_runs(draw: st.DrawFn, grades: tuple[float, ...] = ANY_GRADES) -> tuple[Rows, Rows]:
     """Judgments and a run: some documents only judged, some only retrieved, some neither."""
     qrels: Rows = {}
     run: Rows = {}
-    document = st.tuples(st.none() | grades, st.none() | scores)
-    for query in range(draw(st.integers(1, 2))):
-        documents = draw(st.lists(document, max_size=16))
-        name = f"q{query}"
-        qrels[name] = {f"d{i}": g for i, (g, _) in enumerate(documents) if g is not None}
-        run[name] = {f"d{i}": s for i, (_, s) in enumerate(documents) if s is not None}
-        if not run[name] and draw(st.booleans()):
-            del run[name]
+    for query in [f"q{number}" for number in range(draw(st.integers(1, 2)))]:
+        drawn = draw(documents(grades))
+        qrels[query] = {f"d{i}": g for i, (g, _) in enumerate(drawn) if g is not None}
+        run[query] = {f"d{i}": s for i, (_, s) in enumerate(drawn) if s is not None}
+        if not run[query] and draw(st.booleans()):
+            del run[query]
     return qrels, run
 
 

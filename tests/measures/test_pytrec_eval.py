@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from berryeval.engine import evaluate
-from tests.measures.rankings import Rows, scores, whole_grades
+from tests.measures.rankings import WHOLE_GRADES, Rows, documents
 
 # Their name to ours, where the grammar alone does not give the conventions of version 9.
 OURS = {"11pt_avg": "AvgIPrec(rounding='ceil0.9')"}
@@ -33,13 +33,10 @@ def judged_queries(draw: st.DrawFn) -> tuple[dict[str, dict[str, int]], Rows]:
     """Queries with at least one judgment that is not negative (others make it loop for ever)."""
     qrels: dict[str, dict[str, int]] = {}
     run: Rows = {}
-    document = st.tuples(st.none() | whole_grades, st.none() | scores)
-    for query in range(draw(st.integers(1, 3))):
-        documents = [*draw(st.lists(document, max_size=25)), (draw(st.integers(0, 3)), 1.0)]
-        places = draw(st.permutations(range(len(documents))))
-        named = list(zip(places, documents, strict=True))
-        qrels[f"q{query}"] = {f"d{i}": grade for i, (grade, _) in named if grade is not None}
-        run[f"q{query}"] = {f"d{i}": score for i, (_, score) in named if score is not None}
+    for query in [f"q{number}" for number in range(draw(st.integers(1, 3)))]:
+        drawn = [*draw(documents(WHOLE_GRADES)), (draw(st.integers(0, 3)), 1.0)]
+        qrels[query] = {f"d{i}": int(g) for i, (g, _) in enumerate(drawn) if g is not None}
+        run[query] = {f"d{i}": s for i, (_, s) in enumerate(drawn) if s is not None}
     return qrels, run
 
 

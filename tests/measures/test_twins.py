@@ -26,41 +26,49 @@ rules = st.builds(
 )
 
 
-def by_reference(qrels: Rows, run: Rows, measure: Measure, rule: RankingRule) -> list[float]:
-    """The values of the queries, by the reference function."""
+def by_reference(
+    qrels: Rows, run: Rows, measures: list[Measure], rule: RankingRule
+) -> list[list[float]]:
+    """A row of values per measure, by the reference functions."""
     judgments, results = Qrels.from_dict(qrels).table, Run.from_dict(run).table
     places = {query: place for place, query in enumerate(run)}
-    return [
-        measure(engine.judge(judgments, index, results, places.get(query), rule))
+    judged = [
+        engine.judge(judgments, index, results, places.get(query), rule)
         for index, query in enumerate(qrels)
     ]
+    return [[measure(ranking) for ranking in judged] for measure in measures]
 
 
-def by_native(qrels: Rows, run: Rows, measure: Measure, rule: RankingRule) -> list[float]:
-    """The values of the queries, by the native core."""
+def by_native(
+    qrels: Rows, run: Rows, measures: list[Measure], rule: RankingRule
+) -> list[list[float]]:
+    """A row of values per measure, by the native core."""
     places = {query: place for place, query in enumerate(run)}
     matches = np.array([places.get(query, -1) for query in qrels], dtype=np.int64)
-    values = np.full((1, len(qrels)), np.nan)
+    values = np.full((len(measures), len(qrels)), np.nan)
     counts = np.zeros((len(qrels), 4), dtype=np.int64)
     tables = (Qrels.from_dict(qrels).table, Run.from_dict(run).table)
     duplicate = native.evaluate(
-        *map(engine._arrays, tables), matches, [engine._spec(measure)],
+        *map(engine._arrays, tables), matches, list(map(engine._spec, measures)),
         rule.ties, rule.single_precision, rule.depth or 0, values, counts, 1,
     )  # fmt: skip
     assert duplicate is None
-    return [float(value) for value in values[0]]
+    rows: list[list[float]] = values.tolist()
+    return rows
 
 
 @pytest.mark.parametrize("name", NATIVE)
 @given(data=st.data(), tables=judged_runs(), rule=rules)
-@settings(max_examples=30)
+@settings(max_examples=60)
 def test_native_equals_reference(
     name: str, data: st.DataObject, tables: tuple[Rows, Rows], rule: RankingRule
 ) -> None:
     """With any parameters, on any judged ranking, the two give the same bits."""
-    measure = data.draw(measures_of(definitions()[name]))
-    ours, theirs = by_reference(*tables, measure, rule), by_native(*tables, measure, rule)
-    assert [value.hex() for value in ours] == [value.hex() for value in theirs], measure
+    choices = st.lists(measures_of(definitions()[name]), min_size=6, max_size=6)
+    measures = data.draw(choices)
+    ours, theirs = by_reference(*tables, measures, rule), by_native(*tables, measures, rule)
+    for measure, one, other in zip(measures, ours, theirs, strict=True):
+        assert [value.hex() for value in one] == [value.hex() for value in other], measure
 
 
 def test_both_name_the_same_measures() -> None:

@@ -101,6 +101,8 @@ VALUES = {
     "RBP(p=0.5,gain='scaled',max_rel=1)": 0.5 * (1 + 1 / 8),
     "RBP(p=0.5,gain='minmax')": 0.5 * (1 + 1 / 16),
     "RBP(p=0.5,gain='minmax',rel=0,gains={0:-2})": 0.5 * (1 + 3 / 4 * 1 / 8),
+    "RBP(p=0.5,rel=0,gain='minmax',gains={-1:4})": 0.5 * (1 / 2 + 1 / 2 + 1 / 32 + 1 / 32),
+    "RBP(p=0.5,rel=0,gain='minmax',gains={-2:4})": 0.5 * (1 / 2 + 1 / 32 + 1 / 16),
     "RBP(p=0.5,normalize=True)": (1 + 1 / 8) / (1 + 1 / 2 + 1 / 4),
     "RBP(p=0)": 1.0,
     "RBP(p=1)": 0.0,
