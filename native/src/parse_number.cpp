@@ -1,5 +1,5 @@
-// Numbers from text. The general ways are correct and slow; scores of runs are nearly all plain decimals
-// of eight to sixteen characters, which are read here eight at a time.
+// Numbers from text. The general ways are correct and slow; scores of runs are nearly all plain
+// decimals of eight to sixteen characters, which are read here eight at a time.
 #include <bit>
 #include <charconv>
 #include <cstdint>
@@ -39,12 +39,13 @@ std::uint64_t eight_digits(std::uint64_t text) {
   text -= kZeros;
   text = text * 10 + (text >> 8);
   constexpr std::uint64_t kPair = 0x000000FF000000FFULL;
-  return ((text & kPair) * 0x000F424000000064ULL + ((text >> 16) & kPair) * 0x0000271000000001ULL) >>
+  return ((text & kPair) * 0x000F424000000064ULL +
+          ((text >> 16) & kPair) * 0x0000271000000001ULL) >>
          32;
 }
 
-// A decimal of 8 to 16 characters without sign or exponent. Its digits (at most 15) and the power of
-// ten are exact doubles, so one division rounds correctly.
+// A decimal of 8 to 16 characters without sign or exponent. Its digits (at most 15) and the power
+// of ten are exact doubles, so one division rounds correctly.
 std::optional<double> parse_plain(std::string_view text) {
   const std::size_t size = text.size();
   if (std::endian::native != std::endian::little || size < 8 || size > 16) return std::nullopt;

@@ -26,8 +26,8 @@ std::uint64_t load(const char* at) {
   return word;
 }
 
-// Eight bytes at a time, each mixed in by a multiplication; the last eight may overlap those before.
-// Good enough for tables of document ids; equality is always checked on the bytes.
+// Eight bytes at a time, each mixed in by a multiplication; the last eight may overlap those
+// before. Good enough for tables of document ids; equality is always checked on the bytes.
 inline std::uint64_t hash_of(std::string_view text) {
   constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15ULL;
   const char* at = text.data();
