@@ -1,0 +1,305 @@
+"""trec_eval's names: every measure of trec_eval 10, what we call it, and how its lines look.
+
+`TREC_MEASURES` is the one table of it, in the order in which trec_eval prints. `choose` reads what
+`-m` says (`P.5,10`, `ndcg.1=3,2=9`, `official`), `columns` makes the lines of it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from berryeval.errors import MeasureError
+
+__all__ = ["NICKNAMES", "TREC_MEASURES", "Column", "TrecMeasure", "choose", "columns"]
+
+Kind: TypeAlias = Literal["plain", "cutoffs", "levels", "numbers", "pairs"]
+Summary: TypeAlias = Literal["mean", "sum", "geometric mean", "count", "text", "none"]
+Judgments: TypeAlias = Literal["any", "qrels", "qrels_jg", "prefs"]
+Values: TypeAlias = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class TrecMeasure:
+    """One measure of trec_eval.
+
+    Attributes:
+        name: trec_eval's name.
+        canonical: the name in our catalogue; "" for what only the command itself can print.
+        kind: what stands behind the dot: nothing, cutoffs (a line each, whole numbers), levels (a
+            line each, fractions), plain numbers, or pairs `name=number`.
+        default: the parameters without a dot.
+        translate: from the parameters to those of the catalogue's measure.
+        summary: how the values of the topics become the line `all`.
+        whole: whether the value is printed as a whole number.
+        per_query: whether there is a line per topic.
+        level: whether `-l` matters.
+        judgments: which judgments it is computed from.
+        zero_if_missing: whether a topic that the run lacks has 0 whatever the formula says.
+    """
+
+    name: str
+    canonical: str = ""
+    kind: Kind = "plain"
+    default: tuple[float, ...] = ()
+    translate: Callable[[Values], dict[str, Any]] = lambda _: {}
+    summary: Summary = "mean"
+    whole: bool = False
+    per_query: bool = True
+    level: bool = True
+    judgments: Judgments = "qrels"
+    zero_if_missing: bool = False
+
+
+@dataclass(frozen=True)
+class Column:
+    """One line of trec_eval's output: the name it prints, and the parameters it stands for."""
+
+    name: str
+    row: TrecMeasure
+    values: Values = ()
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the catalogue's measure."""
+        return self.row.translate(self.values)
+
+
+def _one(parameter: str) -> Callable[[Values], dict[str, Any]]:
+    return lambda values: {parameter: values[0]}
+
+
+def _coefficients(values: Values) -> dict[str, Any]:
+    if len(values) != 4:  # noqa: PLR2004 - the cells of the contingency table
+        msg = f"utility takes four coefficients, found {len(values)}, as in utility.1,-1,0,0"
+        raise MeasureError(msg)
+    return dict(zip("abcd", values, strict=True))
+
+
+def _beta(values: Values) -> dict[str, Any]:
+    if values[0] < 0:
+        msg = f"set_F takes a number from 0 up, found {values[0]}"
+        raise MeasureError(msg)
+    return {"beta": math.sqrt(values[0])}
+
+
+def _gains(values: Values) -> dict[str, Any]:
+    gains: dict[float, float] = {}
+    for name, value in values:
+        if not re.fullmatch(r"[+-]?[0-9]+", name):
+            continue  # trec_eval passes over what is not a grade
+        if int(name) >= 0:
+            gains[float(name)] = value
+        elif value:
+            msg = f"a document without a judgment cannot have a gain, found {name}={value:g}"
+            raise MeasureError(msg)
+    return {"gains": gains} if gains else {}
+
+
+def _persistence(values: Values) -> dict[str, Any]:
+    return {"p": value for name, value in values if name == "p"}
+
+
+def _rbp(values: Values) -> dict[str, Any]:
+    return {"gain": "minmax", **_persistence(values), **_gains(values)}
+
+
+_CUTS: Final = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+_RECALLS: Final = tuple(number / 10 for number in range(11))
+_MULTIPLES: Final = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
+
+
+def _cut(name: str, canonical: str, default: tuple[int, ...] = _CUTS, **more: Any) -> TrecMeasure:
+    return TrecMeasure(name, canonical, "cutoffs", default, _one("cutoff"), **more)
+
+
+def _graded(name: str, canonical: str, *, level: bool = False) -> TrecMeasure:
+    return TrecMeasure(name, canonical, "pairs", translate=_gains, level=level)
+
+
+def _count(name: str, canonical: str, judgments: Judgments = "qrels") -> TrecMeasure:
+    return TrecMeasure(name, canonical, summary="sum", whole=True, judgments=judgments)
+
+
+def _geometric(name: str, canonical: str) -> TrecMeasure:
+    return TrecMeasure(name, canonical, summary="geometric mean", per_query=False)
+
+
+def _preference(name: str) -> TrecMeasure:
+    return TrecMeasure(name, judgments="prefs")
+
+
+_ROWS: Final = (
+    TrecMeasure("runid", summary="text", per_query=False, judgments="any"),
+    TrecMeasure("num_q", summary="count", whole=True, per_query=False, judgments="any"),
+    _count("num_ret", "NumRet"),
+    _count("num_rel", "NumRel"),
+    _count("num_rel_ret", "NumRelRet"),
+    TrecMeasure("map", "AP"),
+    _geometric("gm_map", "GMAP"),
+    TrecMeasure("Rprec", "Rprec"),
+    TrecMeasure("bpref", "Bpref"),
+    TrecMeasure("recip_rank", "RR"),
+    TrecMeasure("iprec_at_recall", "IPrec", "levels", _RECALLS, _one("recall")),
+    _cut("P", "P"),
+    TrecMeasure("relstring", "", "numbers", (10,), summary="none"),
+    _cut("recall", "R"),
+    TrecMeasure("infAP", "infAP"),
+    _geometric("gm_bpref", "GMBpref"),
+    TrecMeasure("Rprec_mult", "RprecMult", "levels", _MULTIPLES, _one("mult")),
+    TrecMeasure(
+        "utility", "Utility", "numbers", (1, -1, 0, 0), _coefficients, zero_if_missing=True
+    ),
+    TrecMeasure(
+        "11pt_avg", "AvgIPrec", "numbers", _RECALLS, lambda values: {"recalls": values}
+    ),
+    TrecMeasure("binG", "binG"),
+    _graded("G", "G"),
+    _graded("dcg", "DCG"),
+    _graded("ideal_dcg", "IDCG"),
+    _graded("ndcg", "nDCG"),
+    _graded("ndcg_rel", "nDCGrel"),
+    _graded("Rndcg", "RnDCG", level=True),
+    _cut("ndcg_cut", "nDCG", level=False),
+    _cut("map_cut", "AP"),
+    _cut("relative_P", "RelP"),
+    _cut("success", "Success", (1, 5, 10)),
+    TrecMeasure("set_P", "SetP"),
+    TrecMeasure("set_relative_P", "SetRelP"),
+    TrecMeasure("set_recall", "SetR"),
+    TrecMeasure("set_map", "SetAP"),
+    TrecMeasure("set_F", "SetF", "numbers", (1.0,), _beta),
+    _count("num_nonrel_judged_ret", "NumNonrelJudgedRet"),
+    _count("prefs_num_prefs_poss", "", "prefs"),
+    _count("prefs_num_prefs_ful", "", "prefs"),
+    _count("prefs_num_prefs_ful_ret", "", "prefs"),
+    _preference("prefs_simp"),
+    _preference("prefs_pair"),
+    _preference("prefs_avgjg"),
+    _preference("prefs_avgjg_Rnonrel"),
+    _preference("prefs_simp_ret"),
+    _preference("prefs_pair_ret"),
+    _preference("prefs_avgjg_ret"),
+    _preference("prefs_avgjg_Rnonrel_ret"),
+    _preference("prefs_simp_imp"),
+    _preference("prefs_pair_imp"),
+    _preference("prefs_avgjg_imp"),
+    TrecMeasure("map_avgjg", "AP", judgments="qrels_jg"),
+    _cut("P_avgjg", "P", judgments="qrels_jg"),
+    TrecMeasure(
+        "Rprec_mult_avgjg", "RprecMult", "levels", _MULTIPLES, _one("mult"), judgments="qrels_jg"
+    ),
+    TrecMeasure("yaap", "Yaap"),
+    TrecMeasure("rbp", "RBP", "pairs", translate=_rbp, level=False),
+    TrecMeasure(
+        "rbp_resid", "RBPResidual", "pairs", translate=_persistence, zero_if_missing=True
+    ),
+    _cut("unj", "Unjudged", (5, 10, 20)),
+)  # fmt: skip
+TREC_MEASURES: Final[Mapping[str, TrecMeasure]] = {row.name: row for row in _ROWS}
+
+_SET = (
+    "runid num_q num_ret num_rel num_rel_ret utility "
+    "set_P set_recall set_relative_P set_map set_F"
+)
+_OFFICIAL = (
+    "runid num_q num_ret num_rel num_rel_ret "
+    "map gm_map Rprec bpref recip_rank iprec_at_recall P"
+)
+_IN_NO_NICKNAME = {"dcg", "ideal_dcg", "yaap"}
+NICKNAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "official": tuple(_OFFICIAL.split()),
+    "set": tuple(_SET.split()),
+    "all_trec": tuple(
+        row.name
+        for row in _ROWS
+        if row.judgments in {"any", "qrels"} and row.name not in _IN_NO_NICKNAME
+    ),
+    "all_prefs": tuple(row.name for row in _ROWS if row.judgments in {"any", "prefs"}),
+    "prefs": tuple([row.name for row in _ROWS if row.judgments in {"any", "prefs"}][:8]),
+    "qrels_jg": tuple(row.name for row in _ROWS if row.judgments in {"any", "qrels_jg"}),
+}
+
+
+def choose(texts: Iterable[str]) -> dict[str, str]:
+    """What `-m` asks for: the names of the measures, with what stood behind the first dot.
+
+    Of a measure that is named twice with parameters the first counts, as in trec_eval.
+    """
+    chosen: dict[str, str] = {}
+    for text in texts:
+        name, dot, parameters = text.partition(".")
+        if (dot and not parameters) or (name not in TREC_MEASURES and name not in NICKNAMES):
+            msg = f"illegal measure {text!r}; berryeval trec-eval -h lists them all"
+            raise MeasureError(msg)
+        if name in TREC_MEASURES:
+            chosen[name] = chosen.get(name) or parameters
+        else:
+            chosen = {**dict.fromkeys(NICKNAMES[name], ""), **chosen}
+    return chosen
+
+
+def columns(chosen: Mapping[str, str]) -> list[Column]:
+    """The lines to print, in trec_eval's order."""
+    found: list[Column] = []
+    for row in _ROWS:
+        if row.name in chosen:
+            found.extend(_columns(row, chosen[row.name]))
+    return found
+
+
+def _columns(row: TrecMeasure, text: str) -> list[Column]:
+    if row.kind == "plain":
+        return [Column(row.name, row)]
+    if row.kind == "cutoffs":
+        cutoffs = _distinct(row, [_integer(row, part) for part in text.split(",")] if text else [])
+        return [Column(f"{row.name}_{cutoff}", row, (cutoff,)) for cutoff in cutoffs]
+    if row.kind == "levels":
+        levels = _distinct(row, [_number(row, part) for part in text.split(",")] if text else [])
+        return [Column(f"{row.name}_{level:3.2f}", row, (level,)) for level in levels]
+    if not text:
+        return [Column(row.name, row, row.default)]
+    values: list[Any]
+    if row.kind == "numbers":
+        values = [_number(row, part) for part in text.split(",")]
+    else:
+        values = [_pair(row, part) for part in text.split(",")]
+    return [Column(f"{row.name}_{text}", row, tuple(values))]
+
+
+def _distinct(row: TrecMeasure, numbers: list[Any]) -> list[Any]:
+    if not numbers:
+        return list(row.default)
+    numbers.sort()
+    if len(set(numbers)) < len(numbers):
+        msg = f"{row.name} names a cutoff twice: {', '.join(map(str, numbers))}"
+        raise MeasureError(msg)
+    return numbers
+
+
+def _integer(row: TrecMeasure, text: str) -> int:
+    """As C reads it: digits up to whatever follows them."""
+    match = re.match(r"\s*[+-]?[0-9]+", text)
+    if match is None or int(match[0]) < 1:
+        msg = f"a cutoff of {row.name} must be an integer from 1 up, found {text!r}"
+        raise MeasureError(msg)
+    return int(match[0])
+
+
+def _number(row: TrecMeasure, text: str) -> float:
+    match = re.match(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", text)
+    if match is None:
+        msg = f"a parameter of {row.name} must be a number, found {text!r}"
+        raise MeasureError(msg)
+    return float(match[0])
+
+
+def _pair(row: TrecMeasure, text: str) -> tuple[str, float]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        msg = f"parameters of {row.name} must be pairs like 1=3,2=9, found {text!r}"
+        raise MeasureError(msg)
+    return name, _number(row, value)
