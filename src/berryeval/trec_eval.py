@@ -7,8 +7,8 @@ leave the topic out. docs/trec_eval.md lists every difference.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeAlias
 
@@ -73,12 +73,22 @@ class Topic:
 
 @dataclass(frozen=True)
 class Report:
-    """The values of every column for every topic, ready to be printed."""
+    """The values of every column for every topic, ready to be printed.
+
+    Attributes:
+        columns: what was computed.
+        topics: for which topics.
+        values: a value per topic for every column; logarithms for geometric means.
+        run_name: the name of the run.
+        totals: what stands in the line `all` of some columns instead of the sum.
+        standardised: whether the values are z-scores.
+    """
 
     columns: Sequence[Column]
     topics: Sequence[str]
     values: Sequence[Values]
     run_name: str
+    totals: Mapping[str, float] = field(default_factory=dict)
     standardised: bool = False
 
     def topic_lines(self) -> Iterator[str]:
@@ -94,8 +104,10 @@ class Report:
             if column.row.summary == "text":
                 yield f"{column.name:<22}\tall\t{self.run_name}\n"
             elif column.row.summary != "none":
-                numbers = [float(value) for value in values]
-                yield self._line(column, "all", _summary(column.row.summary, numbers))
+                total = self.totals.get(column.name)
+                if total is None:
+                    total = _summary(column.row.summary, [float(value) for value in values])
+                yield self._line(column, "all", total)
 
     def _line(self, column: Column, topic: str, value: float | str) -> str:
         if isinstance(value, str):
@@ -163,7 +175,9 @@ def score(
         if zscores is not None and column.row.summary not in {"text", "none"}:
             values[place] = _standardised(column.name, topics, values[place], zscores)
     names = [topic.name for topic in topics]
-    return Report(columns, names, values, run.name, standardised=zscores is not None)
+    # With -c trec_eval counts every judgment above 0 here, whatever -l says.
+    totals = {"num_rel": float(np.sum(judgments.values > 0))} if settings.complete else {}
+    return Report(columns, names, values, run.name, totals, standardised=zscores is not None)
 
 
 def _topics(judgments: QueryTable, run: QueryTable, *, complete: bool) -> list[Topic]:

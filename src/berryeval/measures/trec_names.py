@@ -87,24 +87,22 @@ def _beta(values: Values) -> dict[str, Any]:
 
 
 def _gains(values: Values) -> dict[str, Any]:
-    gains: dict[float, float] = {}
-    for name, value in values:
-        if not re.fullmatch(r"[+-]?[0-9]+", name):
-            continue  # trec_eval passes over what is not a grade
-        if int(name) >= 0:
-            gains[float(name)] = value
-        elif value:
-            msg = f"a document without a judgment cannot have a gain, found {name}={value:g}"
-            raise MeasureError(msg)
+    """The gains of grades; trec_eval passes over what is not a grade."""
+    grades = [(name, gain) for name, gain in values if re.fullmatch(r"[+-]?[0-9]+", name)]
+    gains = {float(name): gain for name, gain in reversed(grades)}  # the first of two counts
     return {"gains": gains} if gains else {}
 
 
 def _persistence(values: Values) -> dict[str, Any]:
-    return {"p": value for name, value in values if name == "p"}
+    return {"p": next((value for name, value in reversed(values) if name == "p"), 0.9)}
 
 
 def _rbp(values: Values) -> dict[str, Any]:
-    return {"gain": "minmax", **_persistence(values), **_gains(values)}
+    return {"gain": "minmax", "rel": 0.0, **_persistence(values), **_gains(values)}
+
+
+def _residual(values: Values) -> dict[str, Any]:
+    return {"complete_is_zero": True, **_persistence(values)}
 
 
 _CUTS: Final = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -120,8 +118,8 @@ def _graded(name: str, canonical: str, *, level: bool = False) -> TrecMeasure:
     return TrecMeasure(name, canonical, "pairs", translate=_gains, level=level)
 
 
-def _count(name: str, canonical: str, judgments: Judgments = "qrels") -> TrecMeasure:
-    return TrecMeasure(name, canonical, summary="sum", whole=True, judgments=judgments)
+def _count(name: str, canonical: str, **more: Any) -> TrecMeasure:
+    return TrecMeasure(name, canonical, summary="sum", whole=True, **more)
 
 
 def _geometric(name: str, canonical: str) -> TrecMeasure:
@@ -135,7 +133,7 @@ def _preference(name: str) -> TrecMeasure:
 _ROWS: Final = (
     TrecMeasure("runid", summary="text", per_query=False, judgments="any"),
     TrecMeasure("num_q", summary="count", whole=True, per_query=False, judgments="any"),
-    _count("num_ret", "NumRet"),
+    _count("num_ret", "NumRet", level=False),
     _count("num_rel", "NumRel"),
     _count("num_rel_ret", "NumRelRet"),
     TrecMeasure("map", "AP"),
@@ -154,7 +152,7 @@ _ROWS: Final = (
         "utility", "Utility", "numbers", (1, -1, 0, 0), _coefficients, zero_if_missing=True
     ),
     TrecMeasure(
-        "11pt_avg", "AvgIPrec", "numbers", _RECALLS, lambda values: {"recalls": values}
+        "11pt_avg", "AvgIPrec", "numbers", _RECALLS, lambda values: {"levels": values}
     ),
     TrecMeasure("binG", "binG"),
     _graded("G", "G"),
@@ -173,9 +171,9 @@ _ROWS: Final = (
     TrecMeasure("set_map", "SetAP"),
     TrecMeasure("set_F", "SetF", "numbers", (1.0,), _beta),
     _count("num_nonrel_judged_ret", "NumNonrelJudgedRet"),
-    _count("prefs_num_prefs_poss", "", "prefs"),
-    _count("prefs_num_prefs_ful", "", "prefs"),
-    _count("prefs_num_prefs_ful_ret", "", "prefs"),
+    _count("prefs_num_prefs_poss", "", judgments="prefs"),
+    _count("prefs_num_prefs_ful", "", judgments="prefs"),
+    _count("prefs_num_prefs_ful_ret", "", judgments="prefs"),
     _preference("prefs_simp"),
     _preference("prefs_pair"),
     _preference("prefs_avgjg"),
@@ -195,7 +193,7 @@ _ROWS: Final = (
     TrecMeasure("yaap", "Yaap"),
     TrecMeasure("rbp", "RBP", "pairs", translate=_rbp, level=False),
     TrecMeasure(
-        "rbp_resid", "RBPResidual", "pairs", translate=_persistence, zero_if_missing=True
+        "rbp_resid", "RBPResidual", "pairs", translate=_residual, zero_if_missing=True
     ),
     _cut("unj", "Unjudged", (5, 10, 20)),
 )  # fmt: skip
