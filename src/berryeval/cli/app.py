@@ -50,6 +50,7 @@ def build_app() -> App:
         help="Score a run with the flags, the output and the exit codes of trec_eval.",
         help_flags=[],  # the command reads its own flags, as trec_eval does
         version_flags=[],
+        end_of_options_delimiter="",
     )
     return app
 

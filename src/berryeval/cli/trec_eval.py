@@ -5,7 +5,6 @@ from __future__ import annotations
 import getopt
 import re
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 from cyclopts import Parameter
@@ -14,8 +13,9 @@ from berryeval import __version__
 from berryeval.errors import BerryEvalError
 
 if TYPE_CHECKING:
-    from berryeval.measures.trec_names import Column
-    from berryeval.trec_eval import Settings
+    from collections.abc import Sequence
+
+    from berryeval.trec_eval import Column, Settings
 
 EXIT_USAGE: Final = 1
 EXIT_INPUT: Final = 2
@@ -110,7 +110,7 @@ def _fail(code: int, message: object) -> NoReturn:
 
 
 def _chosen(texts: list[str]) -> dict[str, str]:
-    from berryeval.measures.trec_names import choose
+    from berryeval.trec_eval import choose
 
     try:
         return choose(texts or ["official"])
@@ -165,9 +165,8 @@ def _inputs(
 ) -> tuple[list[Column], Any, Any, Any]:
     """What there is to read: columns, judgments, run, z-scores."""
     from berryeval.io.zscores import read_zscores
-    from berryeval.measures.trec_names import columns
     from berryeval.run import Run
-    from berryeval.trec_eval import FORMATS, read_judgments
+    from berryeval.trec_eval import FORMATS, columns, read_judgments
 
     format_ = given.get("-R", "qrels")
     if format_ not in FORMATS:
@@ -186,7 +185,7 @@ def _inputs(
 
 
 def _print_help() -> None:
-    from berryeval.measures.trec_names import NICKNAMES, TREC_MEASURES
+    from berryeval.trec_eval.names import NICKNAMES, TREC_MEASURES
 
     print(HELP)
     print("Measures, with our name for each:")

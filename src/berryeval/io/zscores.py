@@ -29,7 +29,8 @@ def read_zscores(path: PathLike) -> ZScores:
         try:
             mean, deviation = float(columns[2]), float(columns[3])
         except ValueError:
-            msg = f"{source}:{number}: mean and deviation must be numbers, found {columns[2:]}"
+            texts = f"{columns[2]!r} and {columns[3]!r}"
+            msg = f"{source}:{number}: mean and deviation must be numbers, found {texts}"
             raise DataError(msg) from None
         found.setdefault(columns[0], {}).setdefault(columns[1], (mean, deviation))
     return found

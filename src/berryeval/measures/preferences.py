@@ -111,9 +111,7 @@ def _balanced(group: Group) -> Tally:
         return _trimmed(group, relevant, relevant, math.inf)
     fulfilled, possible = _all(group)
     more = relevant - nonrelevant
-    return Tally(
-        fulfilled + group.relevant(group.retrieved) * more, possible + relevant * more
-    )
+    return Tally(fulfilled + group.relevant(group.retrieved) * more, possible + relevant * more)
 
 
 def _balanced_ret(group: Group) -> Tally:
@@ -146,9 +144,7 @@ def _trimmed(group: Group, kept: int, kept_combined: int, below: float) -> Tally
     else:
         nonrelevant = [number for number, level in group.grades if level == 0]
         dropped = set(nonrelevant[kept_combined:])
-        pairs = [
-            pair for pair in group.pairs if max(pair) < below and dropped.isdisjoint(pair)
-        ]
+        pairs = [pair for pair in group.pairs if max(pair) < below and dropped.isdisjoint(pair)]
     fulfilled = sum(preferred < min(other, group.retrieved) for preferred, other in pairs)
     return Tally(fulfilled, len(pairs))
 

@@ -1,35 +1,36 @@
-"""What `berryeval trec-eval` prints: trec_eval's lines, computed by the engine.
-
-Where trec_eval 10 stops (a topic that the run lacks, without `-c`), we do as trec_eval 9 did and
-leave the topic out. docs/trec_eval.md lists every difference.
-"""
+"""Scoring as trec_eval does, by the engine."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from berryeval.engine import Conventions, evaluate, judge
 from berryeval.errors import DataError, MeasureError
 from berryeval.io import trec
-from berryeval.io.files import PathLike
 from berryeval.io.preferences import read_preferences
-from berryeval.io.zscores import ZScores
 from berryeval.measures import JudgedRanking, Measure, definitions
 from berryeval.measures.judgment_groups import average_over_groups, split_groups
 from berryeval.measures.preference_groups import Preference, judge_preferences
 from berryeval.measures.preferences import PREFERENCE_MEASURES
-from berryeval.measures.trec_names import Column, Judgments
 from berryeval.qrels import Qrels
 from berryeval.run import RankingRule, Run
 from berryeval.tables import QueryTable, StringColumn
+from berryeval.trec_eval.report import Report, Values
 
-__all__ = ["FORMATS", "Report", "Settings", "read_judgments", "score"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from berryeval.io.files import PathLike
+    from berryeval.io.zscores import ZScores
+    from berryeval.trec_eval.columns import Column
+    from berryeval.trec_eval.names import Judgments
+
+__all__ = ["FORMATS", "Settings", "read_judgments", "score"]
 
 # Which judgments the formats of -R hold.
 FORMATS: Final[dict[str, Judgments]] = {
@@ -39,8 +40,6 @@ FORMATS: Final[dict[str, Judgments]] = {
     "qrels_prefs": "prefs",
 }
 MISSING_ZSCORE: Final = -1000000.0
-
-Values: TypeAlias = list[float] | list[str]
 
 
 @dataclass(frozen=True)
@@ -71,71 +70,9 @@ class Topic:
     ranked: int | None
 
 
-@dataclass(frozen=True)
-class Report:
-    """The values of every column for every topic, ready to be printed.
-
-    Attributes:
-        columns: what was computed.
-        topics: for which topics.
-        values: a value per topic for every column; logarithms for geometric means.
-        run_name: the name of the run.
-        totals: what stands in the line `all` of some columns instead of the sum.
-        standardised: whether the values are z-scores.
-    """
-
-    columns: Sequence[Column]
-    topics: Sequence[str]
-    values: Sequence[Values]
-    run_name: str
-    totals: Mapping[str, float] = field(default_factory=dict)
-    standardised: bool = False
-
-    def topic_lines(self) -> Iterator[str]:
-        """The lines of the single topics (-q)."""
-        for place, topic in enumerate(self.topics):
-            for column, values in zip(self.columns, self.values, strict=True):
-                if column.row.per_query:
-                    yield self._line(column, topic, values[place])
-
-    def summary_lines(self) -> Iterator[str]:
-        """The lines for all topics together."""
-        for column, values in zip(self.columns, self.values, strict=True):
-            if column.row.summary == "text":
-                yield f"{column.name:<22}\tall\t{self.run_name}\n"
-            elif column.row.summary != "none":
-                total = self.totals.get(column.name)
-                if total is None:
-                    total = _summary(column.row.summary, [float(value) for value in values])
-                yield self._line(column, "all", total)
-
-    def _line(self, column: Column, topic: str, value: float | str) -> str:
-        if isinstance(value, str):
-            return f"{column.name:<22}\t{topic}\t'{value}'\n"
-        if self.standardised:
-            return f"Z{column.name:<22}\t{topic}\t{value:6.4f}\n"
-        shown = str(int(value)) if column.row.whole else f"{value:6.4f}"
-        return f"{column.name:<22}\t{topic}\t{shown}\n"
-
-
-def _summary(how: str, values: list[float]) -> float:
-    """One number of many, added up in the order of the topics; geometric means come as logarithms."""
-    total = 0.0
-    for value in values:
-        total += value
-    if how == "count":
-        return float(len(values))
-    if how == "sum":
-        return total
-    return math.exp(total / len(values)) if how == "geometric mean" else total / len(values)
-
-
 def read_judgments(path: PathLike, format_: str) -> QueryTable:
     """Read judgments of a format of -R; grades become whole numbers, as trec_eval reads them."""
-    if format_ == "prefs":
-        table = read_preferences(path)
-    else:
-        table = trec.read_table(path, "qrels")
+    table = read_preferences(path) if format_ == "prefs" else trec.read_table(path, "qrels")
     if not len(table.queries):
         msg = f"{table.source}: holds no judgments"
         raise DataError(msg)
@@ -215,7 +152,6 @@ def _by_grades(
     measures = [_measure(column, settings) for column in columns if column.row.canonical]
     conventions = Conventions(rule, every_judged_query=settings.complete)
     scores = evaluate(Qrels(judgments), run, measures, profile=conventions)
-    missing = [place for place, topic in enumerate(topics) if topic.ranked is None]
     remaining = iter(measures)
     values: list[Values] = []
     for column in columns:
@@ -224,14 +160,22 @@ def _by_grades(
             values.append([_relstring(rank(topic), int(column.values[0])) for topic in topics])
         elif column.row.canonical:
             row = scores.values[scores.row_of(str(next(remaining)))].tolist()
-            if column.row.zero_if_missing:
-                for place in missing:
+            for place, topic in enumerate(topics):
+                if _is_zero(column, topic, judgments, settings.level):
                     row[place] = 0.0
             logarithms = column.row.summary == "geometric mean"
             values.append([math.log(value) for value in row] if logarithms else row)
         else:
             values.append([1.0] * len(topics))
     return values
+
+
+def _is_zero(column: Column, topic: Topic, judgments: QueryTable, level: int) -> bool:
+    """Whether trec_eval gives 0 whatever the formula says."""
+    if column.row.zero_if_missing and topic.ranked is None:
+        return True
+    rows = slice(judgments.offsets[topic.judged], judgments.offsets[topic.judged + 1])
+    return column.row.zero_if_none and not np.any(judgments.values[rows] >= level)
 
 
 def _judged(
@@ -242,7 +186,7 @@ def _judged(
 
 
 def _relstring(judged: JudgedRanking, length: int) -> str:
-    """The grades of the top: a digit, > above 9, - without a judgment, . in the pool but unjudged."""
+    """The grades of the top: a digit, `>` above 9, `-` no judgment, `.` only pooled."""
     shown = ["-"] * max(0, min(length, judged.retrieved))
     for hit in judged.hits:
         if hit.rank <= len(shown):
@@ -326,11 +270,10 @@ def _standardised(
 ) -> list[float]:
     """Each value as its distance from the usual, in standard deviations."""
     found = []
-    for topic, value in zip(topics, values, strict=True):
-        number = float(value)
+    for topic, value in zip(topics, map(float, values), strict=True):
         mean, deviation = zscores.get(topic.name, {}).get(name, (math.nan, 0.0))
         if deviation:
-            found.append((number - mean) / deviation)
+            found.append((value - mean) / deviation)
         else:
-            found.append(0.0 if number == mean else MISSING_ZSCORE)
+            found.append(0.0 if value == mean else MISSING_ZSCORE)
     return found

@@ -1,20 +1,21 @@
 """trec_eval's names: every measure of trec_eval 10, what we call it, and how its lines look.
 
-`TREC_MEASURES` is the one table of it, in the order in which trec_eval prints. `choose` reads what
-`-m` says (`P.5,10`, `ndcg.1=3,2=9`, `official`), `columns` makes the lines of it.
+`TREC_MEASURES` is the one table of it, in the order in which trec_eval prints.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from berryeval.errors import MeasureError
 
-__all__ = ["NICKNAMES", "TREC_MEASURES", "Column", "TrecMeasure", "choose", "columns"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["NICKNAMES", "TREC_MEASURES", "Judgments", "TrecMeasure"]
 
 Kind: TypeAlias = Literal["plain", "cutoffs", "levels", "numbers", "pairs"]
 Summary: TypeAlias = Literal["mean", "sum", "geometric mean", "count", "text", "none"]
@@ -39,6 +40,7 @@ class TrecMeasure:
         level: whether `-l` matters.
         judgments: which judgments it is computed from.
         zero_if_missing: whether a topic that the run lacks has 0 whatever the formula says.
+        zero_if_none: the same for a topic without documents that are relevant by `-l`.
     """
 
     name: str
@@ -52,20 +54,7 @@ class TrecMeasure:
     level: bool = True
     judgments: Judgments = "qrels"
     zero_if_missing: bool = False
-
-
-@dataclass(frozen=True)
-class Column:
-    """One line of trec_eval's output: the name it prints, and the parameters it stands for."""
-
-    name: str
-    row: TrecMeasure
-    values: Values = ()
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters of the catalogue's measure."""
-        return self.row.translate(self.values)
+    zero_if_none: bool = False
 
 
 def _one(parameter: str) -> Callable[[Values], dict[str, Any]]:
@@ -114,8 +103,10 @@ def _cut(name: str, canonical: str, default: tuple[int, ...] = _CUTS, **more: An
     return TrecMeasure(name, canonical, "cutoffs", default, _one("cutoff"), **more)
 
 
-def _graded(name: str, canonical: str, *, level: bool = False) -> TrecMeasure:
-    return TrecMeasure(name, canonical, "pairs", translate=_gains, level=level)
+def _graded(name: str, canonical: str, *, zero_if_none: bool = False) -> TrecMeasure:
+    return TrecMeasure(
+        name, canonical, "pairs", translate=_gains, level=False, zero_if_none=zero_if_none
+    )
 
 
 def _count(name: str, canonical: str, **more: Any) -> TrecMeasure:
@@ -160,7 +151,7 @@ _ROWS: Final = (
     _graded("ideal_dcg", "IDCG"),
     _graded("ndcg", "nDCG"),
     _graded("ndcg_rel", "nDCGrel"),
-    _graded("Rndcg", "RnDCG", level=True),
+    _graded("Rndcg", "RnDCG", zero_if_none=True),
     _cut("ndcg_cut", "nDCG", level=False),
     _cut("map_cut", "AP"),
     _cut("relative_P", "RelP"),
@@ -200,12 +191,10 @@ _ROWS: Final = (
 TREC_MEASURES: Final[Mapping[str, TrecMeasure]] = {row.name: row for row in _ROWS}
 
 _SET = (
-    "runid num_q num_ret num_rel num_rel_ret utility "
-    "set_P set_recall set_relative_P set_map set_F"
+    "runid num_q num_ret num_rel num_rel_ret utility set_P set_recall set_relative_P set_map set_F"
 )
 _OFFICIAL = (
-    "runid num_q num_ret num_rel num_rel_ret "
-    "map gm_map Rprec bpref recip_rank iprec_at_recall P"
+    "runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P"
 )
 _IN_NO_NICKNAME = {"dcg", "ideal_dcg", "yaap"}
 NICKNAMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -220,84 +209,3 @@ NICKNAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "prefs": tuple([row.name for row in _ROWS if row.judgments in {"any", "prefs"}][:8]),
     "qrels_jg": tuple(row.name for row in _ROWS if row.judgments in {"any", "qrels_jg"}),
 }
-
-
-def choose(texts: Iterable[str]) -> dict[str, str]:
-    """What `-m` asks for: the names of the measures, with what stood behind the first dot.
-
-    Of a measure that is named twice with parameters the first counts, as in trec_eval.
-    """
-    chosen: dict[str, str] = {}
-    for text in texts:
-        name, dot, parameters = text.partition(".")
-        if (dot and not parameters) or (name not in TREC_MEASURES and name not in NICKNAMES):
-            msg = f"illegal measure {text!r}; berryeval trec-eval -h lists them all"
-            raise MeasureError(msg)
-        if name in TREC_MEASURES:
-            chosen[name] = chosen.get(name) or parameters
-        else:
-            chosen = {**dict.fromkeys(NICKNAMES[name], ""), **chosen}
-    return chosen
-
-
-def columns(chosen: Mapping[str, str]) -> list[Column]:
-    """The lines to print, in trec_eval's order."""
-    found: list[Column] = []
-    for row in _ROWS:
-        if row.name in chosen:
-            found.extend(_columns(row, chosen[row.name]))
-    return found
-
-
-def _columns(row: TrecMeasure, text: str) -> list[Column]:
-    if row.kind == "plain":
-        return [Column(row.name, row)]
-    if row.kind == "cutoffs":
-        cutoffs = _distinct(row, [_integer(row, part) for part in text.split(",")] if text else [])
-        return [Column(f"{row.name}_{cutoff}", row, (cutoff,)) for cutoff in cutoffs]
-    if row.kind == "levels":
-        levels = _distinct(row, [_number(row, part) for part in text.split(",")] if text else [])
-        return [Column(f"{row.name}_{level:3.2f}", row, (level,)) for level in levels]
-    if not text:
-        return [Column(row.name, row, row.default)]
-    values: list[Any]
-    if row.kind == "numbers":
-        values = [_number(row, part) for part in text.split(",")]
-    else:
-        values = [_pair(row, part) for part in text.split(",")]
-    return [Column(f"{row.name}_{text}", row, tuple(values))]
-
-
-def _distinct(row: TrecMeasure, numbers: list[Any]) -> list[Any]:
-    if not numbers:
-        return list(row.default)
-    numbers.sort()
-    if len(set(numbers)) < len(numbers):
-        msg = f"{row.name} names a cutoff twice: {', '.join(map(str, numbers))}"
-        raise MeasureError(msg)
-    return numbers
-
-
-def _integer(row: TrecMeasure, text: str) -> int:
-    """As C reads it: digits up to whatever follows them."""
-    match = re.match(r"\s*[+-]?[0-9]+", text)
-    if match is None or int(match[0]) < 1:
-        msg = f"a cutoff of {row.name} must be an integer from 1 up, found {text!r}"
-        raise MeasureError(msg)
-    return int(match[0])
-
-
-def _number(row: TrecMeasure, text: str) -> float:
-    match = re.match(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", text)
-    if match is None:
-        msg = f"a parameter of {row.name} must be a number, found {text!r}"
-        raise MeasureError(msg)
-    return float(match[0])
-
-
-def _pair(row: TrecMeasure, text: str) -> tuple[str, float]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        msg = f"parameters of {row.name} must be pairs like 1=3,2=9, found {text!r}"
-        raise MeasureError(msg)
-    return name, _number(row, value)
