@@ -148,6 +148,8 @@ def _score(
 
     columns, judgments, run, zscores = _inputs(given, wanted, files)
     format_ = given.get("-R", "qrels")
+    if "-q" not in given:
+        columns = [column for column in columns if column.row.summary != "none"]
     try:
         report = score(columns, judgments, format_, run, settings, zscores)
     except BerryEvalError as error:

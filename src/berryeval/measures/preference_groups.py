@@ -15,6 +15,7 @@ c). Every preference is one of these:
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -87,6 +88,19 @@ class JudgedPreferences:
 
     groups: Sequence[Group]
     retrieved: int
+
+    @cached_property
+    def agreement(self) -> dict[Pair, float]:
+        """For pairs that any group speaks of: the share of what is said that the ranking keeps.
+
+        The lower number comes first; pairs are in order.
+        """
+        said = Counter(pair for group in self.groups for pair in group.pairs)
+        pairs = sorted({(min(pair), max(pair)) for pair in said})
+        return {
+            (first, second): said[first, second] / (said[first, second] + said[second, first])
+            for first, second in pairs
+        }
 
 
 def _tally(pairs: Iterable[Pair], retrieved: int) -> tuple[Tally, Tally, int]:

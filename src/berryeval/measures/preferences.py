@@ -8,7 +8,6 @@ Undefined cases are decided as trec_eval decides them; each formula says how.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
@@ -70,16 +69,14 @@ def _pair_mean(*, implied: bool, notoccur: bool) -> Formula:
     """
 
     def mean(judged: JudgedPreferences) -> float:
-        said = Counter(pair for group in judged.groups for pair in group.pairs)
-        pairs = sorted({(min(pair), max(pair)) for pair in said})
-        ret = [pair for pair in pairs if pair[1] < judged.retrieved]
-        imp = [pair for pair in pairs if pair[0] < judged.retrieved <= pair[1]]
+        shares = judged.agreement
+        ret = [share for pair, share in shares.items() if pair[1] < judged.retrieved]
+        imp = [share for (a, b), share in shares.items() if a < judged.retrieved <= b]
         counted = len(ret) + implied * len(imp)
-        counted += notoccur * (len(pairs) - len(ret) - len(imp))
+        counted += notoccur * (len(shares) - len(ret) - len(imp))
         total = 0.0
-        for first, second in ret + (imp if implied else []):
-            agree = said[first, second]
-            total += agree / (agree + said[second, first])
+        for share in ret + (imp if implied else []):
+            total += share
         return total / counted if counted else 0.0
 
     return mean
