@@ -197,6 +197,7 @@ def test_errors(command: str, code: int, message: str, capsys: pytest.CaptureFix
         ("qrels", "q 0 a 1\nq 0 b 0\nq 0 a 1\n", 4,
          "qrels:3: document 'a' stands twice in query 'q'"),
         ("qrels", "", 2, "qrels: holds no judgments"),
+        ("qrels", "q\udcff 0 a 1\n", 2, r"qrels: the query id b'q\xff' is not UTF-8"),
     ],
 )  # fmt: skip
 def test_faulty_files(
@@ -207,6 +208,6 @@ def test_faulty_files(
     monkeypatch.chdir(tmp_path)
     Path("qrels").write_text("q 0 a 1\nq 0 b 0\n")
     Path("run").write_text("q Q0 a 1 2 tag\n")
-    Path(name).write_text(text)
+    Path(name).write_bytes(text.encode(errors="surrogateescape"))
     assert trec_eval("-m", "map", "qrels", "run") == code
     assert capsys.readouterr() == ("", f"error: {message}\n")

@@ -76,6 +76,8 @@ def read_judgments(path: PathLike, format_: str) -> QueryTable:
     if not len(table.queries):
         msg = f"{table.source}: holds no judgments"
         raise DataError(msg)
+    for query in table.queries.to_bytes_list():
+        _check_utf8(query, table.source)
     if FORMATS[format_] == "prefs":
         return table
     return QueryTable(
@@ -86,6 +88,14 @@ def read_judgments(path: PathLike, format_: str) -> QueryTable:
         labels=table.labels,
         source=table.source,
     )
+
+
+def _check_utf8(query: bytes, source: str) -> None:
+    try:
+        query.decode()
+    except UnicodeDecodeError:
+        msg = f"{source}: the query id {query!r} is not UTF-8"
+        raise DataError(msg) from None
 
 
 def score(
