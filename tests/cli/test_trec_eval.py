@@ -211,3 +211,34 @@ def test_faulty_files(
     Path(name).write_bytes(text.encode(errors="surrogateescape"))
     assert trec_eval("-m", "map", "qrels", "run") == code
     assert capsys.readouterr() == ("", f"error: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("prefs", "results", "message"),
+    [
+        ("q g s a 1\n", "q Q0 a 1 2 tag\nq Q0 a 2 1 tag\n",
+         "run:2: document 'a' stands twice in its query"),
+        ("q g s a 1\nq g s a 2\n", "q Q0 a 1 2 tag\n",
+         "prefs: query 'q': document 'a' has two levels in group 'g'"),
+        ("q g s a 1\nq g s b 0.5\nq g t b 1\nq g t a 0.5\n", "q Q0 a 1 2 tag\n",
+         "prefs: query 'q': the preferences of group 'g' contradict each other"),
+    ],
+)  # fmt: skip
+def test_faulty_preferences(
+    prefs: str, results: str, message: str, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """What cannot be ranked or preferred is exit code 4, with file and query."""
+    monkeypatch.chdir(tmp_path)
+    Path("prefs").write_text(prefs)
+    Path("run").write_text(results)
+    assert trec_eval("-m", "prefs", "-R", "prefs", "prefs", "run") == 4
+    assert capsys.readouterr() == ("", f"error: {message}\n")
+
+
+def test_level_that_no_document_reaches(capsys: pytest.CaptureFixture[str]) -> None:
+    """Rndcg is 0 where nothing is relevant by -l, though its gains do not depend on it."""
+    assert trec_eval("-l4", "-mRndcg", "-mndcg", "qrels.graded.txt", "run.txt") == 0
+    ndcg, rndcg = (line.split()[2] for line in capsys.readouterr().out.splitlines())
+    assert float(ndcg) > 0
+    assert rndcg == "0.0000"

@@ -184,8 +184,10 @@ def _is_zero(column: Column, topic: Topic, judgments: QueryTable, level: int) ->
     """Whether trec_eval gives 0 whatever the formula says."""
     if column.row.zero_if_missing and topic.ranked is None:
         return True
+    if not column.row.zero_if_none:
+        return False
     rows = slice(judgments.offsets[topic.judged], judgments.offsets[topic.judged + 1])
-    return column.row.zero_if_none and not np.any(judgments.values[rows] >= level)
+    return not np.any(judgments.values[rows] >= level)
 
 
 def _judged(
@@ -240,7 +242,11 @@ def _by_preferences(
     values: list[list[float]] = [[] for _ in columns]
     for topic in topics:
         ranking = _ranked(run.table, topic.ranked, rule)
-        judged = judge_preferences(_preferences(judgments, topic.judged), ranking)
+        try:
+            judged = judge_preferences(_preferences(judgments, topic.judged), ranking)
+        except DataError as error:
+            msg = f"{judgments.source}: query {topic.name!r}: {error}"
+            raise DataError(msg) from None
         for place, column in enumerate(columns):
             formula = PREFERENCE_MEASURES.get(column.row.name)
             values[place].append(formula(judged) if formula else 1.0)
@@ -252,8 +258,19 @@ def _ranked(run: QueryTable, query: int | None, rule: RankingRule) -> list[bytes
         return []
     start, end = int(run.offsets[query]), int(run.offsets[query + 1])
     documents = run.documents.to_bytes_list(start, end)
+    _check_distinct(documents, run, start)
     order = rule.order(documents, run.values[start:end].tolist())
     return [documents[place] for place in order]
+
+
+def _check_distinct(documents: list[bytes], run: QueryTable, start: int) -> None:
+    seen: set[bytes] = set()
+    for row, document in enumerate(documents, start=start):
+        if document in seen:
+            line = int(np.asarray(run.labels["line"])[row])
+            msg = f"{run.source}:{line}: document {document.decode()!r} stands twice in its query"
+            raise DataError(msg)
+        seen.add(document)
 
 
 def _preferences(judgments: QueryTable, query: int) -> Iterator[Preference]:
