@@ -51,7 +51,7 @@ def evaluate(
     run: Run | Mapping[str, Mapping[str, float]] | PathLike,
     measures: Iterable[str | Measure],
     *,
-    profile: str = "berryeval",
+    profile: str | Conventions = "berryeval",
 ) -> Scores:
     """Score a run against judgments.
 
@@ -67,7 +67,7 @@ def evaluate(
         qrels: a `Qrels`, a dict `{query: {document: grade}}`, or the path of a TREC file.
         run: a `Run`, a dict `{query: {document: score}}`, or the path of a TREC file.
         measures: names in any spelling, or `Measure`s.
-        profile: whose conventions to follow.
+        profile: whose conventions to follow: a name in `PROFILES`, or `Conventions` of your own.
     """
     conventions = _conventions(profile)
     wanted = _wanted(measures)
@@ -91,7 +91,9 @@ class _Found:
     run_name: str
 
 
-def _conventions(profile: str) -> Conventions:
+def _conventions(profile: str | Conventions) -> Conventions:
+    if isinstance(profile, Conventions):
+        return profile
     try:
         return PROFILES[profile]
     except KeyError:
