@@ -125,7 +125,7 @@ def test_measures_in_any_spelling() -> None:
 
 def test_an_unknown_measure_is_an_error() -> None:
     """Never a 0.0."""
-    with pytest.raises(MeasureError, match=r"^unknown measure 'ndgc@3'; did you mean ndcg"):
+    with pytest.raises(MeasureError, match=r"^unknown measure 'ndgc@3'; did you mean nDCG"):
         evaluate(QRELS, RUN, ["ndgc@3"])
 
 

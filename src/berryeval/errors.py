@@ -4,7 +4,8 @@
     ├── ConfigurationError           a setting or environment variable cannot be used as it is
     │                                (also a ValueError)
     ├── DataError                    a file, frame or dict does not hold what it should; says where
-    │                                (also a ValueError)
+    │   │                            (also a ValueError)
+    │   └── RepeatedDocumentError    a document stands twice in one query
     ├── MeasureError                 an unknown measure, or a parameter it does not take
     │                                (also a ValueError)
     └── BackendUnavailableError      a backend was demanded that this installation does not have
@@ -20,6 +21,7 @@ __all__ = [
     "ConfigurationError",
     "DataError",
     "MeasureError",
+    "RepeatedDocumentError",
 ]
 
 
@@ -33,6 +35,10 @@ class ConfigurationError(BerryEvalError, ValueError):
 
 class DataError(BerryEvalError, ValueError):
     """A file, frame or dict does not hold what it should."""
+
+
+class RepeatedDocumentError(DataError):
+    """A document stands twice in one query."""
 
 
 class MeasureError(BerryEvalError, ValueError):

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from berryeval import _backend
-from berryeval.errors import DataError
+from berryeval.errors import DataError, RepeatedDocumentError
 
 __all__ = ["VALUE_OF", "Kind", "QueryTable", "StringColumn"]
 
@@ -96,11 +96,13 @@ class StringColumn:
         base = bounds[0]
         return [whole[a - base : b - base] for a, b in itertools.pairwise(bounds)]
 
-    def take(self, places: npt.NDArray[np.int64]) -> StringColumn:
+    def take(self, places: Iterable[int] | npt.NDArray[np.int64]) -> StringColumn:
         """The strings at these places."""
         if _backend.native is not None:
-            return StringColumn(*_backend.native.take_strings(self.arrays, places))
-        return StringColumn.from_bytes([self.bytes_at(place) for place in places.tolist()])
+            wanted = places if isinstance(places, np.ndarray) else list(places)
+            column = np.ascontiguousarray(wanted, dtype=np.int64)
+            return StringColumn(*_backend.native.take_strings(self.arrays, column))
+        return StringColumn.from_bytes([self.bytes_at(place) for place in places])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,7 +186,7 @@ class QueryTable:
         msg = (
             f"{where}document {self.documents[row]!r} stands twice in query {self.queries[query]!r}"
         )
-        return DataError(msg)
+        return RepeatedDocumentError(msg)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """The same as `{query: {document: number}}`."""

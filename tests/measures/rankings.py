@@ -1,67 +1,80 @@
-"""Small rankings and judgments for tests, and what ir_measures says of them.
-
-Scores are distinct and positive: peers break ties in several ways, and ir_measures takes 0.0 for
-the score of a document that was not retrieved.
-"""
+"""Random judgments and runs, and random measures: shared by the tests of measures."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+import itertools
+from typing import TYPE_CHECKING, Any
 
-import ir_measures
 from hypothesis import strategies as st
 
-from berryeval.engine import evaluate, judge
-from berryeval.measures import JudgedRanking, parse_measure
-from berryeval.qrels import Qrels
-from berryeval.run import RankingRule, Run
+from berryeval.measures.parameters import CHOICES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from berryeval.measures import Definition, Measure
+    from berryeval.measures.parameters import Parameter
 
-Grades: TypeAlias = "dict[str, float]"
-QUERY = "1"  # gdeval takes numbers only
+Rows = dict[str, dict[str, float]]
 
-_DOCUMENTS = [f"d{number}" for number in range(16)]
-rankings = st.lists(st.sampled_from(_DOCUMENTS), max_size=14, unique=True)
-found_rankings = st.lists(st.sampled_from(_DOCUMENTS), min_size=1, max_size=14, unique=True)
-
-
-def judgments(
-    grades: st.SearchStrategy[Any], *, min_size: int = 1
-) -> st.SearchStrategy[dict[str, Any]]:
-    """Grades for some of the documents."""
-    return st.dictionaries(st.sampled_from(_DOCUMENTS), grades, min_size=min_size, max_size=14)
+WHOLE_GRADES = (-2, -1, 0, 0, 1, 1, 2, 3, 4)
+ANY_GRADES = (*WHOLE_GRADES, -0.5, 0.25, 0.5, 1.75)
+# Few scores make ties; 1 and 1 + 2^-30 are a tie in single precision only.
+SCORES = (0.0, 1.0, 1.0 + 2**-30, 2.0, -3.5, 7.25)
 
 
-whole_grades = judgments(st.integers(0, 3))
-any_grades = judgments(st.one_of(st.integers(-1, 4), st.floats(-2.0, 6.0)), min_size=0)
+@st.composite
+def documents(
+    draw: st.DrawFn, grades: tuple[float, ...] = ANY_GRADES
+) -> list[tuple[float | None, float | None]]:
+    """Documents with a grade or none, and a score or none; up to 40, and as often many as few."""
+    size = draw(st.integers(0, 40))
+    drawn = draw(st.binary(min_size=size, max_size=size))
+    kinds = [*itertools.product((None, None, None, *grades), (None, None, None, *SCORES))]
+    return [kinds[byte % len(kinds)] for byte in drawn]
 
 
-def scored(ranking: Sequence[str]) -> dict[str, float]:
-    """A run of one query that holds the documents in this order."""
-    return {document: float(len(ranking) - place) for place, document in enumerate(ranking)}
+@st.composite
+def judged_runs(draw: st.DrawFn, grades: tuple[float, ...] = ANY_GRADES) -> tuple[Rows, Rows]:
+    """Judgments and a run: some documents only judged, some only retrieved, some neither."""
+    qrels: Rows = {}
+    run: Rows = {}
+    for query in [f"q{number}" for number in range(draw(st.integers(1, 2)))]:
+        drawn = draw(documents(grades))
+        qrels[query] = {f"d{i}": g for i, (g, _) in enumerate(drawn) if g is not None}
+        run[query] = {f"d{i}": s for i, (_, s) in enumerate(drawn) if s is not None}
+        if not run[query] and draw(st.booleans()):
+            del run[query]
+    return qrels, run
 
 
-def ours(measure: str, ranking: Sequence[str], grades: Mapping[str, float] | Qrels) -> float:
-    """The value of one query by `evaluate`, on the backend under test."""
-    qrels = grades if isinstance(grades, Qrels) else Qrels.from_dict({QUERY: grades})
-    return evaluate(qrels, {QUERY: scored(ranking)}, [measure]).per_query(measure)[QUERY]
+levels = st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 0.5])
+KINDS: dict[str, st.SearchStrategy[Any]] = {
+    "int": st.integers(1, 20),
+    "Count": st.integers(0, 1000),
+    "float": st.one_of(st.sampled_from([0.0, 1.0, 2.0]), st.floats(-2.0, 5.0)),
+    "Positive": st.floats(0.01, 4.0),
+    "Share": st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0.0, 1.0)),
+    "Shares": st.lists(st.floats(0.0, 1.0), min_size=1, max_size=12),
+    "bool": st.booleans(),
+    "Gains": st.dictionaries(levels, st.floats(-2.0, 9.0), min_size=1, max_size=5),
+    **{kind: st.sampled_from(words) for kind, words in CHOICES.items()},
+}
 
 
-def reference(measure: str, ranking: Sequence[str], grades: Mapping[str, float]) -> float:
-    """The value of one query by the reference function."""
-    return parse_measure(measure)(judged(ranking, grades))
+def values_of(parameter: Parameter) -> st.SearchStrategy[Any]:
+    """Values that a parameter accepts; of a kind that is not listed, its default."""
+    if parameter.base_kind not in KINDS:
+        return st.just(parameter.default)
+    values = KINDS[parameter.base_kind]
+    return values if parameter.required else st.just(parameter.default) | values
 
 
-def judged(ranking: Sequence[str], grades: Mapping[str, float]) -> JudgedRanking:
-    """The join of one query."""
-    qrels = Qrels.from_dict({QUERY: grades}).table
-    return judge(qrels, 0, Run.from_dict({QUERY: scored(ranking)}).table, 0, RankingRule())
+def measures_of(definition: Definition) -> st.SearchStrategy[Measure]:
+    """The measure with parameters of all kinds."""
+    choices = {parameter.name: values_of(parameter) for parameter in definition.parameters}
+    drawn = st.fixed_dictionaries(choices).filter(_rises)
+    return drawn.map(lambda chosen: definition(**chosen))
 
 
-def theirs(measure: Any, ranking: Sequence[str], qrels: Any) -> float:
-    """The value of one query by ir_measures; judgments as a dict of grades or a list of `Qrel`."""
-    judged = {QUERY: qrels} if isinstance(qrels, dict) else qrels
-    (metric,) = ir_measures.iter_calc([measure], judged, {QUERY: scored(ranking)})
-    return float(metric.value)
+def _rises(chosen: dict[str, Any]) -> bool:
+    """Whether a scale of grades, where there is one, goes up."""
+    return "min_rel" not in chosen or chosen["min_rel"] < chosen["max_rel"]

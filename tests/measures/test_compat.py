@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.measures.rankings import (
+from tests.measures.ir_measures_oracle import (
     any_grades,
     found_rankings,
     ours,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from berryeval.errors import MeasureError
 from berryeval.measures import parse_measure
-from tests.measures.rankings import (
+from tests.measures.ir_measures_oracle import (
     any_grades,
     found_rankings,
     ours,

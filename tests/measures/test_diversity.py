@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from berryeval.engine import evaluate
 from berryeval.measures import SubtopicRanking, definitions, parse_measure
 from berryeval.qrels import Qrels
-from tests.measures.rankings import QUERY, ours, scored, theirs
+from tests.measures.ir_measures_oracle import QUERY, ours, scored, theirs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -46,6 +46,14 @@ def build_app() -> App:
         version=__version__,
     )
     app.command("berryeval.cli.version:version", help="Show versions and the backend in use.")
+    app.command(
+        "berryeval.cli.trec_eval:trec_eval",
+        name="trec-eval",
+        help="Score a run with the flags, the output and the exit codes of trec_eval.",
+        help_flags=[],  # the command reads its own flags, as trec_eval does
+        version_flags=[],
+        end_of_options_delimiter="",
+    )
     return app
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from berryeval import _backend
-from berryeval.errors import DataError
+from berryeval.errors import DataError, RepeatedDocumentError
 from berryeval.tables import VALUE_OF, Kind, QueryTable, StringColumn
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def table_from_columns(
             f"{_start(source)}row {row}: document {documents[row]!r} "
             f"stands twice in query {queries[row]!r}"
         )
-        raise DataError(msg)
+        raise RepeatedDocumentError(msg)
     if order is not None:
         documents, values = documents.take(order), values[order]
     return QueryTable(

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from berryeval import _backend
-from berryeval.errors import DataError
+from berryeval.errors import DataError, RepeatedDocumentError
 from berryeval.io.files import PathLike, name_of, read_bytes
 from berryeval.io.names import is_header
 from berryeval.tables import VALUE_OF, Kind, QueryTable, StringColumn
@@ -113,7 +113,7 @@ def raise_line_error(
     else:
         said = f"the {value} must be a number, found {shown}"
     msg = f"{source}:{line}: {said}"
-    raise DataError(msg)
+    raise (RepeatedDocumentError if problem == "duplicate" else DataError)(msg)
 
 
 def _read_python(

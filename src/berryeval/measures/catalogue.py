@@ -16,13 +16,21 @@ __all__ = ["definitions", "names", "register"]
 
 FAMILIES = (
     "precision",
+    "recall",
+    "sets",
+    "reciprocal_rank",
     "average_precision",
+    "interpolated",
+    "bpref",
     "ndcg",
     "err",
     "judged",
     "compat",
     "cwl",
     "diversity",
+    "gain_ratio",
+    "rbp",
+    "counts",
 )
 
 F = TypeVar("F", bound=Formula)

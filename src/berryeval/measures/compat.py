@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from berryeval.measures.base import JudgedRanking, Share, measure
+from typing import TYPE_CHECKING
+
+from berryeval.measures.base import JudgedRanking, measure
+
+if TYPE_CHECKING:
+    from berryeval.measures.parameters import Share
 
 
 @measure(

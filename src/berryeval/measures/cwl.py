@@ -16,10 +16,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from berryeval.measures.base import JudgedRanking, Positive, Share, measure
+from berryeval.measures.base import JudgedRanking, measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from berryeval.measures.parameters import Positive, Share
 
 DEPTH: Final = 1000
 

@@ -15,11 +15,13 @@ import math
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
-from berryeval.measures.base import Share, measure
+from berryeval.measures.base import measure
 from berryeval.measures.subtopics import SubtopicRanking, answered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
+    from berryeval.measures.parameters import Share
 
 # What the ERR of ndeval and ir_measures takes for alpha.
 ERR_ALPHA: Final = 0.5

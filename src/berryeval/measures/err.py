@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from berryeval.measures.base import JudgedRanking, Positive, measure
+from berryeval.measures.base import JudgedRanking, measure
+
+if TYPE_CHECKING:
+    from berryeval.measures.parameters import Positive
 
 
 @measure(

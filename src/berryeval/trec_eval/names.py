@@ -1,0 +1,211 @@
+"""trec_eval's names: every measure of trec_eval 10, what we call it, and how its lines look.
+
+`TREC_MEASURES` is the one table of it, in the order in which trec_eval prints.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from berryeval.errors import MeasureError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["NICKNAMES", "TREC_MEASURES", "Judgments", "TrecMeasure"]
+
+Kind: TypeAlias = Literal["plain", "cutoffs", "levels", "numbers", "pairs"]
+Summary: TypeAlias = Literal["mean", "sum", "geometric mean", "count", "text", "none"]
+Judgments: TypeAlias = Literal["any", "qrels", "qrels_jg", "prefs"]
+Values: TypeAlias = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class TrecMeasure:
+    """One measure of trec_eval.
+
+    Attributes:
+        name: trec_eval's name.
+        canonical: the name in our catalogue; "" for what only the command itself can print.
+        kind: what stands behind the dot: nothing, cutoffs (a line each, whole numbers), levels (a
+            line each, fractions), plain numbers, or pairs `name=number`.
+        default: the parameters without a dot.
+        translate: from the parameters to those of the catalogue's measure.
+        summary: how the values of the topics become the line `all`.
+        whole: whether the value is printed as a whole number.
+        per_query: whether there is a line per topic.
+        level: whether `-l` matters.
+        judgments: which judgments it is computed from.
+        zero_if_missing: whether a topic that the run lacks has 0 whatever the formula says.
+        zero_if_none: the same for a topic without documents that are relevant by `-l`.
+    """
+
+    name: str
+    canonical: str = ""
+    kind: Kind = "plain"
+    default: tuple[float, ...] = ()
+    translate: Callable[[Values], dict[str, Any]] = lambda _: {}
+    summary: Summary = "mean"
+    whole: bool = False
+    per_query: bool = True
+    level: bool = True
+    judgments: Judgments = "qrels"
+    zero_if_missing: bool = False
+    zero_if_none: bool = False
+
+
+def _one(parameter: str) -> Callable[[Values], dict[str, Any]]:
+    return lambda values: {parameter: values[0]}
+
+
+def _coefficients(values: Values) -> dict[str, Any]:
+    if len(values) != 4:  # noqa: PLR2004 - the cells of the contingency table
+        msg = f"utility takes four coefficients, found {len(values)}, as in utility.1,-1,0,0"
+        raise MeasureError(msg)
+    return dict(zip("abcd", values, strict=True))
+
+
+def _beta(values: Values) -> dict[str, Any]:
+    if values[0] < 0:
+        msg = f"set_F takes a number from 0 up, found {values[0]}"
+        raise MeasureError(msg)
+    return {"beta": math.sqrt(values[0])}
+
+
+def _gains(values: Values) -> dict[str, Any]:
+    """The gains of grades; trec_eval passes over what is not a grade."""
+    grades = [(name, gain) for name, gain in values if re.fullmatch(r"[+-]?[0-9]+", name)]
+    gains = {float(name): gain for name, gain in reversed(grades)}  # the first of two counts
+    return {"gains": gains} if gains else {}
+
+
+def _persistence(values: Values) -> dict[str, Any]:
+    return {"p": next((value for name, value in reversed(values) if name == "p"), 0.9)}
+
+
+def _rbp(values: Values) -> dict[str, Any]:
+    return {"gain": "minmax", "rel": 0.0, **_persistence(values), **_gains(values)}
+
+
+def _residual(values: Values) -> dict[str, Any]:
+    return {"complete_is_zero": True, **_persistence(values)}
+
+
+_CUTS: Final = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+_RECALLS: Final = tuple(number / 10 for number in range(11))
+_MULTIPLES: Final = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
+
+
+def _cut(name: str, canonical: str, default: tuple[int, ...] = _CUTS, **more: Any) -> TrecMeasure:
+    return TrecMeasure(name, canonical, "cutoffs", default, _one("cutoff"), **more)
+
+
+def _graded(name: str, canonical: str, *, zero_if_none: bool = False) -> TrecMeasure:
+    return TrecMeasure(
+        name, canonical, "pairs", translate=_gains, level=False, zero_if_none=zero_if_none
+    )
+
+
+def _count(name: str, canonical: str, **more: Any) -> TrecMeasure:
+    return TrecMeasure(name, canonical, summary="sum", whole=True, **more)
+
+
+def _geometric(name: str, canonical: str) -> TrecMeasure:
+    return TrecMeasure(name, canonical, summary="geometric mean", per_query=False)
+
+
+def _preference(name: str) -> TrecMeasure:
+    return TrecMeasure(name, judgments="prefs")
+
+
+_ROWS: Final = (
+    TrecMeasure("runid", summary="text", per_query=False, judgments="any"),
+    TrecMeasure("num_q", summary="count", whole=True, per_query=False, judgments="any"),
+    _count("num_ret", "NumRet", level=False),
+    _count("num_rel", "NumRel"),
+    _count("num_rel_ret", "NumRelRet"),
+    TrecMeasure("map", "AP"),
+    _geometric("gm_map", "GMAP"),
+    TrecMeasure("Rprec", "Rprec"),
+    TrecMeasure("bpref", "Bpref"),
+    TrecMeasure("recip_rank", "RR"),
+    TrecMeasure("iprec_at_recall", "IPrec", "levels", _RECALLS, _one("recall")),
+    _cut("P", "P"),
+    TrecMeasure("relstring", "", "numbers", (10,), summary="none"),
+    _cut("recall", "R"),
+    TrecMeasure("infAP", "infAP"),
+    _geometric("gm_bpref", "GMBpref"),
+    TrecMeasure("Rprec_mult", "RprecMult", "levels", _MULTIPLES, _one("mult")),
+    TrecMeasure(
+        "utility", "Utility", "numbers", (1, -1, 0, 0), _coefficients, zero_if_missing=True
+    ),
+    TrecMeasure(
+        "11pt_avg", "AvgIPrec", "numbers", _RECALLS, lambda values: {"levels": values}
+    ),
+    TrecMeasure("binG", "binG"),
+    _graded("G", "G"),
+    _graded("dcg", "DCG"),
+    _graded("ideal_dcg", "IDCG"),
+    _graded("ndcg", "nDCG"),
+    _graded("ndcg_rel", "nDCGrel"),
+    _graded("Rndcg", "RnDCG", zero_if_none=True),
+    _cut("ndcg_cut", "nDCG", level=False),
+    _cut("map_cut", "AP"),
+    _cut("relative_P", "RelP"),
+    _cut("success", "Success", (1, 5, 10)),
+    TrecMeasure("set_P", "SetP"),
+    TrecMeasure("set_relative_P", "SetRelP"),
+    TrecMeasure("set_recall", "SetR"),
+    TrecMeasure("set_map", "SetAP"),
+    TrecMeasure("set_F", "SetF", "numbers", (1.0,), _beta),
+    _count("num_nonrel_judged_ret", "NumNonrelJudgedRet"),
+    _count("prefs_num_prefs_poss", "", judgments="prefs"),
+    _count("prefs_num_prefs_ful", "", judgments="prefs"),
+    _count("prefs_num_prefs_ful_ret", "", judgments="prefs"),
+    _preference("prefs_simp"),
+    _preference("prefs_pair"),
+    _preference("prefs_avgjg"),
+    _preference("prefs_avgjg_Rnonrel"),
+    _preference("prefs_simp_ret"),
+    _preference("prefs_pair_ret"),
+    _preference("prefs_avgjg_ret"),
+    _preference("prefs_avgjg_Rnonrel_ret"),
+    _preference("prefs_simp_imp"),
+    _preference("prefs_pair_imp"),
+    _preference("prefs_avgjg_imp"),
+    TrecMeasure("map_avgjg", "AP", judgments="qrels_jg"),
+    _cut("P_avgjg", "P", judgments="qrels_jg"),
+    TrecMeasure(
+        "Rprec_mult_avgjg", "RprecMult", "levels", _MULTIPLES, _one("mult"), judgments="qrels_jg"
+    ),
+    TrecMeasure("yaap", "Yaap"),
+    TrecMeasure("rbp", "RBP", "pairs", translate=_rbp, level=False),
+    TrecMeasure(
+        "rbp_resid", "RBPResidual", "pairs", translate=_residual, zero_if_missing=True
+    ),
+    _cut("unj", "Unjudged", (5, 10, 20)),
+)  # fmt: skip
+TREC_MEASURES: Final[Mapping[str, TrecMeasure]] = {row.name: row for row in _ROWS}
+
+_SET = (
+    "runid num_q num_ret num_rel num_rel_ret utility set_P set_recall set_relative_P set_map set_F"
+)
+_OFFICIAL = (
+    "runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P"
+)
+_IN_NO_NICKNAME = {"dcg", "ideal_dcg", "yaap"}
+NICKNAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "official": tuple(_OFFICIAL.split()),
+    "set": tuple(_SET.split()),
+    "all_trec": tuple(
+        row.name
+        for row in _ROWS
+        if row.judgments in {"any", "qrels"} and row.name not in _IN_NO_NICKNAME
+    ),
+    "all_prefs": tuple(row.name for row in _ROWS if row.judgments in {"any", "prefs"}),
+    "prefs": tuple([row.name for row in _ROWS if row.judgments in {"any", "prefs"}][:8]),
+    "qrels_jg": tuple(row.name for row in _ROWS if row.judgments in {"any", "qrels_jg"}),
+}

@@ -1,0 +1,243 @@
+"""Scoring as trec_eval does, by the engine."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from berryeval.engine import Conventions, evaluate, judge
+from berryeval.errors import DataError, MeasureError
+from berryeval.io import trec
+from berryeval.io.preferences import read_preferences
+from berryeval.measures import JudgedRanking, Measure, definitions
+from berryeval.measures.judgment_groups import average_over_groups, split_groups
+from berryeval.qrels import Qrels
+from berryeval.run import RankingRule, Run
+from berryeval.tables import QueryTable
+from berryeval.trec_eval.by_preferences import by_preferences
+from berryeval.trec_eval.report import Report, Values
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from berryeval.io.files import PathLike
+    from berryeval.io.zscores import ZScores
+    from berryeval.trec_eval.columns import Column
+    from berryeval.trec_eval.names import Judgments
+
+__all__ = ["FORMATS", "Settings", "read_judgments", "score"]
+
+# Which judgments the formats of -R hold.
+FORMATS: Final[dict[str, Judgments]] = {
+    "qrels": "qrels",
+    "qrels_jg": "qrels_jg",
+    "prefs": "prefs",
+    "qrels_prefs": "prefs",
+}
+MISSING_ZSCORE: Final = -1000000.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to score.
+
+    Attributes:
+        complete: whether judged topics that the run lacks count (-c).
+        level: from which grade on a document is relevant (-l).
+        judged_only: whether to take unjudged documents out of the ranking (-J).
+        depth: how many documents of a topic to look at (-M), all if None.
+        documents: how many documents the collection holds (-N).
+    """
+
+    complete: bool = False
+    level: int = 1
+    judged_only: bool = False
+    depth: int | None = None
+    documents: int = 0
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic to score: its name, and its places in the judgments and in the run."""
+
+    name: str
+    judged: int
+    ranked: int | None
+
+
+def read_judgments(path: PathLike, format_: str) -> QueryTable:
+    """Read judgments of a format of -R; grades become whole numbers, as trec_eval reads them."""
+    table = read_preferences(path) if format_ == "prefs" else trec.read_table(path, "qrels")
+    if not len(table.queries):
+        msg = f"{table.source}: holds no judgments"
+        raise DataError(msg)
+    for query in table.queries.to_bytes_list():
+        _check_utf8(query, table.source)
+    if FORMATS[format_] == "prefs":
+        return table
+    return QueryTable(
+        queries=table.queries,
+        offsets=table.offsets,
+        documents=table.documents,
+        values=np.trunc(table.values) + 0.0,  # no -0.0
+        labels=table.labels,
+        source=table.source,
+    )
+
+
+def _check_utf8(query: bytes, source: str) -> None:
+    try:
+        query.decode()
+    except UnicodeDecodeError:
+        msg = f"{source}: the query id {query!r} is not UTF-8"
+        raise DataError(msg) from None
+
+
+def score(
+    columns: Sequence[Column],
+    judgments: QueryTable,
+    format_: str,
+    run: Run,
+    settings: Settings,
+    zscores: ZScores | None = None,
+) -> Report:
+    """Compute the columns for the topics that count."""
+    holds = FORMATS[format_]
+    for column in columns:
+        if column.row.judgments not in {"any", holds}:
+            msg = (
+                f"{column.row.name} needs judgments of the format {column.row.judgments}, "
+                f"found -R {format_}"
+            )
+            raise MeasureError(msg)
+    topics = _topics(judgments, run.table, complete=settings.complete)
+    compute = {"qrels": _by_grades, "qrels_jg": _by_groups, "prefs": by_preferences}[holds]
+    values = compute(columns, judgments, run, settings, topics)
+    for place, column in enumerate(columns):
+        if zscores is not None and column.row.summary not in {"text", "none"}:
+            values[place] = _standardised(column.name, topics, values[place], zscores)
+    names = [topic.name for topic in topics]
+    # With -c trec_eval counts every judgment above 0 here, whatever -l says.
+    totals = {"num_rel": float(np.sum(judgments.values > 0))} if settings.complete else {}
+    return Report(columns, names, values, run.name, totals, standardised=zscores is not None)
+
+
+def _topics(judgments: QueryTable, run: QueryTable, *, complete: bool) -> list[Topic]:
+    places = {query: place for place, query in enumerate(run.queries.to_bytes_list())}
+    ids = judgments.queries.to_bytes_list()
+    found = [
+        Topic(ids[place].decode(), place, places.get(ids[place]))
+        for place in sorted(range(len(ids)), key=ids.__getitem__)
+    ]
+    return [topic for topic in found if complete or topic.ranked is not None]
+
+
+def _measure(column: Column, settings: Settings) -> Measure:
+    """The catalogue's measure of a column."""
+    definition = definitions()[column.row.canonical]
+    known = {parameter.name for parameter in definition.parameters}
+    chosen = column.parameters
+    if column.row.level and "rel" in known:
+        chosen["rel"] = settings.level
+    if settings.judged_only and "judged_only" in known:
+        chosen["judged_only"] = True
+    if settings.documents and "docs" in known:
+        chosen["docs"] = settings.documents
+    return definition(**chosen)
+
+
+def _by_grades(
+    columns: Sequence[Column],
+    judgments: QueryTable,
+    run: Run,
+    settings: Settings,
+    topics: Sequence[Topic],
+) -> list[Values]:
+    rule = RankingRule(depth=settings.depth)
+    measures = [_measure(column, settings) for column in columns if column.row.canonical]
+    conventions = Conventions(rule, every_judged_query=settings.complete)
+    scores = evaluate(Qrels(judgments), run, measures, profile=conventions)
+    remaining = iter(measures)
+    values: list[Values] = []
+    for column in columns:
+        if column.row.name == "relstring":
+            rank = partial(_judged, judgments, run.table, rule, settings)
+            values.append([_relstring(rank(topic), int(column.values[0])) for topic in topics])
+        elif column.row.canonical:
+            row = scores.values[scores.row_of(str(next(remaining)))].tolist()
+            for place, topic in enumerate(topics):
+                if _is_zero(column, topic, judgments, settings.level):
+                    row[place] = 0.0
+            logarithms = column.row.summary == "geometric mean"
+            values.append([math.log(value) for value in row] if logarithms else row)
+        else:
+            values.append([1.0] * len(topics))
+    return values
+
+
+def _is_zero(column: Column, topic: Topic, judgments: QueryTable, level: int) -> bool:
+    """Whether trec_eval gives 0 whatever the formula says."""
+    if column.row.zero_if_missing and topic.ranked is None:
+        return True
+    if not column.row.zero_if_none:
+        return False
+    rows = slice(judgments.offsets[topic.judged], judgments.offsets[topic.judged + 1])
+    return not np.any(judgments.values[rows] >= level)
+
+
+def _judged(
+    judgments: QueryTable, run: QueryTable, rule: RankingRule, settings: Settings, topic: Topic
+) -> JudgedRanking:
+    judged = judge(judgments, topic.judged, run, topic.ranked, rule)
+    return judged.condensed() if settings.judged_only else judged
+
+
+def _relstring(judged: JudgedRanking, length: int) -> str:
+    """The grades of the top: a digit, `>` above 9, `-` no judgment, `.` only pooled."""
+    shown = ["-"] * max(0, min(length, judged.retrieved))
+    for hit in judged.hits:
+        if hit.rank <= len(shown):
+            digit = str(int(hit.grade)) if hit.grade >= 0 else "."
+            shown[hit.rank - 1] = digit if len(digit) == 1 else ">"
+    return "".join(shown)
+
+
+def _by_groups(
+    columns: Sequence[Column],
+    judgments: QueryTable,
+    run: Run,
+    settings: Settings,
+    topics: Sequence[Topic],
+) -> list[Values]:
+    rule = RankingRule(depth=settings.depth)
+    groups, places = split_groups(judgments)
+    rankings = [
+        [judge(groups, place, run.table, topic.ranked, rule) for place in places[topic.judged]]
+        for topic in topics
+    ]
+    values: list[Values] = []
+    for column in columns:
+        if not column.row.canonical:
+            values.append([1.0] * len(topics))
+            continue
+        measure = _measure(column, settings)
+        values.append([average_over_groups(measure, ranking) for ranking in rankings])
+    return values
+
+
+def _standardised(
+    name: str, topics: Sequence[Topic], values: Values, zscores: ZScores
+) -> list[float]:
+    """Each value as its distance from the usual, in standard deviations."""
+    found = []
+    for topic, value in zip(topics, map(float, values), strict=True):
+        mean, deviation = zscores.get(topic.name, {}).get(name, (math.nan, 0.0))
+        if deviation:
+            found.append((value - mean) / deviation)
+        else:
+            found.append(0.0 if value == mean else MISSING_ZSCORE)
+    return found

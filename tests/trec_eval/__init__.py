@@ -1,0 +1,1 @@
+"""Tests of what trec_eval prints."""

@@ -1,0 +1,75 @@
+"""trec_eval's names: the table, and what `-m` makes of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from berryeval.errors import MeasureError
+from berryeval.measures import definitions
+from berryeval.measures.preferences import PREFERENCE_MEASURES
+from berryeval.trec_eval import choose, columns
+from berryeval.trec_eval.names import NICKNAMES, TREC_MEASURES
+
+
+def printed(*texts: str) -> list[str]:
+    """The names of the lines."""
+    return [column.name for column in columns(choose(texts))]
+
+
+def test_the_table_is_complete() -> None:
+    """All 57 measures of trec_eval 10, and the sizes of its nicknames."""
+    assert len(TREC_MEASURES) == 57
+    sizes = {name: len(members) for name, members in NICKNAMES.items()}
+    assert sizes == {
+        "official": 12, "set": 11, "all_trec": 37, "all_prefs": 16, "prefs": 8, "qrels_jg": 5,
+    }  # fmt: skip
+
+
+def test_every_row_can_be_computed() -> None:
+    """A row names a measure of the catalogue with parameters that it takes, or is our own."""
+    for column in columns(dict.fromkeys(TREC_MEASURES, "")):
+        row = column.row
+        if row.canonical:
+            definitions()[row.canonical](**column.parameters)
+        else:
+            own = {"runid", "num_q", "relstring", *PREFERENCE_MEASURES}
+            assert row.name in own
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("P.10,5", ["P_5", "P_10"]),
+        ("ndcg_cut.23.4", ["ndcg_cut_23"]),
+        ("iprec_at_recall..5,.10", ["iprec_at_recall_0.10", "iprec_at_recall_0.50"]),
+        ("set_F.0.5", ["set_F_0.5"]),
+        ("rbp.p=0.8,2=1", ["rbp_p=0.8,2=1"]),
+        ("utility", ["utility"]),
+        ("success", ["success_1", "success_5", "success_10"]),
+        ("relstring.20", ["relstring_20"]),
+        ("map.5", ["map"]),
+    ],
+)
+def test_names_of_lines(text: str, names: list[str]) -> None:
+    """Cutoffs are sorted, fractions have two digits, other parameters stay as typed."""
+    assert printed(text) == names
+
+
+def test_order_is_that_of_the_table() -> None:
+    """The order of -m does not matter."""
+    assert printed("unj.5", "P.5", "map", "num_q") == ["num_q", "map", "P_5", "unj_5"]
+
+
+def test_gains_and_persistence() -> None:
+    """Pairs become parameters; of two gains of a grade the first counts, of two p the last."""
+    (ndcg,) = columns(choose(["ndcg.1=3,2=9,x=4,1=5"]))
+    assert ndcg.parameters == {"gains": {1.0: 3.0, 2.0: 9.0}}
+    (rbp,) = columns(choose(["rbp.p=0.8,p=0.7,-1=2"]))
+    assert rbp.parameters == {"gain": "minmax", "rel": 0.0, "p": 0.7, "gains": {-1.0: 2.0}}
+
+
+def test_unknown_names_are_refused() -> None:
+    """Names are trec_eval's, case included."""
+    for text in ("MAP", "p.5", "", ".5", "P."):
+        with pytest.raises(MeasureError, match="illegal measure"):
+            choose([text])
