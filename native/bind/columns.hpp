@@ -26,9 +26,11 @@ inline void require(bool holds, const char* what) {
 inline void check_offsets(const Column<const std::int64_t>& offsets, std::size_t size,
                           const char* what) {
   require(offsets.size() > 0 && offsets.data()[0] == 0, what);
+  bool rising = true;  // looked at once, so that the loop can take several at a time
   for (std::size_t i = 1; i < offsets.size(); ++i) {
-    require(offsets.data()[i] >= offsets.data()[i - 1], what);
+    rising &= offsets.data()[i] >= offsets.data()[i - 1];
   }
+  require(rising, what);
   require(static_cast<std::size_t>(offsets.data()[offsets.size() - 1]) == size, what);
 }
 

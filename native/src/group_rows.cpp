@@ -23,7 +23,7 @@ std::vector<Stretches> stretches_of(const Strings& queries, StringBuilder& uniqu
   std::unordered_map<std::string_view, std::size_t, HashOfText> index;
   std::size_t current = 0;
   for (std::size_t row = 0; row < queries.count; ++row) {
-    if (row == 0 || queries[row] != queries[row - 1]) {
+    if (row == 0 || !same_text(queries[row], queries[row - 1])) {
       const auto [known, is_new] = index.try_emplace(queries[row], stretches.size());
       if (is_new) {
         stretches.emplace_back();

@@ -61,6 +61,22 @@ inline std::uint64_t hash_of(std::string_view text) {
   return hash * kMultiplier;
 }
 
+// Whether two ids are equal, without a call for what is usually a few bytes.
+inline bool same_text(std::string_view a, std::string_view b) {
+  const std::size_t size = a.size();
+  if (size != b.size()) return false;
+  if (size > 16) return a == b;
+  if (size >= 8) {
+    return load<std::uint64_t>(a.data()) == load<std::uint64_t>(b.data()) &&
+           load<std::uint64_t>(a.data() + size - 8) == load<std::uint64_t>(b.data() + size - 8);
+  }
+  if (size >= 4) {
+    return load<std::uint32_t>(a.data()) == load<std::uint32_t>(b.data()) &&
+           load<std::uint32_t>(a.data() + size - 4) == load<std::uint32_t>(b.data() + size - 4);
+  }
+  return a == b;
+}
+
 struct HashOfText {
   std::size_t operator()(std::string_view text) const {
     return static_cast<std::size_t>(hash_of(text));
