@@ -13,6 +13,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from berryeval.errors import MeasureError
@@ -157,7 +158,11 @@ class Measure:
         params = dict(self.params)
         if params.pop("judged_only", False):
             judged = judged.condensed()
-        return float(self.definition.formula(judged, **params))
+        value = self.definition.formula(judged, **params)
+        if not isinstance(value, Real):
+            msg = f"a measure must return a number, found {type(value).__name__} {value!r:.80}"
+            raise TypeError(msg)
+        return float(value)
 
     def __str__(self) -> str:
         shown = []
@@ -204,7 +209,7 @@ def measure(
 
     def declare(formula: F) -> F:
         parameters = [
-            Parameter(parameter.name, str(parameter.annotation), parameter.default)
+            Parameter(parameter.name, _kind(name, parameter), parameter.default)
             for parameter in inspect.signature(formula).parameters.values()
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY
         ]
@@ -216,6 +221,19 @@ def measure(
         return formula
 
     return declare
+
+
+def _kind(name: str, parameter: inspect.Parameter) -> str:
+    """The annotation of a reference function's argument, as it is written."""
+    given = parameter.annotation
+    kind = given.__name__ if isinstance(given, type) else str(given)
+    if kind.removesuffix(" | None") not in CHECKS:
+        msg = (
+            f"the parameter {parameter.name!r} of {name} must be annotated with "
+            f"{', '.join(CHECKS)} or one of these | None"
+        )
+        raise MeasureError(msg)
+    return kind
 
 
 def _how_to_give(name: str, parameter: str) -> str:

@@ -10,7 +10,7 @@ from berryeval.errors import MeasureError
 from berryeval.measures.base import Aggregate, Definition, Formula, measure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 __all__ = ["definitions", "names", "register"]
 
@@ -51,7 +51,13 @@ def names() -> dict[str, tuple[Definition, dict[str, Any]]]:
     return found
 
 
-def register(name: str, *, text: str = "", aggregate: Aggregate = "mean") -> Callable[[F], F]:
+def register(
+    name: str,
+    *,
+    text: str = "",
+    aliases: Sequence[str] = (),
+    aggregate: Aggregate = "mean",
+) -> Callable[[F], F]:
     """Make a Python function of a judged ranking a measure like any other.
 
         >>> from berryeval.measures import parse_measure, register
@@ -61,14 +67,20 @@ def register(name: str, *, text: str = "", aggregate: Aggregate = "mean") -> Cal
         >>> parse_measure("FirstRank(rel=2)")
         FirstRank(rel=2)
 
-    A name that exists already is refused.
+    Keyword-only arguments are parameters of the measure, checked by their annotation (`int`,
+    `float`, `bool`, ...); one called `cutoff` is written after an @. A name that exists already is
+    refused.
     """
-    if name.lower() in names():
-        msg = f"there is a measure {name!r} already ({names()[name.lower()][0].name})"
-        raise MeasureError(msg)
+    known = names()
+    for taken in (name, *aliases):
+        if taken.lower() in known:
+            msg = f"there is a measure {taken!r} already ({known[taken.lower()][0].name})"
+            raise MeasureError(msg)
 
     def declare(formula: F) -> F:
-        declared = measure(name, text=text or name, aggregate=aggregate)(formula)
+        declared = measure(name, text=text or name, aliases=tuple(aliases), aggregate=aggregate)(
+            formula
+        )
         _registered[name] = declared.definition  # type: ignore[attr-defined]
         return declared
 
