@@ -54,12 +54,16 @@ def evaluate(
     wanted = _wanted(measures, conventions)
     judgments = as_qrels(qrels, lenient=lenient)
     unique = list(dict.fromkeys(measure for _, measure in wanted))
-    if isinstance(run, Run | Mapping) or lenient:
-        results = as_run(run, lenient=lenient)
-        found = _score_tables(judgments.table, results, unique, conventions.rule)
-    else:
-        found = _score_file(judgments.table, run, unique, conventions.rule)
-    return _scores(judgments.table, found, wanted, unique, conventions)
+    try:
+        if isinstance(run, Run | Mapping) or lenient:
+            results = as_run(run, lenient=lenient)
+            found = _score_tables(judgments.table, results, unique, conventions.rule)
+        else:
+            found = _score_file(judgments.table, run, unique, conventions.rule)
+        return _scores(judgments.table, found, wanted, unique, conventions)
+    except UnicodeDecodeError as error:
+        msg = f"ids must be UTF-8, found {error.object[:40]!r}"
+        raise DataError(msg) from None
 
 
 @dataclass(frozen=True)
