@@ -60,7 +60,7 @@ def test_many_orders_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     found = first.tie_ranges["P@3"]
     assert not found.exact
     assert (found.worst, found.best) == (0.0, 1.0)
-    assert found.expected == pytest.approx(3 / 30, abs=0.02)
+    assert found.expected == pytest.approx(3 / 30, abs=0.05)
     assert first.to_dict() == again.to_dict()
     assert found.expected != other.tie_ranges["P@3"].expected
     monkeypatch.setattr(ties, "EXACT_LIMIT", 10**6)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import itertools
 import math
 import random
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["EXACT_LIMIT", "SAMPLES", "Span", "TieEffect", "TieGroup", "effect_of", "spans_of"]
 
 EXACT_LIMIT: Final = 1000
-SAMPLES: Final = 500
+SAMPLES: Final = 100
+_rank_of = attrgetter("rank")
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,8 @@ class Span:
 
     def hits(self, judged: JudgedRanking) -> list[Hit]:
         """The judged documents among them."""
-        return [hit for hit in judged.hits if self.first <= hit.rank <= self.last]
+        start = bisect_left(judged.hits, self.first, key=_rank_of)
+        return list(judged.hits[start : bisect_right(judged.hits, self.last, key=_rank_of)])
 
     def matters(self, judged: JudgedRanking) -> bool:
         """Whether another order could change a measure: the grades are not all the same."""
@@ -79,7 +83,7 @@ class TieEffect:
         worst: the lowest value of any order.
         best: the highest.
         expected: the mean over all orders.
-        exact: whether all orders were tried; otherwise 500 drawn at random with a fixed seed, and
+        exact: whether all orders were tried; otherwise 100 drawn at random with a fixed seed, and
             for the worst and the best also the orders by rising and by falling grade.
     """
 
@@ -112,40 +116,82 @@ def effect_of(
 ) -> TieEffect:
     """The range of a measure over the orders of the ties."""
     value = value_of(measure, judged, query)
-    spans = [span for span in spans if span.matters(judged)]
-    exact = math.prod(_order_count(span, judged) for span in spans) <= EXACT_LIMIT
+    depth = _depth(measure)
+    tied = [
+        _Tied(range(span.first, span.last + 1), [hit.grade for hit in span.hits(judged)])
+        for span in spans
+        if span.first <= depth and span.matters(judged)
+    ]
+    moving = {rank for one in tied for rank in one.ranks}
+    still = [hit for hit in judged.hits if hit.rank not in moving]
+
+    def value_with(hits: list[Hit]) -> float:
+        order = JudgedRanking(sorted(still + hits), judged.retrieved, judged.grades)
+        return value_of(measure, order, query)
+
+    exact = math.prod(one.order_count() for one in tied) <= EXACT_LIMIT
     extremes = [value]
     if exact:
-        orders = list(_all_orders(judged, spans))
+        values = [value_with(hits) for hits in _all_orders(tied)]
     else:
         generator = random.Random(f"{seed} {query}")  # noqa: S311 - a sample, not a secret
-        orders = [_drawn(judged, spans, generator) for _ in range(SAMPLES)]
-        sorted_orders = [_by_grade(judged, spans, falling=falling) for falling in (False, True)]
-        extremes += [value_of(measure, order, query) for order in sorted_orders]
-    values = [value_of(measure, order, query) for order in orders]
+        values = [
+            value_with([hit for one in tied for hit in one.drawn(generator)])
+            for _ in range(SAMPLES)
+        ]
+        extremes += [
+            value_with([hit for one in tied for hit in one.by_grade(falling=falling)])
+            for falling in (False, True)
+        ]
     extremes += values
     expected = math.fsum(values) / len(values)
     return TieEffect(query, str(measure), value, min(extremes), max(extremes), expected, exact)
 
 
-def _order_count(span: Span, judged: JudgedRanking) -> int:
-    """How many orders of the tie a measure can tell apart."""
-    size = span.last - span.first + 1
-    count = 1
-    for same in Counter(hit.grade for hit in span.hits(judged)).values():
-        count *= math.comb(size, same)
-        size -= same
-    return count
+def _depth(measure: Measure) -> float:
+    """The rank below which the order cannot matter to the measure, where we know of one."""
+    cutoff = measure.params.get("cutoff")
+    ours = measure.definition.formula.__module__.startswith("berryeval.")
+    if cutoff is None or not ours or measure.params.get("judged_only"):
+        return math.inf
+    return float(cutoff)
 
 
-def _all_orders(judged: JudgedRanking, spans: list[Span]) -> Iterator[JudgedRanking]:
-    choices = []
-    for span in spans:
-        grades = Counter(hit.grade for hit in span.hits(judged))
-        ranks = tuple(range(span.first, span.last + 1))
-        choices.append(list(_placements(ranks, sorted(grades.items()))))
-    for chosen in itertools.product(*choices):
-        yield _with(judged, spans, list(itertools.chain.from_iterable(chosen)))
+@dataclass(frozen=True)
+class _Tied:
+    """Ranks that documents of one score share, and the grades of those that are judged."""
+
+    ranks: range
+    grades: list[float]
+
+    def order_count(self) -> int:
+        """How many orders a measure can tell apart."""
+        size, count = len(self.ranks), 1
+        for same in Counter(self.grades).values():
+            count *= math.comb(size, same)
+            size -= same
+        return count
+
+    def orders(self) -> Iterator[list[Hit]]:
+        """Each of them once."""
+        return _placements(tuple(self.ranks), sorted(Counter(self.grades).items()))
+
+    def drawn(self, generator: random.Random) -> list[Hit]:
+        """One of them at random."""
+        return list(map(Hit, generator.sample(self.ranks, len(self.grades)), self.grades))
+
+    def by_grade(self, *, falling: bool) -> list[Hit]:
+        """Relevant documents first, or last; those without a judgment in between."""
+        grades = sorted(self.grades, reverse=falling)
+        relevant = sum(grade > 0 for grade in grades)
+        top = relevant if falling else len(grades) - relevant
+        bottom = len(self.ranks) - (len(grades) - top)
+        return list(map(Hit, [*self.ranks[:top], *self.ranks[bottom:]], grades))
+
+
+def _all_orders(tied: list[_Tied]) -> Iterator[list[Hit]]:
+    for chosen in itertools.product(*(list(one.orders()) for one in tied)):
+        yield list(itertools.chain.from_iterable(chosen))
 
 
 def _placements(ranks: tuple[int, ...], grades: list[tuple[float, int]]) -> Iterator[list[Hit]]:
@@ -158,31 +204,3 @@ def _placements(ranks: tuple[int, ...], grades: list[tuple[float, int]]) -> Iter
         rest = tuple(rank for rank in ranks if rank not in taken)
         for others in _placements(rest, grades[1:]):
             yield [Hit(rank, grade) for rank in taken] + others
-
-
-def _drawn(judged: JudgedRanking, spans: list[Span], generator: random.Random) -> JudgedRanking:
-    moved = []
-    for span in spans:
-        hits = span.hits(judged)
-        ranks = generator.sample(range(span.first, span.last + 1), len(hits))
-        moved += [Hit(rank, hit.grade) for rank, hit in zip(ranks, hits, strict=True)]
-    return _with(judged, spans, moved)
-
-
-def _by_grade(judged: JudgedRanking, spans: list[Span], *, falling: bool) -> JudgedRanking:
-    """The relevant documents of each tie first, or last; those without a judgment in between."""
-    moved = []
-    for span in spans:
-        grades = sorted((hit.grade for hit in span.hits(judged)), reverse=falling)
-        relevant = sum(grade > 0 for grade in grades)
-        top = relevant if falling else len(grades) - relevant
-        end = span.last + 1 - (len(grades) - top)
-        ranks = [*range(span.first, span.first + top), *range(end, span.last + 1)]
-        moved += [Hit(rank, grade) for rank, grade in zip(ranks, grades, strict=True)]
-    return _with(judged, spans, moved)
-
-
-def _with(judged: JudgedRanking, spans: list[Span], moved: list[Hit]) -> JudgedRanking:
-    tied = {hit.rank for span in spans for hit in span.hits(judged)}
-    hits = sorted([hit for hit in judged.hits if hit.rank not in tied] + moved)
-    return JudgedRanking(hits, judged.retrieved, judged.grades)
