@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MODULES := $(VENV)/.modules-$(shell find src -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -f1)
 NATIVE := CMakeLists.txt CMakePresets.json $(shell find native -name '*.?pp')
 
-.PHONY: demo test lint types layers native-test pytest pytest-native pytest-python bench sanitize clean help
+.PHONY: demo test lint types layers native-test pytest pytest-native pytest-python bench docs sanitize clean help
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
@@ -41,8 +41,12 @@ pytest: pytest-native pytest-python
 pytest-native pytest-python: pytest-%: $(VENV)/.tools $(VENV)/.installed
 	BERRYEVAL_BACKEND=$* pytest -q
 
-bench: $(VENV)/.installed  ## measure, side by side with NumPy, as ratios
+bench: $(VENV)/.bench  ## measure, side by side with NumPy and the peers, as ratios
 	$(BIN)/python benchmarks/bench_arrays.py
+	$(BIN)/python benchmarks/bench_engine.py
+
+docs: $(VENV)/.installed  ## write the pages that are made from the code
+	$(BIN)/python -m berryeval.measures.reference > docs/measures.md
 
 sanitize: $(VENV)/.tools  ## native tests under the address, undefined behaviour and thread sanitizers
 	for preset in sanitize sanitize-thread; do \
@@ -66,6 +70,10 @@ $(VENV)/.installed: $(VENV)/.made $(MODULES) pyproject.toml src/berryeval/__init
 	@touch $@
 
 # After .installed, if both are to be made: two pips must not work in one environment at once.
+$(VENV)/.bench: $(VENV)/.made pyproject.toml | $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --group bench
+	@touch $@
+
 $(VENV)/.tools: $(VENV)/.made pyproject.toml | $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group dev
 	@touch $@

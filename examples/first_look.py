@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 import berryeval
-from berryeval.metrics import BACKEND, PADDING_ID, evaluate_arrays
+from berryeval.metrics import BACKEND, PADDING_ID, QueryDocArray, evaluate_arrays
 from berryeval.metrics.lists import QueryResult, compute_all, quality_report
 
 K = 5
@@ -99,7 +99,7 @@ def array_table() -> Table:
     pages = sorted({page for judged in JUDGMENTS.values() for page in judged})
     number = {page: index for index, page in enumerate(pages)}
 
-    def rows(lists: list[list[int]], width: int) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
+    def rows(lists: list[list[int]], width: int) -> QueryDocArray:
         return np.array([row + [PADDING_ID] * (width - len(row)) for row in lists], dtype=np.int32)
 
     relevant = rows([[number[page] for page in judged] for judged in JUDGMENTS.values()], 3)

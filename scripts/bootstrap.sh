@@ -14,12 +14,13 @@ headers=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
 
 if [ -n "$missing" ]; then
   if [ "$(id -u)" = 0 ]; then sudo=""; else sudo="sudo -n"; fi
-  if command -v apt-get >/dev/null && $sudo true 2>/dev/null; then
-    echo "installing$missing"
-    $sudo apt-get update -qq
-    # shellcheck disable=SC2086 - several packages, several words
+  echo "installing$missing"
+  # shellcheck disable=SC2086 - several packages, several words
+  if command -v apt-get >/dev/null && $sudo true 2>/dev/null && $sudo apt-get update -qq &&
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
       -o Dpkg::Use-Pty=0 $missing >/dev/null
+  then
+    :
   else
     echo "missing:$missing. Going on in pure Python; to get the native core (and to run make test)," \
       "install them and start again with make clean." >&2

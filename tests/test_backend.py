@@ -7,9 +7,10 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
-from berryeval import _backend
+from berryeval import _backend, metrics
 from berryeval.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def test_native_forced_but_missing_says_why(clean_environment: dict[str, str]) -
     assert last.startswith(
         "berryeval.errors.BackendUnavailableError: BERRYEVAL_BACKEND=native, but"
     )
+    assert "import of berryeval._native halted; None in sys.modules" in last
     assert "Install BerryEval with a C++20 compiler" in last
     caught = "try:\n import berryeval.metrics\nexcept ImportError: print('caught')"
     done = python(
@@ -67,13 +69,15 @@ def test_an_unknown_backend_is_refused(clean_environment: dict[str, str]) -> Non
     )
 
 
-@pytest.mark.parametrize("value", ["0", "-1", "two", "1.5", " 2", "²"])
+@pytest.mark.parametrize("value", ["0", "-1", "two", "1.5", " 2", "²", "99999"])
 def test_a_bad_thread_count_is_refused(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """BERRYEVAL_THREADS is a whole number from 1 up."""
     monkeypatch.setenv("BERRYEVAL_THREADS", value)
-    message = f"BERRYEVAL_THREADS must be a whole number from 1 up (or unset), found {value!r}"
+    message = f"BERRYEVAL_THREADS must be a whole number from 1 to 9999 (or unset), found {value!r}"
     with pytest.raises(ConfigurationError, match=f"^{re.escape(message)}$"):
         _backend.thread_count()
+    with pytest.raises(ConfigurationError, match=r"^BERRYEVAL_THREADS must be"):
+        metrics.mrr(np.zeros((1, 1), np.int32), np.zeros((1, 1), np.int32), 1)
 
 
 def test_the_thread_count(monkeypatch: pytest.MonkeyPatch) -> None:

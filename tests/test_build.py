@@ -57,16 +57,19 @@ def test_a_wheel_has_the_native_core(tmp_path: Path, clean_environment: dict[str
     """With a compiler the wheel is for this platform and computes natively."""
     wheel = build_wheel(tmp_path, clean_environment)
     assert not wheel.name.endswith("py3-none-any.whl")
+    if "-abi3-" in wheel.name:  # promised to every later Python, so built for the stable ABI
+        assert any("_native.abi3." in name for name in zipfile.ZipFile(wheel).namelist())
     assert backend_of(wheel, tmp_path, clean_environment) == "native"
     assert "berryeval/py.typed" in zipfile.ZipFile(wheel).namelist()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Visual Studio finds its compiler by itself")
+@pytest.mark.parametrize("variable", ["CXX", "CMAKE_CXX_COMPILER"])
 def test_without_a_compiler_the_wheel_is_pure(
-    tmp_path: Path, clean_environment: dict[str, str]
+    variable: str, tmp_path: Path, clean_environment: dict[str, str]
 ) -> None:
     """A compiler that fails is no obstacle: the package installs, and BACKEND is "python"."""
-    env = {**clean_environment, "CXX": "/bin/false"}
+    env = {**clean_environment, variable: "/bin/false"}
     wheel = build_wheel(tmp_path, env)
     assert wheel.name.endswith("py3-none-any.whl")
     assert not [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import os
 import re
 import subprocess
 import sys
@@ -56,6 +57,17 @@ def test_the_layers_in_the_documents_are_the_ones_enforced() -> None:
     assert drawn == [layer.replace("(_native)", "_native") for layer in enforced]
 
 
+def test_the_page_of_measures_is_the_catalogue() -> None:
+    """docs/measures.md is what `make docs` writes."""
+    page = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "berryeval.measures.reference"],
+        capture_output=True, text=True, encoding="utf-8", check=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )  # fmt: skip
+    assert page == done.stdout
+
+
 def test_the_changelog_starts_with_what_is_unreleased() -> None:
     """Changes are written under the next release."""
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -67,7 +79,7 @@ def test_the_demo_runs() -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "examples" / "first_look.py")],
         capture_output=True, text=True, encoding="utf-8", check=True,
-        env={"PYTHONIOENCODING": "utf-8", "COLUMNS": "120"},
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "120"},
     )  # fmt: skip
     for expected in ("How do I reset my password?", "0.964", "found nothing", "hit_rate@5"):
         assert expected in done.stdout

@@ -99,6 +99,8 @@ berryeval::Params params_of(const SpecArrays& spec) {
       params.mult = value;
     } else if (name == "exponential") {
       params.exponential = value != 0;
+    } else if (name == "normalize") {
+      params.normalize = value != 0;
     } else if (name == "flag") {
       params.flag = value != 0;
     } else {
@@ -207,6 +209,7 @@ nb::dict score_run_text(const TableArrays& qrels_arrays, const Column<const std:
                                                  nb::bytes(outcome.duplicate_document.data(),
                                                            outcome.duplicate_document.size())))
                             : nb::none();
+  result["judged_twice"] = outcome.judged_twice ? nb::cast(*outcome.judged_twice) : nb::none();
   result["grouped"] = outcome.grouped;
   nb::list extra;
   for (const std::string& query : outcome.extra_queries) {

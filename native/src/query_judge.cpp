@@ -12,7 +12,7 @@ namespace berryeval {
 std::uint64_t QueryJudge::hash_of_document(std::string_view document) { return hash_of(document); }
 
 void QueryJudge::reserve(Table& table, std::size_t count) {
-  const std::size_t size = std::bit_ceil(std::max<std::size_t>(4, 2 * count));
+  const std::size_t size = std::bit_ceil(std::max<std::size_t>(4, 3 * count));
   if (table.slots.size() < size) {
     table.slots.assign(size, Slot{});
   } else {
@@ -62,7 +62,7 @@ std::optional<std::size_t> QueryJudge::rank(std::span<const Scored> rows) {
     }
     std::size_t slot = hash & judged_table_.mask;
     for (; judged_table_.slots[slot].place != 0; slot = (slot + 1) & judged_table_.mask) {
-      if (judged_table_.slots[slot].hash != hash) continue;
+      if (judged_table_.slots[slot].hash != hash >> 32) continue;
       const Scored& judged = judged_[judged_table_.slots[slot].place - 1];
       if (judged.document != document) continue;
       found_.push_back({row, judged.score});

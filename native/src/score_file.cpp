@@ -52,6 +52,7 @@ struct Part {
   std::size_t error_at = 0;
   std::optional<std::size_t> duplicate_at;
   std::string duplicate_document;
+  std::optional<std::size_t> judged_twice;
   std::vector<std::string> extra_queries;
   std::string_view tag;
 };
@@ -105,6 +106,8 @@ class PartScorer {
       if (duplicate->in_run) {
         part.duplicate_at = places_[duplicate->row];
         part.duplicate_document = rows_[duplicate->row].document;
+      } else {
+        part.judged_twice = duplicate->row;
       }
     }
     rows_.clear();
@@ -157,15 +160,22 @@ FileOutcome score_run_text(const Task& task, std::string_view text, std::size_t 
       outcome.duplicate_line = line_number(text, *part.duplicate_at);
       outcome.duplicate_document = part.duplicate_document;
     }
+    if (part.judged_twice && !outcome.judged_twice) outcome.judged_twice = part.judged_twice;
     std::ranges::move(part.extra_queries, std::back_inserter(outcome.extra_queries));
     if (!part.tag.empty()) outcome.tag = part.tag;
   }
-  if (!outcome.grouped || outcome.error || outcome.duplicate_line) return outcome;
+  if (!outcome.grouped || outcome.error || outcome.duplicate_line || outcome.judged_twice) {
+    return outcome;
+  }
 
   // Judged queries that the run does not hold are scored as empty rankings.
   QueryScorer scorer(task);
   for (std::size_t query = 0; query < queries; ++query) {
-    if (!taken[query].test(std::memory_order_relaxed)) scorer.score(query, {}, false);
+    if (taken[query].test(std::memory_order_relaxed)) continue;
+    if (const auto duplicate = scorer.score(query, {}, false)) {
+      outcome.judged_twice = duplicate->row;
+      return outcome;
+    }
   }
   return outcome;
 }

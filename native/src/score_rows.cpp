@@ -93,7 +93,8 @@ struct JudgedRow {
       if (hit.grade > 0) total += hit.grade / discounts.log2_of_next[hit.rank];
     }
     const double ideal = ideal_dcg(cutoff);
-    return ideal > 0.0 ? total / ideal : 0.0;
+    // Rounding may lift the sum of another order over that of the best one, by a hair.
+    return ideal > 0.0 ? std::min(1.0, total / ideal) : 0.0;
   }
 
   double score(const Request& request) const {

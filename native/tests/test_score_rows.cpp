@@ -1,6 +1,7 @@
 // Native tests without Python: known values, edges, and random rows against a naive oracle that
 // knows nothing of hash tables or threads. Exits with the number of failed checks.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -10,8 +11,10 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "berryeval/parallel.hpp"
 #include "berryeval/score_rows.hpp"
 
 namespace {
@@ -220,6 +223,36 @@ void any_number_of_threads(std::mt19937& random) {
   }
 }
 
+void parts() {
+  for (const std::size_t count : {0U, 1U, 5U, 17U}) {
+    for (const std::size_t wanted : {1U, 2U, 3U, 20U}) {
+      std::vector<std::atomic<int>> visits(count);
+      berryeval::for_each_part(count, wanted, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) ++visits[i];
+      });
+      check(std::ranges::all_of(visits, [](const auto& times) { return times == 1; }),
+            "every row belongs to one part");
+    }
+  }
+  for (const std::size_t broken : {0U, 2U}) {
+    bool caught = false;
+    try {
+      berryeval::for_each_part(3, 3, [&](std::size_t part, std::size_t, std::size_t) {
+        if (part == broken) throw std::runtime_error("broken");
+      });
+    } catch (const std::runtime_error&) {
+      caught = true;
+    }
+    check(caught, "an exception in a part reaches the caller");
+  }
+  std::atomic<int> together{0};
+  berryeval::for_each_part(2, 2, [&](std::size_t, std::size_t, std::size_t) {
+    ++together;
+    while (together < 2) std::this_thread::yield();  // ends only if both parts run at once
+  });
+  check(together == 2, "parts run at the same time");
+}
+
 void names() {
   check(berryeval::measure_named("ndcg") == Measure::ndcg, "a measure is found by its name");
   check(!berryeval::measure_named("nope"), "an unknown name is nothing");
@@ -234,6 +267,7 @@ int main() {
   misfits();
   conflicts();
   names();
+  parts();
   for (int i = 0; i < 400; ++i) random_rows(random, i % 2 == 1);
   any_number_of_threads(random);
   std::printf("%d checks, %d failed\n", checks, failures);

@@ -7,6 +7,7 @@ one; `BERRYEVAL_THREADS` limits the threads of the native one. Both give the sam
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Literal
 
 from berryeval.errors import BackendUnavailableError, ConfigurationError
@@ -56,13 +57,16 @@ def thread_count() -> int:
     wanted = os.environ.get("BERRYEVAL_THREADS", "")
     if not wanted:
         return _processor_count()
-    if not (wanted.isascii() and wanted.isdigit() and int(wanted) > 0):
-        msg = f"BERRYEVAL_THREADS must be a whole number from 1 up (or unset), found {wanted!r}"
+    if not re.fullmatch("[1-9][0-9]{0,3}", wanted):
+        msg = (
+            "BERRYEVAL_THREADS must be a whole number from 1 to 9999 (or unset), "
+            f"found {wanted!r:.80}"
+        )
         raise ConfigurationError(msg)
     return int(wanted)
 
 
 def _processor_count() -> int:
-    if hasattr(os, "sched_getaffinity"):  # a container or taskset may allow fewer than there are
+    if hasattr(os, "sched_getaffinity"):  # taskset may allow fewer than there are
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -47,7 +47,7 @@ class Conventions:
 
 
 _TREC_9 = RankingRule(single_precision=True)
-_TREC_9_DEFAULTS: dict[str, dict[str, Any]] = {}
+_TREC_9_DEFAULTS = {"IPrec": {"rounding": "ceil0.9"}, "AvgIPrec": {"rounding": "ceil0.9"}}
 
 PROFILES: dict[str, Conventions] = {
     "berryeval": Conventions(

@@ -15,7 +15,8 @@ from berryeval.conventions import PROFILES, Conventions, find_profile
 from berryeval.errors import DataError, MeasureError
 from berryeval.io import trec
 from berryeval.io.files import PathLike, name_of, read_bytes
-from berryeval.measures import Hit, JudgedRanking, Measure, parse_measures
+from berryeval.measures import Hit, JudgedRanking, Measure, SubtopicRanking, parse_measures
+from berryeval.measures.subtopics import judge_subtopics
 from berryeval.qrels import Qrels
 from berryeval.run import RankingRule, Run
 from berryeval.scores import Outcome, Scores
@@ -40,7 +41,9 @@ def evaluate(
     ranking and is listed as missing. Queries of the run without judgments are listed, not scored. A
     query with nothing relevant counts like the others. Documents are ranked by score, highest
     first, and those of one score by id, highest bytes first. A document without a judgment is not
-    relevant. `profile="trec_eval"` averages over the queries that both files hold instead.
+    relevant; one that is judged for several groups has the highest of their grades, except for
+    measures of diversity, which see each group as a subtopic. `profile="trec_eval"` averages over
+    the queries that both files hold instead.
 
     Args:
         qrels: a `Qrels`, a dict `{query: {document: grade}}`, or the path of a TREC file.
@@ -57,9 +60,9 @@ def evaluate(
     try:
         if isinstance(run, Run | Mapping) or lenient:
             results = as_run(run, lenient=lenient)
-            found = _score_tables(judgments.table, results, unique, conventions.rule)
+            found = _score_tables(judgments, results, unique, conventions.rule)
         else:
-            found = _score_file(judgments.table, run, unique, conventions.rule)
+            found = _score_file(judgments, run, unique, conventions.rule)
         return _scores(judgments.table, found, wanted, unique, conventions)
     except UnicodeDecodeError as error:
         msg = f"ids must be UTF-8, found {error.object[:40]!r}"
@@ -144,9 +147,8 @@ def _outcome(retrieved: int, _judged: int, relevant: int, in_run: int) -> Outcom
     return "ok" if relevant else "no relevant documents"
 
 
-def _score_tables(
-    qrels: QueryTable, run: Run, measures: list[Measure], rule: RankingRule
-) -> _Found:
+def _score_tables(judgments: Qrels, run: Run, measures: list[Measure], rule: RankingRule) -> _Found:
+    qrels = judgments.flat
     place_of = {query: index for index, query in enumerate(run.table.queries.to_bytes_list())}
     judged_ids = qrels.queries.to_bytes_list()
     matches = np.array([place_of.get(query, -1) for query in judged_ids], dtype=np.int64)
@@ -162,17 +164,17 @@ def _score_tables(
         )  # fmt: skip
         if duplicate is not None:
             in_run, row = duplicate
-            _raise_duplicate(run.table if in_run else qrels, row)
+            raise (run.table if in_run else qrels).repeated(row)
         values[rows] = out
     rest = [index for index in range(len(measures)) if index not in set(rows)]
     if rest:
-        _score_in_python(qrels, run.table, matches, measures, rest, rule, values, counts)
+        _score_in_python(judgments, run.table, matches, measures, rest, rule, values, counts)
     extra = sorted(set(place_of) - set(judged_ids))
     return _Found(values, counts, [query.decode() for query in extra], run.name, run.table.dropped)
 
 
 def _score_in_python(
-    qrels: QueryTable,
+    judgments: Qrels,
     run: QueryTable,
     matches: npt.NDArray[np.int64],
     measures: list[Measure],
@@ -181,15 +183,21 @@ def _score_in_python(
     values: npt.NDArray[np.float64],
     counts: npt.NDArray[np.int64],
 ) -> None:
+    subtopics = any(measures[row].definition.kind == "subtopics" for row in rows)
     for query, match in enumerate(matches.tolist()):
-        judged = judge(qrels, query, run, None if match < 0 else match, rule)
+        run_query = None if match < 0 else match
+        judged = judge(judgments.flat, query, run, run_query, rule)
+        views: dict[str, JudgedRanking | SubtopicRanking] = {"ranking": judged}
+        if subtopics:
+            views["subtopics"] = judge_subtopics(judgments.table, query, run, run_query, rule)
         for row in rows:
-            values[row, query] = value_of(measures[row], judged, qrels.queries[query])
+            view = views[measures[row].definition.kind]
+            values[row, query] = value_of(measures[row], view, judgments.table.queries[query])
         known = sum(hit.grade >= 0 for hit in judged.hits)
         counts[query] = (judged.retrieved, known, judged.relevant_total(1), match >= 0)
 
 
-def value_of(measure: Measure, judged: JudgedRanking, query: str) -> float:
+def value_of(measure: Measure, judged: JudgedRanking | SubtopicRanking, query: str) -> float:
     """The value of a measure that anyone may have written, or an error that says whose it was."""
     try:
         value = measure(judged)
@@ -210,30 +218,22 @@ def judge(
     grade_of: dict[bytes, float] = {}
     for row, document in enumerate(qrels.documents.to_bytes_list(start, end), start=start):
         if document in grade_of:
-            _raise_duplicate(qrels, row)
+            raise qrels.repeated(row)
         grade_of[document] = float(qrels.values[row])
     grades = sorted(grade_of.values(), reverse=True)
     if run_query is None:
         return JudgedRanking([], 0, grades)
-    start, end = int(run.offsets[run_query]), int(run.offsets[run_query + 1])
-    documents = run.documents.to_bytes_list(start, end)
-    if len(set(documents)) < len(documents):
-        seen: set[bytes] = set()
-        for row, document in enumerate(documents, start=start):
-            if document in seen:
-                _raise_duplicate(run, row)
-            seen.add(document)
-    order = rule.order(documents, run.values[start:end].tolist())
+    ranked = rule.ranked(run, run_query)
     hits = [
-        Hit(rank, grade_of[documents[place]])
-        for rank, place in enumerate(order, start=1)
-        if documents[place] in grade_of
+        Hit(rank, grade_of[document])
+        for rank, document in enumerate(ranked, start=1)
+        if document in grade_of
     ]
-    return JudgedRanking(hits, len(order), grades)
+    return JudgedRanking(hits, len(ranked), grades)
 
 
 def _score_file(
-    qrels: QueryTable, path: PathLike, measures: list[Measure], rule: RankingRule
+    judgments: Qrels, path: PathLike, measures: list[Measure], rule: RankingRule
 ) -> _Found:
     """Score a run from its file without making a table of it, where that is possible."""
     text = read_bytes(path)
@@ -241,7 +241,8 @@ def _score_file(
     if _backend.native is None or len(rows) < len(measures):
         table = trec.table_from_text(text, "run", name_of(path))
         run = Run(table, str(table.labels["tag"]) or "run")
-        return _score_tables(qrels, run, measures, rule)
+        return _score_tables(judgments, run, measures, rule)
+    qrels = judgments.flat
     count = len(qrels.queries)
     values = np.zeros((len(measures), count), dtype=np.float64)
     counts = np.zeros((count, 4), dtype=np.int64)
@@ -251,13 +252,15 @@ def _score_file(
     )  # fmt: skip
     if outcome["error"]:
         trec.raise_line_error(name_of(path), "run", *outcome["error"])
+    if outcome["judged_twice"] is not None:
+        raise qrels.repeated(outcome["judged_twice"])
     if outcome["duplicate"]:
         line, document = outcome["duplicate"]
         msg = f"{name_of(path)}:{line}: document {document.decode()!r} stands twice in its query"
         raise DataError(msg)
     if not outcome["grouped"]:
         table = trec.table_from_text(text, "run", name_of(path))
-        return _score_tables(qrels, Run(table, str(table.labels["tag"])), measures, rule)
+        return _score_tables(judgments, Run(table, str(table.labels["tag"])), measures, rule)
     extra = sorted(set(outcome["extra_queries"]))
     return _Found(
         values, counts, [query.decode() for query in extra], outcome["tag"].decode() or "run"
@@ -293,13 +296,3 @@ def _arrays(table: QueryTable) -> tuple[Any, ...]:
         (table.documents.data, table.documents.offsets),
         table.values,
     )
-
-
-def _raise_duplicate(table: QueryTable, row: int) -> None:
-    query = int(np.searchsorted(table.offsets, row, side="right")) - 1
-    document = table.documents[row]
-    where = ""
-    if "line" in table.labels:
-        where = f"{table.source}:{int(table.labels['line'][row])}: "
-    msg = f"{where}document {document!r} stands twice in query {table.queries[query]!r}"
-    raise DataError(msg)

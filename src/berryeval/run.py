@@ -45,6 +45,18 @@ class RankingRule:
         places.sort(key=lambda place: -keys[place])
         return places[: self.depth]
 
+    def ranked(self, run: QueryTable, query: int) -> list[bytes]:
+        """The documents of one query of a run, best first."""
+        start, end = int(run.offsets[query]), int(run.offsets[query + 1])
+        documents = run.documents.to_bytes_list(start, end)
+        if len(set(documents)) < len(documents):
+            seen: set[bytes] = set()
+            for row, document in enumerate(documents, start=start):
+                if document in seen:
+                    raise run.repeated(row)
+                seen.add(document)
+        return [documents[place] for place in self.order(documents, run.values[start:end].tolist())]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run:

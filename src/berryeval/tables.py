@@ -129,14 +129,17 @@ class QueryTable:
         )
 
     def without_repeats(self) -> QueryTable:
-        """The same with only the first row of each document of a query; the others are dropped."""
+        """The same with only the first row of each document of a query (and group)."""
+        groups = self.labels.get("group")
         kept: list[int] = []
         offsets = [0]
         for start, end in itertools.pairwise(self.offsets.tolist()):
-            documents = self.documents.to_bytes_list(start, end)
-            first: dict[bytes, int] = {}
-            for row, document in enumerate(documents, start=start):
-                first.setdefault(document, row)
+            keys: Iterable[Any] = self.documents.to_bytes_list(start, end)
+            if isinstance(groups, StringColumn):
+                keys = zip(keys, groups.to_bytes_list(start, end), strict=True)
+            first: dict[Any, int] = {}
+            for row, key in enumerate(keys, start=start):
+                first.setdefault(key, row)
             kept.extend(first.values())
             offsets.append(len(kept))
         if len(kept) == len(self.values):
@@ -156,6 +159,40 @@ class QueryTable:
             dropped=self.dropped + len(self.values) - len(kept),
         )
 
+    @classmethod
+    def from_records(
+        cls, records: Iterable[tuple[str, str, float, str]], *, what: str, source: str = ""
+    ) -> QueryTable:
+        """From `(query, document, number, group)` in any order; `what` says what the number is."""
+        rows: dict[str, list[tuple[str, float, str]]] = {}
+        for record in records:
+            query, document, value, group = _four(record, what)
+            for kind, name in (("query", query), ("document", document), ("group", group)):
+                _check_id(kind, name)
+            number = _number(value, what, query, document)
+            rows.setdefault(query, []).append((document, number, group))
+        flat = [row for of_query in rows.values() for row in of_query]
+        sizes = [0, *(len(of_query) for of_query in rows.values())]
+        return cls(
+            queries=StringColumn.from_strings(rows),
+            offsets=np.cumsum(sizes, dtype=np.int64),
+            documents=StringColumn.from_strings(row[0] for row in flat),
+            values=np.array([row[1] for row in flat], dtype=np.float64),
+            labels={"group": StringColumn.from_strings(row[2] for row in flat)},
+            source=source,
+        )
+
+    def repeated(self, row: int) -> DataError:
+        """The error that the document of this row stands twice in its query."""
+        query = int(np.searchsorted(self.offsets, row, side="right")) - 1
+        where = ""
+        if "line" in self.labels:
+            where = f"{self.source}:{int(self.labels['line'][row])}: "
+        msg = (
+            f"{where}document {self.documents[row]!r} stands twice in query {self.queries[query]!r}"
+        )
+        return DataError(msg)
+
     def to_dict(self) -> dict[str, dict[str, float]]:
         """The same as `{query: {document: number}}`."""
         result: dict[str, dict[str, float]] = {}
@@ -164,6 +201,15 @@ class QueryTable:
             documents = [item.decode() for item in self.documents.to_bytes_list(start, end)]
             result[query] = dict(zip(documents, self.values[start:end].tolist(), strict=True))
         return result
+
+
+def _four(record: Any, what: str) -> tuple[Any, Any, Any, Any]:
+    try:
+        query, document, value, group = record
+    except (TypeError, ValueError):
+        msg = f"a record must be (query, document, {what}, group), found {record!r:.80}"
+        raise DataError(msg) from None
+    return query, document, value, group
 
 
 def _check_id(kind: str, value: object) -> None:

@@ -141,3 +141,13 @@ def test_wrong_arguments() -> None:
         audit({}, {}, ["nonsense"])
     with pytest.raises(DataError, match="must be a number, found str 'high'"):
         audit({"q": {"a": 1}}, {"q": {"a": "high"}})  # type: ignore[dict-item]
+
+
+def test_judgments_in_groups() -> None:
+    """A document judged for two groups is not repeated, and has the highest grade."""
+    qrels = Qrels.from_records([("q", "a", 0, "x"), ("q", "a", 1, "y"), ("q", "b", 1, "x")])
+    report = audit(qrels, {"q": {"a": 2.0, "b": 1.0}}, ["P@1"])
+    assert report.clean
+    assert report.tie_ranges["P@1"].value == 1.0
+    with pytest.raises(MeasureError, match="is a measure of diversity, which cannot be audited"):
+        audit(qrels, {"q": {"a": 2.0}}, ["StRecall@10"])

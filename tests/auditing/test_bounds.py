@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from berryeval import bounds, evaluate
+from berryeval import Qrels, bounds, evaluate
 from berryeval.auditing import unjudged
 from berryeval.measures import catalogue, definitions
 
@@ -122,3 +122,9 @@ def test_a_measure_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     catalogue.register("Noise")(lambda judged: sum(hit.grade < 1 for hit in judged.hits))
     found = bounds({"q": {"a": 1}}, {"q": {"a": 2.0, "b": 1.0, "c": 0.0}}, "Noise")
     assert (found.mean, found.exact) == ((0.0, 2.0), True)
+
+
+def test_judgments_in_groups() -> None:
+    """The highest grade of its groups is the grade of a document."""
+    qrels = Qrels.from_records([("q", "a", 0, "x"), ("q", "a", 1, "y")])
+    assert bounds(qrels, {"q": {"a": 2.0, "b": 1.0}}, "P@2").mean == (0.5, 1.0)

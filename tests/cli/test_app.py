@@ -145,6 +145,32 @@ def test_debug_shows_the_traceback(
     assert "error: broken" in printed
 
 
+def test_debug_after_the_end_of_options_is_an_argument() -> None:
+    """Behind `--` everything belongs to the command."""
+    app = App(name="berryeval")
+    seen: list[str] = []
+    app.command(lambda *names: seen.extend(names), name="echo")
+    run(app, ["echo", "--", "--debug"])
+    assert seen == ["--debug"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no POSIX shell")
+@pytest.mark.parametrize(
+    ("redirection", "code", "said"),
+    [
+        ("version >&-", 0, ""),
+        ("version >/dev/full", 3, "error: [Errno 28] No space left on device\n"),
+        ("nope 2>/dev/full", 2, ""),
+        ("nope 2>&-", 2, ""),
+    ],
+)
+def test_closed_and_full_outputs(redirection: str, code: int, said: str) -> None:
+    """Streams that cannot be written to change neither the exit code nor the other stream."""
+    script = f"{sys.executable} -m berryeval {redirection}"
+    done = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", said)
+
+
 def test_an_exit_code_is_passed_on() -> None:
     """A command that returns an int sets the exit code."""
     app = App(name="berryeval")

@@ -285,7 +285,7 @@ def test_several_measures_at_once() -> None:
 
 def test_several_measures_with_options() -> None:
     """k, grades, threshold and denominator apply to all the measures they concern."""
-    retrieved, relevant, grades = ids([[1, 2, PAD]]), ids([[2, 1]]), ids([[2, 1]])
+    retrieved, relevant, grades = ids([[1, 2, PAD, 8, 2]]), ids([[2, 1]]), ids([[2, 1]])
     scores = evaluate_arrays(
         retrieved, relevant, ["recall", "precision", "ndcg"],
         k=3, grades=grades, threshold=2, denominator="k",
@@ -293,6 +293,20 @@ def test_several_measures_with_options() -> None:
     assert scores["recall"].tolist() == [1.0]
     assert scores["precision"].tolist() == [np.float32(1 / 3)]
     assert scores["ndcg"].tobytes() == ndcg(retrieved, relevant, 3, grades=grades).tobytes()
+
+
+def test_tiny_grades_stay_below_one() -> None:
+    """Grades at the edge of what a float holds round badly, and still no score exceeds 1."""
+    grades = np.array([[2, 2, 1]], dtype=np.int64).view(np.float64)  # subnormal numbers
+    assert ndcg(ids([[1, 2, 0]]), ids([[0, 1, 2]]), 3, grades=grades).tolist() == [1.0]
+
+
+def test_the_threshold_has_the_type_of_the_grades() -> None:
+    """0.7 reaches a threshold of 0.7, also where the grades are float32."""
+    double = np.array([[0.7, 0.2]])
+    for grades in (double, double.astype(np.float32)):
+        scores = recall_at_k(ids([[1, 2]]), ids([[1, 2]]), 1, grades=grades, threshold=0.7)
+        assert scores.tolist() == [1.0]
 
 
 def test_default_measures_are_all_five() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import math
 import re
@@ -167,6 +168,9 @@ ALL_METRICS = [
     [
         (0, ValueError, "k must be 1 or more, found 0"),
         (-3, ValueError, "k must be 1 or more, found -3"),
+        pytest.param(
+            -(10**5000), ValueError, "k must be 1 or more, found -10**40 or more", id="huge"
+        ),
         (2.0, TypeError, "k must be an integer, found float 2.0"),
         (True, TypeError, "k must be an integer, found bool True"),
     ],
@@ -299,6 +303,57 @@ def test_quality_report() -> None:
     assert {name: group.count for name, group in report.by_difficulty.items()} == {
         "easy": 2, "hard": 2, "unspecified": 1,
     }  # fmt: skip
+
+
+def test_the_cutoffs_of_the_quality_report() -> None:
+    """Recall is cut at 10, precision at 5 and 10; the reciprocal rank reads the whole list."""
+    at_eleven, at_six = result(11, "q1"), result(6, "q2")
+    assert quality_report([at_eleven]).recall_at_10 == 0.0
+    assert quality_report([at_eleven]).precision_at_10 == 0.0
+    assert quality_report([at_eleven]).mrr == 1 / 11
+    assert quality_report([at_eleven]).queries_without_hit == 0
+    assert quality_report([at_six]).precision_at_5 == 0.0
+    assert quality_report([at_six]).precision_at_10 == 0.1
+
+
+@pytest.mark.parametrize("function", [quality_report, mean_reciprocal_rank])
+@pytest.mark.parametrize(
+    ("results", "found"),
+    [([1], "int 1 at place 0"), (None, "NoneType None at place 0"), (["q"], "str 'q' at place 0")],
+)
+def test_rejected_query_results(function: Callable[..., Any], results: Any, found: str) -> None:
+    """Something else than query results is named, with its place."""
+    message = f"query_results must be a list of QueryResult, found {found}"
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+        function(results)
+
+
+@pytest.mark.parametrize(("k", "error"), [(0, ValueError), ("x", TypeError)])
+def test_a_bad_k_is_refused_also_without_queries(k: Any, error: type[Exception]) -> None:
+    """A wrong cutoff is wrong whether or not there is anything to cut."""
+    with pytest.raises(error, match=r"^k must be"):
+        mean_reciprocal_rank([], k=k)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((None, [], {}), "query_id must be a str, found NoneType None"),
+        (("q", [], {}, 7), "category of query 'q' must be a str, found int 7"),
+        (("q", [], {}, None, 7), "difficulty of query 'q' must be a str, found int 7"),
+    ],
+)
+def test_rejected_labels(arguments: tuple[Any, ...], message: str) -> None:
+    """Ids and labels are strings."""
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+        QueryResult(*arguments)
+
+
+def test_large_grades_stay_below_one() -> None:
+    """Grades as large as allowed round, and still no score exceeds 1."""
+    grades = {"a": 2**53, "b": 2**53 - 1, "c": 2**53 - 2, "d": 2**53 - 3}
+    for retrieved in itertools.permutations("abcd"):
+        assert ndcg(retrieved, grades, 4) <= 1.0
 
 
 def test_quality_report_of_nothing() -> None:

@@ -55,9 +55,13 @@ REJECTED: dict[str, tuple[Any, Any, Any, type[Exception], str]] = {
         "np.array(relevant, dtype=np.int32) makes one"),
     ),
     "a masked array": (
-        np.ma.masked_array(GOOD, mask=GOOD == 2), GOOD, 1, TypeError,
+        GOOD.view(np.ma.MaskedArray), GOOD, 1, TypeError,
         ("retrieved must be a plain numpy.ndarray, found a masked array, whose mask would be "
         "ignored; retrieved.filled(-1) turns masked ids into padding"),
+    ),
+    "a matrix": (
+        GOOD.view(np.matrix), GOOD, 1, TypeError,
+        "retrieved must be a plain numpy.ndarray, found a matrix; np.asarray(retrieved) makes one",
     ),
     "int64": (
         GOOD.astype(np.int64), GOOD, 1, ValueError,
@@ -131,6 +135,10 @@ REJECTED: dict[str, tuple[Any, Any, Any, type[Exception], str]] = {
         GOOD, GOOD, 2**70, ValueError,
         f"k must be between 1 and 3, the columns of retrieved; found {2**70}",
     ),
+    "k that Python would not print": (
+        GOOD, GOOD, 10**5000, ValueError,
+        "k must be between 1 and 3, the columns of retrieved; found 10**40 or more",
+    ),
     "no columns": (
         np.empty((1, 0), np.int32), GOOD, 1, ValueError,
         "k must be between 1 and the columns of retrieved, but retrieved has no columns",
@@ -153,8 +161,9 @@ def test_rejected_inputs(case: str, entry: Callable[..., Any]) -> None:
 
 def test_a_numpy_bool_is_no_integer() -> None:
     """NumPy's bool is a bool too (its repr differs between NumPy versions)."""
+    no_integer: Any = np.True_
     with pytest.raises(TypeError, match=r"^k must be an integer, found bool"):
-        recall_at_k(GOOD, GOOD, np.True_)  # type: ignore[arg-type]
+        recall_at_k(GOOD, GOOD, no_integer)
 
 
 def test_k_none_is_no_integer() -> None:
@@ -228,6 +237,10 @@ def test_rejected_grades(case: str, metric: Callable[..., Any]) -> None:
             "threshold must be finite and within the range of float32, found nan",
         ),
         (
+            1e300, GOOD, ValueError,
+            "threshold must be finite and within the range of float32, found 1e+300",
+        ),
+        (
             2, None, ValueError,
             ("threshold needs grades: without them every id in relevant counts as relevant, "
             "found threshold=2 and no grades"),
@@ -242,11 +255,13 @@ def test_rejected_thresholds(
         recall_at_k(GOOD, GOOD, 1, grades=grades, threshold=threshold)
 
 
-@pytest.mark.parametrize("denominator", ["n", None, "K"])
+@pytest.mark.parametrize("denominator", ["n", None, "K", []])
 def test_rejected_denominators(denominator: Any) -> None:
-    """Precision divides by one of two things."""
+    """Precision divides by one of two things, and says so even where it is not asked for."""
     with pytest.raises(ValueError, match=r"^denominator must be 'retrieved' or 'k', found "):
         precision_at_k(GOOD, GOOD, 1, denominator=denominator)
+    with pytest.raises(ValueError, match=r"^denominator must be 'retrieved' or 'k', found "):
+        evaluate_arrays(GOOD, GOOD, ["recall"], denominator=denominator)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -271,6 +286,9 @@ def test_scores_beside_ids_are_accepted(dtype: type[np.floating[Any]]) -> None:
         (
             np.zeros((1, 3)), ValueError,
             "scores must have the shape of ids, (1, 2); found (1, 3)",
+        ),
+        (
+            np.zeros((1, 4))[:, ::2], ValueError, f"scores {LAYOUT.format('scores')}",
         ),
         (
             np.array([[0.0, np.nan]]), ValueError,

@@ -29,6 +29,7 @@ struct Params {
   double max_rel = 0.0;
   double mult = 0.0;
   bool exponential = false;
+  bool normalize = false;
   bool flag = false;
   std::vector<double> weights;
   std::vector<std::pair<double, double>> gains;

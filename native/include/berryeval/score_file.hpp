@@ -17,6 +17,7 @@ struct FileOutcome {
   std::optional<LineError> error;
   std::optional<std::size_t> duplicate_line;  // a document that its query has already
   std::string duplicate_document;
+  std::optional<std::size_t> judged_twice;  // the row of a document that its judgments have already
   bool grouped = true;  // false: a query's lines stand in several places; nothing was scored
   std::vector<std::string> extra_queries;  // in the run, without judgments
   std::string tag;                         // of the last line

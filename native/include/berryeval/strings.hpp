@@ -19,24 +19,32 @@ struct Strings {
   }
 };
 
-// Eight bytes at a time, each mixed in by a multiplication. Good enough for tables of document ids;
-// equality is always checked on the bytes.
+template <class Word>
+std::uint64_t load(const char* at) {
+  Word word;
+  std::memcpy(&word, at, sizeof(Word));
+  return word;
+}
+
+// Eight bytes at a time, each mixed in by a multiplication; the last eight may overlap those before.
+// Good enough for tables of document ids; equality is always checked on the bytes.
 inline std::uint64_t hash_of(std::string_view text) {
   constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15ULL;
-  std::uint64_t hash = text.size() * kMultiplier;
   const char* at = text.data();
-  std::size_t left = text.size();
-  for (; left >= 8; at += 8, left -= 8) {
-    std::uint64_t word;
-    std::memcpy(&word, at, 8);
+  const std::size_t size = text.size();
+  std::uint64_t hash = size * kMultiplier;
+  const auto mix = [&hash](std::uint64_t word) {
     hash = (hash ^ word) * kMultiplier;
     hash ^= hash >> 32;
-  }
-  if (left > 0) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, at, left);
-    hash = (hash ^ word) * kMultiplier;
-    hash ^= hash >> 32;
+  };
+  if (size >= 8) {
+    for (std::size_t done = 0; done + 8 < size; done += 8) mix(load<std::uint64_t>(at + done));
+    mix(load<std::uint64_t>(at + size - 8));
+  } else if (size >= 4) {
+    mix(load<std::uint32_t>(at) << 32 | load<std::uint32_t>(at + size - 4));
+  } else if (size > 0) {
+    mix(load<std::uint8_t>(at) << 16 | load<std::uint8_t>(at + size / 2) << 8 |
+        load<std::uint8_t>(at + size - 1));
   }
   return hash * kMultiplier;
 }

@@ -24,8 +24,11 @@ std::optional<double> parse_number(std::string_view text);
 
 // Takes the next column off `line`; empty if there is none.
 inline std::string_view next_column(std::string_view& line) {
+  // One comparison settles it for letters and digits.
+  const auto is_space = [](char c) {
+    return static_cast<unsigned char>(c) <= ' ' && (c == ' ' || (c >= '\t' && c <= '\r'));
+  };
   std::size_t begin = 0;
-  const auto is_space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
   while (begin < line.size() && is_space(line[begin])) ++begin;
   std::size_t end = begin;
   while (end < line.size() && !is_space(line[end])) ++end;

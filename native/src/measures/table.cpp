@@ -17,6 +17,18 @@ constexpr auto kTable = std::to_array<Entry>({
     {"Success", formulas::success},
     {"AP", formulas::average_precision},
     {"nDCG", formulas::ndcg},
+    {"ERR", formulas::expected_reciprocal_rank},
+    {"Judged", formulas::judged_share},
+    {"Accuracy", formulas::accuracy},
+    {"Compat", formulas::compatibility},
+    {"SDCG", formulas::scaled_dcg},
+    {"BPM", formulas::bejeweled_player},
+    {"INSQ", formulas::insq},
+    {"INST", formulas::inst},
+    {"NERR8", formulas::nerr8},
+    {"NERR9", formulas::nerr9},
+    {"NERR10", formulas::nerr10},
+    {"NERR11", formulas::nerr11},
 });
 
 }  // namespace

@@ -10,7 +10,14 @@ import numpy as np
 
 from berryeval.auditing.load import Loaded, load
 from berryeval.auditing.report import AuditReport, RankConflict, TieRange
-from berryeval.auditing.ties import Span, TieEffect, TieGroup, effect_of, spans_of
+from berryeval.auditing.ties import (
+    Span,
+    TieEffect,
+    TieGroup,
+    effect_of,
+    spans_of,
+    without_subtopics,
+)
 from berryeval.conventions import Conventions, find_profile
 from berryeval.engine import judge, value_of
 from berryeval.intervals import aggregate
@@ -53,7 +60,9 @@ def audit(
         raise ValueError(msg)
     conventions = find_profile(profile)
     names = [measures] if isinstance(measures, str | Measure) else measures
-    wanted = [conventions.applied_to(measure) for measure in parse_measures(names)]
+    wanted = [
+        without_subtopics(conventions.applied_to(measure)) for measure in parse_measures(names)
+    ]
     judgments, results = load(qrels, "qrels"), load(run, "run")
     looked = _look(judgments, results, conventions)
     effects = [

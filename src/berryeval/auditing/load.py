@@ -12,7 +12,7 @@ from berryeval.io.files import PathLike, name_of
 from berryeval.io.trec_rows import FaultyLine, RawRow, read_rows
 from berryeval.qrels import Qrels
 from berryeval.run import Run
-from berryeval.tables import QueryTable
+from berryeval.tables import QueryTable, StringColumn
 
 if TYPE_CHECKING:
     from berryeval.io.trec import Kind
@@ -25,7 +25,8 @@ class Loaded:
     """What could be read, and what could not.
 
     Attributes:
-        table: the sound rows; of a repeated document, the first.
+        table: the sound rows; of a repeated document, the first; of one in several groups of
+            judgments, the highest grade.
         name: the name of the source.
         faults: the lines and rows that are not in the table.
         given: the rows of each query that give a rank: rank, score, document.
@@ -49,18 +50,20 @@ def load(source: Run | Qrels | Mapping[str, Mapping[str, float]] | PathLike, kin
 
 def _table_rows(table: QueryTable) -> Iterator[RawRow]:
     lines: Any = table.labels.get("line", [0] * len(table.values))
+    groups = table.labels.get("group")
     for place, query in enumerate(table.queries):
         start, end = int(table.offsets[place]), int(table.offsets[place + 1])
         for row in range(start, end):
             value = float(table.values[row])
-            yield RawRow(query, table.documents[row], value, None, int(lines[row]))
+            group = groups[row] if isinstance(groups, StringColumn) else ""
+            yield RawRow(query, table.documents[row], value, int(lines[row]), group=group)
 
 
 def _dict_rows(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[RawRow]:
     for query, row in rows.items():
         if isinstance(row, Mapping):
             for document, value in row.items():
-                yield RawRow(query, document, value, None, 0)
+                yield RawRow(query, document, value)
 
 
 def _sorted_out(
@@ -68,18 +71,22 @@ def _sorted_out(
 ) -> Loaded:
     sound: dict[str, dict[str, float]] = {query: {} for query in queries}
     faults: list[Fault] = []
+    seen: set[tuple[str, str, str]] = set()
     given: dict[str, list[tuple[int, float, str]]] = {}
     for row in rows:
         if isinstance(row, FaultyLine):
             faults.append(Fault("faulty line", kind, row.line, text=row.text))
             continue
         documents = sound.setdefault(row.query, {})
-        if row.document in documents:
+        key = (row.query, row.document, row.group)
+        if key in seen:
             faults.append(Fault("repeated document", kind, row.line, row.query, row.document))
         elif isinstance(row.value, float) and math.isnan(row.value):
             faults.append(Fault("NaN", kind, row.line, row.query, row.document))
         else:
-            documents[row.document] = row.value
+            seen.add(key)
+            highest = max(row.value, documents.get(row.document, row.value))
+            documents[row.document] = highest
             if row.rank is not None:
                 given.setdefault(row.query, []).append((row.rank, row.value, row.document))
     what = "score" if kind == "run" else "grade"

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from berryeval.engine import value_of
+from berryeval.errors import MeasureError
 from berryeval.measures import Hit, JudgedRanking, Measure
 
 if TYPE_CHECKING:
@@ -26,7 +27,16 @@ if TYPE_CHECKING:
     from berryeval.run import RankingRule
     from berryeval.tables import QueryTable
 
-__all__ = ["EXACT_LIMIT", "SAMPLES", "Span", "TieEffect", "TieGroup", "effect_of", "spans_of"]
+__all__ = [
+    "EXACT_LIMIT",
+    "SAMPLES",
+    "Span",
+    "TieEffect",
+    "TieGroup",
+    "effect_of",
+    "spans_of",
+    "without_subtopics",
+]
 
 EXACT_LIMIT: Final = 1000
 SAMPLES: Final = 100
@@ -94,6 +104,14 @@ class TieEffect:
     best: float
     expected: float
     exact: bool
+
+
+def without_subtopics(measure: Measure) -> Measure:
+    """The measure, if it can be audited: those of diversity see more than grades at ranks."""
+    if measure.definition.kind != "ranking":
+        msg = f"{measure} is a measure of diversity, which cannot be audited"
+        raise MeasureError(msg)
+    return measure
 
 
 def spans_of(run: QueryTable, place: int, rule: RankingRule) -> list[Span]:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from berryeval.auditing.ties import without_subtopics
 from berryeval.conventions import Conventions, find_profile
 from berryeval.engine import as_qrels, as_run, judge, value_of
 from berryeval.intervals import Interval, aggregate
@@ -110,8 +111,8 @@ def bounds(
     The text at the head of `berryeval.auditing.unjudged` says when it is exact.
     """
     conventions = find_profile(profile)
-    wanted = conventions.applied_to(parse_measure(measure))
-    judgments, results = as_qrels(qrels).table, as_run(run).table
+    wanted = without_subtopics(conventions.applied_to(parse_measure(measure)))
+    judgments, results = as_qrels(qrels).flat, as_run(run).table
     highest = max(1.0, float(judgments.values.max(initial=1.0)))
     place_of = {query: place for place, query in enumerate(results.queries)}
     found: dict[str, Bound] = {}

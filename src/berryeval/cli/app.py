@@ -11,6 +11,8 @@ Commands are imported when they are called, so that `--help` stays fast.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import sys
 from typing import TYPE_CHECKING, Final
@@ -51,39 +53,61 @@ def build_app() -> App:
     return app
 
 
-def run(app: App, arguments: Sequence[str]) -> int:
+def run(app: App, arguments: Sequence[str]) -> int:  # noqa: PLR0911 - one per kind of end
     """Run one command line and return its exit code; an error is one line on stderr."""
-    debug = DEBUG_FLAG in arguments
-    tokens = [token for token in arguments if token != DEBUG_FLAG]
+    tokens, debug = _take_debug(arguments)
     app.suppress_keyboard_interrupt = False  # or it would exit by itself, without a word
     try:
         result = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except CycloptsError as error:
         return _fail(error, EXIT_USAGE, f"{app.name[0]} --help shows what there is", debug=debug)
     except BerryEvalError as error:
         return _fail(error, EXIT_USAGE, debug=debug)
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        _say("interrupted")
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The reader (head, less) has enough. Python would complain again when it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader (head, less) has enough
+        _abandon_stdout()
         return EXIT_PASSED
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            _abandon_stdout()
+        return _fail(error, EXIT_RUN_FAILED, debug=debug)
     except Exception as error:  # noqa: BLE001 - the last line of defence against a traceback
         hint = f"this looks like a bug; {DEBUG_FLAG} shows where it happened"
         return _fail(error, EXIT_RUN_FAILED, hint, debug=debug)
     return result if isinstance(result, int) else EXIT_PASSED
 
 
+def _take_debug(arguments: Sequence[str]) -> tuple[list[str], bool]:
+    """The arguments without the debug flag, which may stand anywhere before a `--`."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    options = [token for token in arguments[:end] if token != DEBUG_FLAG]
+    return [*options, *arguments[end:]], len(options) < end
+
+
 def _fail(error: Exception, code: int, hint: str = "", *, debug: bool) -> int:
     if debug:
         import traceback
 
-        traceback.print_exception(error)
+        _say("".join(traceback.format_exception(error)).rstrip())
     message = " ".join(str(error).split()) or type(error).__name__
-    print(f"error: {message}{f' ({hint})' if hint else ''}", file=sys.stderr)
+    _say(f"error: {message}{f' ({hint})' if hint else ''}")
     return code
+
+
+def _say(text: str) -> None:
+    """Write to stderr, if there is one that can be written to: the exit code speaks for itself."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(text, file=sys.stderr, flush=True)
+
+
+def _abandon_stdout() -> None:
+    """Point stdout to nowhere, or Python would complain once more when it closes it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main() -> None:

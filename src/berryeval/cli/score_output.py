@@ -10,7 +10,7 @@ from rich.table import Table
 
 from berryeval.cli.output import console, print_json
 from berryeval.measures import parse_measure
-from berryeval.measures.trec_names import trec_name
+from berryeval.measures.trec_spelling import trec_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

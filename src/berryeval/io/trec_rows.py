@@ -23,8 +23,9 @@ class RawRow(NamedTuple):
     query: str
     document: str
     value: float
-    rank: int | None
-    line: int
+    line: int = 0
+    rank: int | None = None
+    group: str = ""
 
 
 class FaultyLine(NamedTuple):
@@ -48,8 +49,11 @@ def read_rows(path: PathLike, kind: Kind) -> Iterator[RawRow | FaultyLine]:
             continue
         else:
             value = parsed[1]
-        rank = _rank(columns[3]) if kind == "run" else None
-        yield RawRow(_text(columns[0]), _text(columns[2]), value, rank, number)
+        row = RawRow(_text(columns[0]), _text(columns[2]), value, number)
+        if kind == "run":
+            yield row._replace(rank=_rank(columns[3]))
+        else:
+            yield row._replace(group=_text(columns[1]))
 
 
 def _rank(text: bytes) -> int | None:

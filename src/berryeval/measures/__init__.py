@@ -3,12 +3,15 @@
 from berryeval.measures.base import Definition, Hit, JudgedRanking, Measure
 from berryeval.measures.catalogue import definitions, register
 from berryeval.measures.grammar import parse_measure, parse_measures
+from berryeval.measures.subtopics import SubtopicHit, SubtopicRanking
 
 __all__ = [
     "Definition",
     "Hit",
     "JudgedRanking",
     "Measure",
+    "SubtopicHit",
+    "SubtopicRanking",
     "definitions",
     "parse_measure",
     "parse_measures",

@@ -14,15 +14,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from berryeval.errors import MeasureError
+
+if TYPE_CHECKING:
+    from berryeval.measures.subtopics import SubtopicRanking
 
 __all__ = ["Definition", "Hit", "JudgedRanking", "Measure", "Parameter", "measure"]
 
 REQUIRED: Final = inspect.Parameter.empty
 
 Aggregate: TypeAlias = Literal["mean", "sum", "geometric mean"]
+# What a formula looks at: a `JudgedRanking`, or a `SubtopicRanking` (in Python only).
+Kind: TypeAlias = Literal["ranking", "subtopics"]
 Formula: TypeAlias = Callable[..., float]
 F = TypeVar("F", bound=Formula)
 
@@ -100,6 +105,7 @@ class Definition:
         peers: the tools that compute it too, with their own name for it.
         aggregate: how the values of the queries become one.
         native: whether the native core has a twin of this name.
+        kind: what the formula looks at: one grade per document, or one per document and subtopic.
     """
 
     name: str
@@ -110,6 +116,7 @@ class Definition:
     peers: Mapping[str, str]
     aggregate: Aggregate
     native: bool
+    kind: Kind = "ranking"
 
     @property
     def summary(self) -> str:
@@ -133,6 +140,7 @@ class Definition:
                 msg = f"{self.name} needs {_how_to_give(self.name, parameter.name)}"
                 raise MeasureError(msg)
             values[parameter.name] = _checked(self.name, parameter, value)
+        _check_scale(self.name, values)
         return Measure(self, tuple(values.items()))
 
 
@@ -153,8 +161,8 @@ class Measure:
         """How the values of the queries become one."""
         return self.definition.aggregate
 
-    def __call__(self, judged: JudgedRanking) -> float:
-        """The value for one judged ranking, by the reference implementation."""
+    def __call__(self, judged: JudgedRanking | SubtopicRanking) -> float:
+        """The value for one ranking of the measure's kind, by the reference implementation."""
         params = dict(self.params)
         if params.pop("judged_only", False):
             judged = judged.condensed()
@@ -193,6 +201,7 @@ def measure(
     aggregate: Aggregate = "mean",
     native: bool = False,
     condensable: bool = True,
+    kind: Kind = "ranking",
 ) -> Callable[[F], F]:
     """Declare a reference function as the measure `name`; the definition becomes its attribute.
 
@@ -204,6 +213,7 @@ def measure(
         aggregate: how the values of the queries become one.
         native: whether the native core has a twin.
         condensable: whether `judged_only=True` makes sense.
+        kind: what the function looks at.
     """
     named = aliases if isinstance(aliases, Mapping) else {alias: {} for alias in aliases}
 
@@ -216,7 +226,7 @@ def measure(
         if condensable:
             parameters.append(Parameter("judged_only", "bool", False))
         formula.definition = Definition(  # type: ignore[attr-defined]
-            name, formula, tuple(parameters), named, text, peers or {}, aggregate, native
+            name, formula, tuple(parameters), named, text, peers or {}, aggregate, native, kind
         )
         return formula
 
@@ -267,6 +277,16 @@ def _checked(name: str, parameter: Parameter, value: Any) -> Any:
     return checked
 
 
+def _check_scale(name: str, values: Mapping[str, Any]) -> None:
+    """A scale of grades must rise."""
+    if {"min_rel", "max_rel"} <= values.keys() and values["min_rel"] >= values["max_rel"]:
+        msg = (
+            f"min_rel of {name} must be less than max_rel, "
+            f"found {_shown(values['min_rel'])} and {_shown(values['max_rel'])}"
+        )
+        raise MeasureError(msg)
+
+
 def _integer(value: Any) -> int | None:
     number = operator.index(value)
     return number if number >= 1 and not isinstance(value, bool) else None
@@ -280,6 +300,11 @@ def _number(value: Any) -> float | None:
 def _share(value: Any) -> float | None:
     number = _number(value)
     return number if number is not None and 0 <= number <= 1 else None
+
+
+def _positive(value: Any) -> float | None:
+    number = _number(value)
+    return number if number is not None and number > 0 else None
 
 
 def _flag(value: Any) -> bool | None:
@@ -300,6 +325,7 @@ CHECKS: Final[dict[str, Callable[[Any], Any]]] = {
     "int": _integer,
     "float": _number,
     "Share": _share,
+    "Positive": _positive,
     "bool": _flag,
     "Gains": _gains,
     "Discounting": _one_of("log2", "exp-log2"),
@@ -308,10 +334,12 @@ WANTED: Final = {
     "int": "an integer from 1 up",
     "float": "a number",
     "Share": "a number from 0 to 1",
+    "Positive": "a number above 0",
     "bool": "True or False",
     "Gains": "a mapping of grade to gain, as in gains={1:1,2:3}",
     "Discounting": "'log2' or 'exp-log2'",
 }
 Share: TypeAlias = float
+Positive: TypeAlias = float
 Gains: TypeAlias = tuple[tuple[float, float], ...]
 Discounting: TypeAlias = Literal["log2", "exp-log2"]

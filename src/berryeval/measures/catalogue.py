@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from berryeval.errors import MeasureError
-from berryeval.measures.base import Aggregate, Definition, Formula, measure
+from berryeval.measures.base import Aggregate, Definition, Formula, Kind, measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,6 +18,11 @@ FAMILIES = (
     "precision",
     "average_precision",
     "ndcg",
+    "err",
+    "judged",
+    "compat",
+    "cwl",
+    "diversity",
 )
 
 F = TypeVar("F", bound=Formula)
@@ -57,6 +62,7 @@ def register(
     text: str = "",
     aliases: Sequence[str] = (),
     aggregate: Aggregate = "mean",
+    kind: Kind = "ranking",
 ) -> Callable[[F], F]:
     """Make a Python function of a judged ranking a measure like any other.
 
@@ -69,7 +75,8 @@ def register(
 
     Keyword-only arguments are parameters of the measure, checked by their annotation (`int`,
     `float`, `bool`, ...); one called `cutoff` is written after an @. A name that exists already is
-    refused.
+    refused. With `kind="subtopics"` the function gets a
+    `SubtopicRanking`, which knows a grade per document and subtopic.
     """
     known = names()
     for taken in (name, *aliases):
@@ -78,9 +85,9 @@ def register(
             raise MeasureError(msg)
 
     def declare(formula: F) -> F:
-        declared = measure(name, text=text or name, aliases=tuple(aliases), aggregate=aggregate)(
-            formula
-        )
+        declared = measure(
+            name, text=text or name, aliases=tuple(aliases), aggregate=aggregate, kind=kind
+        )(formula)
         _registered[name] = declared.definition  # type: ignore[attr-defined]
         return declared
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MEASURES = ("recall", "precision", "mrr", "ndcg", "hit_rate")
 
-_SPELLING = re.compile(r"(?P<name>[a-z_]+?)(?:(?:@|_at_)(?P<k>[0-9]+))?")
+_SPELLING = re.compile(r"(?P<name>[a-z_]+?)(?:(?:@|_at_)(?P<k>[0-9]{1,18}))?")
 
 
 def recall_at_k(
@@ -161,13 +161,14 @@ def evaluate_arrays(
     check_id_arrays(retrieved, relevant)
     columns = retrieved.shape[1]
     default_k = None if k is None else check_cutoff(k, columns)
+    precision = _precision_of(denominator)
     requests: dict[str, tuple[str, int]] = {}
     for text in _as_names(measures):
         name, cutoff = _parse(text)
         if cutoff is not None:
             cutoff = check_cutoff(cutoff, columns, f"k in {text!r}")
         requests[text] = (
-            _precision_of(denominator) if name == "precision" else name,
+            precision if name == "precision" else name,
             cutoff or default_k or check_cutoff(columns, columns),
         )
     out = _score(retrieved, relevant, list(requests.values()), grades, threshold)
@@ -198,14 +199,14 @@ def _score(
     """One row of scores per request. The arrays of ids and the cutoffs have been checked."""
     if grades is not None:
         check_grades(relevant, grades)
-    level = check_threshold(threshold, graded=grades is not None)
+    level = check_threshold(threshold, grades)
+    threads = _backend.thread_count()
     out = np.empty((len(requests), len(retrieved)), dtype=np.float32)
     if not requests:
         return out
     if _backend.native is None:
         conflict = _python.score_rows(retrieved, relevant, grades, level, requests, out)
     else:
-        threads = _backend.thread_count()
         conflict = _backend.native.score_rows(
             retrieved, relevant, grades, level, requests, out, threads
         )

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import SupportsIndex, TypeAlias
 
 from berryeval.metrics import _formulas
-from berryeval.metrics._validation import check_integer
+from berryeval.metrics._validation import check_integer, shown_integer
 
 _LARGEST_GRADE = 2**53  # up to here float64 holds every integer exactly
 
@@ -48,7 +48,8 @@ class RelevanceJudgment:
             raise TypeError(msg)
         grade = check_integer(f"grade of {self.chunk_id!r}", self.grade)
         if abs(grade) > _LARGEST_GRADE:
-            msg = f"grade of {self.chunk_id!r} must be within 2**53 of zero, found {grade}"
+            found = shown_integer(grade)
+            msg = f"grade of {self.chunk_id!r} must be within 2**53 of zero, found {found}"
             raise ValueError(msg)
         object.__setattr__(self, "grade", grade)
 
@@ -61,14 +62,20 @@ def judge_list(
 ) -> tuple[_formulas.JudgedRanking, int]:
     """The judged ranking and the cutoff that a list metric computes from."""
     ids = as_ids(retrieved)
+    cutoff = as_cutoff(k)
+    judged = _formulas.judge(ids, as_grades(judgments))
+    return judged, len(ids) if cutoff is None else cutoff
+
+
+def as_cutoff(k: SupportsIndex | None) -> int | None:
+    """`k` as a plain int from 1 up, or None."""
     if k is None:
-        cutoff = len(ids)
-    else:
-        cutoff = check_integer("k", k)
-        if cutoff < 1:
-            msg = f"k must be 1 or more, found {cutoff}"
-            raise ValueError(msg)
-    return _formulas.judge(ids, as_grades(judgments)), cutoff
+        return None
+    cutoff = check_integer("k", k)
+    if cutoff < 1:
+        msg = f"k must be 1 or more, found {shown_integer(cutoff)}"
+        raise ValueError(msg)
+    return cutoff
 
 
 def as_ids(retrieved: Iterable[str], name: str = "retrieved") -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, SupportsIndex
 
@@ -10,6 +11,8 @@ from berryeval.metrics import _formulas
 from berryeval.metrics._judgments import (
     Judgments,
     QueryType,
+    RelevanceJudgment,
+    as_cutoff,
     as_grades,
     as_ids,
     judge_list,
@@ -17,7 +20,7 @@ from berryeval.metrics._judgments import (
 from berryeval.metrics._validation import check_integer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 _UNNAMED = "unspecified"
 
@@ -34,9 +37,19 @@ class QueryResult:
 
     def __post_init__(self) -> None:
         """Read both inputs once, so that an iterator cannot be used up by the first metric."""
+        if not isinstance(self.query_id, str):
+            msg = f"query_id must be a str, found {type(self.query_id).__name__} {self.query_id!r}"
+            raise TypeError(msg)
         where = f"of query {self.query_id!r}"
+        grades = as_grades(self.judgments, f"judgments {where}")
+        judgments = tuple(RelevanceJudgment(*judgment) for judgment in grades.items())
         object.__setattr__(self, "retrieved", as_ids(self.retrieved, f"retrieved {where}"))
-        object.__setattr__(self, "judgments", as_grades(self.judgments, f"judgments {where}"))
+        object.__setattr__(self, "judgments", judgments)
+        for name in ("category", "difficulty"):
+            label = getattr(self, name)
+            if label is not None and not isinstance(label, str):
+                msg = f"{name} {where} must be a str, found {type(label).__name__} {label!r:.80}"
+                raise TypeError(msg)
 
 
 @dataclass(frozen=True)
@@ -81,7 +94,7 @@ class _Row:
 def quality_report(query_results: Iterable[QueryResult], *, threshold: int = 1) -> QualityReport:
     """Mean P@5, P@10, R@10 and MRR (over whole lists), also by category and by difficulty."""
     level = check_integer("threshold", threshold)
-    rows = [_score_query(result, level) for result in query_results]
+    rows = [_score_query(result, level) for result in _as_results(query_results)]
     return QualityReport(
         total_queries=len(rows),
         precision_at_5=_mean(row.precision_at_5 for row in rows),
@@ -99,10 +112,23 @@ def mean_reciprocal_rank(
 ) -> float:
     """The mean of `reciprocal_rank` over queries; 0.0 if there are none."""
     level = check_integer("threshold", threshold)
+    cutoff = as_cutoff(k)
     return _mean(
-        _formulas.reciprocal_rank(*judge_list(result.retrieved, result.judgments, k), level)
-        for result in query_results
+        _formulas.reciprocal_rank(*judge_list(result.retrieved, result.judgments, cutoff), level)
+        for result in _as_results(query_results)
     )
+
+
+def _as_results(query_results: Iterable[QueryResult]) -> list[QueryResult]:
+    results = list(query_results) if isinstance(query_results, Iterable) else [query_results]
+    for place, result in enumerate(results):
+        if not isinstance(result, QueryResult):
+            msg = (
+                "query_results must be a list of QueryResult, "
+                f"found {type(result).__name__} {result!r:.80} at place {place}"
+            )
+            raise TypeError(msg)
+    return results
 
 
 def _score_query(result: QueryResult, threshold: int) -> _Row:

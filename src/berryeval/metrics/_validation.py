@@ -78,13 +78,18 @@ def check_id_arrays(retrieved: QueryDocArray, relevant: RelevanceArray) -> None:
 
 def check_integer(name: str, value: SupportsIndex) -> int:
     """`value` as a plain int; a bool, a float or anything else is a TypeError."""
-    if not isinstance(value, bool | np.bool_):
+    if not isinstance(value, bool | np.bool_):  # older NumPy takes its own bool for an integer
         try:
             return operator.index(value)
         except TypeError:
             pass
-    msg = f"{name} must be an integer, found {type(value).__name__} {value!r}"
+    msg = f"{name} must be an integer, found {type(value).__name__} {value!r:.80}"
     raise TypeError(msg)
+
+
+def shown_integer(value: int) -> str:
+    """`value` as text; Python refuses to write integers of thousands of digits."""
+    return str(value) if abs(value) < 10**40 else f"{'-' if value < 0 else ''}10**40 or more"
 
 
 def check_cutoff(k: SupportsIndex, columns: int, name: str = "k") -> int:
@@ -94,14 +99,17 @@ def check_cutoff(k: SupportsIndex, columns: int, name: str = "k") -> int:
         msg = f"{name} must be between 1 and the columns of retrieved, but retrieved has no columns"
         raise ValueError(msg)
     if not 1 <= cutoff <= columns:
-        msg = f"{name} must be between 1 and {columns}, the columns of retrieved; found {cutoff}"
+        msg = (
+            f"{name} must be between 1 and {columns}, the columns of retrieved; "
+            f"found {shown_integer(cutoff)}"
+        )
         raise ValueError(msg)
     return cutoff
 
 
 def check_denominator(denominator: Denominator) -> Denominator:
     """`denominator` if precision knows it."""
-    if denominator not in {"retrieved", "k"}:
+    if not isinstance(denominator, str) or denominator not in {"retrieved", "k"}:
         msg = f"denominator must be 'retrieved' or 'k', found {denominator!r}"
         raise ValueError(msg)
     return denominator
@@ -124,21 +132,23 @@ def check_grades(relevant: RelevanceArray, grades: GradeArray) -> None:
         raise ValueError(msg)
 
 
-def check_threshold(threshold: float, *, graded: bool) -> float:
-    """`threshold` as a float that can be compared with grades."""
+def check_threshold(threshold: float, grades: GradeArray | None) -> float:
+    """`threshold` as a float64 that compares with the grades as they would in their own type."""
     kinds = int | float | np.integer | np.floating
     if isinstance(threshold, bool) or not isinstance(threshold, kinds):
         msg = f"threshold must be a number, found {type(threshold).__name__} {threshold!r}"
         raise TypeError(msg)
-    if not abs(threshold) <= _LARGEST_GRADE:
+    if not abs(float(threshold)) <= _LARGEST_GRADE:
         msg = f"threshold must be finite and within the range of float32, found {threshold!r}"
         raise ValueError(msg)
-    if not graded and threshold != 1:
+    if grades is None and threshold != 1:
         msg = (
             f"threshold needs grades: without them every id in relevant counts as relevant, "
             f"found threshold={threshold!r} and no grades"
         )
         raise ValueError(msg)
+    if grades is not None and grades.dtype == np.float32:
+        return float(np.float32(threshold))  # 0.7 means the float32 that the user wrote as 0.7
     return float(threshold)
 
 
@@ -173,6 +183,9 @@ def _check_array(name: str, array: npt.NDArray[Any], dtypes: tuple[str, ...]) ->
             f"{name} must be a numpy.ndarray, found {type(array).__name__}; "
             f"np.array({name}, dtype=np.{dtypes[0]}) makes one"
         )
+        raise TypeError(msg)
+    if isinstance(array, np.matrix):  # its rows are matrices again, and nobody expects that
+        msg = f"{name} must be a plain numpy.ndarray, found a matrix; np.asarray({name}) makes one"
         raise TypeError(msg)
     if isinstance(array, np.ma.MaskedArray):
         msg = (

@@ -6,7 +6,7 @@ import pytest
 
 from berryeval.measures import parse_measure
 from berryeval.measures.base import JudgedRanking, measure
-from berryeval.measures.trec_names import trec_name
+from berryeval.measures.trec_spelling import trec_name
 
 
 @pytest.mark.parametrize(
