@@ -12,7 +12,7 @@ The interval is *exact*, the true range, in three cases:
   the query, where these are at most `EXACT_LIMIT`;
 - nothing is unjudged.
 
-For any other measure it is a *hull*: the span of the two extremes and of up to 32 cases between
+For any other measure it is a *hull*: the span of the two extremes and of up to 30 cases between
 them, where the upper or the lower part of the unjudged documents has the highest grade and the
 rest 0. Measures that compare with all there is to find (AP, nDCG, recall) do fall when a document
 at the bottom turns out to be relevant, so for them the extremes alone would be too narrow. The true
