@@ -180,6 +180,20 @@ def test_groups_hold_every_query_once() -> None:
     assert groups["unspecified"].mean["P@1"] == 1.0
 
 
+def test_without_a_measure() -> None:
+    """The others stay as they are, and the one is gone by every name."""
+    scores = scored().without("map")
+    assert scores == evaluate(QRELS, RUN, ["P@1"])
+    with pytest.raises(KeyError, match="'map' was not computed; there are P@1"):
+        scores.row_of("map")
+
+
+def test_a_table_does_not_change() -> None:
+    """Its numbers are read-only."""
+    with pytest.raises(ValueError, match="read-only"):
+        scored().counts[0, 0] = 1
+
+
 def test_the_table_as_data_and_back() -> None:
     """Full precision, through JSON, to an equal table and the same bytes."""
     scores = scored()

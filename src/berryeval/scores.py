@@ -55,6 +55,10 @@ class Scores:
     dropped: int = 0
     left_out: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Make the numbers read-only: a table is a value."""
+        self.values.flags.writeable = self.counts.flags.writeable = False
+
     @cached_property
     def mean(self) -> ByMeasure:
         """One value per measure, over all queries: the mean, or what the measure asks for."""
@@ -152,6 +156,18 @@ class Scores:
             extra_queries=(),
             left_out=(),
             dropped=0,
+        )
+
+    def without(self, measure: str) -> Scores:
+        """The table without this measure."""
+        row = self.row_of(measure)
+        gone = self.measures[row]
+        return replace(
+            self,
+            measures=self.measures[:row] + self.measures[row + 1 :],
+            values=np.delete(self.values, row, axis=0),
+            aggregates=self.aggregates[:row] + self.aggregates[row + 1 :],
+            spellings={text: name for text, name in self.spellings.items() if name != gone},
         )
 
     def by(self, groups: Mapping[str, str | None]) -> dict[str, Scores]:

@@ -14,6 +14,7 @@ import pytest
 from berryeval import evaluate
 from berryeval.cli.app import build_app, run
 from berryeval.cli.score import split_names
+from berryeval.measures import catalogue
 
 QRELS = "q1 0 a 2\nq1 0 b 1\nq1 0 c 0\nq2 0 x 1\nq3 0 z 0\nq4 0 m 1\n"
 RUN = """\
@@ -28,7 +29,7 @@ q9 Q0 z 1 1 bm25
 REMARKS = """\
 
 run bm25, profile berryeval: 4 queries, 2 ok, missing 1 (q4), empty 0, nothing relevant 1 (q3)
-2 of 6 retrieved documents have no judgment (33.3%)
+2 of 6 retrieved documents have no judgment (33.3%), Judged@10 0.5417
 not scored, in the run but not judged: 1 (q9)
 """
 SUMMARY = """\
@@ -163,7 +164,10 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     envelope = json.loads(printed(capsys, *arguments))
     assert (envelope["schema_version"], envelope["command"]) == (1, "score")
     scores = evaluate("qrels", "run", ["nDCG@10", "AP"])
-    assert envelope["data"] == {"profile": "berryeval", **scores.summary()}
+    judged = evaluate("qrels", "run", ["Judged@10"]).mean["Judged@10"]
+    assert envelope["data"] == {
+        "profile": "berryeval", **scores.summary(), "judged_at_10": judged,
+    }  # fmt: skip
     more = json.loads(printed(capsys, *arguments, "-q", "--by", "groups.json", "--audit"))["data"]
     assert more["per_query"]["q1"] == {
         "outcome": "ok", "nDCG@10": scores.per_query("nDCG@10")["q1"],
@@ -203,6 +207,31 @@ def test_csv(capsys: pytest.CaptureFixture[str]) -> None:
     assert rows("-q", "--by", "groups.json")[4] == ["q4", "unspecified", "missing", "0.0", "0.0"]
 
 
+@pytest.mark.parametrize("name", ["Judged@10", "judged_10", "judged.10,5"])
+def test_judged_at_10_is_shown_if_asked_for(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The share that the remarks tell is a measure like any other."""
+    assert "\nJudged@10,0.5416666666666666," in printed(capsys, "run", "qrels", "-m", name, "--csv")
+
+
+def test_trec_lines_of_sums_and_geometric_means(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counts are whole numbers; a geometric mean is shown for all queries only."""
+    monkeypatch.setattr(catalogue, "_registered", {})
+    catalogue.register("Hits", aggregate="sum")(lambda judged: len(judged.hits))
+    catalogue.register("Geo", aggregate="geometric mean")(lambda judged: judged.retrieved + 1)
+    output = printed(capsys, "run", "qrels", "-m", "Hits", "Geo", "--trec-format", "-q")
+    assert output == (
+        "Hits                  \tq1\t2\n"
+        "Hits                  \tq2\t1\n"
+        "Hits                  \tq3\t1\n"
+        "Hits                  \tq4\t0\n"
+        "Hits                  \tall\t4\n"
+        "Geo                   \tall\t2.2134\n"
+    )
+    assert "Hits (sum)" in printed(capsys, "run", "qrels", "-m", "Hits", "Geo")
+
+
 def test_profiles(capsys: pytest.CaptureFixture[str]) -> None:
     """`--profile trec_eval` averages over the queries of both files and says what it leaves out."""
     output = printed(capsys, "run", "qrels", "-m", "AP", "--profile", "trec_eval")
@@ -212,7 +241,7 @@ def test_profiles(capsys: pytest.CaptureFixture[str]) -> None:
         "\n"
         "run bm25, profile trec_eval: 3 queries, 2 ok, missing 0, empty 0, "
         "nothing relevant 1 (q3)\n"
-        "2 of 6 retrieved documents have no judgment (33.3%)\n"
+        "2 of 6 retrieved documents have no judgment (33.3%), Judged@10 0.7222\n"
         "left out, judged but not in the run: 1 (q4)\n"
         "not scored, in the run but not judged: 1 (q9)\n"
     )

@@ -27,7 +27,7 @@ def measures(*, json: Annotated[bool, Parameter(negative="")] = False) -> None:
 
     table = Table(box=None, pad_edge=False)
     for title in ("measure", "other names", "parameters", "formula", "also in"):
-        table.add_column(title)
+        table.add_column(title, overflow="fold")
     for facts in found:
         table.add_row(
             facts["name"],

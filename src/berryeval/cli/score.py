@@ -16,6 +16,7 @@ Names = Annotated[
     list[str] | None, Parameter(name=["--measures", "-m"], consume_multiple=True, negative="")
 ]
 Flag = Annotated[bool, Parameter(negative="")]
+JUDGED = "Judged@10"
 
 
 def score(  # noqa: PLR0913 - the options of the command
@@ -55,16 +56,16 @@ def score(  # noqa: PLR0913 - the options of the command
     names = split_names(measures or [])
     _check(run, qrels, names, formats=json + csv + trec_format, audit=audit)
     groups = _groups(by)
-    scores = _scored(run, qrels, names, profile, lenient=lenient)
+    scores, judged = _scored(run, qrels, names, profile, lenient=lenient)
     report = _audited(run, qrels, names, profile) if audit else None
     if json:
-        score_output.print_as_json(scores, profile, report, groups, per_query=per_query)
+        score_output.print_as_json(scores, profile, judged, report, groups, per_query=per_query)
     elif csv:
         score_output.print_as_csv(scores, groups, per_query=per_query)
     elif trec_format:
         score_output.print_as_trec(scores, per_query=per_query)
     else:
-        score_output.print_as_text(scores, profile, report, groups, per_query=per_query)
+        score_output.print_as_text(scores, profile, judged, report, groups, per_query=per_query)
 
 
 def split_names(texts: list[str]) -> list[str]:
@@ -99,14 +100,18 @@ def _check(run: str, qrels: str, names: list[str], *, formats: int, audit: bool)
         raise ConfigurationError(problem)
 
 
-def _scored(run: str, qrels: str, names: list[str], profile: str, *, lenient: bool) -> Scores:
+def _scored(
+    run: str, qrels: str, names: list[str], profile: str, *, lenient: bool
+) -> tuple[Scores, float]:
+    """The scores, and the mean share of the top 10 that is judged."""
     from berryeval.engine import evaluate
     from berryeval.errors import DataError
+    from berryeval.measures import parse_measures
 
     if lenient:
         _refuse_swapped(run, qrels)
     try:
-        scores = evaluate(qrels, run, names, profile=profile, lenient=lenient)
+        scores = evaluate(qrels, run, [*names, JUDGED], profile=profile, lenient=lenient)
     except DataError:
         _refuse_swapped(run, qrels)
         raise
@@ -114,7 +119,8 @@ def _scored(run: str, qrels: str, names: list[str], profile: str, *, lenient: bo
         what = "no query of the run is judged" if scores.left_out else "there are no judgments"
         msg = f"{qrels}: {what}, so there is nothing to score"
         raise DataError(msg)
-    return scores
+    asked = JUDGED in map(str, parse_measures(names))
+    return scores if asked else scores.without(JUDGED), scores.mean[JUDGED]
 
 
 def _refuse_swapped(run: str, qrels: str) -> None:

@@ -25,6 +25,7 @@ STATISTICS = ("value", "std", "ci_low", "ci_high", "n")
 def print_as_text(
     scores: Scores,
     profile: str,
+    judged: float,
     report: AuditReport | None,
     groups: Mapping[str, str] | None,
     *,
@@ -40,7 +41,7 @@ def print_as_text(
         screen.print()
     screen.print(_summary_table({"": scores}))
     screen.print()
-    for line in _remarks(scores, profile):
+    for line in _remarks(scores, profile, judged):
         screen.print(line)
     if report is not None:
         screen.print()
@@ -50,13 +51,14 @@ def print_as_text(
 def print_as_json(
     scores: Scores,
     profile: str,
+    judged: float,
     report: AuditReport | None,
     groups: Mapping[str, str] | None,
     *,
     per_query: bool,
 ) -> None:
     """One envelope with everything."""
-    data: dict[str, Any] = {"profile": profile, **scores.summary()}
+    data: dict[str, Any] = {"profile": profile, **scores.summary(), "judged_at_10": judged}
     if per_query:
         data["per_query"] = {
             query: {"outcome": outcome, **dict(zip(scores.measures, values, strict=True))}
@@ -141,7 +143,7 @@ def _summary_table(parts: Mapping[str, Scores]) -> Table:
     return table
 
 
-def _remarks(scores: Scores, profile: str) -> list[str]:
+def _remarks(scores: Scores, profile: str, judged: float) -> list[str]:
     """Everything that was missing, unjudged, empty or left out."""
     counts = scores.outcome_counts
     lines = [
@@ -156,7 +158,7 @@ def _remarks(scores: Scores, profile: str) -> list[str]:
         share = scores.unjudged / scores.retrieved
         lines.append(
             f"{scores.unjudged} of {scores.retrieved} retrieved documents have no judgment "
-            f"({share:.1%})"
+            f"({share:.1%}), Judged@10 {judged:.4f}"
         )
     if scores.left_out:
         lines.append(f"left out, judged but not in the run: {_listed(scores.left_out)}")
