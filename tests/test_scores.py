@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from berryeval import Scores, evaluate
@@ -129,6 +129,7 @@ def test_student_of_a_geometric_mean() -> None:
     assert [math.log(low), math.log(high)] == pytest.approx([logs.low, logs.high])
 
 
+@settings(max_examples=25)
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=30), st.floats(0.5, 0.95))
 def test_a_higher_level_is_a_wider_interval(values: list[float], level: float) -> None:
     """Inside the range of the values, and nested."""

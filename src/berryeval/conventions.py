@@ -38,7 +38,9 @@ class Conventions:
 
     def applied_to(self, measure: Measure) -> Measure:
         """The measure with these defaults in place of our own."""
-        others = self.defaults.get(measure.definition.name, {})
+        others = self.defaults.get(measure.definition.name)
+        if not others:
+            return measure
         chosen = dict(measure.params)
         for parameter in measure.definition.parameters:
             if parameter.name in others and chosen[parameter.name] == parameter.default:

@@ -116,7 +116,7 @@ def test_nothing_to_report() -> None:
     assert report.text() == (
         "audit of run: 1 judged queries, looking at the top 10\n"
         "  nothing to report\n"
-        "  nDCG@10 1.0000: ties could make it 1.0000 to 1.0000, 1.0000 on average"
+        "  nDCG@10 1.0000: ties change nothing"
     )
 
 
@@ -151,3 +151,10 @@ def test_judgments_in_groups() -> None:
     assert report.tie_ranges["P@1"].value == 1.0
     with pytest.raises(MeasureError, match="is a measure of diversity, which cannot be audited"):
         audit(qrels, {"q": {"a": 2.0}}, ["StRecall@10"])
+
+
+def test_infinite_scores_are_text_in_json() -> None:
+    """JSON knows no infinity."""
+    run = {"q": {"a": math.inf, "b": math.inf, "c": -math.inf}}
+    data = audit({"q": {"a": 1}}, run).to_dict()
+    assert json.loads(json.dumps(data, allow_nan=False))["ties"][0]["score"] == "inf"

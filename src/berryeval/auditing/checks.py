@@ -86,7 +86,7 @@ def audit(
         top=sum(min(k, one.judged.retrieved) for one in looked),
         rank_conflicts=tuple(_rank_conflicts(results)),
         ties=tuple(tie for one in looked for tie in one.ties(k)),
-        tie_effects=tuple(effects),
+        tie_effects=tuple(effect for effect in effects if effect.worst < effect.best),
         tie_ranges=_ranges(looked, wanted, effects, conventions),
     )
 

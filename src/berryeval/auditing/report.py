@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -74,6 +75,15 @@ class TieRange:
     expected: float
     exact: bool
 
+    def __str__(self) -> str:
+        how = "" if self.exact else " (sampled, fixed seed)"
+        if self.worst == self.best:
+            return f"{self.value:.4f}: ties change nothing{how}"
+        return (
+            f"{self.value:.4f}: ties could make it {self.worst:.4f} to {self.best:.4f}, "
+            f"{self.expected:.4f} on average{how}"
+        )
+
 
 @dataclass(frozen=True)
 class AuditReport:
@@ -92,7 +102,7 @@ class AuditReport:
         top: how many documents the top k of all judged queries hold.
         rank_conflicts: queries whose given ranks contradict the scores.
         ties: ties that begin in the top k.
-        tie_effects: for each query whose ties could change a measure, by how much.
+        tie_effects: for each query and measure that ties could change, by how much.
         tie_ranges: the same for the mean of each measure.
     """
 
@@ -117,8 +127,8 @@ class AuditReport:
         return not any(finding for _, finding in self._findings())
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON, in full precision."""
-        return {**asdict(self), "clean": self.clean}
+        """Ready for JSON, in full precision; an infinite score is the text "inf" or "-inf"."""
+        return {**_json_safe(asdict(self)), "clean": self.clean}
 
     def text(self) -> str:
         """For people: a line per kind of finding."""
@@ -126,12 +136,7 @@ class AuditReport:
         lines += [f"  {title}: {_listed(found)}" for title, found in self._findings() if found]
         if self.clean:
             lines.append("  nothing to report")
-        for name, values in self.tie_ranges.items():
-            how = "" if values.exact else " (sampled, fixed seed)"
-            lines.append(
-                f"  {name} {values.value:.4f}: ties could make it {values.worst:.4f} to "
-                f"{values.best:.4f}, {values.expected:.4f} on average{how}"
-            )
+        lines += [f"  {name} {found}" for name, found in self.tie_ranges.items()]
         return "\n".join(lines)
 
     def _findings(self) -> list[tuple[str, list[str]]]:
@@ -158,6 +163,14 @@ class AuditReport:
             (f"ties across rank {self.k}", crossing),
             (f"ties within the top {self.k}", within),
         ]
+
+
+def _json_safe(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _json_safe(member) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json_safe(member) for member in value]
+    return str(value) if isinstance(value, float) and math.isinf(value) else value
 
 
 def _tie(tie: TieGroup) -> str:
