@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import ir_measures
 import pytest
 import pytrec_eval
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from berryeval import evaluate
@@ -131,18 +132,16 @@ scores_near_each_other = st.sampled_from([1.0, 1.00000001, 1.0000002, 2.0, -1.0]
 documents = st.sampled_from(["a", "b", "c", "d", "é", "Z"])
 
 
-@given(
-    st.dictionaries(
-        st.sampled_from(["q1", "q2", "q3"]),
-        st.dictionaries(documents, scores_near_each_other, min_size=1),
-        min_size=1,
-    ),
-    st.dictionaries(
-        st.sampled_from(["q1", "q2", "q3"]),
-        st.dictionaries(documents, st.integers(0, 3), min_size=1),
-        min_size=1,
-    ),
+queries = st.sampled_from(["q1", "q2", "q3"])
+runs = st.dictionaries(
+    queries, st.dictionaries(documents, scores_near_each_other, min_size=1), min_size=1
 )
+judgments = st.dictionaries(
+    queries, st.dictionaries(documents, st.integers(0, 3), min_size=1), min_size=1
+)
+
+
+@given(runs, judgments)
 def test_trec_eval_9_against_pytrec_eval(
     run: dict[str, dict[str, float]], qrels: dict[str, dict[str, int]]
 ) -> None:
@@ -154,6 +153,20 @@ def test_trec_eval_9_against_pytrec_eval(
     for name in ("map", "ndcg_cut_5", "P_5"):
         for query, value in ours.per_query(name).items():
             assert value == pytest.approx(theirs[query][name], abs=1e-12)
+
+
+@settings(max_examples=50)
+@given(runs, judgments)
+def test_ir_measures_against_itself(
+    run: dict[str, dict[str, float]], qrels: dict[str, dict[str, int]]
+) -> None:
+    """The same means as ir_measures: every judged query, ties and near ties of pytrec_eval."""
+    names = ["AP", "nDCG@5", "P@5", "Success@1"]
+    theirs = ir_measures.calc_aggregate(map(ir_measures.parse_measure, names), qrels, run)
+    ours = evaluate(qrels, run, names, profile="ir_measures")
+    assert ours.count == len(qrels)
+    for measure, value in theirs.items():
+        assert ours.mean[str(measure)] == pytest.approx(value, abs=1e-12)
 
 
 def as_file(run: dict[str, dict[str, float]], folder: Path) -> Path:
