@@ -7,6 +7,8 @@
     │                                (also a ValueError)
     ├── MeasureError                 an unknown measure, or a parameter it does not take
     │                                (also a ValueError)
+    ├── MissingDependencyError       a feature needs a package that is not installed; says which
+    │                                (also an ImportError)
     └── BackendUnavailableError      a backend was demanded that this installation does not have
                                      (also an ImportError)
 
@@ -20,6 +22,7 @@ __all__ = [
     "ConfigurationError",
     "DataError",
     "MeasureError",
+    "MissingDependencyError",
 ]
 
 
@@ -36,7 +39,11 @@ class DataError(BerryEvalError, ValueError):
 
 
 class MeasureError(BerryEvalError, ValueError):
-    """A measure nobody knows, or a parameter it does not take."""
+    """A measure nobody knows, a parameter it does not take, or a value that is no number."""
+
+
+class MissingDependencyError(BerryEvalError, ImportError):
+    """A feature needs a package that is not installed."""
 
 
 class BackendUnavailableError(BerryEvalError, ImportError):
