@@ -36,10 +36,11 @@ using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Text = std::pair<Column<const std::uint8_t>, Column<const std::int64_t>>;
 // queries, offsets, documents, values
 using TableArrays = std::tuple<Text, Column<const std::int64_t>, Text, Column<const double>>;
-using NamedParams = std::map<std::string, double>;
-// name, numbers, weights, gains
-using SpecArrays = std::tuple<std::string, NamedParams, std::vector<double>,
-                              std::vector<std::pair<double, double>>>;
+template <class T>
+using ByName = std::map<std::string, T>;
+// name, numbers, words and lists by parameter, gains by level
+using SpecArrays = std::tuple<std::string, ByName<double>, ByName<std::string>,
+                              ByName<std::vector<double>>, std::vector<std::pair<double, double>>>;
 
 void require(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(what);
@@ -72,41 +73,12 @@ berryeval::QueryTable table_of(const TableArrays& arrays) {
 }
 
 berryeval::Params params_of(const SpecArrays& spec) {
+  const auto& [name, numbers, words, lists, gains] = spec;
   berryeval::Params params;
-  for (const auto& [name, value] : std::get<1>(spec)) {
-    if (name == "cutoff") {
-      require(value >= 1, "a cutoff must be 1 or more");
-      params.cutoff = static_cast<std::size_t>(value);
-    } else if (name == "rel") {
-      params.rel = value;
-    } else if (name == "judged_only") {
-      params.judged_only = value != 0;
-    } else if (name == "recall") {
-      params.recall = value;
-    } else if (name == "p") {
-      params.p = value;
-    } else if (name == "alpha") {
-      params.alpha = value;
-    } else if (name == "beta") {
-      params.beta = value;
-    } else if (name == "T") {
-      params.T = value;
-    } else if (name == "min_rel") {
-      params.min_rel = value;
-    } else if (name == "max_rel") {
-      params.max_rel = value;
-    } else if (name == "mult") {
-      params.mult = value;
-    } else if (name == "exponential") {
-      params.exponential = value != 0;
-    } else if (name == "flag") {
-      params.flag = value != 0;
-    } else {
-      throw std::invalid_argument("unknown parameter '" + name + "'");
-    }
-  }
-  params.weights = std::get<2>(spec);
-  params.gains = std::get<3>(spec);
+  for (const auto& [parameter, value] : numbers) params.set(parameter, value);
+  for (const auto& [parameter, word] : words) params.set(parameter, word);
+  for (const auto& [parameter, list] : lists) params.set(parameter, list);
+  params.gains = gains;
   return params;
 }
 

@@ -1,10 +1,15 @@
 # Types of the compiled module; native/bind/module.cpp lists what is in it.
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+# name, numbers, words and lists by parameter, gains by level
+Spec: TypeAlias = tuple[
+    str, dict[str, float], dict[str, str], dict[str, list[float]], list[tuple[float, float]]
+]
 
 def score_rows(
     retrieved: npt.NDArray[np.int32],
@@ -20,7 +25,7 @@ def evaluate(
     qrels: tuple[Any, ...],
     run: tuple[Any, ...],
     run_query_of: npt.NDArray[np.int64],
-    specs: Sequence[tuple[str, dict[str, float], list[float], list[tuple[float, float]]]],
+    specs: Sequence[Spec],
     ties: str,
     single_precision: bool,
     depth: int,
@@ -31,7 +36,7 @@ def evaluate(
 def score_run_text(
     qrels: tuple[Any, ...],
     text: npt.NDArray[np.uint8],
-    specs: Sequence[tuple[str, dict[str, float], list[float], list[tuple[float, float]]]],
+    specs: Sequence[Spec],
     ties: str,
     single_precision: bool,
     depth: int,

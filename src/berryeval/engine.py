@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -250,9 +251,10 @@ def _score_file(
     )
 
 
-def _native_measures(measures: list[Measure]) -> tuple[list[Any], list[int]]:
+def _native_measures(measures: list[Measure]) -> tuple[list[Spec], list[int]]:
     """The measures the native core computes, as it wants them, and their places."""
-    specs, rows = [], []
+    specs: list[Spec] = []
+    rows = []
     for row, measure in enumerate(measures):
         if _backend.native is not None and measure.definition.native:
             specs.append(_spec(measure))
@@ -260,16 +262,29 @@ def _native_measures(measures: list[Measure]) -> tuple[list[Any], list[int]]:
     return specs, rows
 
 
-def _spec(measure: Measure) -> tuple[str, dict[str, float], list[float], list[tuple[float, float]]]:
-    numbers = {
-        name: float(value)
-        for name, value in measure.values
-        if isinstance(value, bool | int | float)
-    }
-    if measure.params.get("dcg") == "exp-log2":
-        numbers["exponential"] = 1.0
-    gains = list(measure.params.get("gains") or ())
-    return measure.definition.name, numbers, [], gains
+Spec: TypeAlias = tuple[
+    str, dict[str, float], dict[str, str], dict[str, list[float]], list[tuple[float, float]]
+]
+
+
+def _spec(measure: Measure) -> Spec:
+    """A measure for native code: numbers, words and lists by parameter, and the gains.
+
+    A number that was not given is NaN, a cutoff that was not given is left out.
+    """
+    numbers: dict[str, float] = {}
+    words: dict[str, str] = {}
+    lists: dict[str, list[float]] = {}
+    for parameter, (name, value) in zip(measure.definition.parameters, measure.values, strict=True):
+        if isinstance(value, str):
+            words[name] = value
+        elif isinstance(value, bool | int | float):
+            numbers[name] = float(value)
+        elif parameter.base_kind == "Shares":
+            lists[name] = list(value)
+        elif value is None and parameter.base_kind in {"float", "Positive", "Share"}:
+            numbers[name] = math.nan
+    return measure.definition.name, numbers, words, lists, list(measure.params.get("gains") or ())
 
 
 def _arrays(table: QueryTable) -> tuple[Any, ...]:

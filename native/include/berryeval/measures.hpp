@@ -15,7 +15,12 @@ namespace berryeval {
 
 inline constexpr std::size_t kNoCutoff = std::numeric_limits<std::size_t>::max();
 
-// The parameters of all measures; each reads those it has.
+enum class Dcg { log2, exp_log2 };
+enum class Rounding { lround, ceil_from_a_tenth };
+enum class RbpGain { binary, scaled, minmax, raw };
+
+// The parameters of all measures; each reads those it has, by the name they have in Python. A
+// number that was not given, where that is allowed, is NaN.
 struct Params {
   std::size_t cutoff = kNoCutoff;
   double rel = 1.0;
@@ -28,10 +33,26 @@ struct Params {
   double min_rel = 0.0;
   double max_rel = 0.0;
   double mult = 0.0;
-  bool exponential = false;
+  double a = 0.0;  // the coefficients of Utility
+  double b = 0.0;
+  double c = 0.0;
+  double d = 0.0;
+  double docs = 0.0;
   bool flag = false;
+  bool relative = false;
+  bool normalize = false;
+  bool complete_is_zero = false;
+  Dcg dcg = Dcg::log2;
+  Rounding rounding = Rounding::lround;
+  RbpGain gain = RbpGain::binary;
+  std::vector<double> levels;
   std::vector<double> weights;
   std::vector<std::pair<double, double>> gains;
+
+  // Sets the parameter of that name; std::invalid_argument if there is none, or no such word.
+  void set(std::string_view name, double value);
+  void set(std::string_view name, std::string_view word);
+  void set(std::string_view name, const std::vector<double>& list);
 };
 
 using Formula = double (*)(const JudgedRanking&, const Params&);

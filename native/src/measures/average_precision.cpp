@@ -1,18 +1,23 @@
+#include <algorithm>
+
 #include "common.hpp"
 #include "families.hpp"
 
 namespace berryeval::formulas {
 
 double average_precision(const JudgedRanking& judged, const Params& params) {
-  double total = 0.0;
-  std::size_t found = 0;
-  for (const Hit& hit : judged.hits) {
-    if (hit.rank > params.cutoff) break;
-    if (hit.grade < params.rel) continue;
-    ++found;
-    total += static_cast<double>(found) / static_cast<double>(hit.rank);
-  }
-  return divide(total, static_cast<double>(judged.relevant_total(params.rel)));
+  return divide(sum_of_precisions(judged, params.rel, params.cutoff),
+                static_cast<double>(judged.relevant_total(params.rel)));
+}
+
+double geometric_average_precision(const JudgedRanking& judged, const Params& params) {
+  return std::max(average_precision(judged, params), kLeast);
+}
+
+double yet_another_average_precision(const JudgedRanking& judged, const Params& params) {
+  const double total = sum_of_precisions(judged, params.rel, kNoCutoff);
+  const auto relevant = static_cast<double>(judged.relevant_total(params.rel));
+  return std::log((1.0 + total) / (1.0 + relevant - total));
 }
 
 }  // namespace berryeval::formulas

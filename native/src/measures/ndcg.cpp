@@ -1,55 +1,115 @@
-#include <algorithm>
-#include <functional>
-#include <vector>
-
 #include "common.hpp"
 #include "families.hpp"
+#include "gains.hpp"
 
 namespace berryeval::formulas {
 namespace {
 
-// The gain of a grade: itself, 2^grade - 1, or what the caller says.
-double gain_of(double grade, const Params& params) {
-  for (const auto& [level, gain] : params.gains) {
-    if (level == grade) return gain;
-  }
-  if (grade <= 0) return 0.0;
-  return params.exponential ? std::exp2(grade) - 1.0 : grade;
-}
-
-double ideal_dcg(const JudgedRanking& judged, const Params& params) {
+double found_dcg(const JudgedRanking& judged, const GainRule& rule, std::size_t cutoff) {
   double total = 0.0;
-  std::size_t rank = 0;
-  const auto add = [&](double gain) {
-    if (gain > 0 && rank < params.cutoff) {
-      ++rank;
-      total += gain / discount(rank);
-    }
-  };
-  if (params.gains.empty()) {  // gains rise with grades, which are sorted already
-    for (const double grade : judged.grades) {
-      if (grade <= 0 || rank == params.cutoff) break;
-      add(gain_of(grade, params));
-    }
-    return total;
-  }
-  std::vector<double> gains;
-  for (const double grade : judged.grades) gains.push_back(gain_of(grade, params));
-  std::ranges::sort(gains, std::greater<>());
-  for (const double gain : gains) add(gain);
+  walk(judged, rule, cutoff,
+       [&](std::size_t rank, double gain) { total += gain / discount(rank); });
   return total;
 }
+
+double best_dcg(const JudgedRanking& judged, const GainRule& rule, std::size_t cutoff) {
+  double total = 0.0;
+  if (!rule.gains.empty()) {
+    std::size_t rank = 0;
+    for (const double gain : best_gains(judged, rule, cutoff)) total += gain / discount(++rank);
+    return total;
+  }
+  const std::size_t depth = std::min(cutoff, judged.grades.size());
+  for (std::size_t place = 0; place < depth; ++place) {  // gains fall as grades do
+    const double gain = judged.grades[place] < 0 ? 0.0 : rule(judged.grades[place]);
+    if (!(gain > 0)) break;
+    total += gain / discount(place + 1);
+  }
+  return total;
+}
+
+GainRule rule_of(const Params& params) { return {params, params.dcg, params.rel}; }
+
+// The DCG of the ideal ranking, up to ranks that are asked for in rising order.
+class IdealSum {
+ public:
+  explicit IdealSum(const std::vector<double>& best) : best_(best) {}
+
+  double up_to(std::size_t rank) {
+    for (; placed_ < std::min(rank, best_.size()); ++placed_) {
+      total_ += best_[placed_] / discount(placed_ + 1);
+    }
+    return total_;
+  }
+
+ private:
+  const std::vector<double>& best_;
+  std::size_t placed_ = 0;
+  double total_ = 0.0;
+};
 
 }  // namespace
 
 double ndcg(const JudgedRanking& judged, const Params& params) {
+  const GainRule rule = rule_of(params);
+  return divide(found_dcg(judged, rule, params.cutoff), best_dcg(judged, rule, params.cutoff));
+}
+
+double discounted_gain(const JudgedRanking& judged, const Params& params) {
+  return found_dcg(judged, rule_of(params), params.cutoff);
+}
+
+double ideal_gain(const JudgedRanking& judged, const Params& params) {
+  return best_dcg(judged, rule_of(params), params.cutoff);
+}
+
+double ndcg_at_relevant(const JudgedRanking& judged, const Params& params) {
+  const GainRule rule(params);
+  const std::vector<double> best = best_gains(judged, rule, kNoCutoff);
+  if (best.empty()) return 0.0;
+  IdealSum ideal(best);
   double total = 0.0;
-  for (const Hit& hit : judged.hits) {
-    if (hit.rank > params.cutoff) break;
-    const double gain = gain_of(hit.grade, params);
-    if (gain != 0) total += gain / discount(hit.rank);
+  double dcg = 0.0;
+  double missed = static_cast<double>(best.size());
+  walk(judged, rule, kNoCutoff, [&](std::size_t rank, double gain) {
+    dcg += gain / discount(rank);
+    if (!(gain > 0)) return;
+    total += dcg / ideal.up_to(rank);
+    missed -= 1.0;
+  });
+  total += missed * dcg / ideal.up_to(best.size());
+  return total > 0 ? total / static_cast<double>(best.size()) : 0.0;
+}
+
+double ndcg_at_changes(const JudgedRanking& judged, const Params& params) {
+  const GainRule rule(params);
+  const std::vector<double> best = best_gains(judged, rule, kNoCutoff);
+  if (best.empty()) return 0.0;
+  IdealSum ideal(best);
+  double total = 0.0;
+  double dcg = 0.0;
+  std::size_t points = 0;
+  std::size_t next = 0;  // the rank of the next point, 0 before the first
+  const auto advance = [&] {
+    do ++next;
+    while (next < best.size() && best[next] == best[next - 1]);
+  };
+  const auto close = [&] {
+    total += dcg / ideal.up_to(next);
+    ++points;
+    advance();
+  };
+  advance();
+  walk(judged, rule, kNoCutoff, [&](std::size_t rank, double gain) {
+    while (next < rank && next <= best.size()) close();
+    dcg += gain / discount(rank);
+  });
+  while (next <= best.size()) close();
+  if (judged.retrieved > best.size() + 1) {
+    total += dcg / ideal.up_to(best.size());
+    ++points;
   }
-  return divide(total, ideal_dcg(judged, params));
+  return total / static_cast<double>(points);
 }
 
 }  // namespace berryeval::formulas

@@ -1,8 +1,13 @@
-"""Average precision."""
+"""Average precision, and what is made of it."""
 
 from __future__ import annotations
 
+import math
+
 from berryeval.measures.base import JudgedRanking, measure
+
+# What a query counts at least in a geometric mean, which one 0 would make 0.
+LEAST = 0.00001
 
 
 @measure(
@@ -19,8 +24,42 @@ def average_precision(
 
     A cutoff ends the sum at rank k and leaves the divisor alone. 0.0 without relevant documents.
     """
+    relevant = judged.relevant_total(rel)
+    return sum_of_precisions(judged, rel, cutoff) / relevant if relevant else 0.0
+
+
+@measure(
+    "GMAP",
+    text="max(AP, 0.00001), averaged by the geometric mean",
+    aliases=("gm_map",),
+    peers={"trec_eval": "gm_map"},
+    aggregate="geometric mean",
+    native=True,
+)
+def geometric_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
+    """Average precision for the geometric mean, where hard queries weigh more (Robertson, 2006).
+
+    A query's value is AP, at least 0.00001; pytrec_eval gives the logarithm of that instead.
+    """
+    return max(average_precision(judged, rel=rel), LEAST)
+
+
+@measure(
+    "Yaap",
+    text="ln((1 + S) / (1 + |relevant| - S)) with S = sum over relevant ranks i of P@i",
+    aliases=("yaap",),
+    peers={"trec_eval": "yaap"},
+    native=True,
+)
+def yet_another_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
+    """Average precision on the scale of log odds, nearer to a normal distribution (Robertson)."""
+    total = sum_of_precisions(judged, rel)
+    return math.log((1.0 + total) / (1.0 + judged.relevant_total(rel) - total))
+
+
+def sum_of_precisions(judged: JudgedRanking, rel: float, cutoff: int | None = None) -> float:
+    """The sum of the precisions at the ranks of the relevant documents."""
     total = 0.0
     for found, rank in enumerate(judged.relevant_ranks(rel, cutoff), start=1):
         total += found / rank
-    relevant = judged.relevant_total(rel)
-    return total / relevant if relevant else 0.0
+    return total

@@ -8,21 +8,19 @@ Nothing else is needed: parsing, printing, the reference documentation and the t
 from __future__ import annotations
 
 import inspect
-import math
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from berryeval.errors import MeasureError
+from berryeval.measures.parameters import REQUIRED, Parameter, shown
 
 __all__ = ["Definition", "Hit", "JudgedRanking", "Measure", "Parameter", "measure"]
 
-REQUIRED: Final = inspect.Parameter.empty
-
 Aggregate: TypeAlias = Literal["mean", "sum", "geometric mean"]
 Formula: TypeAlias = Callable[..., float]
+Suffix: TypeAlias = Callable[[str], Sequence[Mapping[str, Any]]]
 F = TypeVar("F", bound=Formula)
 
 
@@ -72,20 +70,6 @@ class JudgedRanking:
         return JudgedRanking(hits, len(hits), self.grades)
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of a measure; without a default it must be given."""
-
-    name: str
-    kind: str
-    default: Any = REQUIRED
-
-    @property
-    def required(self) -> bool:
-        """Whether the measure makes no sense without it."""
-        return self.default is REQUIRED
-
-
 @dataclass(frozen=True, eq=False)
 class Definition:
     """A measure before its parameters are chosen.
@@ -99,6 +83,7 @@ class Definition:
         peers: the tools that compute it too, with their own name for it.
         aggregate: how the values of the queries become one.
         native: whether the native core has a twin of this name.
+        suffix: what the text behind a name means, if not a cutoff: `rbp.95`, `utility_1,-1,0,0`.
     """
 
     name: str
@@ -109,6 +94,7 @@ class Definition:
     peers: Mapping[str, str]
     aggregate: Aggregate
     native: bool
+    suffix: Suffix | None = None
 
     @property
     def summary(self) -> str:
@@ -131,7 +117,7 @@ class Definition:
             if value is REQUIRED:
                 msg = f"{self.name} needs {_how_to_give(self.name, parameter.name)}"
                 raise MeasureError(msg)
-            values[parameter.name] = _checked(self.name, parameter, value)
+            values[parameter.name] = parameter.checked(self.name, value)
         return Measure(self, tuple(values.items()))
 
 
@@ -160,15 +146,15 @@ class Measure:
         return float(self.definition.formula(judged, **params))
 
     def __str__(self) -> str:
-        shown = []
+        chosen = []
         for parameter in self.definition.parameters:
             value = self.params[parameter.name]
             if parameter.name not in AT_PARAMETERS and value != parameter.default:
-                shown.append(f"{parameter.name}={_shown(value)}")
-        text = self.definition.name + (f"({','.join(shown)})" if shown else "")
+                chosen.append(f"{parameter.name}={shown(value)}")
+        text = self.definition.name + (f"({','.join(chosen)})" if chosen else "")
         for name in AT_PARAMETERS:
             if self.params.get(name) is not None:
-                text += f"@{_shown(self.params[name])}"
+                text += f"@{shown(self.params[name])}"
         return text
 
     def __repr__(self) -> str:
@@ -188,6 +174,7 @@ def measure(
     aggregate: Aggregate = "mean",
     native: bool = False,
     condensable: bool = True,
+    suffix: Suffix | None = None,
 ) -> Callable[[F], F]:
     """Declare a reference function as the measure `name`; the definition becomes its attribute.
 
@@ -199,101 +186,37 @@ def measure(
         aggregate: how the values of the queries become one.
         native: whether the native core has a twin.
         condensable: whether `judged_only=True` makes sense.
+        suffix: reads what stands behind a name, with the separator, if it is not just a cutoff:
+            a choice of parameters for each measure that is meant; a ValueError refuses it.
     """
     named = aliases if isinstance(aliases, Mapping) else {alias: {} for alias in aliases}
 
     def declare(formula: F) -> F:
         parameters = [
-            Parameter(parameter.name, str(parameter.annotation), parameter.default)
+            Parameter(parameter.name, _kind_of(parameter), parameter.default)
             for parameter in inspect.signature(formula).parameters.values()
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY
         ]
         if condensable:
             parameters.append(Parameter("judged_only", "bool", False))
         formula.definition = Definition(  # type: ignore[attr-defined]
-            name, formula, tuple(parameters), named, text, peers or {}, aggregate, native
+            name, formula, tuple(parameters), named, text, peers or {}, aggregate, native, suffix
         )
         return formula
 
     return declare
 
 
+def _kind_of(argument: inspect.Parameter) -> str:
+    """The annotation as text; an argument without one is of the kind of its default."""
+    if isinstance(argument.annotation, str):
+        return argument.annotation
+    if argument.annotation is inspect.Parameter.empty:
+        return type(argument.default).__name__
+    return inspect.formatannotation(argument.annotation)
+
+
 def _how_to_give(name: str, parameter: str) -> str:
     example = f"{name}@10" if parameter in AT_PARAMETERS else f"{name}({parameter}=...)"
     kind = "a cutoff" if parameter == "cutoff" else f"the parameter {parameter!r}"
     return f"{kind}, as in {example}"
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, tuple):
-        return "{" + ",".join(f"{_shown(k)}:{_shown(v)}" for k, v in value) + "}"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # noqa: PLR2004
-        return str(int(value))
-    return repr(value)
-
-
-def _checked(name: str, parameter: Parameter, value: Any) -> Any:
-    """`value` as the parameter wants it, or a `MeasureError` that says what it wants."""
-    optional = parameter.default is None
-    if value is None and optional:
-        return None
-    kind = parameter.kind.removesuffix(" | None")
-    try:
-        checked = CHECKS[kind](value)
-    except (TypeError, ValueError, KeyError):
-        checked = None
-    if checked is None:
-        wanted = WANTED.get(kind, kind)
-        msg = f"{parameter.name} of {name} must be {wanted}, found {value!r}"
-        raise MeasureError(msg)
-    return checked
-
-
-def _integer(value: Any) -> int | None:
-    number = operator.index(value)
-    return number if number >= 1 and not isinstance(value, bool) else None
-
-
-def _number(value: Any) -> float | None:
-    number = float(value)
-    return None if isinstance(value, bool | str) or not math.isfinite(number) else number
-
-
-def _share(value: Any) -> float | None:
-    number = _number(value)
-    return number if number is not None and 0 <= number <= 1 else None
-
-
-def _flag(value: Any) -> bool | None:
-    return value if isinstance(value, bool) else None
-
-
-def _gains(value: Any) -> tuple[tuple[float, float], ...]:
-    pairs = value.items() if isinstance(value, Mapping) else value
-    return tuple(sorted((float(level), float(gain)) for level, gain in pairs))
-
-
-def _one_of(*words: str) -> Callable[[Any], str | None]:
-    return lambda value: value if value in words else None
-
-
-# How a parameter is checked, by the annotation of the reference function's argument.
-CHECKS: Final[dict[str, Callable[[Any], Any]]] = {
-    "int": _integer,
-    "float": _number,
-    "Share": _share,
-    "bool": _flag,
-    "Gains": _gains,
-    "Discounting": _one_of("log2", "exp-log2"),
-}
-WANTED: Final = {
-    "int": "an integer from 1 up",
-    "float": "a number",
-    "Share": "a number from 0 to 1",
-    "bool": "True or False",
-    "Gains": "a mapping of grade to gain, as in gains={1:1,2:3}",
-    "Discounting": "'log2' or 'exp-log2'",
-}
-Share: TypeAlias = float
-Gains: TypeAlias = tuple[tuple[float, float], ...]
-Discounting: TypeAlias = Literal["log2", "exp-log2"]

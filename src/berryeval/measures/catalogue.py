@@ -16,8 +16,16 @@ __all__ = ["definitions", "names", "register"]
 
 FAMILIES = (
     "precision",
+    "recall",
+    "sets",
+    "reciprocal_rank",
     "average_precision",
+    "interpolated",
+    "bpref",
     "ndcg",
+    "gain_ratio",
+    "rbp",
+    "counts",
 )
 
 F = TypeVar("F", bound=Formula)

@@ -2,6 +2,7 @@
 
     canonical, ir_measures   nDCG@10   P(rel=2)@5   nDCG(dcg='exp-log2')@10   IPrec@0.1
     trec_eval                ndcg_cut_10   ndcg_cut.10   P_5   P.5,10   iprec_at_recall_0.10   map
+                             ndcg.1=3,2=9   set_F_0.5   utility_1,-1,0,0   rbp_p=0.8
     ranx                     ndcg@10   precision@5-l2   hit_rate@5   rbp.95
     configuration            ndcg_at_10   precision_at_5   recall@10
 
@@ -17,18 +18,18 @@ from typing import TYPE_CHECKING, Any
 
 from berryeval.errors import MeasureError
 from berryeval.measures.base import AT_PARAMETERS, Definition, Measure
-from berryeval.measures.catalogue import names
+from berryeval.measures.catalogue import definitions, names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = ["parse_measure", "parse_measures"]
 
 _CANONICAL = re.compile(
     r"\s*(?P<name>[^@()\s]+?)\s*(?:\((?P<params>.*)\))?\s*(?:@(?P<at>[^@]*?))?(?:-l(?P<level>[0-9.]+))?\s*"
 )
-_NUMBERS = r"(?P<numbers>[0-9.]+(?:,[0-9.]+)*)"
-_SUFFIX = re.compile(rf"(?P<name>.+?)(?:_at_|_|\.){_NUMBERS}")
+_SEPARATOR = re.compile(r"_at_|_|\.")
+_TAIL = re.compile(r"(?:_at_|_|\.)(?:[-+.]?[0-9]|[A-Za-z]\w*=).*")
 
 
 def parse_measure(text: str | Measure) -> Measure:
@@ -59,52 +60,93 @@ def _parse(text: str) -> list[Measure]:
     if match is None:
         msg = f"{text!r} is not a measure; measures look like nDCG@10 or P(rel=2)@5"
         raise MeasureError(msg)
-    known = names()
-    name, numbers = match["name"], None
-    if name.lower() not in known:
-        suffix = _SUFFIX.fullmatch(name)
-        if suffix is None or suffix["name"].lower() not in known or match["at"] is not None:
-            raise MeasureError(_unknown(text, name, list(known)))
-        name, numbers = suffix["name"], suffix["numbers"].split(",")
-    definition, implied = known[name.lower()]
-    chosen = {**implied, **_parameters(text, match["params"])}
+    name, tail = _known_part(text, match["name"])
+    definition, implied = names()[name.lower()]
+    given: list[Mapping[str, Any]] = [_parameters(text, match["params"])]
     if match["level"] is not None:
-        chosen["rel"] = float(match["level"])
+        given.append({"rel": _number(text, match["level"], "float")})
+    choices: Sequence[Mapping[str, Any]] = [{}]
     if match["at"] is not None:
-        numbers = [match["at"]]
-    if numbers is None:
-        return [definition(**chosen)]
-    return [definition(**chosen, **_at(text, definition, number)) for number in numbers]
+        choices = [_at(text, definition, number) for number in match["at"].split(",")]
+        given.extend(_behind(text, definition, tail) if tail else [])
+    elif tail:
+        choices = _behind(text, definition, tail)
+    return [definition(**{**implied, **_merged(text, [*given, choice])}) for choice in choices]
+
+
+def _known_part(text: str, name: str) -> tuple[str, str]:
+    """The name of a measure, and what is behind it: `ndcg_cut_10` is `ndcg_cut` and `_10`."""
+    known = names()
+    if name.lower() in known:
+        return name, ""
+    for separator in reversed(list(_SEPARATOR.finditer(name))):
+        start, tail = name[: separator.start()], name[separator.start() :]
+        if start.lower() in known and _TAIL.fullmatch(tail):
+            return start, tail
+    raise MeasureError(_unknown(text, name))
+
+
+def _behind(text: str, definition: Definition, tail: str) -> Sequence[Mapping[str, Any]]:
+    """What stands behind a name: one choice of parameters per measure that is meant."""
+    if tail.startswith("_at_") or (definition.suffix is None and "=" not in tail):
+        numbers = _SEPARATOR.sub("", tail, count=1).split(",")
+        return [_at(text, definition, number) for number in numbers]
+    try:
+        return (definition.suffix or _gains)(tail)
+    except ValueError:
+        msg = f"{tail!r} in {text!r} is nothing that {definition.name} understands"
+        raise MeasureError(msg) from None
+
+
+def _gains(tail: str) -> list[dict[str, Any]]:
+    """Of trec_eval's `ndcg_1=3,2=9`."""
+    pairs = [pair.split("=") for pair in tail[1:].split(",")]
+    return [{"gains": {float(level): float(gain) for level, gain in pairs}}]
+
+
+def _merged(text: str, parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    chosen: dict[str, Any] = {}
+    for part in parts:
+        for name, value in part.items():
+            if name in chosen:
+                msg = f"{text!r} gives {name} twice"
+                raise MeasureError(msg)
+            chosen[name] = value
+    return chosen
 
 
 def _at(text: str, definition: Definition, number: str) -> dict[str, Any]:
     """What a number behind the name means: a cutoff, or a level of recall."""
     for parameter in definition.parameters:
         if parameter.name in AT_PARAMETERS:
-            try:
-                value = int(number) if parameter.kind.startswith("int") else float(number)
-            except ValueError:
-                msg = f"{number!r} in {text!r} must be a number"
-                raise MeasureError(msg) from None
-            return {parameter.name: value}
+            return {parameter.name: _number(text, number, parameter.base_kind)}
     msg = f"{definition.name} takes no cutoff, found {text!r}"
     raise MeasureError(msg)
+
+
+def _number(text: str, number: str, kind: str) -> float:
+    try:
+        return int(number) if kind == "int" else float(number)
+    except ValueError:
+        wanted = "an integer" if kind == "int" else "a number"
+        msg = f"{number!r} in {text!r} must be {wanted}"
+        raise MeasureError(msg) from None
 
 
 def _parameters(text: str, params: str | None) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
     for part in _split(params or ""):
-        name, equals, value = part.partition("=")
-        if not equals or not name.strip().isidentifier():
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not name.isidentifier():
             msg = f"{part.strip()!r} in {text!r} must be a parameter and its value, as in rel=2"
             raise MeasureError(msg)
-        chosen[name.strip()] = _value(value.strip())
+        chosen = _merged(text, [chosen, {name: _value(value)}])
     return chosen
 
 
 def _split(params: str) -> list[str]:
-    """At commas, but not at those inside braces."""
-    return [part for part in re.split(r",(?![^{]*\})", params) if part.strip()]
+    """At commas, but not at those inside braces or brackets."""
+    return [part for part in re.split(r",(?![^{]*\})(?![^\[]*\])", params) if part.strip()]
 
 
 def _value(text: str) -> Any:
@@ -114,7 +156,11 @@ def _value(text: str) -> Any:
         return {"true": True, "false": False}.get(text.lower(), text)
 
 
-def _unknown(text: str, name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name.lower(), known, n=3)
+def _unknown(text: str, name: str) -> str:
+    spelled = {}
+    for definition in definitions().values():
+        for spelling in (*definition.aliases, definition.name):
+            spelled[spelling.lower()] = spelling
+    near = [spelled[match] for match in difflib.get_close_matches(name.lower(), spelled, n=3)]
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     return f"unknown measure {text!r}; {hint}`berryeval list measures` shows them all"

@@ -1,24 +1,23 @@
-"""Discounted cumulative gain, normalised."""
+"""Discounted cumulative gain: by itself, over the ideal, and averaged along the ranking."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from berryeval.measures.base import Discounting, Gains, JudgedRanking, measure
+from berryeval.measures.base import JudgedRanking, measure
+from berryeval.measures.gains import GainRule, best_gains, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from berryeval.measures.parameters import Discounting, Gains
 
 
 @measure(
     "nDCG",
     text="sum of gain / log2(rank + 1), over the same of the best possible ranking",
-    aliases={
-        "ndcg": {},
-        "ndcg_cut": {},
-        "ndcg_burges": {"dcg": "exp-log2"},
-    },
+    aliases={"ndcg": {}, "ndcg_cut": {}, "ndcg_burges": {"dcg": "exp-log2"}},
     peers={"trec_eval": "ndcg, ndcg_cut", "ir_measures": "nDCG", "ranx": "ndcg, ndcg_burges"},
     native=True,
 )
@@ -28,33 +27,143 @@ def ndcg(
     cutoff: int | None = None,
     dcg: Discounting = "log2",
     gains: Gains | None = None,
+    rel: float = 0.0,
 ) -> float:
     """Normalised discounted cumulative gain (Järvelin and Kekäläinen, ACM TOIS 20(4), 2002).
 
     The gain is the grade, or with `dcg='exp-log2'` 2^grade - 1 (Burges et al., ICML 2005); `gains`
-    gives some grades a gain of their own. The ideal is over all judged documents with a positive
-    gain, cut at k. 0.0 where nothing can be gained.
+    gives some grades a gain of their own, and below `rel` nothing is gained. Of the levels below 0,
+    -1 is for documents without a judgment and -2 for documents in the pool that were not judged.
+    The ideal is over all judged documents with a positive gain, in the order of their gains
+    (trec_eval does not sort gains that differ by less than 1), cut at k. 0.0 where nothing can be
+    gained.
     """
-    levels = dict(gains or ())
+    rule = GainRule(gains, dcg, rel)
+    ideal = discounted(enumerate(best_gains(judged, rule, cutoff), start=1))
+    return discounted(walk(judged, rule, cutoff)) / ideal if ideal else 0.0
 
-    def gain_of(grade: float) -> float:
-        if grade in levels:
-            return levels[grade]
-        if grade <= 0:
-            return 0.0
-        return 2.0**grade - 1.0 if dcg == "exp-log2" else grade
 
-    depth = math.inf if cutoff is None else cutoff
-    found = ((hit.rank, gain_of(hit.grade)) for hit in judged.hits if hit.rank <= depth)
-    best = sorted((gain_of(grade) for grade in judged.grades), reverse=True)
-    ideal = discounted(enumerate((gain for gain in best[:cutoff] if gain > 0), start=1))
-    return discounted(found) / ideal if ideal else 0.0
+@measure(
+    "DCG",
+    text="sum of gain / log2(rank + 1)",
+    aliases={"dcg": {}, "dcg_burges": {"dcg": "exp-log2"}},
+    peers={"trec_eval": "dcg", "ranx": "dcg, dcg_burges"},
+    native=True,
+)
+def discounted_gain(
+    judged: JudgedRanking,
+    *,
+    cutoff: int | None = None,
+    dcg: Discounting = "log2",
+    gains: Gains | None = None,
+    rel: float = 0.0,
+) -> float:
+    """Discounted cumulative gain; the gains are those of nDCG."""
+    return discounted(walk(judged, GainRule(gains, dcg, rel), cutoff))
+
+
+@measure(
+    "IDCG",
+    text="DCG of the best possible ranking",
+    aliases=("ideal_dcg",),
+    peers={"trec_eval": "ideal_dcg"},
+    native=True,
+    condensable=False,
+)
+def ideal_gain(
+    judged: JudgedRanking,
+    *,
+    cutoff: int | None = None,
+    dcg: Discounting = "log2",
+    gains: Gains | None = None,
+    rel: float = 0.0,
+) -> float:
+    """The discounted cumulative gain that the best possible ranking has."""
+    best = best_gains(judged, GainRule(gains, dcg, rel), cutoff)
+    return discounted(enumerate(best, start=1))
+
+
+@measure(
+    "nDCGrel",
+    text="mean over the documents with a gain of nDCG at their rank; at the end for those missed",
+    aliases=("ndcg_rel",),
+    peers={"trec_eval": "ndcg_rel"},
+    native=True,
+)
+def ndcg_at_relevant(judged: JudgedRanking, *, gains: Gains | None = None) -> float:
+    """The mean of nDCG over the documents with a positive gain, as AP is one of precision.
+
+    Each counts with nDCG at the rank where it was found; each that was not found, with nDCG at the
+    end of the ranking.
+    """
+    rule = GainRule(gains)
+    best = best_gains(judged, rule)
+    if not best:
+        return 0.0
+    ideal = IdealSum(best)
+    total = found_dcg = 0.0
+    found = 0
+    for rank, gain in walk(judged, rule):
+        found_dcg += gain / math.log2(rank + 1)
+        if gain > 0:
+            total += found_dcg / ideal.up_to(rank)
+            found += 1
+    total += (len(best) - found) * found_dcg / ideal.up_to(len(best))
+    return total / len(best) if total > 0 else 0.0
+
+
+@measure(
+    "RnDCG",
+    text="mean of nDCG@c over the ranks c where the gain of the ideal ranking changes",
+    aliases=("Rndcg",),
+    peers={"trec_eval": "Rndcg"},
+    native=True,
+)
+def ndcg_at_changes(judged: JudgedRanking, *, gains: Gains | None = None) -> float:
+    """The mean of nDCG over the ranks where the ideal ranking passes to a lower gain.
+
+    As in trec_eval, the last of these is where the ideal gain becomes 0, and a ranking that is
+    longer by two documents or more counts once more, with nDCG at its end. Where `gains` lets only
+    documents of grade 0 gain something, trec_eval gives 0.
+    """
+    rule = GainRule(gains)
+    best = best_gains(judged, rule)
+    if not best:
+        return 0.0
+    points = [c for c in range(1, len(best) + 1) if c == len(best) or best[c] != best[c - 1]]
+    if judged.retrieved > len(best) + 1:
+        points.append(judged.retrieved)
+    ideal = IdealSum(best)
+    found = list(walk(judged, rule))
+    total = found_dcg = 0.0
+    start = 0
+    for point in points:
+        while start < len(found) and found[start][0] <= point:
+            found_dcg += found[start][1] / math.log2(found[start][0] + 1)
+            start += 1
+        total += found_dcg / ideal.up_to(point)
+    return total / len(points)
+
+
+class IdealSum:
+    """The DCG of the ideal ranking, up to ranks that are asked for in rising order."""
+
+    def __init__(self, best: list[float]) -> None:
+        self._best = best
+        self._placed = 0
+        self._total = 0.0
+
+    def up_to(self, rank: int) -> float:
+        """The sum over the ideal ranking's documents down to `rank`."""
+        while self._placed < min(rank, len(self._best)):
+            self._total += self._best[self._placed] / math.log2(self._placed + 2)
+            self._placed += 1
+        return self._total
 
 
 def discounted(gains: Iterable[tuple[int, float]]) -> float:
     """The sum of gain / log2(rank + 1), from rank 1 down."""
     total = 0.0
     for rank, gain in gains:
-        if gain:
-            total += gain / math.log2(rank + 1)
+        total += gain / math.log2(rank + 1)
     return total

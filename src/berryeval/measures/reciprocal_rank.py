@@ -1,0 +1,18 @@
+"""Reciprocal rank."""
+
+from __future__ import annotations
+
+from berryeval.measures.base import JudgedRanking, measure
+
+
+@measure(
+    "RR",
+    text="1 / rank of the first relevant document",
+    aliases=("MRR", "recip_rank", "reciprocal_rank"),
+    peers={"trec_eval": "recip_rank", "ir_measures": "RR", "ranx": "mrr"},
+    native=True,
+)
+def reciprocal_rank(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1.0) -> float:
+    """Reciprocal rank: how far down the first relevant document stands; 0.0 if there is none."""
+    ranks = judged.relevant_ranks(rel, cutoff)
+    return 1.0 / ranks[0] if ranks else 0.0

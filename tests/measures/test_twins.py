@@ -1,0 +1,95 @@
+"""Every native measure equals its reference, to the bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from berryeval import engine
+from berryeval.measures import Measure, definitions
+from berryeval.qrels import Qrels
+from berryeval.run import RankingRule, Run, Ties
+from tests.measures.rankings import Rows, judged_runs, measures_of
+
+native = pytest.importorskip(
+    "berryeval._native", reason="this installation was built without a C++ compiler"
+)
+NATIVE = [name for name, definition in definitions().items() if definition.native]
+TIES: tuple[Ties, ...] = ("document descending", "document ascending", "given order")
+rules = st.builds(
+    RankingRule,
+    ties=st.sampled_from(TIES),
+    single_precision=st.booleans(),
+    depth=st.none() | st.integers(1, 8),
+)
+
+
+def by_reference(
+    qrels: Rows, run: Rows, measures: list[Measure], rule: RankingRule
+) -> list[list[float]]:
+    """A row of values per measure, by the reference functions."""
+    judgments, results = Qrels.from_dict(qrels).table, Run.from_dict(run).table
+    places = {query: place for place, query in enumerate(run)}
+    judged = [
+        engine.judge(judgments, index, results, places.get(query), rule)
+        for index, query in enumerate(qrels)
+    ]
+    return [[measure(ranking) for ranking in judged] for measure in measures]
+
+
+def by_native(
+    qrels: Rows, run: Rows, measures: list[Measure], rule: RankingRule
+) -> list[list[float]]:
+    """A row of values per measure, by the native core."""
+    places = {query: place for place, query in enumerate(run)}
+    matches = np.array([places.get(query, -1) for query in qrels], dtype=np.int64)
+    values = np.full((len(measures), len(qrels)), np.nan)
+    counts = np.zeros((len(qrels), 4), dtype=np.int64)
+    tables = (Qrels.from_dict(qrels).table, Run.from_dict(run).table)
+    duplicate = native.evaluate(
+        *map(engine._arrays, tables), matches, list(map(engine._spec, measures)),
+        rule.ties, rule.single_precision, rule.depth or 0, values, counts, 1,
+    )  # fmt: skip
+    assert duplicate is None
+    rows: list[list[float]] = values.tolist()
+    return rows
+
+
+@pytest.mark.parametrize("name", NATIVE)
+@given(data=st.data(), tables=judged_runs(), rule=rules)
+@settings(max_examples=60)
+def test_native_equals_reference(
+    name: str, data: st.DataObject, tables: tuple[Rows, Rows], rule: RankingRule
+) -> None:
+    """With any parameters, on any judged ranking, the two give the same bits."""
+    choices = st.lists(measures_of(definitions()[name]), min_size=6, max_size=6)
+    measures = data.draw(choices)
+    ours, theirs = by_reference(*tables, measures, rule), by_native(*tables, measures, rule)
+    for measure, one, other in zip(measures, ours, theirs, strict=True):
+        assert [value.hex() for value in one] == [value.hex() for value in other], measure
+
+
+def test_both_name_the_same_measures() -> None:
+    """The native table holds exactly the measures that say so."""
+    assert sorted(native.measure_names()) == sorted(NATIVE)
+
+
+def test_unknown_parameters_and_words_are_refused() -> None:
+    """The native core does not pass over what it does not know."""
+    name, numbers, words, lists, gains = engine._spec(definitions()["nDCG"]())
+    for spec, message in [
+        ((name, {**numbers, "nope": 1.0}, words, lists, gains), "unknown parameter 'nope'"),
+        ((name, numbers, {"dcg": "nope"}, lists, gains), "unknown choice 'nope' for 'dcg'"),
+        ((name, numbers, {"nope": "log2"}, lists, gains), "unknown parameter 'nope'"),
+        ((name, numbers, words, {"nope": [1.0]}, gains), "unknown parameter 'nope'"),
+        (("nope", numbers, words, lists, gains), "no native measure 'nope'"),
+        ((name, {"cutoff": 0.0}, words, lists, gains), "a cutoff must be 1 or more"),
+    ]:
+        tables = [engine._arrays(Qrels.from_dict({"q": {"d": 1}}).table)] * 2
+        with pytest.raises(ValueError, match=message):
+            native.evaluate(
+                *tables, np.zeros(1, np.int64), [spec], TIES[0], False, 0,
+                np.zeros((1, 1)), np.zeros((1, 4), np.int64), 1,
+            )  # fmt: skip
