@@ -218,18 +218,18 @@ def test_trec_lines_of_sums_and_geometric_means(
 ) -> None:
     """Counts are whole numbers; a geometric mean is shown for all queries only."""
     monkeypatch.setattr(catalogue, "_registered", {})
-    catalogue.register("Hits", aggregate="sum")(lambda judged: len(judged.hits))
+    catalogue.register("Seen", aggregate="sum")(lambda judged: len(judged.hits))
     catalogue.register("Geo", aggregate="geometric mean")(lambda judged: judged.retrieved + 1)
-    output = printed(capsys, "run", "qrels", "-m", "Hits", "Geo", "--trec-format", "-q")
+    output = printed(capsys, "run", "qrels", "-m", "Seen", "Geo", "--trec-format", "-q")
     assert output == (
-        "Hits                  \tq1\t2\n"
-        "Hits                  \tq2\t1\n"
-        "Hits                  \tq3\t1\n"
-        "Hits                  \tq4\t0\n"
-        "Hits                  \tall\t4\n"
+        "Seen                  \tq1\t2\n"
+        "Seen                  \tq2\t1\n"
+        "Seen                  \tq3\t1\n"
+        "Seen                  \tq4\t0\n"
+        "Seen                  \tall\t4\n"
         "Geo                   \tall\t2.2134\n"
     )
-    assert "Hits (sum)" in printed(capsys, "run", "qrels", "-m", "Hits", "Geo")
+    assert "Seen (sum)" in printed(capsys, "run", "qrels", "-m", "Seen", "Geo")
 
 
 def test_profiles(capsys: pytest.CaptureFixture[str]) -> None:
@@ -280,7 +280,7 @@ def test_lenient(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["run", "qrels"], "name at least one measure, as in -m nDCG@10 AP"),
         (["run", "qrels", "-m"], "name at least one measure"),
-        (["run", "qrels", "-m", "ndgc@10"], "unknown measure 'ndgc@10'; did you mean ndcg"),
+        (["run", "qrels", "-m", "ndgc@10"], "unknown measure 'ndgc@10'; did you mean nDCG"),
         (["run", "qrels", "-m", "P"], "P needs a cutoff, as in P@10"),
         (["run", "qrels", "-m", "AP", "--profile", "trec"], "unknown profile 'trec'; there are"),
         (["run", "qrels", "-m", "AP", "--csv", "--json"], "choose one of --json, --csv and"),
