@@ -17,9 +17,14 @@ def berryeval(run: str, qrels: str, *, everything: bool = False) -> float:
     from berryeval.engine import evaluate
 
     if everything:
-        from berryeval.measures.trec_names import NICKNAMES, measures_named
+        from berryeval.measures import definitions
+        from berryeval.trec_eval.columns import choose, columns
 
-        measures = [m for name in NICKNAMES["all_trec"] for m in measures_named(name)]
+        measures = [
+            definitions()[column.row.canonical](**column.parameters)
+            for column in columns(choose(["all_trec"]))
+            if column.row.canonical
+        ]
         return evaluate(qrels, run, measures).mean["AP"]
     return evaluate(qrels, run, FIVE).mean["AP"]
 

@@ -12,14 +12,17 @@ from pathlib import Path
 import pytest
 
 from berryeval import metrics
+from berryeval.conventions import PROFILES
+from berryeval.measures import catalogue
 from berryeval.metrics import lists
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_sessions_of_the_readme_run() -> None:
+def test_the_sessions_of_the_readme_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every line after a prompt gives what the README shows."""
+    monkeypatch.setattr(catalogue, "_registered", {})  # the README's own measure goes again
     results = doctest.testfile(str(ROOT / "README.md"), module_relative=False, encoding="utf-8")
     assert results.attempted > 10
     assert results.failed == 0
@@ -66,6 +69,36 @@ def test_the_page_of_measures_is_the_catalogue() -> None:
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     )  # fmt: skip
     assert page == done.stdout
+
+
+def test_the_session_of_the_conventions_runs() -> None:
+    """What the page shows is what happens."""
+    page = ROOT / "docs" / "conventions.md"
+    results = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert results.attempted > 5
+    assert results.failed == 0
+
+
+def test_the_profiles_in_the_documents_are_those_there_are() -> None:
+    """The table of profiles says what each of them does."""
+    page = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
+    ties = {
+        "document descending": "higher id first", "document ascending": "lower id first",
+        "given order": "in the given order",
+    }  # fmt: skip
+    rows = [
+        row.split(" | ")
+        for row in re.findall(r"^\| (`[a-z_0-9-]+` \| float.+) \|$", page, re.MULTILINE)
+    ]
+    assert [row[0].strip("`") for row in rows] == list(PROFILES)
+    for row, conventions in zip(rows, PROFILES.values(), strict=True):
+        assert row[1] == ("float32" if conventions.rule.single_precision else "float64")
+        assert row[2] == ties[conventions.rule.ties]
+        every = conventions.every_judged_query
+        assert row[3] == ("every judged query" if every else "those in both files")
+        for parameters in conventions.defaults.values():
+            for name, value in parameters.items():
+                assert f"`{name}={value!r}`" in row[4]
 
 
 def test_the_changelog_starts_with_what_is_unreleased() -> None:

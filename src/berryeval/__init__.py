@@ -1,9 +1,64 @@
 """BerryEval: exact, fast evaluation of retrieval.
 
+    >>> import berryeval as be
+    >>> scores = be.evaluate({"q": {"a": 1}}, {"q": {"a": 0.9, "b": 0.8}}, ["P@1", "AP"])
+    >>> scores.mean["AP"]
+    1.0
+
 The innermost APIs are `berryeval.metrics` (integer ids in NumPy arrays) and
-`berryeval.metrics.lists` (lists of string ids with graded judgments).
+`berryeval.metrics.lists` (lists of string ids with graded judgments). What is offered here is
+imported when it is first used, so that `import berryeval` costs next to nothing.
 """
 
-__all__ = ["__version__"]
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from berryeval.auditing import audit, bounds
+    from berryeval.engine import evaluate
+    from berryeval.measures import Measure, parse_measure
+    from berryeval.measures import register as measure
+    from berryeval.qrels import Qrels
+    from berryeval.run import Run
+    from berryeval.scores import Scores
+
+__all__ = [
+    "Measure",
+    "Qrels",
+    "Run",
+    "Scores",
+    "__version__",
+    "audit",
+    "bounds",
+    "evaluate",
+    "measure",
+    "parse_measure",
+]
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Measure": "measures:Measure",
+    "Qrels": "qrels:Qrels",
+    "Run": "run:Run",
+    "Scores": "scores:Scores",
+    "audit": "auditing:audit",
+    "bounds": "auditing:bounds",
+    "evaluate": "engine:evaluate",
+    "measure": "measures:register",
+    "parse_measure": "measures:parse_measure",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    from importlib import import_module
+
+    module, _, member = _HOMES[name].partition(":")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), member)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from berryeval import _backend
-from berryeval.errors import ConfigurationError
+from berryeval.conventions import PROFILES, Conventions, find_profile
+from berryeval.errors import MeasureError
 from berryeval.io import trec
 from berryeval.io.files import PathLike, name_of, read_bytes
 from berryeval.io.load import is_text_file
@@ -27,27 +27,7 @@ if TYPE_CHECKING:
 
     from berryeval.tables import QueryTable
 
-__all__ = ["PROFILES", "Conventions", "evaluate", "judge"]
-
-
-@dataclass(frozen=True)
-class Conventions:
-    """What tools do differently, and we on request.
-
-    Attributes:
-        rule: how rows become a ranking.
-        every_judged_query: whether a judged query that the run lacks counts (as an empty ranking).
-    """
-
-    rule: RankingRule = field(default_factory=RankingRule)
-    every_judged_query: bool = True
-
-
-PROFILES: dict[str, Conventions] = {
-    "berryeval": Conventions(),
-    "trec_eval": Conventions(every_judged_query=False),
-    "trec_eval-9": Conventions(RankingRule(single_precision=True), every_judged_query=False),
-}
+__all__ = ["PROFILES", "Conventions", "as_qrels", "as_run", "evaluate", "judge", "value_of"]
 
 
 def evaluate(
@@ -56,6 +36,7 @@ def evaluate(
     measures: Iterable[str | Measure],
     *,
     profile: str | Conventions = "berryeval",
+    lenient: bool = False,
 ) -> Scores:
     """Score a run against judgments.
 
@@ -73,16 +54,19 @@ def evaluate(
         run: a `Run`, or what `Run.load` takes: the same with scores. A TREC file is scored as it is
             read, without making a table of it.
         measures: names in any spelling, or `Measure`s.
-        profile: whose conventions to follow: a name in `PROFILES`, or `Conventions` of your own.
+        profile: whose conventions to follow: a name of `PROFILES`, or `Conventions`.
+        lenient: leave faulty lines out of files, keep the first row of a repeated document, and
+            count both in `Scores.dropped`, where otherwise they are an error.
     """
-    conventions = _conventions(profile)
-    wanted = _wanted(measures)
-    judgments = Qrels.load(qrels)
+    conventions = find_profile(profile)
+    wanted = _wanted(measures, conventions)
+    judgments = as_qrels(qrels, lenient=lenient)
     unique = list(dict.fromkeys(measure for _, measure in wanted))
-    if isinstance(run, str | os.PathLike) and is_text_file(run):
+    if isinstance(run, str | os.PathLike) and is_text_file(run) and not lenient:
         found = _score_file(judgments, run, unique, conventions.rule)
     else:
-        found = _score_tables(judgments, Run.load(run), unique, conventions.rule)
+        results = as_run(run, lenient=lenient)
+        found = _score_tables(judgments, results, unique, conventions.rule)
     return _scores(judgments.table, found, wanted, unique, conventions)
 
 
@@ -94,23 +78,36 @@ class _Found:
     counts: npt.NDArray[np.int64]
     extra_queries: list[str]
     run_name: str
+    dropped: int = 0
 
 
-def _conventions(profile: str | Conventions) -> Conventions:
-    if isinstance(profile, Conventions):
-        return profile
-    try:
-        return PROFILES[profile]
-    except KeyError:
-        msg = f"unknown profile {profile!r}; there are {', '.join(PROFILES)}"
-        raise ConfigurationError(msg) from None
-
-
-def _wanted(measures: Iterable[str | Measure]) -> list[tuple[str, Measure]]:
+def _wanted(
+    measures: Iterable[str | Measure], conventions: Conventions
+) -> list[tuple[str, Measure]]:
     """Each measure with the text that named it."""
     if isinstance(measures, str | Measure):
         measures = [measures]
-    return [(str(text), measure) for text in measures for measure in parse_measures([text])]
+    return [
+        (str(text), conventions.applied_to(measure))
+        for text in measures
+        for measure in parse_measures([text])
+    ]
+
+
+def as_qrels(source: Any, *, lenient: bool = False) -> Qrels:
+    """Judgments in any form as `Qrels`."""
+    found = Qrels.load(source, lenient=lenient)
+    if not lenient or found.table.distinct:
+        return found
+    return replace(found, table=found.table.without_repeats())
+
+
+def as_run(source: Any, *, lenient: bool = False) -> Run:
+    """A run in any form as `Run`."""
+    found = Run.load(source, lenient=lenient)
+    if not lenient or found.table.distinct:
+        return found
+    return replace(found, table=found.table.without_repeats())
 
 
 def _scores(
@@ -121,11 +118,8 @@ def _scores(
     conventions: Conventions,
 ) -> Scores:
     ids = qrels.queries.to_bytes_list()
-    kept = [
-        index
-        for index in sorted(range(len(ids)), key=ids.__getitem__)
-        if conventions.every_judged_query or found.counts[index, 3]
-    ]
+    ordered = sorted(range(len(ids)), key=ids.__getitem__)
+    kept = [index for index in ordered if conventions.every_judged_query or found.counts[index, 3]]
     counts = found.counts[kept]
     return Scores(
         measures=tuple(map(str, unique)),
@@ -137,6 +131,8 @@ def _scores(
         extra_queries=tuple(found.extra_queries),
         run_name=found.run_name,
         spellings={text: str(measure) for text, measure in wanted},
+        dropped=qrels.dropped + found.dropped,
+        left_out=tuple(ids[index].decode() for index in ordered if index not in set(kept)),
     )
 
 
@@ -171,7 +167,7 @@ def _score_tables(judgments: Qrels, run: Run, measures: list[Measure], rule: Ran
     if rest:
         _score_in_python(judgments, run.table, matches, measures, rest, rule, values, counts)
     extra = sorted(set(place_of) - set(judged_ids))
-    return _Found(values, counts, [query.decode() for query in extra], run.name)
+    return _Found(values, counts, [query.decode() for query in extra], run.name, run.table.dropped)
 
 
 def _score_in_python(
@@ -192,9 +188,23 @@ def _score_in_python(
         if subtopics:
             views["subtopics"] = judge_subtopics(judgments.table, query, run, run_query, rule)
         for row in rows:
-            values[row, query] = measures[row](views[measures[row].definition.kind])
+            view = views[measures[row].definition.kind]
+            values[row, query] = value_of(measures[row], view, judgments.table.queries[query])
         known = sum(hit.grade >= 0 for hit in judged.hits)
         counts[query] = (judged.retrieved, known, judged.relevant_total(1), match >= 0)
+
+
+def value_of(measure: Measure, judged: JudgedRanking | SubtopicRanking, query: str) -> float:
+    """The value of a measure that anyone may have written, or an error that says whose it was."""
+    try:
+        value = measure(judged)
+    except Exception as error:
+        msg = f"{measure} failed for query {query!r}: {type(error).__name__}: {error}"
+        raise MeasureError(msg) from error
+    if not math.isfinite(value):
+        msg = f"{measure} of query {query!r} must be a finite number, found {value}"
+        raise MeasureError(msg)
+    return value
 
 
 def judge(

@@ -8,6 +8,8 @@
     │   └── RepeatedDocumentError    a document stands twice in one query
     ├── MeasureError                 an unknown measure, or a parameter it does not take
     │                                (also a ValueError)
+    ├── MissingDependencyError       a feature needs a package that is not installed; says which
+    │                                (also an ImportError)
     └── BackendUnavailableError      a backend was demanded that this installation does not have
                                      (also an ImportError)
 
@@ -21,6 +23,7 @@ __all__ = [
     "ConfigurationError",
     "DataError",
     "MeasureError",
+    "MissingDependencyError",
     "RepeatedDocumentError",
 ]
 
@@ -42,7 +45,11 @@ class RepeatedDocumentError(DataError):
 
 
 class MeasureError(BerryEvalError, ValueError):
-    """A measure nobody knows, or a parameter it does not take."""
+    """A measure nobody knows, a parameter it does not take, or a value that is no number."""
+
+
+class MissingDependencyError(BerryEvalError, ImportError):
+    """A feature needs a package that is not installed."""
 
 
 class BackendUnavailableError(BerryEvalError, ImportError):

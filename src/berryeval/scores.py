@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Outcome", "Scores"]
+from berryeval.intervals import Interval, aggregate, bootstrap_interval, t_interval
+from berryeval.optional import imported
+
+__all__ = ["UNSPECIFIED", "Interval", "Outcome", "Scores"]
 
 Outcome: TypeAlias = Literal["ok", "empty", "missing", "no relevant documents"]
+OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
+UNSPECIFIED: Final = "unspecified"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scores:
     """The values of every measure for every judged query that counts.
+
+    Two tables are equal if they hold the same queries, measures, outcomes and counts, and the same
+    values to the byte. No value is ever NaN.
 
     Attributes:
         measures: the canonical names of the measures.
@@ -29,6 +39,8 @@ class Scores:
         extra_queries: queries of the run without judgments; they are not scored.
         run_name: the name of the run.
         spellings: which measure each name means that the caller used.
+        dropped: how many faulty or repeated rows a lenient reader left out of the files.
+        left_out: judged queries that do not count, because the profile wants only those of the run.
     """
 
     measures: tuple[str, ...]
@@ -40,13 +52,24 @@ class Scores:
     extra_queries: tuple[str, ...] = ()
     run_name: str = "run"
     spellings: Mapping[str, str] = field(default_factory=dict)
+    dropped: int = 0
+    left_out: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Make the numbers read-only: a table is a value."""
+        self.values.flags.writeable = self.counts.flags.writeable = False
 
     @cached_property
     def mean(self) -> ByMeasure:
         """One value per measure, over all queries: the mean, or what the measure asks for."""
         return ByMeasure(
-            self, [_aggregate(*row) for row in zip(self.aggregates, self.values, strict=True)]
+            self, [aggregate(*row) for row in zip(self.aggregates, self.values, strict=True)]
         )
+
+    @cached_property
+    def sum(self) -> ByMeasure:
+        """The values of all queries added up, in the order of the queries."""
+        return ByMeasure(self, [aggregate("sum", row) for row in self.values])
 
     @cached_property
     def std(self) -> ByMeasure:
@@ -54,6 +77,32 @@ class Scores:
         return ByMeasure(
             self, [float(row.std(ddof=1)) if len(row) > 1 else 0.0 for row in self.values]
         )
+
+    @property
+    def count(self) -> int:
+        """How many queries count."""
+        return len(self.queries)
+
+    @property
+    def retrieved(self) -> int:
+        """How many documents all rankings hold."""
+        return int(self.counts[:, 0].sum())
+
+    @property
+    def unjudged(self) -> int:
+        """How many of the retrieved documents have no judgment."""
+        return self.retrieved - int(self.counts[:, 1].sum())
+
+    @cached_property
+    def outcome_counts(self) -> dict[Outcome, int]:
+        """How many queries came to each outcome."""
+        found = Counter(self.outcomes)
+        return {outcome: found[outcome] for outcome in OUTCOMES}
+
+    def with_outcome(self, outcome: Outcome) -> list[str]:
+        """The queries that came to this outcome."""
+        pairs = zip(self.queries, self.outcomes, strict=True)
+        return [query for query, found in pairs if found == outcome]
 
     def per_query(self, measure: str) -> dict[str, float]:
         """The value of every query."""
@@ -68,8 +117,162 @@ class Scores:
             msg = f"{measure!r} was not computed; there are {', '.join(self.measures)}"
             raise KeyError(msg) from None
 
+    def ci(
+        self,
+        measure: str,
+        level: float = 0.95,
+        method: Literal["bootstrap", "t"] = "bootstrap",
+        *,
+        seed: int = 0,
+    ) -> Interval:
+        """A confidence interval of the mean (or sum, or geometric mean), queries being the sample.
+
+        "bootstrap" takes the percentiles of 10,000 resamples of the queries, drawn from NumPy's
+        PCG64 with `seed`: the same table always gives the same interval, and measures of one table
+        are resampled alike. "t" is Student's interval, for a geometric mean in the logarithms; it
+        needs SciPy and no seed. Both ends are the value itself where nothing varies: with fewer
+        than two queries or all of one value, or a geometric mean that is 0.
+        """
+        if not 0 < level < 1:
+            msg = f"level must lie between 0 and 1, found {level!r}"
+            raise ValueError(msg)
+        if method not in {"bootstrap", "t"}:
+            msg = f"method must be 'bootstrap' or 't', found {method!r}"
+            raise ValueError(msg)
+        row = self.row_of(measure)
+        find = bootstrap_interval if method == "bootstrap" else t_interval
+        return find(self.aggregates[row], self.values[row], level, seed)
+
+    def select(self, queries: Iterable[str]) -> Scores:
+        """The table of these queries alone; the others are gone from every mean and count."""
+        wanted = set(queries)
+        places = [place for place, query in enumerate(self.queries) if query in wanted]
+        return replace(
+            self,
+            queries=tuple(self.queries[place] for place in places),
+            values=np.ascontiguousarray(self.values[:, places]),
+            outcomes=tuple(self.outcomes[place] for place in places),
+            counts=self.counts[places],
+            extra_queries=(),
+            left_out=(),
+            dropped=0,
+        )
+
+    def without(self, measure: str) -> Scores:
+        """The table without this measure."""
+        row = self.row_of(measure)
+        gone = self.measures[row]
+        return replace(
+            self,
+            measures=self.measures[:row] + self.measures[row + 1 :],
+            values=np.delete(self.values, row, axis=0),
+            aggregates=self.aggregates[:row] + self.aggregates[row + 1 :],
+            spellings={text: name for text, name in self.spellings.items() if name != gone},
+        )
+
+    def by(self, groups: Mapping[str, str | None]) -> dict[str, Scores]:
+        """A table per group: `scores.by(category_of)["FACTUAL"].mean["nDCG@10"]`.
+
+        Every query is in one group; one without a label is in "unspecified". Groups come in the
+        order of their names.
+        """
+        members: dict[str, list[str]] = {}
+        for query in self.queries:
+            label = groups.get(query)
+            members.setdefault(UNSPECIFIED if label is None else str(label), []).append(query)
+        return {label: self.select(members[label]) for label in sorted(members)}
+
+    def summary(self, level: float = 0.95) -> dict[str, Any]:
+        """Everything but the queries' own values, ready for JSON, in full precision."""
+        measures = {}
+        for name, how in zip(self.measures, self.aggregates, strict=True):
+            measures[name] = {
+                "value": self.mean[name],
+                "aggregate": how,
+                "std": self.std[name],
+                "ci": list(self.ci(name, level)),
+                "n": self.count,
+            }
+        return {
+            "run": self.run_name,
+            "queries": self.count,
+            "level": level,
+            "measures": measures,
+            "outcomes": dict(self.outcome_counts),
+            "missing_queries": self.with_outcome("missing"),
+            "left_out_queries": list(self.left_out),
+            "extra_queries": list(self.extra_queries),
+            "retrieved": self.retrieved,
+            "unjudged": self.unjudged,
+            "dropped_rows": self.dropped,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole table, ready for JSON, in full precision; `from_dict` reads it back."""
+        return {
+            "run": self.run_name,
+            "measures": list(self.measures),
+            "aggregates": list(self.aggregates),
+            "queries": list(self.queries),
+            "outcomes": list(self.outcomes),
+            "counts": self.counts.tolist(),
+            "values": {
+                name: row.tolist() for name, row in zip(self.measures, self.values, strict=True)
+            },
+            "spellings": dict(self.spellings),
+            "extra_queries": list(self.extra_queries),
+            "left_out_queries": list(self.left_out),
+            "dropped_rows": self.dropped,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Scores:
+        """What `to_dict` gave, as a table again."""
+        shape = (len(data["measures"]), len(data["queries"]))
+        rows = [data["values"][name] for name in data["measures"]]
+        return cls(
+            measures=tuple(data["measures"]),
+            queries=tuple(data["queries"]),
+            values=np.array(rows, dtype=np.float64).reshape(shape),
+            aggregates=tuple(data["aggregates"]),
+            outcomes=tuple(data["outcomes"]),
+            counts=np.array(data["counts"], dtype=np.int64).reshape(-1, 4),
+            extra_queries=tuple(data["extra_queries"]),
+            run_name=data["run"],
+            spellings=dict(data["spellings"]),
+            dropped=data["dropped_rows"],
+            left_out=tuple(data["left_out_queries"]),
+        )
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON; the same table always gives the same bytes."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    def to_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
+        """A data frame: a row per query, with its outcome, and a column per measure."""
+        columns: dict[str, Any] = {"query": list(self.queries), "outcome": list(self.outcomes)}
+        columns.update(zip(self.measures, self.values, strict=True))
+        if library not in {"pandas", "polars"}:
+            msg = f"library must be 'pandas' or 'polars', found {library!r}"
+            raise ValueError(msg)
+        return imported(library, "a data frame").DataFrame(columns)
+
     def __len__(self) -> int:
-        return len(self.queries)
+        return self.count
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Scores):
+            return NotImplemented
+        return (
+            (self.measures, self.queries, self.aggregates, self.outcomes)
+            == (other.measures, other.queries, other.aggregates, other.outcomes)
+            and (self.run_name, self.extra_queries, self.left_out, self.dropped)
+            == (other.run_name, other.extra_queries, other.left_out, other.dropped)
+            and self.values.tobytes() == other.values.tobytes()
+            and self.counts.tobytes() == other.counts.tobytes()
+        )
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value:.4f}" for name, value in self.mean.items())
@@ -94,18 +297,3 @@ class ByMeasure(Mapping[str, float]):
 
     def __repr__(self) -> str:
         return repr(dict(self))
-
-
-def _aggregate(how: str, values: npt.NDArray[np.float64]) -> float:
-    """One number of many, added up in the order of the queries, as trec_eval does."""
-    numbers = values.tolist()
-    total = 0.0
-    if how == "geometric mean":
-        for number in numbers:
-            total += float(np.log(number))
-        return float(np.exp(total / len(numbers))) if numbers else 0.0
-    for number in numbers:
-        total += number
-    if how == "sum":
-        return total
-    return total / len(numbers) if numbers else 0.0

@@ -10,7 +10,7 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -152,6 +152,37 @@ class QueryTable:
             values,
             source=source,
             distinct=True,
+        )
+
+    def without_repeats(self) -> QueryTable:
+        """The same with only the first row of each document of a query (and group)."""
+        groups = self.labels.get("group")
+        kept: list[int] = []
+        offsets = [0]
+        for start, end in itertools.pairwise(self.offsets.tolist()):
+            keys: Iterable[Any] = self.documents.to_bytes_list(start, end)
+            if isinstance(groups, StringColumn):
+                keys = zip(keys, groups.to_bytes_list(start, end), strict=True)
+            first: dict[Any, int] = {}
+            for row, key in enumerate(keys, start=start):
+                first.setdefault(key, row)
+            kept.extend(first.values())
+            offsets.append(len(kept))
+        if len(kept) == len(self.values):
+            return self
+        labels: dict[str, Any] = {}
+        for name, column in self.labels.items():
+            if isinstance(column, StringColumn):
+                labels[name] = column.take(kept)
+            else:
+                labels[name] = column[kept] if isinstance(column, np.ndarray) else column
+        return replace(
+            self,
+            offsets=np.array(offsets, dtype=np.int64),
+            documents=self.documents.take(kept),
+            values=self.values[kept],
+            labels=labels,
+            dropped=self.dropped + len(self.values) - len(kept),
         )
 
     @classmethod

@@ -224,7 +224,8 @@ def test_a_beir_folder_is_read(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         Qrels.load(tmp_path, split="train")
     assert str(caught.value) == (
-        f"{tmp_path}: is a directory without qrels/train.tsv as BEIR has it; there are dev, test"
+        f"{tmp_path}: is a directory, expected a file, or a BEIR folder with qrels/train.tsv; "
+        "found dev.tsv, test.tsv"
     )
 
 

@@ -25,7 +25,7 @@ SPELLINGS = {
     "P@5": "P_5 P.5 precision@5 precision_at_5 precision_5 Precision@5",
     "P(rel=2)@5": "precision@5-l2 P_5-l2 P(rel=2.0)@5",
     "R@10": "recall@10 recall_10 recall.10 recall_at_10",
-    "RelP@10": "relative_P_10 relative_P.10",
+    "RelP@10": "relative_P_10 relative_P.10 R_cap@10",
     "SetP": "set_P",
     "SetRelP": "set_relative_P",
     "SetR": "set_recall",

@@ -45,6 +45,10 @@ def build_app() -> App:
         help_format="plaintext",
         version=__version__,
     )
+    app.command("berryeval.cli.score:score", help="Score a run against judgments.")
+    lists = App(name="list", help="Show what there is: measures.", help_format="plaintext")
+    lists.command("berryeval.cli.list_measures:measures", help="Show every measure.")
+    app.command(lists)
     app.command("berryeval.cli.version:version", help="Show versions and the backend in use.")
     app.command(
         "berryeval.cli.trec_eval:trec_eval",

@@ -1,9 +1,13 @@
-"""What commands print for machines: one envelope for all of them."""
+"""What commands print: one envelope for machines, one kind of screen for people."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 SCHEMA_VERSION = 1
 
@@ -12,3 +16,11 @@ def print_json(command: str, data: dict[str, Any]) -> None:
     """Print `data` in the envelope that every `--json` shares."""
     envelope = {"schema_version": SCHEMA_VERSION, "command": command, "data": data}
     print(json.dumps(envelope, indent=2, ensure_ascii=False))
+
+
+def console() -> Console:
+    """Where tables go: as wide as the terminal, or as they need in a file or pipe."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else 10_000
+    return Console(width=width, markup=False, highlight=False, emoji=False, soft_wrap=True)

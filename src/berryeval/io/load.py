@@ -97,6 +97,9 @@ def beir_qrels(folder: Path, split: str | None = None) -> Path:
     wanted = split or ("test" if "test" in found or len(found) != 1 else next(iter(found)))
     if wanted in found:
         return found[wanted]
-    there = f"there are {', '.join(sorted(found))}" if found else "there are none"
-    msg = f"{folder}: is a directory without qrels/{wanted}.tsv as BEIR has it; {there}"
+    there = ", ".join(path.name for path in found.values()) or "none"
+    msg = (
+        f"{folder}: is a directory, expected a file, or a BEIR folder with qrels/{wanted}.tsv; "
+        f"found {there}"
+    )
     raise DataError(msg)

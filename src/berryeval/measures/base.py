@@ -11,10 +11,11 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from berryeval.errors import MeasureError
-from berryeval.measures.parameters import REQUIRED, Parameter, shown
+from berryeval.measures.parameters import CHECKS, REQUIRED, Parameter, shown
 
 if TYPE_CHECKING:
     from berryeval.measures.subtopics import SubtopicRanking
@@ -151,7 +152,11 @@ class Measure:
         params = dict(self.params)
         if params.pop("judged_only", False):
             judged = judged.condensed()
-        return float(self.definition.formula(judged, **params))
+        value = self.definition.formula(judged, **params)
+        if not isinstance(value, Real):
+            msg = f"a measure must return a number, found {type(value).__name__} {value!r:.80}"
+            raise TypeError(msg)
+        return float(value)
 
     def __str__(self) -> str:
         chosen = []
@@ -203,7 +208,7 @@ def measure(
 
     def declare(formula: F) -> F:
         parameters = [
-            Parameter(parameter.name, _kind_of(parameter), parameter.default)
+            Parameter(parameter.name, _kind_of(name, parameter), parameter.default)
             for parameter in inspect.signature(formula).parameters.values()
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY
         ]
@@ -226,13 +231,20 @@ def measure(
     return declare
 
 
-def _kind_of(argument: inspect.Parameter) -> str:
+def _kind_of(name: str, argument: inspect.Parameter) -> str:
     """The annotation as text; an argument without one is of the kind of its default."""
-    if isinstance(argument.annotation, str):
-        return argument.annotation
-    if argument.annotation is inspect.Parameter.empty:
-        return type(argument.default).__name__
-    return inspect.formatannotation(argument.annotation)
+    given = argument.annotation
+    if given is inspect.Parameter.empty:
+        kind = type(argument.default).__name__
+    else:
+        kind = given if isinstance(given, str) else inspect.formatannotation(given)
+    if kind.removesuffix(" | None") not in CHECKS:
+        msg = (
+            f"the parameter {argument.name!r} of {name} must be annotated with "
+            f"{', '.join(CHECKS)} or one of these | None"
+        )
+        raise MeasureError(msg)
+    return kind
 
 
 def _how_to_give(name: str, parameter: str) -> str:

@@ -10,7 +10,7 @@ from berryeval.errors import MeasureError
 from berryeval.measures.base import Aggregate, Definition, Formula, Kind, measure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 __all__ = ["definitions", "names", "register"]
 
@@ -65,7 +65,12 @@ def names() -> dict[str, tuple[Definition, dict[str, Any]]]:
 
 
 def register(
-    name: str, *, text: str = "", aggregate: Aggregate = "mean", kind: Kind = "ranking"
+    name: str,
+    *,
+    text: str = "",
+    aliases: Sequence[str] = (),
+    aggregate: Aggregate = "mean",
+    kind: Kind = "ranking",
 ) -> Callable[[F], F]:
     """Make a Python function of a judged ranking a measure like any other.
 
@@ -76,15 +81,21 @@ def register(
         >>> parse_measure("FirstRank(rel=2)")
         FirstRank(rel=2)
 
-    A name that exists already is refused. With `kind="subtopics"` the function gets a
+    Keyword-only arguments are parameters of the measure, checked by their annotation (`int`,
+    `float`, `bool`, ...); one called `cutoff` is written after an @. A name that exists already is
+    refused. With `kind="subtopics"` the function gets a
     `SubtopicRanking`, which knows a grade per document and subtopic.
     """
-    if name.lower() in names():
-        msg = f"there is a measure {name!r} already ({names()[name.lower()][0].name})"
-        raise MeasureError(msg)
+    known = names()
+    for taken in (name, *aliases):
+        if taken.lower() in known:
+            msg = f"there is a measure {taken!r} already ({known[taken.lower()][0].name})"
+            raise MeasureError(msg)
 
     def declare(formula: F) -> F:
-        declared = measure(name, text=text or name, aggregate=aggregate, kind=kind)(formula)
+        declared = measure(
+            name, text=text or name, aliases=tuple(aliases), aggregate=aggregate, kind=kind
+        )(formula)
         _registered[name] = declared.definition  # type: ignore[attr-defined]
         return declared
 

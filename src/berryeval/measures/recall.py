@@ -29,7 +29,7 @@ def recall(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
 @measure(
     "RelP",
     text="|relevant in the top k| / min(k, |relevant|)",
-    aliases=("relative_P", "capped_recall", "recall_cap"),
+    aliases=("relative_P", "R_cap", "recall_cap", "capped_recall"),
     peers={"trec_eval": "relative_P", "BEIR": "R_cap"},
     native=True,
 )

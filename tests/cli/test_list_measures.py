@@ -1,0 +1,54 @@
+"""`berryeval list measures`: every measure, for people and for machines."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from berryeval.cli.app import build_app, run
+from berryeval.measures import definitions, parse_measure
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line per measure: names, parameters, formula and who else computes it."""
+    assert run(build_app(), ["list", "measures"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["measure", "other", "names", "parameters", "formula", "also", "in"]
+    assert [line.split()[0] for line in lines[1:]] == list(definitions())
+    (precision,) = [line for line in lines if line.startswith("P ")]
+    assert " ".join(precision.split()) == (
+        "P precision cutoff, rel=1.0, judged_only=False |relevant in the top k| / k "
+        "trec_eval, ir_measures, ranx"
+    )
+
+
+def test_the_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same facts in the envelope; every name listed can be parsed."""
+    assert run(build_app(), ["list", "measures", "--json"]) == 0
+    envelope = json.loads(capsys.readouterr().out)
+    assert envelope["command"] == "list measures"
+    found = {facts["name"]: facts for facts in envelope["data"]["measures"]}
+    assert list(found) == list(definitions())
+    assert found["P"] == {
+        "name": "P",
+        "aliases": ["precision"],
+        "parameters": [
+            {"name": "cutoff", "kind": "int", "required": True, "default": None},
+            {"name": "rel", "kind": "float", "required": False, "default": 1.0},
+            {"name": "judged_only", "kind": "bool", "required": False, "default": False},
+        ],
+        "formula": "|relevant in the top k| / k",
+        "summary": "Precision: the share of the top k that is relevant.",
+        "aggregate": "mean",
+        "peers": {"trec_eval": "P", "ir_measures": "P", "ranx": "precision"},
+    }
+    assert parse_measure(f"{found['AP']['aliases'][0]}").definition.name == "AP"
+
+
+def test_list_without_a_thing_helps(capsys: pytest.CaptureFixture[str]) -> None:
+    """`berryeval list` says what can be listed."""
+    assert run(build_app(), ["list"]) == 0
+    assert "measures" in capsys.readouterr().out

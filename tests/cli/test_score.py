@@ -1,0 +1,330 @@
+"""`berryeval score`: what it prints, to the letter, and how it refuses."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from berryeval import evaluate
+from berryeval.cli.app import build_app, run
+from berryeval.cli.score import split_names
+from berryeval.measures import catalogue
+
+QRELS = "q1 0 a 2\nq1 0 b 1\nq1 0 c 0\nq2 0 x 1\nq3 0 z 0\nq4 0 m 1\n"
+RUN = """\
+q1 Q0 a 1 3.5 bm25
+q1 Q0 d 2 2.5 bm25
+q1 Q0 b 3 2.5 bm25
+q2 Q0 y 1 1 bm25
+q2 Q0 x 2 9 bm25
+q3 Q0 z 1 1 bm25
+q9 Q0 z 1 1 bm25
+"""
+REMARKS = """\
+
+run bm25, profile berryeval: 4 queries, 2 ok, missing 1 (q4), empty 0, nothing relevant 1 (q3)
+2 of 6 retrieved documents have no judgment (33.3%), Judged@10 0.5417
+not scored, in the run but not judged: 1 (q9)
+"""
+SUMMARY = """\
+measure    mean     std      95% interval  n
+nDCG@10  0.4876  0.5634  0.0000 to 0.9751  4
+AP       0.4583  0.5336  0.0000 to 0.9167  4
+"""
+PER_QUERY = """\
+query  outcome                nDCG@10      AP
+q1     ok                      0.9502  0.8333
+q2     ok                      1.0000  1.0000
+q3     no relevant documents   0.0000  0.0000
+q4     missing                 0.0000  0.0000
+
+"""
+GROUPS = """\
+group        measure    mean     std      95% interval  n
+fact         nDCG@10  0.9751  0.0352  0.9502 to 1.0000  2
+fact         AP       0.9167  0.1179  0.8333 to 1.0000  2
+unspecified  nDCG@10  0.0000  0.0000  0.0000 to 0.0000  2
+unspecified  AP       0.0000  0.0000  0.0000 to 0.0000  2
+
+"""
+TREC = """\
+ndcg_cut_10           \tall\t0.4876
+map                   \tall\t0.4583
+"""
+TREC_PER_QUERY = """\
+ndcg_cut_10           \tq1\t0.9502
+map                   \tq1\t0.8333
+ndcg_cut_10           \tq2\t1.0000
+map                   \tq2\t1.0000
+ndcg_cut_10           \tq3\t0.0000
+map                   \tq3\t0.0000
+ndcg_cut_10           \tq4\t0.0000
+map                   \tq4\t0.0000
+"""
+AUDIT = """
+audit of run: 4 judged queries, looking at the top 10
+  judged queries missing from the run: 1: q4
+  queries of the run without judgments: 1: q9
+  judged queries with nothing relevant: 1: q3
+  queries with unjudged documents in the top 10 (33.3% of all there): 2: q1 (1), q2 (1)
+  queries whose rank column contradicts the scores: 1: \
+q2 x1 (y at rank 1 scores 1, x at rank 2 scores 9)
+  ties within the top 10: 1: q1 ranks 2-3 (score 2.5, 1 relevant)
+  nDCG@10 0.4876: ties could make it 0.4876 to 0.5000, 0.4938 on average
+  AP 0.4583: ties could make it 0.4583 to 0.5000, 0.4792 on average
+"""
+MEASURES = ["-m", "nDCG@10", "AP"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a run, judgments and groups, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    Path("run").write_text(RUN)
+    Path("qrels").write_text(QRELS)
+    Path("groups.json").write_text('{"q1": "fact", "q2": "fact"}')
+    return tmp_path
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What the command prints; it must end well and say nothing on stderr."""
+    assert run(build_app(), ["score", *arguments]) == 0
+    output = capsys.readouterr()
+    assert output.err == ""
+    return output.out
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The one line with which the command refuses; stdout must stay empty."""
+    assert run(build_app(), ["score", *arguments]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("error: ")
+    assert output.err.count("\n") == 1
+    return output.err
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], SUMMARY + REMARKS),
+        (["-q"], PER_QUERY + SUMMARY + REMARKS),
+        (["--per-query", "--by", "groups.json"], PER_QUERY + GROUPS + SUMMARY + REMARKS),
+        (["--audit"], SUMMARY + REMARKS + AUDIT),
+        (["--trec-format"], TREC),
+        (["--trec-format", "-q"], TREC_PER_QUERY + TREC),
+    ],
+)
+def test_texts(options: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The whole output, compared."""
+    assert printed(capsys, "run", "qrels", *MEASURES, *options) == expected
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["-m", "nDCG@10", "AP"],
+        ["-m", "nDCG@10,AP"],
+        ["-m", "nDCG@10", "-m", "AP"],
+        ["--measures", "ndcg_cut.10", "-m", "map"],
+    ],
+)
+def test_measures_are_given_as_you_like(
+    names: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One by one, with commas, or with the option repeated."""
+    assert printed(capsys, "run", "qrels", *names) == SUMMARY + REMARKS
+
+
+@pytest.mark.parametrize(
+    ("texts", "names"),
+    [
+        (["a,b", "c"], ["a", "b", "c"]),
+        (["P.5,10,AP"], ["P.5,10", "AP"]),
+        (["11pt_avg,P@5"], ["11pt_avg", "P@5"]),
+        (["nDCG(gains={1:1,2:3},dcg='log2')@5,P(rel=2)@5"],
+         ["nDCG(gains={1:1,2:3},dcg='log2')@5", "P(rel=2)@5"]),
+        (["a, b,"], ["a", "b"]),
+    ],
+)  # fmt: skip
+def test_commas(texts: list[str], names: list[str]) -> None:
+    """Only those between measures separate them."""
+    assert split_names(texts) == names
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """One envelope; full precision; queries, groups and audit on request."""
+    arguments = ["run", "qrels", *MEASURES, "--json"]
+    envelope = json.loads(printed(capsys, *arguments))
+    assert (envelope["schema_version"], envelope["command"]) == (1, "score")
+    scores = evaluate("qrels", "run", ["nDCG@10", "AP"])
+    judged = evaluate("qrels", "run", ["Judged@10"]).mean["Judged@10"]
+    assert envelope["data"] == {
+        "profile": "berryeval", **scores.summary(), "judged_at_10": judged,
+    }  # fmt: skip
+    more = json.loads(printed(capsys, *arguments, "-q", "--by", "groups.json", "--audit"))["data"]
+    assert more["per_query"]["q1"] == {
+        "outcome": "ok", "nDCG@10": scores.per_query("nDCG@10")["q1"],
+        "AP": scores.per_query("AP")["q1"],
+    }  # fmt: skip
+    assert more["groups"]["unspecified"]["queries"] == 2
+    assert more["audit"]["missing_queries"] == ["q4"]
+
+
+def test_csv(capsys: pytest.CaptureFixture[str]) -> None:
+    """A row per measure, with a group on request, or a row per query; full precision."""
+    arguments = ["run", "qrels", *MEASURES, "--csv"]
+    scores = evaluate("qrels", "run", ["nDCG@10", "AP"])
+
+    def rows(*options: str) -> list[list[str]]:
+        return list(csv.reader(io.StringIO(printed(capsys, *arguments, *options))))
+
+    low, high = scores.ci("AP")
+    last = ["AP", *map(repr, (scores.mean["AP"], scores.std["AP"], low, high)), "4"]
+    assert rows()[0] == ["measure", "value", "std", "ci_low", "ci_high", "n"]
+    assert rows()[2] == last
+    grouped = rows("--by", "groups.json")
+    assert [row[0] for row in grouped] == [
+        "group",
+        *["fact"] * 2,
+        *["unspecified"] * 2,
+        *["all"] * 2,
+    ]
+    assert grouped[-1] == ["all", *last]
+    assert rows("-q")[0] == ["query", "outcome", "nDCG@10", "AP"]
+    assert rows("-q")[1] == [
+        "q1",
+        "ok",
+        repr(scores.per_query("nDCG@10")["q1"]),
+        repr((1 + 2 / 3) / 2),
+    ]
+    assert rows("-q", "--by", "groups.json")[4] == ["q4", "unspecified", "missing", "0.0", "0.0"]
+
+
+@pytest.mark.parametrize("name", ["Judged@10", "judged_10", "judged.10,5"])
+def test_judged_at_10_is_shown_if_asked_for(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The share that the remarks tell is a measure like any other."""
+    assert "\nJudged@10,0.5416666666666666," in printed(capsys, "run", "qrels", "-m", name, "--csv")
+
+
+def test_trec_lines_of_sums_and_geometric_means(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counts are whole numbers; a geometric mean is shown for all queries only."""
+    monkeypatch.setattr(catalogue, "_registered", {})
+    catalogue.register("Seen", aggregate="sum")(lambda judged: len(judged.hits))
+    catalogue.register("Geo", aggregate="geometric mean")(lambda judged: judged.retrieved + 1)
+    output = printed(capsys, "run", "qrels", "-m", "Seen", "Geo", "--trec-format", "-q")
+    assert output == (
+        "Seen                  \tq1\t2\n"
+        "Seen                  \tq2\t1\n"
+        "Seen                  \tq3\t1\n"
+        "Seen                  \tq4\t0\n"
+        "Seen                  \tall\t4\n"
+        "Geo                   \tall\t2.2134\n"
+    )
+    assert "Seen (sum)" in printed(capsys, "run", "qrels", "-m", "Seen", "Geo")
+
+
+def test_profiles(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--profile trec_eval` averages over the queries of both files and says what it leaves out."""
+    output = printed(capsys, "run", "qrels", "-m", "AP", "--profile", "trec_eval")
+    assert output == (
+        "measure    mean     std      95% interval  n\n"
+        "AP       0.6111  0.5358  0.0000 to 1.0000  3\n"
+        "\n"
+        "run bm25, profile trec_eval: 3 queries, 2 ok, missing 0, empty 0, "
+        "nothing relevant 1 (q3)\n"
+        "2 of 6 retrieved documents have no judgment (33.3%), Judged@10 0.7222\n"
+        "left out, judged but not in the run: 1 (q4)\n"
+        "not scored, in the run but not judged: 1 (q9)\n"
+    )
+
+
+@pytest.mark.parametrize("arguments", [["-", "qrels"], ["run", "-"]])
+def test_stdin(arguments: list[str]) -> None:
+    """Either file may come through a pipe."""
+    given = RUN if arguments[0] == "-" else QRELS
+    done = subprocess.run(
+        [sys.executable, "-m", "berryeval", "score", *arguments, *MEASURES],
+        input=given, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, SUMMARY + REMARKS, "")
+
+
+def test_lenient_keeps_groups(capsys: pytest.CaptureFixture[str]) -> None:
+    """A document judged for two groups is no repetition."""
+    Path("qrels").write_text("q1 x a 0\nq1 y a 1\nq1 y a 0\n")
+    output = printed(capsys, "run", "qrels", "-m", "P@1", "--lenient")
+    assert "P@1      1.0000" in output
+    assert "left out of the files: 1 faulty or repeated rows" in output
+
+
+def test_lenient(capsys: pytest.CaptureFixture[str]) -> None:
+    """Faulty lines and repeated documents are an error, or left out and counted."""
+    Path("run").write_text(RUN + "q9 Q0 broken\nq1 Q0 a 9 0.1 bm25\n")
+    assert "run:8: expected 6 columns" in refused(capsys, "run", "qrels", *MEASURES)
+    Path("qrels").write_text(QRELS + "q1 0 b 0\n")
+    output = printed(capsys, "run", "qrels", *MEASURES, "--lenient")
+    assert output == SUMMARY + REMARKS + "left out of the files: 3 faulty or repeated rows\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "qrels"], "name at least one measure, as in -m nDCG@10 AP"),
+        (["run", "qrels", "-m"], "name at least one measure"),
+        (["run", "qrels", "-m", "ndgc@10"], "unknown measure 'ndgc@10'; did you mean nDCG"),
+        (["run", "qrels", "-m", "P"], "P needs a cutoff, as in P@10"),
+        (["run", "qrels", "-m", "AP", "--profile", "trec"], "unknown profile 'trec'; there are"),
+        (["run", "qrels", "-m", "AP", "--csv", "--json"], "choose one of --json, --csv and"),
+        (["run", "qrels", "-m", "AP", "--by", "nowhere"], "nowhere: no such file"),
+        (["run", "qrels", "-m", "AP", "--by", "run"], "run: is not JSON"),
+        (["run", "qrels", "-m", "AP", "--by", "list.json"], "list.json: must map query ids to"),
+        (["nowhere", "qrels", "-m", "AP"], "nowhere: no such file"),
+        (["run", "nowhere", "-m", "AP"], "nowhere: no such file"),
+        (["run", ".", "-m", "AP"], "is a directory, expected a file"),
+        (["-", "-", "-m", "AP"], "only one of RUN and QRELS can be read from stdin"),
+        (["-", "qrels", "-m", "AP", "--audit"], "--audit reads the files twice"),
+        (["qrels", "run", "-m", "AP"], "RUN and QRELS seem to be swapped: qrels looks like"),
+        (["qrels", "run", "-m", "AP", "--lenient"], "try berryeval score run qrels"),
+        (["qrels", "qrels", "-m", "AP"], "qrels:1: expected 6 columns (query Q0 document rank"),
+        (["run", "run", "-m", "AP"], "run:1: expected 4 columns (query group document grade)"),
+        (["run", "empty", "-m", "AP"], "error: empty: "),
+        (["extra", "qrels", "-m", "AP", "--profile", "trec_eval"], "no query of the run is judged"),
+        (["nan", "qrels", "-m", "AP"], "nan:1: the score must not be NaN"),
+        (["bytes", "qrels", "-m", "AP"], "UTF-8"),
+        (["run"], "QRELS"),
+        (["run", "qrels", "more", "-m", "AP"], "more"),
+        (["run", "qrels", "-m", "AP", "--jsn"], "Did you mean --json?"),
+    ],
+)
+def test_refusals(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Bad input ends in one line on stderr, exit code 2 and nothing on stdout."""
+    Path("list.json").write_text("[1]")
+    Path("empty").write_text("")
+    Path("extra").write_text("q9 Q0 a 1 1 t\n")
+    Path("nan").write_text("q1 Q0 a 1 nan t\n")
+    Path("bytes").write_bytes(b"\xffq Q0 a 1 1 t\n")
+    assert said in refused(capsys, *arguments)
+
+
+def test_a_run_without_any_judged_query_counts_as_zero(capsys: pytest.CaptureFixture[str]) -> None:
+    """By default every judged query counts, and the remarks say that all are missing."""
+    Path("run").write_text("q9 Q0 a 1 1 t\n")
+    assert "missing 4 (q1, q2, q3, q4)" in printed(capsys, "run", "qrels", "-m", "AP")
+
+
+def test_odd_names_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    """Ids that look like markup or emoji codes are text."""
+    Path("qrels").write_text("[bold] 0 a 1\n:smile: 0 a 1\n")
+    Path("run").write_text("[bold] Q0 a 1 1 t\n:smile: Q0 a 1 1 t\n")
+    output = printed(capsys, "run", "qrels", "-m", "P@1", "-q")
+    assert "[bold]   ok       1.0000\n" in output
+    assert ":smile:  ok       1.0000\n" in output

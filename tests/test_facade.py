@@ -1,0 +1,44 @@
+"""The door of the package: `import berryeval as be`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import berryeval as be
+from berryeval import engine, measures, qrels, run, scores
+from berryeval.auditing import audit, bounds
+
+
+def test_the_facade_offers_the_real_things() -> None:
+    """Every name is the object of its home."""
+    homes = {
+        "evaluate": engine.evaluate, "Qrels": qrels.Qrels, "Run": run.Run, "Scores": scores.Scores,
+        "Measure": measures.Measure, "parse_measure": measures.parse_measure,
+        "measure": measures.register, "audit": audit, "bounds": bounds,
+    }  # fmt: skip
+    assert set(homes) | {"__version__"} == set(be.__all__)
+    for name, value in homes.items():
+        assert getattr(be, name) is value
+    assert set(be.__all__) <= set(dir(be))
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    """As with any module."""
+    with pytest.raises(AttributeError, match="module 'berryeval' has no attribute 'evalute'"):
+        _ = be.evalute
+
+
+def test_importing_the_package_is_cheap() -> None:
+    """Nothing of ours but the door is imported, and NumPy not at all."""
+    script = (
+        "import sys; before = set(sys.modules); import berryeval; berryeval.__version__; "
+        "new = set(sys.modules) - before; "
+        "print(sorted(m for m in new if m.startswith(('berryeval', 'numpy', 'rich', 'cyclopts'))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "['berryeval']\n"
