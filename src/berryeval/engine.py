@@ -119,7 +119,8 @@ def _scores(
 ) -> Scores:
     ids = qrels.queries.to_bytes_list()
     ordered = sorted(range(len(ids)), key=ids.__getitem__)
-    kept = [index for index in ordered if conventions.every_judged_query or found.counts[index, 3]]
+    counts_in = conventions.every_judged_query | (found.counts[:, 3] > 0)
+    kept = [index for index in ordered if counts_in[index]]
     counts = found.counts[kept]
     return Scores(
         measures=tuple(map(str, unique)),
@@ -132,7 +133,7 @@ def _scores(
         run_name=found.run_name,
         spellings={text: str(measure) for text, measure in wanted},
         dropped=qrels.dropped + found.dropped,
-        left_out=tuple(ids[index].decode() for index in ordered if index not in set(kept)),
+        left_out=tuple(ids[index].decode() for index in ordered if not counts_in[index]),
     )
 
 

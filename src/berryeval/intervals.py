@@ -14,9 +14,7 @@ __all__ = ["RESAMPLES", "Interval", "aggregate", "bootstrap_interval", "t_interv
 
 RESAMPLES: Final = 10_000
 RESAMPLES_OF_MANY: Final = 1_000
-MANY: Final = (
-    1_000  # values; beyond, the mean is so nearly normal that fewer resamples tell as much
-)
+MANY: Final = 1_000  # beyond, the mean is so nearly normal that fewer resamples tell as much
 _CELLS_AT_ONCE = 1 << 21  # of the table of resampled values, to bound its memory
 
 

@@ -127,9 +127,9 @@ class Scores:
     ) -> Interval:
         """A confidence interval of the mean (or sum, or geometric mean), queries being the sample.
 
-        "bootstrap" takes the percentiles of 10,000 resamples of the queries, drawn from NumPy's
-        PCG64 with `seed`: the same table always gives the same interval, and measures of one table
-        are resampled alike. "t" is Student's interval, for a geometric mean in the logarithms; it
+        "bootstrap" takes the percentiles of 10,000 resamples of the queries (1,000 beyond 1,000
+        queries), drawn from NumPy's PCG64 with `seed`: the same table always gives the same
+        interval, and measures of one table are resampled alike. "t" is Student's interval, for a geometric mean in the logarithms; it
         needs SciPy and no seed. Both ends are the value itself where nothing varies: with fewer
         than two queries or all of one value, or a geometric mean that is 0.
         """
