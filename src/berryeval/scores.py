@@ -129,9 +129,10 @@ class Scores:
 
         "bootstrap" takes the percentiles of 10,000 resamples of the queries (1,000 beyond 1,000
         queries), drawn from NumPy's PCG64 with `seed`: the same table always gives the same
-        interval, and measures of one table are resampled alike. "t" is Student's interval, for a geometric mean in the logarithms; it
-        needs SciPy and no seed. Both ends are the value itself where nothing varies: with fewer
-        than two queries or all of one value, or a geometric mean that is 0.
+        interval, and measures of one table are resampled alike. "t" is Student's interval, for a
+        geometric mean in the logarithms; it needs SciPy and no seed. Both ends are the value itself
+        where nothing varies: with fewer than two queries or all of one value, or a geometric mean
+        that is 0.
         """
         if not 0 < level < 1:
             msg = f"level must lie between 0 and 1, found {level!r}"
