@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 from cyclopts import Parameter
 
 from berryeval import __version__
-from berryeval.errors import BerryEvalError, RepeatedDocumentError
+from berryeval.errors import BerryEvalError, DataError, RepeatedDocumentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -148,12 +148,11 @@ def _score(
 
     columns, judgments, run, zscores = _inputs(given, wanted, files)
     format_ = given.get("-R", "qrels")
-    if "-q" not in given:
-        columns = [column for column in columns if column.row.summary != "none"]
     try:
         report = score(columns, judgments, format_, run, settings, zscores)
     except BerryEvalError as error:
-        _fail(EXIT_CANNOT_SCORE, error)
+        read_here = run is files[1] and type(error) is DataError
+        _fail(EXIT_INPUT if read_here else EXIT_CANNOT_SCORE, error)
     if not report.topics:
         _fail(EXIT_NO_TOPICS, f"{files[1]}: has results for no topic that {files[0]} judges")
     if "-q" in given:
@@ -168,7 +167,7 @@ def _inputs(
     """What there is to read: columns, judgments, run, z-scores."""
     from berryeval.io.zscores import read_zscores
     from berryeval.run import Run
-    from berryeval.trec_eval import FORMATS, columns, read_judgments
+    from berryeval.trec_eval import FORMATS, columns, needs_table, read_judgments
 
     format_ = given.get("-R", "qrels")
     if format_ not in FORMATS:
@@ -177,13 +176,16 @@ def _inputs(
         _fail(EXIT_INPUT, f"-T takes trec_results, found {given['-T']!r}")
     try:
         judgments = read_judgments(files[0], format_)
-        run = Run.from_trec(files[1])
         zscores = read_zscores(given["-Z"]) if "-Z" in given else None
-        return columns(wanted), judgments, run, zscores
+        shown = columns(wanted)
+        if "-q" not in given:
+            shown = [column for column in shown if column.row.summary != "none"]
+        run = Run.from_trec(files[1]) if needs_table(shown, format_) else files[1]
     except RepeatedDocumentError as error:  # which trec_eval finds while scoring
         _fail(EXIT_CANNOT_SCORE, error)
     except BerryEvalError as error:
         _fail(EXIT_INPUT, error)
+    return shown, judgments, run, zscores
 
 
 def _print_help() -> None:

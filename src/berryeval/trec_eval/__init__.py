@@ -6,7 +6,7 @@ leave the topic out. docs/trec_eval.md lists every difference.
 
 from berryeval.trec_eval.columns import Column, choose, columns
 from berryeval.trec_eval.report import Report
-from berryeval.trec_eval.scoring import FORMATS, Settings, read_judgments, score
+from berryeval.trec_eval.scoring import FORMATS, Settings, needs_table, read_judgments, score
 
 __all__ = [
     "FORMATS",
@@ -15,6 +15,7 @@ __all__ = [
     "Settings",
     "choose",
     "columns",
+    "needs_table",
     "read_judgments",
     "score",
 ]

@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 
     from berryeval.io.files import PathLike
     from berryeval.io.zscores import ZScores
+    from berryeval.scores import Scores
     from berryeval.trec_eval.columns import Column
     from berryeval.trec_eval.names import Judgments
 
-__all__ = ["FORMATS", "Settings", "read_judgments", "score"]
+__all__ = ["FORMATS", "Settings", "needs_table", "read_judgments", "score"]
 
 # Which judgments the formats of -R hold.
 FORMATS: Final[dict[str, Judgments]] = {
@@ -101,11 +102,15 @@ def score(
     columns: Sequence[Column],
     judgments: QueryTable,
     format_: str,
-    run: Run,
+    run: Run | PathLike,
     settings: Settings,
     zscores: ZScores | None = None,
 ) -> Report:
-    """Compute the columns for the topics that count."""
+    """Compute the columns for the topics that count.
+
+    The run may be the path of its file, which is then scored without being held in memory, unless
+    `needs_table` says that a `Run` is needed.
+    """
     holds = FORMATS[format_]
     for column in columns:
         if column.row.judgments not in {"any", holds}:
@@ -114,16 +119,23 @@ def score(
                 f"found -R {format_}"
             )
             raise MeasureError(msg)
-    topics = _topics(judgments, run.table, complete=settings.complete)
-    compute = {"qrels": _by_grades, "qrels_jg": _by_groups, "prefs": by_preferences}[holds]
-    values = compute(columns, judgments, run, settings, topics)
+    if isinstance(run, Run):
+        name = run.name
+        topics = _topics(judgments, run.table, complete=settings.complete)
+        compute = {"qrels": _by_grades, "qrels_jg": _by_groups, "prefs": by_preferences}[holds]
+        values = compute(columns, judgments, run, settings, topics)
+    else:
+        scores = _evaluated(columns, judgments, run, settings)
+        name = scores.run_name
+        topics = _topics_of(scores, judgments)
+        values = _values(columns, scores, judgments, settings, topics)
     for place, column in enumerate(columns):
         if zscores is not None and column.row.summary not in {"text", "none"}:
             values[place] = _standardised(column.name, topics, values[place], zscores)
     names = [topic.name for topic in topics]
     # With -c trec_eval counts every judgment above 0 here, whatever -l says.
     totals = {"num_rel": float(np.sum(judgments.values > 0))} if settings.complete else {}
-    return Report(columns, names, values, run.name, totals, standardised=zscores is not None)
+    return Report(columns, names, values, name, totals, standardised=zscores is not None)
 
 
 def _topics(judgments: QueryTable, run: QueryTable, *, complete: bool) -> list[Topic]:
@@ -134,6 +146,21 @@ def _topics(judgments: QueryTable, run: QueryTable, *, complete: bool) -> list[T
         for place in sorted(range(len(ids)), key=ids.__getitem__)
     ]
     return [topic for topic in found if complete or topic.ranked is not None]
+
+
+def _topics_of(scores: Scores, judgments: QueryTable) -> list[Topic]:
+    """The topics that were scored; of those in the run, the place there is not known."""
+    places = {query: place for place, query in enumerate(judgments.queries)}
+    return [
+        Topic(query, places[query], None if outcome == "missing" else -1)
+        for query, outcome in zip(scores.queries, scores.outcomes, strict=True)
+    ]
+
+
+def needs_table(columns: Sequence[Column], format_: str) -> bool:
+    """Whether the run must be read as a whole before it can be scored."""
+    names = {column.row.name for column in columns}
+    return FORMATS[format_] != "qrels" or "relstring" in names
 
 
 def _measure(column: Column, settings: Settings) -> Measure:
@@ -158,24 +185,44 @@ def _by_grades(
     topics: Sequence[Topic],
 ) -> list[Values]:
     rule = RankingRule(depth=settings.depth)
-    measures = [_measure(column, settings) for column in columns if column.row.canonical]
-    conventions = Conventions(rule, every_judged_query=settings.complete)
-    scores = evaluate(Qrels(judgments), run, measures, profile=conventions)
-    remaining = iter(measures)
-    values: list[Values] = []
-    for column in columns:
+    scores = _evaluated(columns, judgments, run, settings)
+    values = _values(columns, scores, judgments, settings, topics)
+    for place, column in enumerate(columns):
         if column.row.name == "relstring":
             rank = partial(_judged, judgments, run.table, rule, settings)
-            values.append([_relstring(rank(topic), int(column.values[0])) for topic in topics])
-        elif column.row.canonical:
-            row = scores.values[scores.row_of(str(next(remaining)))].tolist()
-            for place, topic in enumerate(topics):
-                if _is_zero(column, topic, judgments, settings.level):
-                    row[place] = 0.0
-            logarithms = column.row.summary == "geometric mean"
-            values.append([math.log(value) for value in row] if logarithms else row)
-        else:
+            values[place] = [_relstring(rank(topic), int(column.values[0])) for topic in topics]
+    return values
+
+
+def _evaluated(
+    columns: Sequence[Column], judgments: QueryTable, run: Run | PathLike, settings: Settings
+) -> Scores:
+    """The measures of the columns, by the engine."""
+    measures = [_measure(column, settings) for column in columns if column.row.canonical]
+    rule = RankingRule(depth=settings.depth)
+    conventions = Conventions(rule, every_judged_query=settings.complete)
+    return evaluate(Qrels(judgments), run, measures, profile=conventions)
+
+
+def _values(
+    columns: Sequence[Column],
+    scores: Scores,
+    judgments: QueryTable,
+    settings: Settings,
+    topics: Sequence[Topic],
+) -> list[Values]:
+    """The value of each column and topic, with trec_eval's own zeros and logarithms."""
+    values: list[Values] = []
+    for column in columns:
+        if not column.row.canonical:
             values.append([1.0] * len(topics))
+            continue
+        row = scores.values[scores.row_of(str(_measure(column, settings)))].tolist()
+        for place, topic in enumerate(topics):
+            if _is_zero(column, topic, judgments, settings.level):
+                row[place] = 0.0
+        logarithms = column.row.summary == "geometric mean"
+        values.append([math.log(value) for value in row] if logarithms else row)
     return values
 
 
