@@ -257,6 +257,15 @@ def test_frames_round_trip(run: dict[str, dict[str, float]], random: Any) -> Non
     assert bits(Run.load(table.take(pa.array(order, pa.int64()))).to_dict()) == expected
 
 
+def test_columns_without_a_type_are_empty_or_missing() -> None:
+    """Where nothing is in a column Arrow may know no type: no rows, or rows that lack their id."""
+    nothing = pa.table({"query": pa.nulls(0), "document": pa.nulls(0), "score": pa.array([], "f8")})
+    assert Run.load(nothing).to_dict() == {}
+    missing = pa.table({"query": ["q"], "document": pa.nulls(1), "score": [1.0]})
+    with pytest.raises(DataError, match=r"^row 0: the document is missing$"):
+        Run.load(missing)
+
+
 def test_a_frame_of_a_run_has_ranks() -> None:
     """In the order of the ranks; judgments have grades."""
     frame = Run.from_dict({"q": {"a": 1, "b": 2}, "p": {"c": 1}}).to_frame("polars")

@@ -136,6 +136,8 @@ def _raise_missing(columns: list[Any], roles: tuple[str, ...], source: str) -> N
 
 def _strings(pa: Any, column: Any, name: str, source: str) -> StringColumn:
     """The ids of a column; what is missing is an empty string."""
+    if pa.types.is_null(column.type):  # nothing in it, and so no type: an empty pandas frame
+        column = column.cast(pa.large_string())
     kind = column.type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
