@@ -261,3 +261,43 @@ def test_no_value_is_nan_and_every_query_is_accounted_for(qrels: Rows, run: Rows
     assert len(scores.outcomes) == len(scores.queries)
     assert np.isfinite(scores.values).all()
     assert all(np.isfinite(value) for value in scores.mean.values())
+
+
+def test_what_overflows_is_an_error_and_never_nan() -> None:
+    """Numbers too large to compute with are named, on either backend, and nothing is printed."""
+    qrels, run = {"q": {"a": 1e308, "b": 1e308}}, {"q": {"b": 2.0, "a": 1.0}}
+    message = r"^Utility\(a=1e\+308,b=1e\+308\) of query 'q' must be a finite number, found inf$"
+    with pytest.raises(MeasureError, match=message):
+        evaluate(qrels, {"q": {"a": 1.0, "b": 2.0, "c": 3.0}}, ["Utility(a=1e308,b=1e308)"])
+    with pytest.raises(MeasureError, match=r"must be a finite number, found nan$"):
+        evaluate(qrels, run, ["G"])
+
+
+def test_a_text_that_names_several_measures_is_no_key() -> None:
+    """`P.5,10` asks for two measures; neither is found under it."""
+    scores = evaluate(QRELS, RUN, ["P.5,10"])
+    assert scores.measures == ("P@5", "P@10")
+    with pytest.raises(KeyError, match=r"was not computed"):
+        scores.mean["P.5,10"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ({"depth": 0}, "depth must be an integer from 1 up, or None; found 0"),
+        ({"depth": -1}, "depth must be an integer from 1 up, or None; found -1"),
+        ({"ties": "foo"}, "ties must be one of document descending, "),
+    ],
+)
+def test_rules_that_nobody_could_follow(rule: dict[str, Any], message: str) -> None:
+    """A ranking rule is checked where it is made."""
+    with pytest.raises(ConfigurationError, match=f"^{re.escape(message)}"):
+        RankingRule(**rule)
+
+
+def test_a_cutoff_has_an_end() -> None:
+    """A typing error in a cutoff is refused, not computed for hours."""
+    with pytest.raises(
+        MeasureError, match=r"^cutoff of SDCG must be an integer from 1 to 10000000"
+    ):
+        evaluate(QRELS, RUN, ["SDCG(max_rel=3)@1000000000000"])

@@ -111,7 +111,9 @@ def test_a_parameter_needs_a_kind_we_know() -> None:
 def test_parameters_are_checked() -> None:
     """A cutoff of a user's measure is a cutoff like any other."""
     register_share()
-    with pytest.raises(MeasureError, match="cutoff of Share must be an integer from 1 up, found 0"):
+    with pytest.raises(
+        MeasureError, match="cutoff of Share must be an integer from 1 to 10000000, found 0"
+    ):
         be.parse_measure("Share@0")
     with pytest.raises(MeasureError, match="Share needs a cutoff, as in Share@10"):
         be.parse_measure("Share")

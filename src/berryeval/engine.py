@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -67,6 +68,7 @@ def evaluate(
     else:
         results = as_run(run, lenient=lenient)
         found = _score_tables(judgments, results, unique, conventions.rule)
+    _check_finite(found, unique, judgments.table)
     return _scores(judgments.table, found, wanted, unique, conventions)
 
 
@@ -131,10 +133,16 @@ def _scores(
         counts=counts,
         extra_queries=tuple(found.extra_queries),
         run_name=found.run_name,
-        spellings={text: str(measure) for text, measure in wanted},
+        spellings=_spellings(wanted),
         dropped=qrels.dropped + found.dropped,
         left_out=tuple(ids[index].decode() for index in ordered if not counts_in[index]),
     )
+
+
+def _spellings(wanted: list[tuple[str, Measure]]) -> dict[str, str]:
+    """What each text that was used names; one that names several measures names none of them."""
+    times = Counter(text for text, _ in wanted)
+    return {text: str(measure) for text, measure in wanted if times[text] == 1}
 
 
 def _outcome(retrieved: int, _judged: int, relevant: int, in_run: int) -> Outcome:
@@ -203,9 +211,19 @@ def value_of(measure: Measure, judged: JudgedRanking | SubtopicRanking, query: s
         msg = f"{measure} failed for query {query!r}: {type(error).__name__}: {error}"
         raise MeasureError(msg) from error
     if not math.isfinite(value):
-        msg = f"{measure} of query {query!r} must be a finite number, found {value}"
-        raise MeasureError(msg)
+        raise _not_finite(measure, query, value)
     return value
+
+
+def _not_finite(measure: Measure, query: str, value: float) -> MeasureError:
+    return MeasureError(f"{measure} of query {query!r} must be a finite number, found {value}")
+
+
+def _check_finite(found: _Found, measures: list[Measure], qrels: QueryTable) -> None:
+    """Refuse what overflowed, whichever backend computed it."""
+    if not np.isfinite(found.values).all():
+        row, query = np.argwhere(~np.isfinite(found.values))[0].tolist()
+        raise _not_finite(measures[row], qrels.queries[query], float(found.values[row, query]))
 
 
 def judge(
@@ -220,14 +238,14 @@ def judge(
         grade_of[document] = float(qrels.values[row])
     grades = sorted(grade_of.values(), reverse=True)
     if run_query is None:
-        return JudgedRanking([], 0, grades)
+        return JudgedRanking((), 0, tuple(grades))
     ranked = rule.ranked(run, run_query)
     hits = [
         Hit(rank, grade_of[document])
         for rank, document in enumerate(ranked, start=1)
         if document in grade_of
     ]
-    return JudgedRanking(hits, len(ranked), grades)
+    return JudgedRanking(tuple(hits), len(ranked), tuple(grades))
 
 
 def _score_file(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from berryeval.errors import ConfigurationError
 from berryeval.io.table_value import TableValue
 
 if TYPE_CHECKING:
@@ -35,9 +36,21 @@ class RankingRule:
     single_precision: bool = False
     depth: int | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse a rule that nobody could follow."""
+        if self.ties not in get_args(Ties):
+            msg = f"ties must be one of {', '.join(get_args(Ties))}; found {self.ties!r}"
+            raise ConfigurationError(msg)
+        if self.depth is not None and (not isinstance(self.depth, int) or self.depth < 1):
+            msg = f"depth must be an integer from 1 up, or None; found {self.depth!r}"
+            raise ConfigurationError(msg)
+
     def order(self, documents: list[bytes], scores: list[float]) -> list[int]:
         """The places of the rows, best first; the native twin is `QueryJudge::rank`."""
-        keys = np.array(scores, dtype=np.float32).tolist() if self.single_precision else scores
+        keys = scores
+        if self.single_precision:
+            with np.errstate(over="ignore"):  # beyond float32 there is infinity, as in C
+                keys = np.array(scores, dtype=np.float64).astype(np.float32).tolist()
         places = list(range(len(keys)))
         if self.ties == "document descending":
             places.sort(key=lambda place: documents[place], reverse=True)

@@ -159,7 +159,11 @@ def test_debug_after_the_end_of_options_is_an_argument() -> None:
     ("redirection", "code", "said"),
     [
         ("version >&-", 0, ""),
-        ("version >/dev/full", 3, "error: [Errno 28] No space left on device\n"),
+        (
+            "version >/dev/full",
+            2,
+            "error: the output cannot be written: No space left on device\n",
+        ),
         ("nope 2>/dev/full", 2, ""),
         ("nope 2>&-", 2, ""),
     ],

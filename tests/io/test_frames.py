@@ -344,3 +344,11 @@ def test_evaluate_takes_them_all(tmp_path: Path) -> None:
         found = evaluate(one, other, ["nDCG@10", "P@1"])
         assert found.per_query("nDCG@10") == expected.per_query("nDCG@10")
         assert found.queries == expected.queries
+
+
+def test_a_run_does_not_change_with_the_array_below_its_frame() -> None:
+    """What was read stays as it was read."""
+    scores = np.array([1.0, 2.0])
+    run = Run.load(pl.DataFrame({"query": ["q", "q"], "document": ["a", "b"], "score": scores}))
+    scores[0] = 9.0
+    assert run.to_dict() == {"q": {"a": 1.0, "b": 2.0}}

@@ -47,3 +47,16 @@ def test_a_name_that_exists_is_refused() -> None:
     """No measure is replaced, by whatever spelling."""
     with pytest.raises(MeasureError, match=r"there is a measure 'NDCG' already \(nDCG\)"):
         register("NDCG")
+
+
+@pytest.mark.parametrize("name", ["", "a b", "X@5", "top_5", "9x", "query", "Outcome"])
+def test_names_that_could_not_be_asked_for(name: str) -> None:
+    """A name must be one that the grammar reads, and no column of a frame of scores."""
+    with pytest.raises(MeasureError, match=r"cannot be the name of a measure"):
+        register(name)
+
+
+def test_an_unknown_aggregate_is_refused() -> None:
+    """There are three ways to make one value of many."""
+    with pytest.raises(MeasureError, match=r"^aggregate must be one of mean, sum, geometric mean"):
+        register("Middle", aggregate="median")  # type: ignore[arg-type]

@@ -59,6 +59,9 @@ double ratio_squared(double place) {
 
 }  // namespace
 
+// The largest cutoff that the grammar accepts.
+constexpr std::size_t kDeepest = 10'000'000;
+
 double scaled_dcg(const JudgedRanking& judged, const Params& params) {
   double total = 0.0;
   for_each_gain(judged, params, params.cutoff, [&](std::size_t rank, double gain) {
@@ -66,7 +69,8 @@ double scaled_dcg(const JudgedRanking& judged, const Params& params) {
     return true;
   });
   double ideal = 0.0;
-  for (std::size_t rank = 1; rank <= params.cutoff; ++rank) ideal += 1.0 / discount(rank);
+  const std::size_t depth = std::min(params.cutoff, kDeepest);
+  for (std::size_t rank = 1; rank <= depth; ++rank) ideal += 1.0 / discount(rank);
   return total / ideal;
 }
 

@@ -80,9 +80,11 @@ def run(app: App, arguments: Sequence[str]) -> int:  # noqa: PLR0911 - one per k
         _abandon_stdout()
         return EXIT_PASSED
     except OSError as error:
-        if error.errno == errno.ENOSPC:
-            _abandon_stdout()
-        return _fail(error, EXIT_RUN_FAILED, debug=debug)
+        if error.errno != errno.ENOSPC:
+            return _fail(error, EXIT_RUN_FAILED, debug=debug)
+        _abandon_stdout()
+        full = OSError(f"the output cannot be written: {error.strerror}")
+        return _fail(full, EXIT_USAGE, debug=debug)
     except Exception as error:  # noqa: BLE001 - the last line of defence against a traceback
         hint = f"this looks like a bug; {DEBUG_FLAG} shows where it happened"
         return _fail(error, EXIT_RUN_FAILED, hint, debug=debug)

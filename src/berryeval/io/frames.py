@@ -183,8 +183,8 @@ def _numbers(pa: Any, column: Any, name: str, source: str) -> npt.NDArray[np.flo
         start = f"{source}: " if source else ""
         msg = f"{start}column {name!r} must hold numbers, found {kind}"
         raise DataError(msg)
-    numbers: npt.NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy()
-    return numbers
+    # A copy: the frame may lie on an array that its owner goes on changing.
+    return np.array(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
 
 
 def to_arrow(table: QueryTable, kind: Kind, name: str = "", *, ranks: bool = False) -> Any:

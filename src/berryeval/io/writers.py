@@ -57,9 +57,9 @@ def _strings(column: StringColumn, start: int, end: int) -> list[str]:
 def _word(what: str, text: str) -> str:
     """The id, if a TREC file can hold it."""
     data = text.encode()
-    comment = what == "query" and data.startswith(b"#")
+    comment = what == "query" and text.startswith(("#", "\ufeff"))
     if data.split() != [data] or b"\0" in data or comment:
-        why = "begins with #" if comment else "is empty, or has blanks in it"
+        why = "begins with # or a byte order mark" if comment else "is empty, or has blanks in it"
         msg = f"a TREC file cannot hold the {what} id {text!r}, which {why}; write JSON or Parquet"
         raise DataError(msg)
     return text

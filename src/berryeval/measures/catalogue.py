@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
 
 from berryeval.errors import MeasureError
 from berryeval.measures.base import Aggregate, Definition, Formula, Kind, measure
@@ -35,6 +36,8 @@ FAMILIES = (
 
 F = TypeVar("F", bound=Formula)
 _registered: dict[str, Definition] = {}
+_NAME: Final = re.compile(r"[^\W\d_][\w-]*[^\W\d_]|[^\W\d_]")  # ends in a letter: no cutoff
+_RESERVED: Final = {"query", "outcome"}  # columns beside the measures in a frame of scores
 
 
 @cache
@@ -86,8 +89,14 @@ def register(
     refused. With `kind="subtopics"` the function gets a
     `SubtopicRanking`, which knows a grade per document and subtopic.
     """
+    if aggregate not in get_args(Aggregate):
+        msg = f"aggregate must be one of {', '.join(get_args(Aggregate))}; found {aggregate!r}"
+        raise MeasureError(msg)
     known = names()
     for taken in (name, *aliases):
+        if not _NAME.fullmatch(taken) or taken.lower() in _RESERVED:
+            msg = f"{taken!r} cannot be the name of a measure: letters, digits, _ and - can"
+            raise MeasureError(msg)
         if taken.lower() in known:
             msg = f"there is a measure {taken!r} already ({known[taken.lower()][0].name})"
             raise MeasureError(msg)

@@ -87,13 +87,18 @@ def shown(value: Any) -> str:
     return repr(value)
 
 
+# Some measures look at every rank up to their cutoff; a typing error must not take hours.
+_DEEPEST: Final = 10_000_000
+
+
 def _count(value: Any) -> int | None:
     number = operator.index(value)
     return number if 0 <= number < 2**53 and not isinstance(value, bool) else None
 
 
 def _integer(value: Any) -> int | None:
-    return _count(value) or None
+    number = _count(value)
+    return number if number and number <= _DEEPEST else None
 
 
 def _number(value: Any) -> float | None:
@@ -158,7 +163,7 @@ CHECKS: Final[dict[str, Callable[[Any], Any]]] = {
     **{kind: _one_of(words) for kind, words in CHOICES.items()},
 }
 WANTED: Final[dict[str, str]] = {
-    "int": "an integer from 1 up",
+    "int": f"an integer from 1 to {_DEEPEST}",
     "Count": "an integer from 0 up",
     "float": "a number",
     "Positive": "a number above 0",
