@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 import mmap
 import os
-import secrets
-import shutil
 import sys
 import zlib
 from contextlib import contextmanager, suppress
@@ -139,6 +137,9 @@ def writing(path: PathLike) -> Iterator[Sink]:
     removed, and what was there before stays. Names that end in .gz or .zst are packed. A device or
     a pipe is written to directly.
     """
+    import secrets
+    import shutil
+
     target = Path(os.path.realpath(path))
     special = target.exists() and not target.is_file()
     place = target if special else target.with_name(f".berryeval-{secrets.token_hex(8)}.tmp")
