@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from berryeval.errors import DataError
 from berryeval.measures.preference_groups import Preference, judge_preferences
 from berryeval.measures.preferences import PREFERENCE_MEASURES
@@ -35,7 +33,7 @@ def by_preferences(
     rule = RankingRule(ties="document ascending", depth=settings.depth)
     values: list[list[float]] = [[] for _ in columns]
     for topic in topics:
-        ranking = _ranked(run.table, topic.ranked, rule)
+        ranking = [] if topic.ranked is None else rule.ranked(run.table, topic.ranked)
         try:
             judged = judge_preferences(_preferences(judgments, topic.judged), ranking)
         except DataError as error:
@@ -45,26 +43,6 @@ def by_preferences(
             formula = PREFERENCE_MEASURES.get(column.row.name)
             values[place].append(formula(judged) if formula else 1.0)
     return list(values)
-
-
-def _ranked(run: QueryTable, query: int | None, rule: RankingRule) -> list[bytes]:
-    if query is None:
-        return []
-    start, end = int(run.offsets[query]), int(run.offsets[query + 1])
-    documents = run.documents.to_bytes_list(start, end)
-    _check_distinct(documents, run, start)
-    order = rule.order(documents, run.values[start:end].tolist())
-    return [documents[place] for place in order]
-
-
-def _check_distinct(documents: list[bytes], run: QueryTable, start: int) -> None:
-    seen: set[bytes] = set()
-    for row, document in enumerate(documents, start=start):
-        if document in seen:
-            line = int(np.asarray(run.labels["line"])[row])
-            msg = f"{run.source}:{line}: document {document.decode()!r} stands twice in its query"
-            raise DataError(msg)
-        seen.add(document)
 
 
 def _preferences(judgments: QueryTable, query: int) -> Iterator[Preference]:
