@@ -17,7 +17,7 @@ from berryeval.errors import MeasureError
 from berryeval.io import trec
 from berryeval.io.files import PathLike, name_of, read_bytes
 from berryeval.io.load import is_text_file
-from berryeval.measures import Hit, JudgedRanking, Measure, SubtopicRanking, parse_measures
+from berryeval.measures import JudgedHit, JudgedRanking, Measure, SubtopicRanking, parse_measures
 from berryeval.measures.subtopics import judge_subtopics
 from berryeval.qrels import Qrels
 from berryeval.run import RankingRule, Run
@@ -241,7 +241,7 @@ def judge(
         return JudgedRanking((), 0, tuple(grades))
     ranked = rule.ranked(run, run_query)
     hits = [
-        Hit(rank, grade_of[document])
+        JudgedHit(rank, grade_of[document])
         for rank, document in enumerate(ranked, start=1)
         if document in grade_of
     ]

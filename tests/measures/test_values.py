@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from berryeval.engine import evaluate, judge
-from berryeval.measures import Hit, JudgedRanking, Measure, definitions, parse_measure
+from berryeval.measures import JudgedHit, JudgedRanking, Measure, definitions, parse_measure
 from berryeval.qrels import Qrels
 from berryeval.run import RankingRule, Run
 from tests.measures.rankings import Rows, judged_runs
@@ -16,7 +16,7 @@ from tests.measures.rankings import Rows, judged_runs
 # Rank by rank: grade 2, no judgment, grade 0, grade 1, in the pool but not judged, no judgment.
 # A document of grade 1 and one of grade 0 were not found.
 RANKING = JudgedRanking(
-    hits=[Hit(1, 2.0), Hit(3, 0.0), Hit(4, 1.0), Hit(5, -1.0)],
+    hits=[JudgedHit(1, 2.0), JudgedHit(3, 0.0), JudgedHit(4, 1.0), JudgedHit(5, -1.0)],
     retrieved=6,
     grades=[2.0, 1.0, 1.0, 0.0, 0.0, -1.0],
 )
@@ -142,7 +142,7 @@ def test_by_hand_through_evaluate() -> None:
 
 
 EMPTY = JudgedRanking([], 0, [2.0, 1.0, 0.0, -1.0])
-NOTHING_RELEVANT = JudgedRanking([Hit(1, 0.0), Hit(2, -1.0)], 3, [0.0, 0.0, -1.0])
+NOTHING_RELEVANT = JudgedRanking([JudgedHit(1, 0.0), JudgedHit(2, -1.0)], 3, [0.0, 0.0, -1.0])
 NOTHING_JUDGED = JudgedRanking([], 3, [])
 # What is not 0.0 there: for the empty ranking, without relevant documents, without judgments.
 EDGES: dict[str, tuple[float, float, float]] = {
@@ -199,13 +199,13 @@ def test_values_are_finite(tables: tuple[Rows, Rows]) -> None:
 
 def test_interpolated_precision_looks_ahead() -> None:
     """The best precision further down counts, not the precision where recall is reached."""
-    ranking = JudgedRanking([Hit(2, 1.0), Hit(3, 1.0)], 3, [1.0, 1.0])
+    ranking = JudgedRanking([JudgedHit(2, 1.0), JudgedHit(3, 1.0)], 3, [1.0, 1.0])
     assert parse_measure("IPrec@0.5")(ranking) == 2 / 3
 
 
 def test_halves_are_rounded_up_exactly() -> None:
     """A level just below a half is not rounded up by an addition."""
-    ranking = JudgedRanking([Hit(1, 1.0), Hit(4, 1.0)], 4, [1.0, 1.0])
+    ranking = JudgedRanking([JudgedHit(1, 1.0), JudgedHit(4, 1.0)], 4, [1.0, 1.0])
     below = math.nextafter(0.75, 0)
     assert parse_measure(f"IPrec@{below!r}")(ranking) == 1.0
     assert parse_measure("IPrec@0.75")(ranking) == 1 / 2
@@ -213,7 +213,7 @@ def test_halves_are_rounded_up_exactly() -> None:
 
 def test_gains_that_differ_by_little_are_sorted() -> None:
     """A perfect ranking has nDCG 1 also where gains differ by less than 1, unlike in trec_eval."""
-    ranking = JudgedRanking([Hit(1, 1.0), Hit(2, 2.0)], 2, [2.0, 1.0])
+    ranking = JudgedRanking([JudgedHit(1, 1.0), JudgedHit(2, 2.0)], 2, [2.0, 1.0])
     for name in ("nDCG", "nDCGrel", "RnDCG"):
         assert parse_measure(f"{name}(gains={{1:0.9,2:0.5}})")(ranking) == 1.0
 
@@ -226,7 +226,7 @@ def test_exponential_gains_stay_finite() -> None:
 
 def test_end_of_the_ranking_in_rndcg() -> None:
     """As in trec_eval, the end counts from two documents beyond the ideal ranking on."""
-    hits = [Hit(1, 1.0), Hit(3, 2.0)]
+    hits = [JudgedHit(1, 1.0), JudgedHit(3, 2.0)]
     first = (1 / 1) / 2
     second = 1 / (2 + 1 / math.log2(3))
     end = (1 + 2 / 2) / (2 + 1 / math.log2(3))
@@ -237,7 +237,7 @@ def test_end_of_the_ranking_in_rndcg() -> None:
 
 def test_the_residual_of_a_ranking_that_is_all_judged() -> None:
     """RBP can still grow below a ranking; trec_eval's name for the residual says 0, as it does."""
-    ranking = JudgedRanking([Hit(1, 1.0), Hit(2, 0.0)], 2, [1.0, 0.0])
+    ranking = JudgedRanking([JudgedHit(1, 1.0), JudgedHit(2, 0.0)], 2, [1.0, 0.0])
     assert parse_measure("RBPResidual(p=0.5)")(ranking) == 1 / 4
     assert parse_measure("rbp_resid_p=0.5")(ranking) == 0.0
 

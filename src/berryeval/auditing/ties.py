@@ -19,7 +19,7 @@ import numpy as np
 
 from berryeval.engine import value_of
 from berryeval.errors import MeasureError
-from berryeval.measures import Hit, JudgedRanking, Measure
+from berryeval.measures import JudgedHit, JudgedRanking, Measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +51,7 @@ class Span:
     first: int
     last: int
 
-    def hits(self, judged: JudgedRanking) -> list[Hit]:
+    def hits(self, judged: JudgedRanking) -> list[JudgedHit]:
         """The judged documents among them."""
         start = bisect_left(judged.hits, self.first, key=_rank_of)
         return list(judged.hits[start : bisect_right(judged.hits, self.last, key=_rank_of)])
@@ -143,7 +143,7 @@ def effect_of(
     moving = {rank for one in tied for rank in one.ranks}
     still = [hit for hit in judged.hits if hit.rank not in moving]
 
-    def value_with(hits: list[Hit]) -> float:
+    def value_with(hits: list[JudgedHit]) -> float:
         order = JudgedRanking(sorted(still + hits), judged.retrieved, judged.grades)
         return value_of(measure, order, query)
 
@@ -190,29 +190,31 @@ class _Tied:
             size -= same
         return count
 
-    def orders(self) -> Iterator[list[Hit]]:
+    def orders(self) -> Iterator[list[JudgedHit]]:
         """Each of them once."""
         return _placements(tuple(self.ranks), sorted(Counter(self.grades).items()))
 
-    def drawn(self, generator: random.Random) -> list[Hit]:
+    def drawn(self, generator: random.Random) -> list[JudgedHit]:
         """One of them at random."""
-        return list(map(Hit, generator.sample(self.ranks, len(self.grades)), self.grades))
+        return list(map(JudgedHit, generator.sample(self.ranks, len(self.grades)), self.grades))
 
-    def by_grade(self, *, falling: bool) -> list[Hit]:
+    def by_grade(self, *, falling: bool) -> list[JudgedHit]:
         """Relevant documents first, or last; those without a judgment in between."""
         grades = sorted(self.grades, reverse=falling)
         relevant = sum(grade > 0 for grade in grades)
         top = relevant if falling else len(grades) - relevant
         bottom = len(self.ranks) - (len(grades) - top)
-        return list(map(Hit, [*self.ranks[:top], *self.ranks[bottom:]], grades))
+        return list(map(JudgedHit, [*self.ranks[:top], *self.ranks[bottom:]], grades))
 
 
-def _all_orders(tied: list[_Tied]) -> Iterator[list[Hit]]:
+def _all_orders(tied: list[_Tied]) -> Iterator[list[JudgedHit]]:
     for chosen in itertools.product(*(list(one.orders()) for one in tied)):
         yield list(itertools.chain.from_iterable(chosen))
 
 
-def _placements(ranks: tuple[int, ...], grades: list[tuple[float, int]]) -> Iterator[list[Hit]]:
+def _placements(
+    ranks: tuple[int, ...], grades: list[tuple[float, int]]
+) -> Iterator[list[JudgedHit]]:
     """Every way to put so many documents of each grade at these ranks."""
     if not grades:
         yield []
@@ -221,4 +223,4 @@ def _placements(ranks: tuple[int, ...], grades: list[tuple[float, int]]) -> Iter
     for taken in itertools.combinations(ranks, count):
         rest = tuple(rank for rank in ranks if rank not in taken)
         for others in _placements(rest, grades[1:]):
-            yield [Hit(rank, grade) for rank in taken] + others
+            yield [JudgedHit(rank, grade) for rank in taken] + others

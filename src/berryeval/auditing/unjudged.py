@@ -31,7 +31,7 @@ from berryeval.auditing.ties import without_subtopics
 from berryeval.conventions import Conventions, find_profile
 from berryeval.engine import as_qrels, as_run, judge, value_of
 from berryeval.intervals import Interval, aggregate
-from berryeval.measures import Hit, JudgedRanking, Measure, parse_measure
+from berryeval.measures import JudgedHit, JudgedRanking, Measure, parse_measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -172,7 +172,9 @@ def _splits(count: int, highest: float) -> Iterator[tuple[float, ...]]:
 def _filled(judged: JudgedRanking, holes: list[int], filling: tuple[float, ...]) -> JudgedRanking:
     """The ranking as if its unjudged documents had these grades."""
     judged_hits = [hit for hit in judged.hits if hit.grade >= 0]
-    hits = judged_hits + [Hit(rank, grade) for rank, grade in zip(holes, filling, strict=True)]
+    hits = judged_hits + [
+        JudgedHit(rank, grade) for rank, grade in zip(holes, filling, strict=True)
+    ]
     grades = list(judged.grades)
     for hit in judged.hits:
         if hit.grade < 0:

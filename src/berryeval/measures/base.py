@@ -12,15 +12,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from berryeval.errors import MeasureError
+from berryeval.judged import JudgedHit, JudgedRanking
 from berryeval.measures.parameters import CHECKS, REQUIRED, Parameter, shown
 
 if TYPE_CHECKING:
     from berryeval.measures.subtopics import SubtopicRanking
 
-__all__ = ["Definition", "Hit", "JudgedRanking", "Measure", "Parameter", "measure"]
+__all__ = ["Definition", "JudgedHit", "JudgedRanking", "Measure", "Parameter", "measure"]
 
 Aggregate: TypeAlias = Literal["mean", "sum", "geometric mean"]
 # What a formula looks at: a `JudgedRanking`, or a `SubtopicRanking` (in Python only).
@@ -28,52 +29,6 @@ Kind: TypeAlias = Literal["ranking", "subtopics"]
 Formula: TypeAlias = Callable[..., float]
 Suffix: TypeAlias = Callable[[str], Sequence[Mapping[str, Any]]]
 F = TypeVar("F", bound=Formula)
-
-
-class Hit(NamedTuple):
-    """A document of the ranking that has a line in the judgments."""
-
-    rank: int
-    grade: float
-
-
-@dataclass(frozen=True)
-class JudgedRanking:
-    """One ranking after the join with its judgments; the only thing a measure sees.
-
-    Attributes:
-        hits: the documents of the ranking that the judgments know, best rank first. A negative
-            grade means: in the pool, but not judged.
-        retrieved: how many documents the ranking holds.
-        grades: the grades of all documents in the query's judgments, found or not, highest first.
-    """
-
-    hits: Sequence[Hit]
-    retrieved: int
-    grades: Sequence[float]
-
-    def relevant_ranks(self, rel: float, cutoff: int | None = None) -> list[int]:
-        """The ranks, up to `cutoff`, of the documents whose grade reaches `rel`."""
-        return [
-            hit.rank
-            for hit in self.hits
-            if hit.grade >= rel and (cutoff is None or hit.rank <= cutoff)
-        ]
-
-    def relevant_total(self, rel: float) -> int:
-        """How many relevant documents the judgments know."""
-        return sum(grade >= rel for grade in self.grades)
-
-    def cut(self, depth: int) -> JudgedRanking:
-        """The ranking without what stands below `depth`."""
-        hits = [hit for hit in self.hits if hit.rank <= depth]
-        return JudgedRanking(hits, min(self.retrieved, depth), self.grades)
-
-    def condensed(self) -> JudgedRanking:
-        """The ranking without its unjudged documents, the others moved up."""
-        judged = [hit for hit in self.hits if hit.grade >= 0]
-        hits = [Hit(rank, hit.grade) for rank, hit in enumerate(judged, start=1)]
-        return JudgedRanking(hits, len(hits), self.grades)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,154 @@
+"""Frozen dataclasses that go to JSON and come back: checked, and with what we do not know kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
+
+from berryeval.errors import DataError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["JsonRecord", "Reader", "found", "one_of", "read_texts", "refused"]
+
+# Takes a value and where it stands; gives what the field holds, or raises a DataError.
+Reader: TypeAlias = Callable[[Any, str], Any]
+
+
+class JsonRecord:
+    """The JSON form of a dataclass: its fields by name, those at their default left out.
+
+    A field `extra` keeps names that the class does not know, so that reading and writing a file
+    loses nothing. What a field may hold is said by its annotation.
+    """
+
+    __slots__ = ()
+    readers: ClassVar[Mapping[str, Reader]] = {}  # for annotations beyond those of READERS
+
+    @classmethod
+    def from_json(cls, data: Any, where: str = "") -> Self:
+        """From a JSON object; `where` says in messages where it stands, as "queries[3]"."""
+        if not isinstance(data, Mapping):
+            msg = f"{_at(where)}expected an object, found {found(data)}"
+            raise DataError(msg)
+        known = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
+        known.pop("extra", None)
+        values: dict[str, Any] = {}
+        for name, field in known.items():
+            if name in data:
+                values[name] = cls._read(str(field.type), data[name], f"{where}.{name}".lstrip("."))
+            elif _is_required(field):
+                msg = (
+                    f"{_at(where)}has no {name!r}; found {', '.join(map(repr, data)) or 'nothing'}"
+                )
+                raise DataError(msg)
+        values["extra"] = {name: value for name, value in data.items() if name not in known}
+        try:
+            return cls(**values)
+        except DataError as error:
+            msg = f"{_at(where)}{error}"
+            raise DataError(msg) from None
+
+    @classmethod
+    def _read(cls, kind: str, value: Any, where: str) -> Any:
+        if kind.endswith(" | None"):
+            return None if value is None else cls._read(kind.removesuffix(" | None"), value, where)
+        return (cls.readers.get(kind) or READERS[kind])(value, where)
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON object; `from_json` reads it back."""
+        data: dict[str, Any] = {}
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if field.name == "extra" or (not _is_required(field) and value == _default(field)):
+                continue
+            if isinstance(value, JsonRecord):
+                data[field.name] = value.to_json()
+            elif isinstance(value, tuple):
+                data[field.name] = list(value)
+            else:
+                data[field.name] = dict(value) if isinstance(value, Mapping) else value
+        return {**data, **getattr(self, "extra", {})}
+
+
+def found(value: object) -> str:
+    """A value in messages: its kind in JSON's words, and what it is."""
+    if value is None or isinstance(value, bool):
+        return str(value).lower().replace("none", "null")
+    kinds = {str: "string", int: "number", float: "number", list: "array", dict: "object"}
+    return f"{kinds.get(type(value), type(value).__name__)} {value!r:.80}"
+
+
+def _at(where: str) -> str:
+    return f"{where}: " if where else ""
+
+
+def _is_required(field: dataclasses.Field[Any]) -> bool:
+    missing = dataclasses.MISSING
+    return field.default is missing and field.default_factory is missing
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return field.default
+
+
+def refused(where: str, wanted: str, value: object) -> DataError:
+    """The error that a value is not what was expected."""
+    return DataError(f"{_at(where)}expected {wanted}, found {found(value)}")
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        raise refused(where, "a string", value)
+    return value
+
+
+def _whole(value: Any, where: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise refused(where, "a whole number", value)
+    return value
+
+
+def _number(value: Any, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise refused(where, "a number", value)
+    return value
+
+
+def read_texts(value: Any, where: str) -> tuple[str, ...]:
+    """An array of strings."""
+    if not isinstance(value, list | tuple):
+        raise refused(where, "an array of strings", value)
+    return tuple(_text(item, f"{where}[{place}]") for place, item in enumerate(value))
+
+
+def _object(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise refused(where, "an object", value)
+    return dict(value)
+
+
+def one_of(*words: str) -> Reader:
+    """A reader that takes these words only."""
+
+    def read(value: Any, where: str) -> str:
+        if value not in words:
+            raise refused(where, " or ".join(map(repr, words)), value)
+        return str(value)
+
+    return read
+
+
+# What each annotation means in JSON.
+READERS: Final[Mapping[str, Reader]] = {
+    "str": _text,
+    "int": _whole,
+    "float": _number,
+    "tuple[str, ...]": read_texts,
+    "Mapping[str, Any]": _object,
+}

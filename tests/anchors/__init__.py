@@ -1,0 +1,1 @@
+"""Anchors, and the texts they point into."""

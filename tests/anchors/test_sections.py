@@ -1,0 +1,120 @@
+"""The sections of Markdown texts."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from berryeval.anchors.sections import Section, parse_sections, slug
+
+GUIDE = """\
+Before everything.
+
+# Guide
+
+Hello.
+
+## Set up {#setup}
+
+```sh
+# not a heading
+## neither
+```
+
+### From source
+
+Build it.
+
+## Set up
+
+Again.
+
+Old style
+=========
+
+Text.
+"""
+
+
+def texts(sections: tuple[Section, ...]) -> dict[str, tuple[str, str]]:
+    """The first line of each section, and of what follows it."""
+    return {
+        section.id: (
+            GUIDE[section.start :].split("\n", maxsplit=1)[0],
+            GUIDE[section.end :].split("\n", maxsplit=1)[0],
+        )
+        for section in sections
+    }
+
+
+def test_sections_have_paths_and_ids() -> None:
+    """The path names the headings above, the id is the given one or the slug."""
+    found = [(section.path, section.id, section.level) for section in parse_sections(GUIDE)]
+    assert found == [
+        ((), "", 0),
+        (("Guide",), "guide", 1),
+        (("Guide", "Set up"), "setup", 2),
+        (("Guide", "Set up", "From source"), "from-source", 3),
+        (("Guide", "Set up"), "set-up", 2),
+        (("Old style",), "old-style", 1),
+    ]
+
+
+def test_a_section_ends_where_the_next_of_its_level_begins() -> None:
+    """Subsections belong to the section; `own_end` leaves them out."""
+    sections = parse_sections(GUIDE)
+    assert texts(sections) == {
+        "": ("Before everything.", "# Guide"),
+        "guide": ("# Guide", "Old style"),
+        "setup": ("## Set up {#setup}", "## Set up"),
+        "from-source": ("### From source", "## Set up"),
+        "set-up": ("## Set up", "Old style"),
+        "old-style": ("Old style", ""),
+    }
+    setup = sections[2]
+    assert GUIDE[setup.own_end :].startswith("### From source")
+
+
+@pytest.mark.parametrize(
+    ("heading", "expected"),
+    [
+        ("Set up", "set-up"), ("What's `new` in 3.2?", "whats-new-in-32"), ("A  b", "a--b"),
+        ("See [the docs](http://x/y)", "see-the-docs"), ("Über uns", "über-uns"),
+        ("a_b-c", "a_b-c"),
+    ],
+)  # fmt: skip
+def test_slugs_are_those_of_links(heading: str, expected: str) -> None:
+    """Lower case, punctuation gone, hyphens for spaces."""
+    assert slug(heading) == expected
+
+
+def test_a_repeated_heading_gets_a_number() -> None:
+    """As links on code hosts do it."""
+    assert [s.id for s in parse_sections("# A\n# A\n# A\n")] == ["a", "a-1", "a-2"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "plain text\n", "#no space\n", "    # indented code\n", "```\n# never closed\n",
+        "---\ntitle: x\n---\ntext\n", "- item\n---\n", "| a |\n---\n", "#######  seven\n",
+    ],
+)  # fmt: skip
+def test_what_is_no_heading(text: str) -> None:
+    """Code, front matter, lists, tables and plain text have no sections of their own."""
+    assert all(section.level == 0 for section in parse_sections(text))
+
+
+@given(st.text(alphabet="#=-` ab\n\r~{}", max_size=80))
+def test_own_texts_tile_the_text(text: str) -> None:
+    """Every character but blank space before the first heading is in exactly one own text."""
+    sections = parse_sections(text)
+    for before, after in itertools.pairwise(sections):
+        assert before.own_end == after.start
+        assert before.start < before.own_end <= before.end
+    if sections:
+        assert sections[-1].own_end == len(text)
+        assert not text[: sections[0].start].strip() or text.startswith("---")
