@@ -1,0 +1,66 @@
+"""`dense`: search by the cosine of embeddings, exact, in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from berryeval.providers.base import Provider, best_hits, searched_text
+from berryeval.providers.embedders import EMBEDDERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from berryeval.providers.embedders import Embedder
+    from berryeval.records import Chunk, Hit, Query
+
+__all__ = ["Dense"]
+
+
+@dataclass
+class Dense(Provider):
+    """Every chunk and every query a vector; the hits are the nearest by angle.
+
+    Attributes:
+        embedder: who makes vectors of texts.
+        embedder_options: what the embedder is made with.
+    """
+
+    embedder: str = "wordllama"
+    embedder_options: Mapping[str, Any] = field(default_factory=dict)
+    _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
+    _vectors: Any = field(default=None, init=False, repr=False)
+
+    def index(self, chunks: Sequence[Chunk]) -> None:
+        """Embed every chunk."""
+        self._chunks = chunks
+        self._vectors = self.embed([searched_text(chunk) for chunk in chunks])
+
+    def search(self, query: Query, k: int) -> list[Hit]:
+        """The nearest chunks; one without a direction, such as an empty text, is no hit."""
+        if not len(self._chunks):
+            return []
+        vector = self.embed([query.text])[0]
+        if not vector.any():
+            return []
+        cosines = self._vectors @ vector
+        cosines[~self._vectors.any(axis=1)] = -np.inf
+        return best_hits(self._chunks, cosines, k, least=-np.inf)
+
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """The vectors of texts, of length 1; all zeros for a text that says nothing."""
+        if not texts:
+            return np.zeros((0, 1), dtype=np.float32)
+        vectors = np.nan_to_num(np.asarray(self._embedder.embed(texts), dtype=np.float32))
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        lengths[lengths == 0] = 1.0
+        return vectors / lengths
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        return EMBEDDERS.get(self.embedder)(**self.embedder_options)

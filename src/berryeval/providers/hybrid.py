@@ -1,0 +1,88 @@
+"""`hybrid`: the rankings of other providers, fused by rank.
+
+score(d) = sum over the providers: weight / (k + rank of d), where it is ranked. Cormack, Clarke and
+Büttcher (2009), "Reciprocal Rank Fusion Outperforms Condorcet and Individual Rank Learning
+Methods".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from berryeval.errors import ConfigurationError
+from berryeval.providers.base import Provider
+from berryeval.providers.table import make_provider
+from berryeval.run import RankingRule
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from berryeval.records import Chunk, Hit, Query
+
+__all__ = ["Hybrid"]
+
+
+@dataclass
+class Hybrid(Provider):
+    """Reciprocal rank fusion of other providers over the same chunks.
+
+    Attributes:
+        providers: their names, or providers.
+        weights: how much each counts; 1 if not given.
+        k: how fast a rank loses worth.
+        depth: how many hits of each are fused, at least as many as are asked for.
+        options: by name, what each is made with.
+    """
+
+    providers: Sequence[str | Provider] = ("bm25", "dense")
+    weights: Sequence[float] = ()
+    k: int = 60
+    depth: int = 100
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    _children: list[Provider] = field(default_factory=list, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse weights that do not fit, and make the providers."""
+        if not self.weights:
+            self.weights = [1.0] * len(self.providers)
+        if len(self.weights) != len(self.providers) or any(not w >= 0 for w in self.weights):
+            msg = (
+                f"hybrid needs a weight of 0 or more for each of its {len(self.providers)} "
+                f"providers, found {list(self.weights)}"
+            )
+            raise ConfigurationError(msg)
+        self._children = [
+            make_provider(child, self.options.get(child)) if isinstance(child, str) else child
+            for child in self.providers
+        ]
+
+    def index(self, chunks: Sequence[Chunk]) -> None:
+        """Each provider indexes all chunks."""
+        for child in self._children:
+            child.index(chunks)
+
+    def search(self, query: Query, k: int) -> list[Hit]:
+        """The hits of all, by their fused score."""
+        hit_of: dict[str, Hit] = {}
+        score_of: dict[str, float] = {}
+        for child, weight in zip(self._children, self.weights, strict=True):
+            first: dict[str, Hit] = {}
+            for hit in child.search(query, max(k, self.depth)):
+                first.setdefault(hit.id, hit)
+            for rank, (name, hit) in enumerate(first.items(), start=1):
+                hit_of.setdefault(name, hit)
+                score_of[name] = score_of.get(name, 0.0) + weight / (self.k + rank)
+        ids = list(hit_of)
+        order = RankingRule(depth=k).order(
+            [name.encode() for name in ids], [score_of[name] for name in ids]
+        )
+        return [
+            replace(hit_of[ids[place]], score=score_of[ids[place]], rank=rank)
+            for rank, place in enumerate(order, start=1)
+        ]
+
+    def close(self) -> None:
+        """Close every provider."""
+        for child in self._children:
+            child.close()

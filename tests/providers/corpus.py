@@ -1,0 +1,23 @@
+"""A few chunks to search."""
+
+from __future__ import annotations
+
+from berryeval.records import Chunk, Query
+
+TEXTS = {
+    "tokens": "Access tokens expire after one hour; refresh tokens after thirty days.",
+    "limits": "The rate limit is one hundred requests per minute and key.",
+    "backup": "Backups run every night and are kept for thirty days.",
+    "retry": "Retries wait twice as long each time; a request that failed may be sent again.",
+    "empty": "",
+    "pool": "The connection pool holds twenty connections to the database.",
+}
+CHUNKS = [
+    Chunk(name, "handbook", text, section=("Handbook", name.title()))
+    for name, text in TEXTS.items()
+]
+
+
+def query(text: str) -> Query:
+    """A query of this text."""
+    return Query("q", text)

@@ -1,0 +1,111 @@
+"""The providers `dense` and `hybrid`, with the embeddings that come with wordllama."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from berryeval.errors import ConfigurationError
+from berryeval.providers import Provider, make_provider
+from berryeval.providers.dense import Dense
+from berryeval.providers.hybrid import Hybrid
+from berryeval.records import Hit, Query
+from tests.providers.corpus import CHUNKS, query
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Fixed(Provider):
+    """Returns the ids it was made with."""
+
+    def __init__(self, *ids: str) -> None:
+        self.ids = ids
+        self.closed = False
+
+    def search(self, query: Query, k: int) -> Sequence[Hit]:
+        """The first k ids."""
+        assert query.text
+        return [Hit(name) for name in self.ids[:k]]
+
+    def close(self) -> None:
+        """Remember it."""
+        self.closed = True
+
+
+def test_dense_finds_by_meaning() -> None:
+    """No word of the query stands in the chunk it finds."""
+    provider = Dense()
+    provider.index(CHUNKS)
+    assert provider.search(query("restoring lost data from a copy"), 1)[0].id == "backup"
+
+
+def test_dense_scores_are_cosines() -> None:
+    """Those of the vectors, in falling order; an empty chunk is no hit."""
+    provider = Dense()
+    provider.index(CHUNKS)
+    hits = provider.search(query("rate limit"), 10)
+    assert {hit.id for hit in hits} == {chunk.id for chunk in CHUNKS}  # the heading is text too
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+    assert all(-1.000001 <= score <= 1.000001 for score in scores)
+    assert np.allclose(np.linalg.norm(provider.embed(["one", "two words"]), axis=1), 1.0)
+
+
+def test_dense_without_text_finds_nothing() -> None:
+    """Neither an empty query nor an empty corpus is an error."""
+    provider = Dense()
+    provider.index([])
+    assert provider.search(query("anything"), 3) == []
+    provider.index(CHUNKS)
+    assert provider.search(query(""), 3) == []
+
+
+def test_hybrid_adds_reciprocal_ranks() -> None:
+    """By hand: 1/61 + 1/62 for what is first and second, and so on; repeats count once."""
+    fused = Hybrid([Fixed("a", "b", "a", "c"), Fixed("b", "d")], weights=[1, 2])
+    hits = fused.search(query("x"), 10)
+    expected = {
+        "b": 1 / 62 + 2 / 61, "a": 1 / 61, "c": 1 / 63, "d": 2 / 62,
+    }  # fmt: skip
+    assert {hit.id: hit.score for hit in hits} == pytest.approx(expected)
+    assert [hit.id for hit in hits] == ["b", "d", "a", "c"]
+    assert [hit.rank for hit in hits] == [1, 2, 3, 4]
+
+
+def test_hybrid_fuses_the_bundled_two() -> None:
+    """The default is bm25 and dense over the same chunks."""
+    with make_provider("hybrid", {"options": {"bm25": {"k1": 0.9}}}) as provider:
+        provider.index(CHUNKS)
+        assert provider.search(query("how long are backups kept"), 2)[0].id == "backup"
+
+
+def test_hybrid_closes_its_providers() -> None:
+    """Nothing is left open."""
+    children = [Fixed("a"), Fixed("b")]
+    with Hybrid(children):
+        assert not any(child.closed for child in children)
+    assert all(child.closed for child in children)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("bm52", {}, r"unknown provider 'bm52'; did you mean bm25\?"),
+        (
+            "bm25",
+            {"stemer": "english"},
+            r"provider 'bm25' has no option 'stemer'; did you mean 'st",
+        ),
+        ("hybrid", {"weights": [1.0]}, r"a weight of 0 or more for each of its 2 providers, found"),
+        ("hybrid", {"providers": ["bm25", "dens"]}, r"unknown provider 'dens'; did you mean dense"),
+    ],
+)
+def test_wrong_names_and_options_are_refused(
+    name: str, options: dict[str, object], message: str
+) -> None:
+    """With the nearest that exist."""
+    with pytest.raises(ConfigurationError, match=message):
+        make_provider(name, options)
