@@ -27,7 +27,11 @@ __all__ = ["Bm25"]
 _WORD: Final = re.compile(r"\w+")
 # The words Lucene's analyser of English leaves out.
 STOPWORDS: Final = frozenset(
-    ["a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with"]
+    re.split(
+        r"\s+",
+        "a an and are as at be but by for if in into is it no not of on or such that the their "
+        "then there these they this to was will with",
+    )
 )
 
 

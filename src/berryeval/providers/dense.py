@@ -59,7 +59,8 @@ class Dense(Provider):
         vectors = np.nan_to_num(np.asarray(self._embedder.embed(texts), dtype=np.float32))
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         lengths[lengths == 0] = 1.0
-        return vectors / lengths
+        vectors /= lengths
+        return vectors
 
     @cached_property
     def _embedder(self) -> Embedder:
