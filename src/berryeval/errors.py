@@ -8,6 +8,8 @@
     │   └── RepeatedDocumentError    a document stands twice in one query
     ├── MeasureError                 an unknown measure, or a parameter it does not take
     │                                (also a ValueError)
+    ├── ProviderError                a provider could not answer; says whether trying again may help
+    ├── RunFailedError               a run was given up; what was done is kept
     ├── MissingDependencyError       a feature needs a package that is not installed; says which
     │                                (also an ImportError)
     └── BackendUnavailableError      a backend was demanded that this installation does not have
@@ -24,7 +26,9 @@ __all__ = [
     "DataError",
     "MeasureError",
     "MissingDependencyError",
+    "ProviderError",
     "RepeatedDocumentError",
+    "RunFailedError",
 ]
 
 
@@ -46,6 +50,26 @@ class RepeatedDocumentError(DataError):
 
 class MeasureError(BerryEvalError, ValueError):
     """A measure nobody knows, a parameter it does not take, or a value that is no number."""
+
+
+class ProviderError(BerryEvalError):
+    """A provider could not answer.
+
+    Attributes:
+        passing: whether the same question may be answered when it is asked again.
+        retry_after: how many seconds the provider asked to wait, if it did.
+    """
+
+    def __init__(
+        self, message: str, *, passing: bool = False, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.passing = passing
+        self.retry_after = retry_after
+
+
+class RunFailedError(BerryEvalError):
+    """A run was given up; what was done until then is kept."""
 
 
 class MissingDependencyError(BerryEvalError, ImportError):

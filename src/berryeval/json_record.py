@@ -65,13 +65,16 @@ class JsonRecord:
             value = getattr(self, field.name)
             if field.name == "extra" or (not _is_required(field) and value == _default(field)):
                 continue
-            if isinstance(value, JsonRecord):
-                data[field.name] = value.to_json()
-            elif isinstance(value, tuple):
-                data[field.name] = list(value)
-            else:
-                data[field.name] = dict(value) if isinstance(value, Mapping) else value
+            data[field.name] = _plain(value)
         return {**data, **getattr(self, "extra", {})}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, JsonRecord):
+        return value.to_json()
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def found(value: object) -> str:

@@ -1,0 +1,1 @@
+"""The harness: ask every query of a provider, lose nothing, measure fairly."""

@@ -1,0 +1,84 @@
+"""How patient a run is: time per attempt, attempts per query, errors per run."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Final
+
+from berryeval.errors import ConfigurationError, ProviderError
+
+__all__ = ["Policy"]
+
+# What the world outside raises when it may be better in a moment.
+_PASSING: Final = (ConnectionError, TimeoutError)
+_SURE_AFTER: Final = 20  # so many queries before a share of them says anything
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How patient a run is.
+
+    Attributes:
+        concurrency: how many queries are asked at once.
+        timeout: seconds an attempt may take.
+        attempts: how often a query is asked when errors that can pass come up.
+        first_wait: seconds before the second attempt; each wait is twice the last, at most
+            `longest_wait`, and shortened by chance so that many do not come back at once.
+        longest_wait: seconds. A provider that asks for more in `Retry-After` is heard up to it.
+        error_budget: the share of queries that may fail; a run that has used it up is stopped.
+        warm_up: how many queries are asked once before anything is measured.
+        seed: of the chance in the waits.
+    """
+
+    concurrency: int = 4
+    timeout: float = 30.0
+    attempts: int = 3
+    first_wait: float = 0.5
+    longest_wait: float = 30.0
+    error_budget: float = 0.5
+    warm_up: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be followed."""
+        for name, least in (("concurrency", 1), ("attempts", 1), ("warm_up", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                msg = f"{name} must be a whole number from {least} up, found {value!r}"
+                raise ConfigurationError(msg)
+        for name in ("timeout", "longest_wait"):
+            if not getattr(self, name) > 0:
+                msg = f"{name} must be more than 0 seconds, found {getattr(self, name)!r}"
+                raise ConfigurationError(msg)
+        if not self.first_wait >= 0:
+            msg = f"first_wait must be 0 seconds or more, found {self.first_wait!r}"
+            raise ConfigurationError(msg)
+        if not 0 <= self.error_budget <= 1:
+            msg = f"error_budget must lie between 0 and 1, found {self.error_budget!r}"
+            raise ConfigurationError(msg)
+
+    def wait_before(self, attempt: int, error: Exception, query_id: str) -> float | None:
+        """Seconds to wait before this attempt; None if another would not help."""
+        if attempt > self.attempts or not _may_pass(error):
+            return None
+        asked_for = getattr(error, "retry_after", None)
+        if asked_for is not None:
+            return min(float(asked_for), self.longest_wait)
+        chance = random.Random(f"{self.seed}:{query_id}:{attempt}").uniform(0.5, 1.0)  # noqa: S311
+        longest: float = min(self.first_wait * 2 ** (attempt - 2), self.longest_wait)
+        return longest * chance
+
+    def is_hopeless(self, failed: int, done: int, total: int) -> bool:
+        """Whether so many queries have failed that the rest is not worth asking."""
+        if self.error_budget >= 1:
+            return False
+        if failed > self.error_budget * total:
+            return True
+        return done >= _SURE_AFTER and failed == done  # nothing has ever worked
+
+
+def _may_pass(error: Exception) -> bool:
+    if isinstance(error, ProviderError):
+        return error.passing
+    return isinstance(error, _PASSING)

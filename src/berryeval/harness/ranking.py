@@ -1,0 +1,121 @@
+"""What became of one query, and how a provider's answer is made fair."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+from berryeval.errors import DataError, ProviderError
+from berryeval.json_record import JsonRecord, Reader, one_of, refused
+from berryeval.records import Hit
+from berryeval.run import RankingRule
+
+__all__ = ["Outcome", "Ranking", "fair_ranking"]
+
+Outcome: TypeAlias = Literal["ok", "empty", "error", "timeout"]
+
+
+def _hits(value: Any, where: str) -> tuple[Hit, ...]:
+    if not isinstance(value, list):
+        raise refused(where, "an array of hits", value)
+    return tuple(Hit.from_json(item, f"{where}[{place}]") for place, item in enumerate(value))
+
+
+@dataclass(frozen=True)
+class Ranking(JsonRecord):
+    """The answer of a provider to one query.
+
+    Attributes:
+        query_id: which query.
+        outcome: "ok", "empty" (an answer without hits), "error" or "timeout".
+        hits: at most k, each document once, best first, ranked from 1.
+        latency: seconds the answering attempt took.
+        attempts: how often the provider was asked.
+        returned: how many hits it returned, before repeats and what is too much were left out.
+        repeated: how many of these repeated another.
+        error: what went wrong, for the last attempt.
+        cost: what the provider says it cost: tokens, money.
+    """
+
+    readers: ClassVar[Mapping[str, Reader]] = {
+        "tuple[Hit, ...]": _hits,
+        "Outcome": one_of(*get_args(Outcome)),
+    }
+
+    query_id: str
+    outcome: Outcome
+    hits: tuple[Hit, ...] = ()
+    latency: float = 0.0
+    attempts: int = 1
+    returned: int = 0
+    repeated: int = 0
+    error: str = ""
+    cost: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+
+
+def fair_ranking(query_id: str, answer: Any, k: int, latency: float, attempts: int) -> Ranking:
+    """The same for every provider: each document once, at most k, in THE order of rankings.
+
+    An answer without scores stays in the order it has.
+    """
+    cost = getattr(answer, "cost", None) or {}
+    given = _as_hits(getattr(answer, "hits", answer))
+    first: dict[str, Hit] = {}
+    for hit in given:
+        first.setdefault(hit.id, hit)
+    hits = list(first.values())
+    if any(hit.score for hit in hits):
+        order = RankingRule(depth=k).order(
+            [hit.id.encode() for hit in hits], [hit.score for hit in hits]
+        )
+        hits = [hits[place] for place in order]
+    else:
+        hits = [replace(hit, score=1.0 / rank) for rank, hit in enumerate(hits[:k], start=1)]
+    ranked = tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits, start=1))
+    return Ranking(
+        query_id,
+        "ok" if ranked else "empty",
+        ranked,
+        latency,
+        attempts,
+        returned=len(given),
+        repeated=len(given) - len(first),
+        cost=dict(cost),
+    )
+
+
+def _as_hits(answer: Any) -> list[Hit]:
+    """Hits of what a provider returned: hits, ids, (id, score) pairs, or dicts with an id."""
+    if isinstance(answer, Mapping):
+        answer = answer.items()
+    if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
+        msg = f"expected a list of hits, found {type(answer).__name__} {answer!r:.80}"
+        raise ProviderError(msg)
+    return [_as_hit(item, place) for place, item in enumerate(answer, start=1)]
+
+
+def _as_hit(item: Any, place: int) -> Hit:
+    try:
+        if isinstance(item, Mapping):
+            item = Hit.from_json(item)
+        elif isinstance(item, str):
+            item = Hit(item)
+        elif isinstance(item, tuple | list):
+            name, score = item
+            item = Hit(name, float(score))
+    except (DataError, TypeError, ValueError) as error:
+        msg = f"hit {place} is none: {error}"
+        raise ProviderError(msg) from None
+    if not isinstance(item, Hit) or not isinstance(item.id, str) or not item.id:
+        msg = f"hit {place}: expected a hit with an id, found {type(item).__name__} {item!r:.80}"
+        raise ProviderError(msg)
+    if isinstance(item.score, bool) or not isinstance(item.score, int | float):
+        msg = f"hit {place} ({item.id!r}): expected a number as score, found {item.score!r:.80}"
+        raise ProviderError(msg)
+    if not math.isfinite(item.score):
+        msg = f"hit {place} ({item.id!r}): the score must be finite, found {item.score}"
+        raise ProviderError(msg)
+    return item
