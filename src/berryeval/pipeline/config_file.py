@@ -1,0 +1,120 @@
+"""`berryeval.yaml`: read, and every fault in it said with its line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.io.files import PathLike, name_of, read_bytes
+from berryeval.registry import nearest
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+
+__all__ = ["ConfigFile", "check_model"]
+
+Path = tuple[str | int, ...]
+
+
+class ConfigFile:
+    """The content of a configuration file, and where each part of it stands."""
+
+    def __init__(self, path: PathLike) -> None:
+        import yaml
+
+        self.name = name_of(path)
+        try:
+            text = read_bytes(path).tobytes().decode()
+            node = yaml.compose(text, Loader=yaml.SafeLoader)
+            self.data: dict[str, Any] = yaml.safe_load(text) or {}
+        except DataError as error:
+            raise ConfigurationError(str(error)) from None
+        except UnicodeDecodeError:
+            msg = f"{self.name}: not UTF-8 text"
+            raise ConfigurationError(msg) from None
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            line = f":{mark.line + 1}" if mark else ""
+            msg = f"{self.name}{line}: not valid YAML ({error.problem})"
+            raise ConfigurationError(msg) from None
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            msg = f"{self.name}: not valid YAML ({str(error).splitlines()[0]})"
+            raise ConfigurationError(msg) from None
+        if not isinstance(self.data, dict):
+            msg = f"{self.name}: expected names and values, found {type(self.data).__name__}"
+            raise ConfigurationError(msg)
+        self._lines: dict[Path, int] = {}
+        self._note_lines(node, (), set())
+
+    def _note_lines(self, node: Any, path: Path, above: set[int]) -> None:
+        import yaml
+
+        if node is None or id(node) in above:  # an alias may stand inside what it names
+            return
+        above = {*above, id(node)}
+        self._lines[path] = node.start_mark.line + 1
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                here = (*path, str(key.value))
+                self._note_lines(value, here, above)
+                self._lines[here] = key.start_mark.line + 1
+        elif isinstance(node, yaml.SequenceNode):
+            for place, value in enumerate(node.value):
+                self._note_lines(value, (*path, place), above)
+
+    def where(self, path: Path) -> str:
+        """The file and line of a part, or of the nearest part around it that is there."""
+        while path and path not in self._lines:
+            path = path[:-1]
+        return f"{self.name}:{self._lines.get(path, 1)}"
+
+
+def check_model(model: type[BaseModel], data: dict[str, Any], file: ConfigFile | None) -> Any:
+    """The model of these data, or an error with the line, the key and what was expected."""
+    from pydantic import ValidationError
+
+    try:
+        return model.model_validate(data)
+    except ValidationError as errors:
+        raise ConfigurationError(_message(model, errors, file)) from None
+
+
+def _message(model: type[BaseModel], errors: ValidationError, file: ConfigFile | None) -> str:
+    fault = errors.errors(include_url=False)[0]
+    path: Path = fault["loc"]
+    shown = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    shown = shown.lstrip(".")
+    where = f"{file.where(path)}: " if file else ""
+    if fault["type"] == "extra_forbidden":
+        known = _fields_at(model, path[:-1])
+        near = nearest(str(path[-1]), known, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+        return f"{where}unknown key {shown!r}; {hint}"
+    if fault["type"] == "missing":
+        return f"{where}{shown}: is missing"
+    where += f"{shown}: " if shown else ""
+    if fault["type"] == "value_error":  # our own words say what was found
+        return where + str(fault["ctx"]["error"])
+    text = fault["msg"][:1].lower() + fault["msg"][1:]
+    return f"{where}{text}, found {fault['input']!r:.80}"
+
+
+def _fields_at(model: type[BaseModel], path: Path) -> list[str]:
+    """The names that may stand at this place of the configuration."""
+    from typing import get_args
+
+    from pydantic import BaseModel
+
+    kinds: list[Any] = [model]
+    for part in path:
+        if isinstance(part, int):
+            continue
+        inner = [kind.model_fields[part].annotation for kind in kinds if part in kind.model_fields]
+        found: list[Any] = []
+        while inner:
+            kind = inner.pop()
+            if isinstance(kind, type) and issubclass(kind, BaseModel):
+                found.append(kind)
+            inner.extend(get_args(kind))
+        kinds = found or kinds
+    return [name for kind in kinds for name in kind.model_fields]

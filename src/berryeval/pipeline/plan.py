@@ -1,0 +1,103 @@
+"""The plan of a run: what a configuration file or the command line asked for, checked."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from berryeval.errors import BerryEvalError
+from berryeval.harness.policy import Policy
+
+__all__ = ["DEFAULT_MEASURES", "Patience", "Plan", "ProviderSpec"]
+
+DEFAULT_MEASURES = ("nDCG@10", "P@5", "R@10", "RR", "AP")
+DEFAULT_K = 20
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ProviderSpec(_Part):
+    """A provider and how it gets its chunks: `bm25`, `bm25:fixed-400`, or a mapping."""
+
+    type: str = Field(description="a name of `berryeval list providers`")
+    name: str = Field("", description="what tables call it; `type:chunker` unless given")
+    chunker: str = Field("", description="`section`, `fixed-400`, ...; what the benchmark suggests")
+    options: dict[str, Any] = Field({}, description="of the provider; ${NAME} is filled in")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            kind, _, chunker = value.partition(":")
+            return {"type": kind, "chunker": chunker, "name": value}
+        return value
+
+    @property
+    def label(self) -> str:
+        """What tables and folders call it."""
+        return self.name or (f"{self.type}:{self.chunker}" if self.chunker else self.type)
+
+
+class Patience(_Part):
+    """How patient the run is; see `Policy`."""
+
+    concurrency: Annotated[int, Field(ge=1)] = Policy.concurrency
+    timeout: Annotated[float, Field(gt=0)] = Policy.timeout
+    attempts: Annotated[int, Field(ge=1)] = Policy.attempts
+    first_wait: Annotated[float, Field(ge=0)] = Policy.first_wait
+    longest_wait: Annotated[float, Field(gt=0)] = Policy.longest_wait
+    error_budget: Annotated[float, Field(ge=0, le=1)] = Policy.error_budget
+    warm_up: Annotated[int, Field(ge=0)] = Policy.warm_up
+
+    def policy(self, seed: int) -> Policy:
+        """The same as the harness takes it."""
+        return Policy(**self.model_dump(), seed=seed)
+
+
+class Plan(_Part):
+    """Everything a run is asked to do."""
+
+    benchmarks: list[str] = Field(min_length=1, description="bundled names, or paths")
+    providers: list[ProviderSpec] = Field(min_length=1, description="what is compared")
+    measures: list[str] = Field(list(DEFAULT_MEASURES), min_length=1)
+    k: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="hits per query; 20, or the largest cutoff of the measures"
+    )
+    run: Patience = Patience()
+    limit: Annotated[int, Field(ge=1)] | None = Field(None, description="the first n queries only")
+    filter: dict[str, str] = Field({}, description="only queries with these, as category: factual")
+    seed: int = Field(0, description="of everything that is drawn by chance")
+    thresholds: dict[str, float] = Field({}, description="least values; else the benchmark's own")
+
+    @field_validator("measures")
+    @classmethod
+    def _known_measures(cls, names: list[str]) -> list[str]:
+        from berryeval.measures import parse_measures
+
+        try:
+            parse_measures(names)
+        except BerryEvalError as error:
+            raise ValueError(str(error)) from None
+        return names
+
+    @model_validator(mode="after")
+    def _distinct_names(self) -> Plan:
+        labels = [spec.label for spec in self.providers]
+        twice = next((label for label in labels if labels.count(label) > 1), None)
+        if twice:
+            msg = f"two providers are called {twice!r}; give one of them another name"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def depth(self) -> int:
+        """How many hits every provider is asked for."""
+        if self.k is not None:
+            return self.k
+        from berryeval.measures import parse_measures
+
+        cutoffs = [measure.params.get("cutoff") or 0 for measure in parse_measures(self.measures)]
+        return max(DEFAULT_K, *cutoffs)
