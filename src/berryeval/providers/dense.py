@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from berryeval.providers.base import Provider, best_hits, searched_text
-from berryeval.providers.embedders import EMBEDDERS
+from berryeval.providers.embedders import EMBEDDERS, unit_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,13 +54,7 @@ class Dense(Provider):
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """The vectors of texts, of length 1; all zeros for a text that says nothing."""
-        if not texts:
-            return np.zeros((0, 1), dtype=np.float32)
-        vectors = np.nan_to_num(np.asarray(self._embedder.embed(texts), dtype=np.float32))
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        lengths[lengths == 0] = 1.0
-        vectors /= lengths
-        return vectors
+        return unit_vectors(self._embedder, texts)
 
     @cached_property
     def _embedder(self) -> Embedder:

@@ -21,7 +21,9 @@ PROVIDERS: Final[Registry[type[Provider]]] = Registry(
         "bm25": "berryeval.providers.bm25:Bm25",
         "dense": "berryeval.providers.dense:Dense",
         "hybrid": "berryeval.providers.hybrid:Hybrid",
+        "postgres": "berryeval.providers.postgres:Postgres",
     },
+    {"pgvector": "postgres"},
 )
 
 
