@@ -82,6 +82,36 @@ def test_headings_are_searched_too() -> None:
     assert [hit.id for hit in provider.search(query("postmortem"), 3)] == ["late"]
 
 
+def test_feedback_finds_what_shares_no_word_with_the_query() -> None:
+    """The best chunk lends its terms."""
+    chunks = [*CHUNKS, Chunk("login", "d", "Sign in again when the refresh token is too old.")]
+    for feedback, found in ((0, False), (1, True)):
+        provider = Bm25(feedback=feedback)
+        provider.index(chunks)
+        hits = provider.search(query("access expiry"), 3)
+        assert hits[0].id == "tokens"
+        assert ("login" in {hit.id for hit in hits}) == found
+
+
+def test_feedback_is_the_formula_by_hand() -> None:
+    """Half the query's own terms, half the best chunk's, each by its frequency."""
+    texts = ["a a b", "b c", "c d", "x y"]
+    chunks = [Chunk(f"c{place}", "d", text) for place, text in enumerate(texts)]
+    provider = Bm25(stemmer="", stopwords=False, feedback=1)
+    provider.index(chunks)
+    plain = Bm25(stemmer="", stopwords=False)
+    plain.index(chunks)
+    score_of = {
+        term: {hit.id: hit.score for hit in plain.search(query(term), 9)} for term in "abcd"
+    }
+    hits = provider.search(query("a"), 9)
+    weights = {"a": 0.5 + 0.5 * 2 / 3, "b": 0.5 / 3}
+    for hit in hits:
+        expected = sum(weight * score_of[term].get(hit.id, 0) for term, weight in weights.items())
+        assert hit.score == pytest.approx(expected, rel=1e-5)
+    assert [hit.id for hit in hits] == ["c0", "c1"]
+
+
 def test_ties_are_ordered_by_the_one_rule() -> None:
     """Higher id first, also where the last place is tied."""
     provider = Bm25()
@@ -111,6 +141,7 @@ def test_a_query_without_known_terms_finds_nothing(text: str) -> None:
         ({"k1": -1.0}, "k1 of bm25 must be 0 or more, found -1.0"),
         ({"k1": float("nan")}, "k1 of bm25 must be 0 or more"),
         ({"b": 1.5}, "b of bm25 must lie between 0 and 1, found 1.5"),
+        ({"feedback": -1}, "feedback of bm25 must be a whole number from 0 up, found -1"),
         ({"stemmer": "klingon"}, "no stemmer for 'klingon'; there are"),
     ],
 )

@@ -63,6 +63,19 @@ def test_dense_without_text_finds_nothing() -> None:
     assert provider.search(query(""), 3) == []
 
 
+def test_dense_feedback_moves_the_query_towards_what_it_found() -> None:
+    """By hand, with the vectors themselves."""
+    provider = Dense(feedback=2)
+    provider.index(CHUNKS)
+    vectors = {chunk.id: vector for chunk, vector in zip(CHUNKS, provider._vectors, strict=True)}
+    asked = provider.embed(["rate limit"])[0]
+    best = sorted(vectors, key=lambda name: -float(vectors[name] @ asked))[:2]
+    moved = asked + 0.5 * (vectors[best[0]] + vectors[best[1]]) / 2
+    moved /= np.linalg.norm(moved)
+    for hit in provider.search(query("rate limit"), 10):
+        assert hit.score == pytest.approx(float(vectors[hit.id] @ moved), abs=1e-5)
+
+
 def test_hybrid_adds_reciprocal_ranks() -> None:
     """By hand: 1/61 + 1/62 for what is first and second, and so on; repeats count once."""
     fused = Hybrid([Fixed("a", "b", "a", "c"), Fixed("b", "d")], weights=[1, 2])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from berryeval.errors import ConfigurationError
 from berryeval.records import Hit
 from berryeval.run import RankingRule
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from berryeval.records import Chunk, Query
 
-__all__ = ["Provider", "best_hits", "searched_text"]
+__all__ = ["Provider", "best_hits", "check_feedback", "hit_of", "searched_text"]
 
 
 class Provider(ABC):
@@ -68,6 +69,13 @@ def best_hits(
     values = scores[candidates].tolist()
     order = RankingRule(depth=k).order([chunk.id.encode() for chunk in found], values)
     return [hit_of(found[place], values[place], rank) for rank, place in enumerate(order, start=1)]
+
+
+def check_feedback(owner: str, count: int) -> None:
+    """Refuse a number of chunks that is none."""
+    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        msg = f"feedback of {owner} must be a whole number from 0 up, found {count!r}"
+        raise ConfigurationError(msg)
 
 
 def hit_of(chunk: Chunk, score: float, rank: int) -> Hit:

@@ -4,6 +4,10 @@ score(q, d) = sum over the terms t of q: idf(t) * tf / (tf + k1 (1 - b + b |d| /
 idf(t) = ln(1 + (N - n_t + 0.5) / (n_t + 0.5)). Robertson and Zaragoza (2009), "The Probabilistic
 Relevance Framework: BM25 and Beyond"; the variant of Lucene as compared by Kamphuis et al. (2020),
 "Which BM25 Do You Mean?". Computed by bm25s.
+
+With feedback the query is searched twice: the second time with the terms that are frequent in the
+best chunks of the first, mixed half and half with its own. Abdul-Jaleel et al. (2004), "UMass at
+TREC 2004: Novelty and HARD" (RM3).
 """
 
 from __future__ import annotations
@@ -13,26 +17,37 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from berryeval.errors import ConfigurationError
 from berryeval.optional import imported
-from berryeval.providers.base import Provider, best_hits, searched_text
+from berryeval.providers.base import Provider, best_hits, check_feedback, searched_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
 
     from berryeval.records import Chunk, Hit, Query
 
 __all__ = ["Bm25"]
 
 _WORD: Final = re.compile(r"\w+")
-# The words Lucene's analyser of English leaves out.
+# Words that are in every text and in every question, and say nothing about either.
 STOPWORDS: Final = frozenset(
     re.split(
         r"\s+",
-        "a an and are as at be but by for if in into is it no not of on or such that the their "
-        "then there these they this to was will with",
+        "a about above after again against all am an and any are as at be because been before "
+        "being below between both but by can cannot could did do does doing down during each "
+        "few for from further had has have having he her here hers him his how i if in into is "
+        "it its itself me more most my no nor not of off on once only or other our out over own "
+        "same she should so some such than that the their them then there these they this those "
+        "through to too under until up very was we were what when where which while who whom "
+        "why will with would you your",
     )
 )
+_FEEDBACK_TERMS: Final = 15
+_FEEDBACK_SHARE: Final = 0.5
 
 
 @dataclass
@@ -44,14 +59,18 @@ class Bm25(Provider):
         b: how much a long chunk is held back; 0 is not at all.
         stemmer: a language of Snowball, such as "english"; "" leaves words as they are.
         stopwords: whether to leave out the words that English has everywhere.
+        feedback: how many of the best chunks lend their terms to the query; 0 for none. It finds
+            more of what is relevant where much is, and takes longer.
     """
 
     k1: float = 1.2
     b: float = 0.75
     stemmer: str = "english"
     stopwords: bool = True
+    feedback: int = 0
     _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _index: Any = field(default=None, init=False, repr=False)
+    _terms_of: dict[str, list[str]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse parameters outside the formula."""
@@ -61,6 +80,7 @@ class Bm25(Provider):
         if not 0 <= self.b <= 1:
             msg = f"b of bm25 must lie between 0 and 1, found {self.b!r}"
             raise ConfigurationError(msg)
+        check_feedback("bm25", self.feedback)
         _ = self._stem  # an unknown language is refused now, not at the first search
 
     def index(self, chunks: Sequence[Chunk]) -> None:
@@ -69,6 +89,8 @@ class Bm25(Provider):
         self._chunks = chunks
         self._index = None
         texts = [self.terms(searched_text(chunk)) for chunk in chunks]
+        if self.feedback:
+            self._terms_of = {chunk.id: terms for chunk, terms in zip(chunks, texts, strict=True)}
         if any(texts):
             self._index = bm25s.BM25(k1=self.k1, b=self.b, method="lucene", backend="numpy")
             self._index.index(texts, show_progress=False)
@@ -77,11 +99,34 @@ class Bm25(Provider):
         """The chunks that share a term with the query."""
         if self._index is None:
             return []
-        known = self._index.vocab_dict
-        terms = [term for term in self.terms(query.text) if term in known]
+        terms = [term for term in self.terms(query.text) if term in self._index.vocab_dict]
         if not terms:
             return []
-        return best_hits(self._chunks, self._index.get_scores(terms), k, least=0.0)
+        scores = self._index.get_scores(terms)
+        if self.feedback:
+            scores = self._weighted_scores(self._expanded(terms, scores))
+        return best_hits(self._chunks, scores, k, least=0.0)
+
+    def _expanded(self, terms: list[str], scores: npt.NDArray[np.float32]) -> dict[str, float]:
+        """The terms of the query, and those frequent in the best chunks, with their weights."""
+        frequent: dict[str, float] = {}
+        best = best_hits(self._chunks, scores, self.feedback, least=0.0)
+        for hit in best:
+            found = self._terms_of[hit.id]
+            for term in found:
+                frequent[term] = frequent.get(term, 0.0) + hit.score / len(found)
+        kept = sorted(frequent, key=lambda term: (-frequent[term], term))[:_FEEDBACK_TERMS]
+        total = sum(frequent[term] for term in kept)
+        weights = {term: _FEEDBACK_SHARE * frequent[term] / total for term in kept}
+        for term in terms:
+            weights[term] = weights.get(term, 0.0) + (1 - _FEEDBACK_SHARE) / len(terms)
+        return weights
+
+    def _weighted_scores(self, weights: dict[str, float]) -> npt.NDArray[np.float32]:
+        scores = np.zeros(len(self._chunks), dtype=np.float32)
+        for term, weight in weights.items():
+            scores += weight * self._index.get_scores([term])
+        return scores
 
     def terms(self, text: str) -> list[str]:
         """The terms of a text, repeated as often as they stand there."""

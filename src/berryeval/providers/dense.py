@@ -1,14 +1,19 @@
-"""`dense`: search by the cosine of embeddings, exact, in memory."""
+"""`dense`: search by the cosine of embeddings, exact, in memory.
+
+With feedback the query is searched twice: the second time from where it stands moved towards the
+middle of the best chunks of the first. Rocchio (1971), "Relevance Feedback in Information
+Retrieval".
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from berryeval.providers.base import Provider, best_hits, searched_text
+from berryeval.providers.base import Provider, best_hits, check_feedback, searched_text
 from berryeval.providers.embedders import EMBEDDERS, unit_vectors
 
 if TYPE_CHECKING:
@@ -21,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Dense"]
 
+_FEEDBACK_SHARE: Final = 0.5
+
 
 @dataclass
 class Dense(Provider):
@@ -29,12 +36,18 @@ class Dense(Provider):
     Attributes:
         embedder: who makes vectors of texts.
         embedder_options: what the embedder is made with.
+        feedback: how many of the best chunks the query is moved towards; 0 for none.
     """
 
     embedder: str = "wordllama"
     embedder_options: Mapping[str, Any] = field(default_factory=dict)
+    feedback: int = 0
     _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _vectors: Any = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a feedback that is none."""
+        check_feedback("dense", self.feedback)
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Embed every chunk."""
@@ -48,9 +61,17 @@ class Dense(Provider):
         vector = self.embed([query.text])[0]
         if not vector.any():
             return []
-        cosines = self._vectors @ vector
-        cosines[~self._vectors.any(axis=1)] = -np.inf
+        cosines = self._cosines(vector)
+        if self.feedback:
+            best = np.argsort(-cosines, kind="stable")[: self.feedback]
+            vector = vector + _FEEDBACK_SHARE * self._vectors[best].mean(axis=0)
+            cosines = self._cosines(vector / np.linalg.norm(vector))
         return best_hits(self._chunks, cosines, k, least=-np.inf)
+
+    def _cosines(self, vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        cosines: npt.NDArray[np.float32] = self._vectors @ vector
+        cosines[~self._vectors.any(axis=1)] = -np.inf
+        return cosines
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """The vectors of texts, of length 1; all zeros for a text that says nothing."""

@@ -8,7 +8,7 @@ Methods".
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.errors import ConfigurationError
 from berryeval.providers.base import Provider
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Hybrid"]
 
+_DEFAULTS: Final[dict[str, dict[str, Any]]] = {"bm25": {"feedback": 5}, "dense": {"feedback": 3}}
+
 
 @dataclass
 class Hybrid(Provider):
@@ -32,7 +34,7 @@ class Hybrid(Provider):
         weights: how much each counts; 1 if not given.
         k: how fast a rank loses worth.
         depth: how many hits of each are fused, at least as many as are asked for.
-        options: by name, what each is made with.
+        options: by name, what each is made with. The bundled two use feedback unless told.
     """
 
     providers: Sequence[str | Provider] = ("bm25", "dense")
@@ -53,7 +55,9 @@ class Hybrid(Provider):
             )
             raise ConfigurationError(msg)
         self._children = [
-            make_provider(child, self.options.get(child)) if isinstance(child, str) else child
+            make_provider(child, {**_DEFAULTS.get(child, {}), **self.options.get(child, {})})
+            if isinstance(child, str)
+            else child
             for child in self.providers
         ]
 
