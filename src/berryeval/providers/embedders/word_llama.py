@@ -27,8 +27,10 @@ class WordLlama:
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
         """A row per text."""
+        # Half a surrogate pair is no text to the tokenizer.
+        whole = [text.encode(errors="replace").decode() for text in texts]
         with np.errstate(invalid="ignore"):  # an empty text has no mean
-            vectors: npt.NDArray[np.floating[Any]] = self._loaded.embed(list(texts))
+            vectors: npt.NDArray[np.floating[Any]] = self._loaded.embed(whole)
         return vectors
 
     @cached_property
