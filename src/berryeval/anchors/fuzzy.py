@@ -17,7 +17,6 @@ __all__ = ["Window", "best_windows", "positions"]
 
 _PIECE: Final = 6  # characters, at most
 _COMMON: Final = 2_000  # a piece found more often than this says nothing about the place
-_BUDGET: Final = 40_000  # characters in which edits are counted for one needle, at most
 
 
 class Window(NamedTuple):
@@ -28,8 +27,10 @@ class Window(NamedTuple):
     edits: int
 
 
-def best_windows(needle: str, text: str, most_edits: int) -> list[Window]:
+def best_windows(needle: str, text: str, most_edits: int, budget: int = 40_000) -> list[Window]:
     """The passages with the fewest edits, at most `most_edits`; several only if equally good.
+
+    Edits are counted in no more than about `budget` characters of the text, where most pieces are.
 
     >>> best_windows("the quick brown fox", "a quick brow fox, the quick brown ox!", 4)
     [Window(start=18, end=36, edits=1)]
@@ -38,7 +39,7 @@ def best_windows(needle: str, text: str, most_edits: int) -> list[Window]:
     width = max(len(needle) // 4, _PIECE)
     places, told = _votes(pieces, text, width)
     best: dict[tuple[int, int], int] = {}
-    limit, budget = most_edits, _BUDGET
+    limit = most_edits
     for place, votes in sorted(places.items(), key=lambda item: (-item[1], item[0])):
         if told - votes > limit or budget <= 0:
             break
