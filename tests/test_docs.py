@@ -118,6 +118,23 @@ def test_the_demo_runs() -> None:
         assert expected in done.stdout
 
 
+def test_the_benchmark_of_anchors_runs() -> None:
+    """Every kind of anchor is resolved, here a few, and all but the lost ones are found."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / "bench_anchors.py"),
+         "--anchors", "40", "--chunks", "400"],
+        capture_output=True, text=True, encoding="utf-8", check=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )  # fmt: skip
+    rows = [line.split("│") for line in done.stdout.splitlines() if line.startswith("│")]
+    resolved = {row[1].strip(): int(row[4]) for row in rows}
+    assert resolved.pop("lost quote") == 0
+    assert resolved.pop("all kinds") == resolved.pop("all kinds, chunks alone") == 36
+    assert len(resolved) == 9
+    assert set(resolved.values()) == {40}
+    assert "judging 400 hits" in done.stdout
+
+
 def test_the_benchmark_runs() -> None:
     """`make bench` ends with its tables, here on few queries and without looking at the times."""
     if metrics.BACKEND == "python":
