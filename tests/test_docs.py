@@ -71,9 +71,10 @@ def test_the_page_of_measures_is_the_catalogue() -> None:
     assert page == done.stdout
 
 
-def test_the_session_of_the_conventions_runs() -> None:
+@pytest.mark.parametrize("name", ["conventions.md", "relevance.md"])
+def test_the_sessions_of_the_pages_run(name: str) -> None:
     """What the page shows is what happens."""
-    page = ROOT / "docs" / "conventions.md"
+    page = ROOT / "docs" / name
     results = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert results.attempted > 5
     assert results.failed == 0

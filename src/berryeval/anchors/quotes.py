@@ -17,6 +17,7 @@ Match: TypeAlias = Literal["exact", "normalised", "fuzzy"]
 
 RATIO: Final = 0.85  # a passage this like the quote is the quote, a little changed
 NEAR: Final = 0.5  # a passage this like the quote is worth showing to who made the judgment
+_WORD: Final = 20  # letters; what goes on for longer without a space is no word of a passage
 _GLANCE: Final = 8_000  # characters that are compared to find such a passage
 
 
@@ -62,8 +63,21 @@ def find_nearly(
     if allowed < 1:
         return None
     more = {} if least >= RATIO else {"budget": _GLANCE}
-    windows = best_windows(needle, text.normalised.text, allowed, **more)
-    spans = (text.normalised.original(window.start, window.end) for window in windows)
+    plain = text.normalised
+    windows = best_windows(needle, plain.text, allowed, **more)
+    whole = (_whole_words(plain.text, window.start, window.end) for window in windows)
+    spans = (plain.original(*span) for span in whole)
     places = tuple(span for span in spans if start <= span[0] and span[1] <= end)
     ratio = 1 - windows[0].edits / len(needle) if windows else 0.0
     return Found(places, "fuzzy", ratio) if places else None
+
+
+def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """The passage with the rest of the words that it begins and ends in."""
+    before = text.rfind(" ", max(start - _WORD, 0), start + 1)
+    if before >= 0 or start <= _WORD:
+        start = before + 1
+    after = text.find(" ", end - 1, end + _WORD)
+    if after >= 0 or len(text) <= end + _WORD:
+        end = after if after >= 0 else len(text)
+    return start, end
