@@ -181,6 +181,10 @@ def test_repeated_texts_and_ambiguous_targets_are_reported() -> None:
             "query 'q': {'chunk': 'c'} is judged 1 and 2; expected one grade",
         ),
         (
+            [Judgment("q", Anchor(chunk="c"), float("nan"))],
+            "query 'q': expected a finite grade, found nan",
+        ),
+        (
             [
                 Judgment("q", Anchor(chunk="c"), 1, group="g", need="all"),
                 Judgment("q", Anchor(chunk="d"), 1, group="g"),

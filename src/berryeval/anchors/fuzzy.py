@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Window", "best_windows", "positions"]
 
 _PIECE: Final = 6  # characters, at most
+_SCANNED: Final = 50_000_000  # characters that are read to find pieces, about, at most
 _COMMON: Final = 2_000  # a piece found more often than this says nothing about the place
 
 
@@ -74,7 +75,9 @@ def _votes(needle: str, text: str, width: int) -> tuple[dict[int, int], int]:
     speakers: dict[int, int] = defaultdict(int)
     beginnings: set[int] = set()
     told = 0
-    for offset, piece in _pieces(needle):
+    pieces = _pieces(needle)
+    every = 1 + len(pieces) * len(text) // _SCANNED  # a long text, and many pieces: some will do
+    for offset, piece in pieces[::every]:
         found: set[int] = set()
         for count, at in enumerate(positions(piece, text)):
             if count == _COMMON:
