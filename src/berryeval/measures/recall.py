@@ -23,7 +23,22 @@ if TYPE_CHECKING:
 def recall(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     """Recall: the share of the relevant documents that the top k holds."""
     relevant = judged.relevant_total(rel)
-    return len(judged.relevant_ranks(rel, cutoff)) / relevant if relevant else 0.0
+    return judged.relevant_found(rel, cutoff) / relevant if relevant else 0.0
+
+
+@measure(
+    "AllFound",
+    text="1 if the top k holds every relevant document, else 0",
+    aliases=("all_found", "recall_all", "evidence_completeness"),
+    peers={"LongMemEval": "recall_all"},
+)
+def all_found(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
+    """Evidence completeness: whether the top k holds all there is to be found.
+
+    For questions that need several pieces of evidence at once. 0.0 if nothing is relevant.
+    """
+    relevant = judged.relevant_total(rel)
+    return 1.0 if relevant and judged.relevant_found(rel, cutoff) == relevant else 0.0
 
 
 @measure(
@@ -52,7 +67,7 @@ def f1(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     if not found:
         return 0.0
     precision = found / cutoff
-    recalled = found / judged.relevant_total(rel)
+    recalled = judged.relevant_found(rel, cutoff) / judged.relevant_total(rel)
     return 2.0 * precision * recalled / (precision + recalled)
 
 

@@ -1,0 +1,86 @@
+"""Packs and words decide hit by hit; what they say becomes targets, credited as any others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from berryeval.anchors import Located
+from berryeval.anchors.credit import Target, credited, judged_ranking
+from berryeval.records import Anchor
+from berryeval.relevance.overlap import overlap, words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from berryeval.anchors import Span
+    from berryeval.judged import JudgedRanking
+    from berryeval.records import Hit
+    from berryeval.relevance.packs import PackRules
+
+__all__ = ["Joined", "join_labels", "join_words"]
+
+
+@dataclass(frozen=True)
+class Joined:
+    """What there was to be found for one query, and what of it the hits covered."""
+
+    targets: Sequence[Target]
+    ranking: JudgedRanking
+
+
+def join_labels(rules: PackRules, hits: Sequence[Hit]) -> tuple[Joined, list[str]]:
+    """The hits as a pack judges them, with what it has to say about its labels."""
+    covered = [rules.covered(hit) for hit in hits]
+    labels = rules.labels
+    grades = labels.grades
+    if grades is None:  # nobody says how much there is: what was found is all there is
+        found: dict[str, float] = {}
+        for labels_of_hit in covered:
+            found |= {label: grade for label, grade in labels_of_hit.items() if label not in found}
+        grades = found
+    return _joined(grades, labels.places, covered), [*labels.notes, *rules.doubts]
+
+
+def join_words(
+    answers: Sequence[frozenset[str]],
+    hits: Sequence[Hit],
+    threshold: float,
+    text_of: Callable[[Hit], str],
+) -> tuple[Joined, list[str]]:
+    """The hits as the words of the expected answers judge them: what was found is all there is."""
+    covered: list[dict[str, float]] = []
+    wordless = 0
+    for place, hit in enumerate(hits):
+        chunk = words(text_of(hit))
+        wordless += not chunk
+        best = max(overlap(answer, chunk) for answer in answers)
+        covered.append({str(place): 1.0} if best >= threshold else {})
+    found = {label: 1.0 for labels in covered for label in labels}
+    notes = [f"{wordless} hits have no text to compare with the expected answer"]
+    return _joined(found, {}, covered), notes if wordless else []
+
+
+def _joined(
+    grades: Mapping[str, float],
+    places: Mapping[str, Span],
+    covered: Sequence[Mapping[str, float]],
+) -> Joined:
+    targets = [
+        Target((_located(label, places.get(label)),), (grade,)) for label, grade in grades.items()
+    ]
+    hits_of: dict[str, list[int]] = {label: [] for label in grades}
+    for hit, labels in enumerate(covered):
+        for label in labels:
+            if label in hits_of:
+                hits_of[label].append(hit)
+    covering = [(hits,) for hits in hits_of.values()]
+    found = [credited(target, members) for target, members in zip(targets, covering, strict=True)]
+    return Joined(targets, judged_ranking(targets, covering, found, len(covered)))
+
+
+def _located(label: str, span: Span | None) -> Located:
+    if span is None:
+        return Located(Anchor(chunk=label))
+    anchor = Anchor(document=span.document, start=span.start, end=span.end)
+    return Located(anchor, spans=(span,))
