@@ -47,10 +47,8 @@ class JudgedRanking:
 
     def relevant_found(self, rel: float, cutoff: int | None = None) -> int:
         """How many of the relevant judgments the ranking up to `cutoff` covers."""
-        found = len(self.relevant_ranks(rel, cutoff))
-        for hit in self.also:
-            found += hit.grade >= rel and (cutoff is None or hit.rank <= cutoff)
-        return found
+        found = (*self.hits, *self.also)
+        return sum(hit.grade >= rel and (cutoff is None or hit.rank <= cutoff) for hit in found)
 
     def relevant_total(self, rel: float) -> int:
         """How many relevant documents the judgments know."""

@@ -314,7 +314,8 @@ class Scores:
     @property
     def _decided(self) -> tuple[Strategy, ...]:
         """Who decided for each query, also where judgments did for all."""
-        return self.strategies or ("qrels",) * self.count
+        qrels: Strategy = "qrels"
+        return self.strategies or (qrels,) * self.count
 
     __hash__ = None  # type: ignore[assignment]
 

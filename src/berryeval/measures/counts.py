@@ -65,7 +65,7 @@ def number_relevant_retrieved(
     judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1.0
 ) -> float:
     """How many relevant documents were found. ranx averages its `hits`, this adds up."""
-    return float(judged.relevant_found(rel, cutoff))
+    return float(len(judged.relevant_ranks(rel, cutoff)))
 
 
 @measure(
@@ -125,6 +125,6 @@ def utility(
     found = len(judged.relevant_ranks(rel))
     relevant = judged.relevant_total(rel)
     wrong = judged.retrieved - found
-    missed = relevant - judged.relevant_found(rel)
+    missed = relevant - found
     left_out = docs - judged.retrieved - missed
     return a * found + b * wrong + c * missed + d * left_out

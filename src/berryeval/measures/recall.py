@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def recall(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     """Recall: the share of the relevant documents that the top k holds."""
     relevant = judged.relevant_total(rel)
-    return judged.relevant_found(rel, cutoff) / relevant if relevant else 0.0
+    return len(judged.relevant_ranks(rel, cutoff)) / relevant if relevant else 0.0
 
 
 @measure(
@@ -67,7 +67,7 @@ def f1(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     if not found:
         return 0.0
     precision = found / cutoff
-    recalled = judged.relevant_found(rel, cutoff) / judged.relevant_total(rel)
+    recalled = found / judged.relevant_total(rel)
     return 2.0 * precision * recalled / (precision + recalled)
 
 

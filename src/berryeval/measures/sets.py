@@ -54,7 +54,7 @@ def set_relative_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
 def set_recall(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """Set recall: the share of the relevant documents that was retrieved at all."""
     relevant = judged.relevant_total(rel)
-    return judged.relevant_found(rel) / relevant if relevant else 0.0
+    return len(judged.relevant_ranks(rel)) / relevant if relevant else 0.0
 
 
 def squared_betas(tail: str) -> list[Mapping[str, float]]:
@@ -80,7 +80,7 @@ def set_f(judged: JudgedRanking, *, beta: Positive = 1.0, rel: float = 1.0) -> f
     if not found:
         return 0.0
     precision = found / judged.retrieved
-    recalled = judged.relevant_found(rel) / judged.relevant_total(rel)
+    recalled = found / judged.relevant_total(rel)
     weight = beta * beta
     return (weight + 1.0) * precision * recalled / (weight * precision + recalled)
 
@@ -96,4 +96,4 @@ def set_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """Set average precision: set precision times set recall."""
     found = len(judged.relevant_ranks(rel))
     both = judged.retrieved * judged.relevant_total(rel)
-    return found * judged.relevant_found(rel) / both if both else 0.0
+    return found * found / both if both else 0.0

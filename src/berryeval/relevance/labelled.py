@@ -80,7 +80,7 @@ def _joined(
 
 
 def _located(label: str, span: Span | None) -> Located:
-    if span is None:
+    if span is None or span.end <= span.start:  # an empty document has no place for a span
         return Located(Anchor(chunk=label))
     anchor = Anchor(document=span.document, start=span.start, end=span.end)
     return Located(anchor, spans=(span,))

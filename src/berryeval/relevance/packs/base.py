@@ -53,11 +53,16 @@ class PackCorpus:
 
 
 class PackRules(Protocol):
-    """The rules of a pack for one query."""
+    """The rules of a pack for the hits of one query."""
 
     @property
     def labels(self) -> Labels:
         """What there is to be found."""
+        ...
+
+    @property
+    def doubts(self) -> Sequence[str]:
+        """What was unclear about the hits so far, a line each."""
         ...
 
     def covered(self, hit: Hit) -> Mapping[str, float]:

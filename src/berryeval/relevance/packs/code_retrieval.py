@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from berryeval.anchors import Span
@@ -124,21 +124,24 @@ class _Rules:
     files: _Files
     locations: tuple[Location, ...]
     labels: Labels
+    doubts: list[str] = field(default_factory=list)
 
     def covered(self, hit: Hit) -> Mapping[str, float]:
         """The files and lines that a hit holds a piece of."""
         path = file_of(hit)
         same = [one for one in self.locations if same_file(one.path, path)]
-        if len({one.path for one in same}) > 1:  # a bare name that could be two of the files
+        choices = sorted({one.path for one in same})
+        if len(choices) > 1:
             same = [one for one in same if one.path == path]
+            if not same:
+                could_be = " or ".join(choices)
+                self.doubts.append(f"hit {hit.id!r} could be of {could_be}; it is taken for none")
         ranges = self.files.lines_of(hit) if any(one.lines for one in same) else []
         return {one.label: 1.0 for one in same if _shares_a_line(one.lines, ranges)}
 
 
 def _shares_a_line(wanted: tuple[int, int] | None, found: Iterable[tuple[int, int]]) -> bool:
-    return wanted is None or any(
-        first <= wanted[1] and wanted[0] <= last for first, last in found
-    )
+    return wanted is None or any(first <= wanted[1] and wanted[0] <= last for first, last in found)
 
 
 def _locations(query: Query) -> Iterator[Location]:

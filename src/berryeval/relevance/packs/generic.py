@@ -10,7 +10,7 @@ from berryeval.relevance.overlap import ANSWER_FIELDS
 from berryeval.relevance.packs.base import Labels
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from berryeval.records import Hit, Query
     from berryeval.relevance.packs.base import PackCorpus, Part
@@ -28,6 +28,7 @@ class _Nothing:
     """For every query: no labels, and nothing is covered."""
 
     labels = Labels(grades=None)
+    doubts: Sequence[str] = ()
 
     def rules_for(self, query: Query) -> _Nothing:  # noqa: ARG002 - for any
         """No rules."""

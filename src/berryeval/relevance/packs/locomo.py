@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.anchors import Span
@@ -71,9 +71,9 @@ class _Conversations:
             for turn in turns:
                 self.places.setdefault((conversation, turn.id), turn.span)
             return
-        for turn in _turn_ids(document.id, document.metadata):
+        for name in _turn_ids(document.id, document.metadata):
             whole = Span(document.id, 0, len(document.text))
-            self.places.setdefault((conversation, turn), whole)
+            self.places.setdefault((conversation, name), whole)
 
     def rules_for(self, query: Query) -> _Rules:
         """The evidence of a question, and who covers it."""
@@ -98,6 +98,7 @@ class _Rules:
     conversations: _Conversations
     conversation: str
     labels: Labels
+    doubts: list[str] = field(default_factory=list)
 
     def covered(self, hit: Hit) -> Mapping[str, float]:
         """The turns of the evidence that a hit is, or holds."""

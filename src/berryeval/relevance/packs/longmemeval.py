@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.anchors import Span
@@ -52,13 +52,13 @@ class _Sessions:
 
     def rules_for(self, query: Query) -> _Rules:
         """The sessions or turns that answer a question."""
-        field = next((name for name in LABEL_FIELDS if query.metadata.get(name) is not None), "")
-        where = f"metadata.{field or LABEL_FIELDS[1]} of query {query.id!r}"
+        given = next((name for name in LABEL_FIELDS if query.metadata.get(name) is not None), "")
+        where = f"metadata.{given or LABEL_FIELDS[1]} of query {query.id!r}"
         if query.id.endswith("_abs"):
             return _Rules(self, Labels({}))
-        if not field:
+        if not given:
             return _Rules(self, Labels({}, notes=(f"{where}: there is none",)))
-        labels = dict.fromkeys(read_texts(query.metadata[field], where), 1.0)
+        labels = dict.fromkeys(filter(None, read_texts(query.metadata[given], where)), 1.0)
         places = {label: self.places[label] for label in labels if label in self.places}
         lost = [label for label in labels if self.places and label not in places]
         notes = tuple(f"{where}: the corpus has no {label!r}" for label in lost)
@@ -69,6 +69,7 @@ class _Sessions:
 class _Rules:
     sessions: _Sessions
     labels: Labels
+    doubts: list[str] = field(default_factory=list)
 
     def covered(self, hit: Hit) -> Mapping[str, float]:
         """The labels that a hit is, or holds."""
@@ -102,8 +103,8 @@ class _Rules:
 
 def _names(hit: Hit) -> Iterator[str]:
     """The ids a hit goes by, without what stands before the last slash."""
-    for field in ID_FIELDS:
-        yield from map(_name, texts_of(hit.metadata.get(field)))
+    for name in ID_FIELDS:
+        yield from map(_name, texts_of(hit.metadata.get(name)))
     yield from (_name(identity) for identity in (hit.doc_id, hit.id) if identity)
 
 
@@ -116,8 +117,8 @@ _RULES: Final = {
     "total": "the number of labels, whether the corpus has them or not",
     "covers": [
         "a hit whose corpus_id, turn_id, session_id, document or id is the label",
-        "a session: a turn <session>_<n> of it, or a piece of its document, that holds an answer; "
-        "where nobody says which turns do, any",
+        "a session: a turn <session>_<n> of it, or a piece of its document, that holds an answer",
+        "a session of which nobody says which turns hold an answer: any turn or piece",
         "a turn: a piece of the session's document that covers the turn's place in it",
     ],
     "coverage": "the overlap is at least half of the shorter of both",

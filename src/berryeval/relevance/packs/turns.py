@@ -37,17 +37,14 @@ def turns_of(document: Document) -> list[Turn]:
     where = f"metadata.turns of document {document.id!r}"
     if not isinstance(given, list | tuple):
         raise refused(where, "an array of turns", given)
-    return [
-        _turn(turn, document, f"{where}, place {place}") for place, turn in enumerate(given)
-    ]
+    return [_turn(turn, document, f"{where}, place {place}") for place, turn in enumerate(given)]
 
 
 def _turn(value: Any, document: Document, where: str) -> Turn:
     if not isinstance(value, Mapping) or not isinstance(value.get("id"), str):
         raise refused(where, "an object with id, start and end", value)
     start, end = value.get("start"), value.get("end")
-    whole = type(start) is int and type(end) is int
-    if not whole or not 0 <= start < end <= len(document.text):
+    if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(document.text):
         raise refused(where, f"start and end within the {len(document.text)} characters", value)
     return Turn(value["id"], Span(document.id, start, end), value.get("has_answer") is True)
 
