@@ -48,9 +48,7 @@ class JudgedRanking:
 
     def relevant_found(self, rel: float, cutoff: int | None = None) -> int:
         """How many of the relevant judgments the ranking up to `cutoff` covers."""
-        also = sum(
-            hit.grade >= rel and (cutoff is None or hit.rank <= cutoff) for hit in self.also
-        )
+        also = sum(hit.grade >= rel and (cutoff is None or hit.rank <= cutoff) for hit in self.also)
         return len(self.relevant_ranks(rel, cutoff)) + also
 
     def found_at(self, rel: float, cutoff: int | None = None) -> list[tuple[int, int]]:

@@ -5,8 +5,8 @@ a #, a section. A hit matches by, first that gives an answer:
 
 1. its own id, as it is;
 2. its address (`source_url`, `url`, `source` or `path` of its metadata, its document, its id) and
-   its section (the fragment of the address, its `section` path from the innermost heading out): both
-   equal, apart from case, punctuation, host and file extension;
+   its section (the fragment of the address, its `section` path from the innermost heading out):
+   both equal, apart from case, punctuation, host and file extension;
 3. containment: the address contains the whole path (the longest that does), and the section is
    equal, or contains the words of the judged one in one piece.
 

@@ -7,6 +7,7 @@ brings along), the pack, the words of the expected answer.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from berryeval.anchors import Targets
@@ -18,12 +19,14 @@ from berryeval.relevance.labelled import Joined, join_labels, join_words
 from berryeval.relevance.options import RelevanceOptions, options_for
 from berryeval.relevance.overlap import expected_answers
 from berryeval.relevance.packs import Pack, PackCorpus, find_pack
+from berryeval.relevance.passages import Texts, span_ranking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from berryeval.judged import JudgedRanking
     from berryeval.records import Chunk, Document, Hit, Query
+    from berryeval.relevance.spans import SpanRanking
 
 __all__ = ["Judgeable", "Judged", "Relevance"]
 
@@ -60,7 +63,7 @@ class Judged:
         ranking: what measures of rankings see.
         strategy: who decided.
         joined: the targets, and where each of them was found.
-        hits: the hits, best first.
+        hits: the hits, best first, under the ids that they are found to be.
         notes: what people should know about it, a line each.
     """
 
@@ -81,11 +84,17 @@ class Relevance:
     """
 
     def __init__(
-        self, benchmark: Judgeable, options: RelevanceOptions, targets: Targets, pack: Pack | None
+        self,
+        benchmark: Judgeable,
+        options: RelevanceOptions,
+        targets: Targets,
+        pack: Pack | None = None,
+        chunks: Sequence[Chunk] | None = None,
     ) -> None:
         self.options = options
         self.targets = targets
         self.pack = pack
+        self._chunks = chunks
         self._queries = {query.id: query for query in benchmark.queries}
         self._documents = {document.id: document for document in benchmark.documents}
         self._ids = IdMatcher(
@@ -122,13 +131,14 @@ class Relevance:
         """
         pack = find_pack(benchmark.pack) if benchmark.pack else None
         chosen = options_for(pack, options)
+        pieces = None if chunks is None else list(chunks)
         targets = Targets.located(
             _all_judgments(benchmark),
             benchmark.documents or None,
-            chunks=chunks,
+            chunks=pieces,
             rule=chosen.rule,
         )
-        return cls(benchmark, chosen, targets, pack)
+        return cls(benchmark, chosen, targets, pack, pieces)
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -143,6 +153,11 @@ class Relevance:
             return "pack"
         return "token-fallback" if self._answers.get(query_id) else NO_STRATEGY
 
+    @cached_property
+    def texts(self) -> Texts:
+        """What of the corpus measures of text need, read once."""
+        return Texts(self.targets, self._chunks)
+
     def judge(self, query_id: str, hits: Sequence[Hit]) -> Judged:
         """The hits of a query, best first, judged by whoever decides for it."""
         strategy = self.strategy_of(query_id)
@@ -154,13 +169,17 @@ class Relevance:
                 self._answers[query_id], hits, self.options.threshold, self._text_of
             )
         else:
-            named, notes = self._named(query_id, hits)
-            found = self.targets.join(query_id, named)
+            hits, notes = self._named(query_id, hits)
+            found = self.targets.join(query_id, hits)
             joined = Joined(self.targets.of(query_id), found.ranking)
             if found.ambiguous:
                 notes.append(f"{len(found.ambiguous)} hits stand at several places; each counts")
         lines = tuple(f"query {query_id!r}: {note}" for note in dict.fromkeys(notes))
         return Judged(joined.ranking, strategy, joined, hits, lines)
+
+    def as_spans(self, judged: Judged) -> SpanRanking:
+        """What measures of text see of hits that were judged here."""
+        return span_ranking(judged.joined, judged.hits, self.texts)
 
     def _named(self, query_id: str, hits: Sequence[Hit]) -> tuple[Sequence[Hit], list[str]]:
         """The hits under the judged ids that they are found to be."""

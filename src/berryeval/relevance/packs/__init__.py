@@ -2,6 +2,7 @@
 
 from berryeval.relevance.packs.base import (
     BoundPack,
+    KnowsFiles,
     Labels,
     Pack,
     PackCorpus,
@@ -14,6 +15,7 @@ from berryeval.relevance.packs.sealing import PACKS, check_sealed, find_pack
 __all__ = [
     "PACKS",
     "BoundPack",
+    "KnowsFiles",
     "Labels",
     "Pack",
     "PackCorpus",

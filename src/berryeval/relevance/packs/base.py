@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from berryeval.anchors import Corpus, CoverageRule
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from berryeval.anchors import Span
     from berryeval.records import Document, Hit, Query
 
-__all__ = ["BoundPack", "Labels", "Pack", "PackCorpus", "PackRules", "Part", "rules_hash"]
+__all__ = [
+    "BoundPack",
+    "KnowsFiles",
+    "Labels",
+    "Pack",
+    "PackCorpus",
+    "PackRules",
+    "Part",
+    "rules_hash",
+]
 
 Part: TypeAlias = Literal["relevance", "prompts", "scoring"]
 
@@ -27,11 +37,13 @@ class Labels:
         grades: what there is to be found, by label. None where the dataset does not say: then what
             the hits turn out to cover is all there is.
         places: where a label stands in the corpus, as far as that is known.
+        files: the file a label is of, where the place does not tell.
         notes: what could not be read or used, a line each.
     """
 
     grades: Mapping[str, float] | None
     places: Mapping[str, Span] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
 
 
@@ -67,6 +79,15 @@ class PackRules(Protocol):
 
     def covered(self, hit: Hit) -> Mapping[str, float]:
         """The labels that a hit covers, with the grade of each; empty if it is not relevant."""
+        ...
+
+
+@runtime_checkable
+class KnowsFiles(Protocol):
+    """Rules that know better than anyone which file a hit is of."""
+
+    def file_of(self, hit: Hit) -> str:
+        """The file, under the name that the labels use."""
         ...
 
 

@@ -1,8 +1,8 @@
 """Code retrieval: the ground truth is files, or lines of files.
 
-A query's metadata holds `locations`, an array of `{"path", "start_line", "end_line"}` (lines from 1,
-the last included; without lines the file as a whole), or `files`, an array of paths. A hit covers
-lines when it shares one with them, as RepoEval has it, and a file when it is a piece of it.
+A query's metadata holds `locations`, an array of `{"path", "start_line", "end_line"}` (lines from
+1, the last included; without lines the file as a whole), or `files`, an array of paths. A hit
+covers lines when it shares one with them, as RepoEval has it, and a file when it is a piece of it.
 """
 
 from __future__ import annotations
@@ -96,7 +96,8 @@ class _Files:
             elif self.corpus.documents:
                 notes.append(f"query {query.id!r}: the corpus has no {location.label}")
         grades = dict.fromkeys((location.label for location in locations), 1.0)
-        return _Rules(self, tuple(locations), Labels(grades, places, tuple(notes)))
+        files = {location.label: location.path for location in locations}
+        return _Rules(self, tuple(locations), Labels(grades, places, files, notes))
 
     def _place(self, location: Location) -> Span | None:
         document = self.document_of(location.path)
@@ -139,6 +140,11 @@ class _Rules:
         ranges = self.files.lines_of(hit) if any(one.lines for one in same) else []
         return {one.label: 1.0 for one in same if _shares_a_line(one.lines, ranges)}
 
+    def file_of(self, hit: Hit) -> str:
+        """The path of the hit, as the ground truth writes it, if it is one of its files."""
+        path = file_of(hit)
+        return next((one.path for one in self.locations if same_file(one.path, path)), path)
+
 
 def _shares_a_line(wanted: tuple[int, int] | None, found: Iterable[tuple[int, int]]) -> bool:
     return wanted is None or any(first <= wanted[1] and wanted[0] <= last for first, last in found)
@@ -158,7 +164,8 @@ def _locations(query: Query) -> Iterator[Location]:
         value = query.metadata.get(name)
         if value is not None:
             if not isinstance(value, list | tuple):
-                raise refused(f"metadata.{name} of {where}", "an array of paths", value)
+                at = f"metadata.{name} of {where}"
+                raise refused(at, "an array of paths", value)
             for place, item in enumerate(value):
                 yield _location(item, f"metadata.{name}[{place}] of {where}")
             return

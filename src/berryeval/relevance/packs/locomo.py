@@ -9,7 +9,6 @@ reported.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +18,8 @@ from berryeval.relevance.packs.base import Labels, PackCorpus
 from berryeval.relevance.packs.turns import Turn, texts_of, turns_covered, turns_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from berryeval.records import Document, Hit, Query
     from berryeval.relevance.packs.base import Part
 
@@ -44,7 +45,8 @@ def read_evidence(value: Any, where: str) -> tuple[list[str], list[str]]:
     unread: list[str] = []
     for place, text in enumerate([value] if isinstance(value, str) else value):
         if not isinstance(text, str):
-            raise refused(f"{where}[{place}]", "a string", text)
+            at = f"{where}[{place}]"
+            raise refused(at, "a string", text)
         turns.extend(f"D{int(session)}:{int(turn)}" for session, turn in _EVIDENCE.findall(text))
         unread.extend(_EVIDENCE.sub(" ", text).translate(_BLANKS).split())
     return list(dict.fromkeys(turns)), unread
@@ -90,7 +92,7 @@ class _Conversations:
         if self.places:
             lost = [turn for turn in turns if turn not in places]
             notes += [f"{where}: the corpus has no turn {turn}" for turn in lost]
-        return _Rules(self, conversation, Labels(dict.fromkeys(turns, 1.0), places, tuple(notes)))
+        return _Rules(self, conversation, Labels(dict.fromkeys(turns, 1.0), places, notes=notes))
 
 
 @dataclass(frozen=True)

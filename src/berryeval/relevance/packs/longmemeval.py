@@ -11,7 +11,6 @@ session answered by the assistant alone is not relevant there; here the labels d
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +20,7 @@ from berryeval.relevance.packs.base import Labels, PackCorpus
 from berryeval.relevance.packs.turns import Turn, texts_of, turns_covered, turns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from berryeval.records import Hit, Query
     from berryeval.relevance.packs.base import Part
@@ -61,8 +60,8 @@ class _Sessions:
         labels = dict.fromkeys(filter(None, read_texts(query.metadata[given], where)), 1.0)
         places = {label: self.places[label] for label in labels if label in self.places}
         lost = [label for label in labels if self.places and label not in places]
-        notes = tuple(f"{where}: the corpus has no {label!r}" for label in lost)
-        return _Rules(self, Labels(labels, places, notes))
+        notes = [f"{where}: the corpus has no {label!r}" for label in lost]
+        return _Rules(self, Labels(labels, places, notes=notes))
 
 
 @dataclass(frozen=True)
