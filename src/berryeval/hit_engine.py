@@ -131,7 +131,7 @@ def _notes(judge: Relevance, groups: Iterable[Iterable[str]]) -> tuple[str, ...]
     notes = list(dict.fromkeys(itertools.chain.from_iterable(groups)))
     if judge.targets.drift:
         lost = len(judge.targets.drift)
-        notes.insert(0, f"{lost} targets of judgments are not in the corpus; they count as missed")
+        notes.insert(0, f"targets that are not in the corpus, and count as missed: {lost}")
     if len(notes) > _MOST_NOTES:
         more = len(notes) - _MOST_NOTES
         notes[_MOST_NOTES:] = [f"and {more} more"]

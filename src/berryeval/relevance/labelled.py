@@ -71,7 +71,7 @@ def join_words(
         best = max(overlap(answer, chunk) for answer in answers)
         covered.append({str(place): 1.0} if best >= threshold else {})
     found = {label: 1.0 for labels in covered for label in labels}
-    notes = [f"{wordless} hits have no text to compare with the expected answer"]
+    notes = [f"hits without a text to compare with the expected answer: {wordless}"]
     return _joined(found, {}, covered, found_only=True), notes if wordless else []
 
 

@@ -97,13 +97,15 @@ class Relevance:
         self._chunks = chunks
         self._queries = {query.id: query for query in benchmark.queries}
         self._documents = {document.id: document for document in benchmark.documents}
-        self._ids = IdMatcher(
-            member.anchor.chunk
+        anchors = [
+            member.anchor
             for query in targets.queries
             for target in targets.of(query)
             for member in target.members
-            if member.anchor.chunk
-        )
+        ]
+        self._ids = IdMatcher(anchor.chunk for anchor in anchors if anchor.chunk)
+        named = {anchor.document for anchor in anchors if anchor.document not in targets.corpus}
+        self._unknown_documents = frozenset(named - {""})
         corpus = PackCorpus(self._documents, targets.corpus, targets.place)
         owns = pack is not None and "relevance" in pack.seals
         self._bound = pack.bound(corpus) if pack is not None and owns else None
@@ -173,7 +175,7 @@ class Relevance:
             found = self.targets.join(query_id, hits)
             joined = Joined(self.targets.of(query_id), found.ranking)
             if found.ambiguous:
-                notes.append(f"{len(found.ambiguous)} hits stand at several places; each counts")
+                notes.append(f"hits at several places, each of which counts: {len(found.ambiguous)}")
         lines = tuple(f"query {query_id!r}: {note}" for note in dict.fromkeys(notes))
         return Judged(joined.ranking, strategy, joined, hits, lines)
 
@@ -184,17 +186,24 @@ class Relevance:
     def _named(self, query_id: str, hits: Sequence[Hit]) -> tuple[Sequence[Hit], list[str]]:
         """The hits under the judged ids that they are found to be."""
         targets = self.targets.of(query_id)
+        known = [self._with_document(hit) for hit in hits] if self._unknown_documents else hits
         if not any(member.anchor.chunk for target in targets for member in target.members):
-            return hits, []
+            return known, []
         named: list[Hit] = []
         notes = []
-        for hit in hits:
+        for hit in known:
             match = self._ids.match(hit)
             if match.how == "tie":
                 choices = " or ".join(match.choices)
                 notes.append(f"hit {hit.id!r} could be {choices}; it is taken for none of them")
             named.append(replace(hit, id=match.id) if match.id not in {"", hit.id} else hit)
         return named, notes
+
+    def _with_document(self, hit: Hit) -> Hit:
+        """A hit with the id of a judged document that the corpus lacks is that document."""
+        if hit.doc_id or hit.id not in self._unknown_documents:
+            return hit
+        return replace(hit, doc_id=hit.id)
 
     def _text_of(self, hit: Hit) -> str:
         """The text of a hit, from the corpus if it does not bring it along."""
