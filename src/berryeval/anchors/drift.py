@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from berryeval.anchors.quotes import NEAR
 from berryeval.json_record import JsonRecord
 
 if TYPE_CHECKING:
@@ -13,7 +12,9 @@ if TYPE_CHECKING:
 
     from berryeval.records import Anchor, Judgment
 
-__all__ = ["Ambiguity", "Drift", "repair"]
+__all__ = ["ALIKE", "Ambiguity", "Drift", "repair"]
+
+ALIKE: Final = 0.6  # what is less like its original should be looked at before it takes its place
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Ambiguity(JsonRecord):
 
 
 def repair(
-    judgments: Iterable[Judgment], drift: Iterable[Drift], *, least: float = NEAR
+    judgments: Iterable[Judgment], drift: Iterable[Drift], *, least: float = ALIKE
 ) -> list[Judgment]:
     """The judgments, with repaired anchors where there are any that are like enough.
 

@@ -17,7 +17,6 @@ __all__ = ["Window", "best_windows", "positions"]
 
 _PIECE: Final = 6  # characters, at most
 _COMMON: Final = 2_000  # a piece found more often than this says nothing about the place
-_BUDGET: Final = 40_000  # characters in which edits are counted for one needle, at most
 
 
 class Window(NamedTuple):
@@ -28,8 +27,10 @@ class Window(NamedTuple):
     edits: int
 
 
-def best_windows(needle: str, text: str, most_edits: int) -> list[Window]:
+def best_windows(needle: str, text: str, most_edits: int, budget: int = 40_000) -> list[Window]:
     """The passages with the fewest edits, at most `most_edits`; several only if equally good.
+
+    Edits are counted in no more than about `budget` characters of the text, where most pieces are.
 
     >>> best_windows("the quick brown fox", "a quick brow fox, the quick brown ox!", 4)
     [Window(start=18, end=36, edits=1)]
@@ -38,7 +39,7 @@ def best_windows(needle: str, text: str, most_edits: int) -> list[Window]:
     width = max(len(needle) // 4, _PIECE)
     places, told = _votes(pieces, text, width)
     best: dict[tuple[int, int], int] = {}
-    limit, budget = most_edits, _BUDGET
+    limit = most_edits
     for place, votes in sorted(places.items(), key=lambda item: (-item[1], item[0])):
         if told - votes > limit or budget <= 0:
             break
@@ -70,24 +71,25 @@ def _pieces(needle: str) -> list[tuple[int, str]]:
 def _votes(pieces: Iterable[tuple[int, str]], text: str, width: int) -> tuple[dict[int, int], int]:
     """How many pieces speak for each place (in steps of `width`), and how many speak at all."""
     speakers: dict[int, int] = defaultdict(int)
+    beginnings: set[int] = set()
     told = 0
     for offset, piece in pieces:
         found: set[int] = set()
         for count, at in enumerate(positions(piece, text)):
             if count == _COMMON:
                 break
-            place = (at - offset) // width
-            found.update((place - 1, place))  # a place reaches over two steps
+            found.add((at - offset) // width)
         else:
             told += 1
-            for place in found:
+            beginnings |= found
+            for place in found | {place - 1 for place in found}:  # a place reaches over two steps
                 speakers[place] += 1
-    return speakers, told
+    return {place: speakers[place] for place in beginnings}, told
 
 
 def _windows_in(needle: str, text: str, low: int, high: int, limit: int) -> Iterator[Window]:
     """The passages of `text[low:high]` with the fewest edits, at most `limit`."""
-    ends = list(_edits(needle, text[low:high], anchored=False))
+    ends = _edits(needle, text[low:high], anchored=False)
     fewest = min(ends, default=limit + 1)
     if fewest > limit:
         return
@@ -97,13 +99,13 @@ def _windows_in(needle: str, text: str, low: int, high: int, limit: int) -> Iter
             continue
         end = low + place + 1
         first = max(end - len(needle) - fewest, low)
-        back = list(_edits(needle[::-1], text[first:end][::-1], anchored=True))
+        back = _edits(needle[::-1], text[first:end][::-1], anchored=True)
         start = end - (back.index(fewest) + 1)
         yield Window(start, end, fewest)
         last = place + len(needle) // 2  # ends next to this one are the same passage
 
 
-def _edits(needle: str, text: str, *, anchored: bool) -> Iterator[int]:
+def _edits(needle: str, text: str, *, anchored: bool) -> list[int]:
     """For every end in the text, the edits of the best passage that ends there.
 
     With `anchored`, passages begin where the text begins.
@@ -114,6 +116,7 @@ def _edits(needle: str, text: str, *, anchored: bool) -> Iterator[int]:
     everything = (1 << len(needle)) - 1
     last = 1 << (len(needle) - 1)
     more, less, edits = everything, 0, len(needle)
+    found = []
     for letter in text:
         equal = bits_of.get(letter, 0)
         diagonal = (((equal & more) + more) ^ more) | equal | less
@@ -123,4 +126,5 @@ def _edits(needle: str, text: str, *, anchored: bool) -> Iterator[int]:
         up = (up << 1) | anchored
         more = ((down << 1) | ~(diagonal | up)) & everything
         less = up & diagonal & everything
-        yield edits
+        found.append(edits)
+    return found

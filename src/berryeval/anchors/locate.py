@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from berryeval.anchors.corpus import as_hash
 from berryeval.anchors.lost import Lost, lost_document, lost_quote, lost_section, lost_span, shown
@@ -168,8 +168,14 @@ def _quote_anywhere(anchor: Anchor, corpus: Corpus) -> Located:
     if not known:
         unknown = Located(anchor)
         return Located(anchor, lost=lost_quote(anchor, homes)) if corpus.closed else unknown
-    best = max(places.ratio for _, places in known)
-    known = [(text, places) for text, places in known if places.ratio == best]
+    match, best = min(((places.match, places.ratio) for _, places in known), key=_quality)
+    known = [one for one in known if (one[1].match, one[1].ratio) == (match, best)]
     spans = [span for text, places in known for span in _spans(text, places.places)]
     choices = [shown(text.document) for text, _ in known] if len(known) > 1 else []
-    return Located(anchor, tuple(spans), known[0][1].match, best, choices=tuple(choices))
+    return Located(anchor, tuple(spans), match, best, choices=tuple(choices))
+
+
+def _quality(found: tuple[Match, float]) -> tuple[int, float]:
+    """For sorting ways to find a quote, the best first."""
+    match, ratio = found
+    return get_args(Match).index(match), -ratio

@@ -16,7 +16,8 @@ __all__ = ["NEAR", "RATIO", "Found", "Match", "find_nearly", "find_quote", "find
 Match: TypeAlias = Literal["exact", "normalised", "fuzzy"]
 
 RATIO: Final = 0.85  # a passage this like the quote is the quote, a little changed
-NEAR: Final = 0.6  # a passage this like the quote is worth showing to who made the judgment
+NEAR: Final = 0.5  # a passage this like the quote is worth showing to who made the judgment
+_GLANCE: Final = 8_000  # characters that are compared to find such a passage
 
 
 class Found(NamedTuple):
@@ -39,12 +40,12 @@ def find_quote(quote: str, text: Text, start: int = 0, end: int | None = None) -
 def find_same(quote: str, text: Text, start: int = 0, end: int | None = None) -> Found | None:
     """Every place of the quote, exact, or else but for case and white space."""
     end = len(text.text) if end is None else end
+    needle = normalise(quote)
+    if not needle:
+        return None  # white space quotes nothing
     places = [(at, at + len(quote)) for at in positions(quote, text.text, start, end)]
     if places:
         return Found(tuple(places))
-    needle = normalise(quote)
-    if not needle:
-        return None
     plain = text.normalised
     spans = (plain.original(at, at + len(needle)) for at in positions(needle, plain.text))
     places = [span for span in spans if start <= span[0] and span[1] <= end]
@@ -60,7 +61,8 @@ def find_nearly(
     allowed = len(needle) - math.ceil(least * len(needle))
     if allowed < 1:
         return None
-    windows = best_windows(needle, text.normalised.text, allowed)
+    more = {} if least >= RATIO else {"budget": _GLANCE}
+    windows = best_windows(needle, text.normalised.text, allowed, **more)
     spans = (text.normalised.original(window.start, window.end) for window in windows)
     places = tuple(span for span in spans if start <= span[0] and span[1] <= end)
     ratio = 1 - windows[0].edits / len(needle) if windows else 0.0
