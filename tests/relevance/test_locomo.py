@@ -13,7 +13,7 @@ from berryeval.relevance import Relevance
 from berryeval.relevance.packs.locomo import read_evidence
 
 SESSION = "Caroline: I went to the support group. Melanie: How was it? Caroline: Powerful!"
-TURNS = [
+TURNS: list[dict[str, Any]] = [
     {"id": "D1:1", "start": 0, "end": 38},
     {"id": "D1:2", "start": 39, "end": 59},
     {"id": "D1:3", "start": 60, "end": 79},
@@ -31,7 +31,7 @@ def found(benchmark: be.Benchmark, *hits: Hit | str) -> list[tuple[int, float]]:
     ranked = [Hit(hit) if isinstance(hit, str) else hit for hit in hits]
     judged = Relevance.of(benchmark).judge("q", ranked)
     assert judged.strategy == "pack"
-    return [tuple(hit) for hit in judged.ranking.hits]
+    return [(hit.rank, hit.grade) for hit in judged.ranking.hits]
 
 
 def sessions() -> Document:
@@ -46,7 +46,7 @@ def turns(conversation: str = "conv-26") -> list[Document]:
     return [
         Document(
             f"{conversation}/{turn['id']}",
-            SESSION[turn["start"] : turn["end"]],  # type: ignore[misc]
+            SESSION[turn["start"] : turn["end"]],
             metadata={"conversation": conversation, "dia_id": turn["id"]},
         )
         for turn in TURNS
@@ -164,8 +164,8 @@ def test_what_cannot_be_read_or_found_is_said() -> None:
     scores = be.evaluate_hits(benchmark, {"q": ["D1:1"]}, ["R@1"])
     assert scores.mean["R@1"] == 0.5
     assert scores.notes == (
-        "query 'q': metadata.evidence of query 'q': 'D' names no turn",
-        "query 'q': metadata.evidence of query 'q': the corpus has no turn D10:19",
+        "query 'q': 'D' in its evidence names no turn",
+        "query 'q': the corpus has no turn D10:19 of its evidence",
     )
 
 

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from berryeval.relevance.packs import Part
 
 HASHES = {
-    "locomo": "",
-    "longmemeval": "",
-    "code-retrieval": "",
-    "generic": "",
+    "locomo": "sha256:edc6b99a9286d440da59ed1420dba3a7029217de4fe2c42fee69e42b6df784bd",
+    "longmemeval": "sha256:e05feb8b1340dac3dd91867f0dd0895e8f355642d17cfe51608651f45ac2586e",
+    "code-retrieval": "sha256:d10b1c374e45df85f1883eccfaf89035ee24cc4bf5bc4d1a0f76c572d05c27b3",
+    "generic": "sha256:38ccb91bb162da0af9fc3ccae9563cac86dd95af4e86bf531ce66825d9a9e013",
 }
 
 

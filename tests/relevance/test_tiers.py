@@ -29,7 +29,7 @@ def benchmark(
     return be.Benchmark("test", documents, queries, judgments, pack)
 
 
-def query(identity: str = "q", **metadata: Any) -> Query:
+def query(identity: str = "q", /, **metadata: Any) -> Query:
     """A query with metadata."""
     return Query(identity, "What is the capital of France?", metadata=metadata)
 
@@ -63,7 +63,7 @@ def test_ids_in_metadata_are_judgments(field: str, ids: Any) -> None:
     judged = judge.judge("q", [Hit("x"), Hit("b")])
     assert judged.strategy == "qrels"
     assert judged.ranking.grades == (1.0, 1.0)
-    assert [tuple(hit) for hit in judged.ranking.hits] == [(2, 1.0)]
+    assert judged.ranking.hits == ((2, 1.0),)
 
 
 def test_grades_in_metadata_are_grades() -> None:
@@ -182,7 +182,9 @@ def test_words_are_looked_up_in_the_corpus_where_hits_have_none() -> None:
     assert value("RR", asked, [Hit("h", doc_id="d", start=0, end=5)]) == 1.0
     scores = be.evaluate_hits(asked, {"q": ["nowhere", "d"]}, ["RR"])
     assert scores.mean["RR"] == 0.5
-    assert scores.notes == ("query 'q': hits without a text to compare with the expected answer: 1",)
+    assert scores.notes == (
+        "query 'q': hits without a text to compare with the expected answer: 1",
+    )
 
 
 def test_an_answer_that_is_none_is_refused() -> None:
@@ -206,9 +208,7 @@ def test_a_query_about_which_nobody_can_decide_counts(metadata: dict[str, Any]) 
 
 def test_different_strategies_are_mixed() -> None:
     """Each query says by whom it was decided."""
-    asked = benchmark(
-        query("a", relevant_ids=["c"]), query("b", evidence=["D1:1"]), pack="locomo"
-    )
+    asked = benchmark(query("a", relevant_ids=["c"]), query("b", evidence=["D1:1"]), pack="locomo")
     hits = {"a": ["c"], "b": [Hit("D1:1")]}
     scores = be.evaluate_hits(asked, hits, ["RR@3"])
     assert scores.strategies == ("qrels", "pack")
@@ -230,11 +230,13 @@ def test_plain_evaluate_has_details_too() -> None:
 def test_options_are_checked() -> None:
     """A wrong name or value is an error that says what there is."""
     asked = benchmark(query(answer="x"))
-    with pytest.raises(ConfigurationError, match="unknown option relevance.treshold; did you mean"):
+    with pytest.raises(
+        ConfigurationError, match=r"unknown option relevance\.treshold; did you mean"
+    ):
         Relevance.of(asked, {"treshold": 0.5})
-    with pytest.raises(ConfigurationError, match="relevance.threshold must be a number above 0"):
+    with pytest.raises(ConfigurationError, match=r"relevance\.threshold must be a number above 0"):
         Relevance.of(asked, {"threshold": 0})
-    with pytest.raises(ConfigurationError, match="relevance.coverage must be a number"):
+    with pytest.raises(ConfigurationError, match=r"relevance\.coverage must be a number"):
         RelevanceOptions(coverage=True)
 
 

@@ -6,7 +6,7 @@ brings along), the pack, the words of the expected answer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,8 +14,8 @@ from berryeval.anchors import Targets
 from berryeval.details import NO_STRATEGY, Strategy
 from berryeval.records import Anchor, Judgment
 from berryeval.relevance.explicit import explicit_ids
-from berryeval.relevance.ids import IdMatcher
 from berryeval.relevance.labelled import Joined, join_labels, join_words
+from berryeval.relevance.naming import Naming
 from berryeval.relevance.options import RelevanceOptions, options_for
 from berryeval.relevance.overlap import expected_answers
 from berryeval.relevance.packs import Pack, PackCorpus, find_pack
@@ -87,6 +87,7 @@ class Relevance:
         self,
         benchmark: Judgeable,
         options: RelevanceOptions,
+        judgments: Sequence[Judgment],
         targets: Targets,
         pack: Pack | None = None,
         chunks: Sequence[Chunk] | None = None,
@@ -97,15 +98,7 @@ class Relevance:
         self._chunks = chunks
         self._queries = {query.id: query for query in benchmark.queries}
         self._documents = {document.id: document for document in benchmark.documents}
-        anchors = [
-            member.anchor
-            for query in targets.queries
-            for target in targets.of(query)
-            for member in target.members
-        ]
-        self._ids = IdMatcher(anchor.chunk for anchor in anchors if anchor.chunk)
-        named = {anchor.document for anchor in anchors if anchor.document not in targets.corpus}
-        self._unknown_documents = frozenset(named - {""})
+        self._naming = Naming(judgments, targets)
         corpus = PackCorpus(self._documents, targets.corpus, targets.place)
         owns = pack is not None and "relevance" in pack.seals
         self._bound = pack.bound(corpus) if pack is not None and owns else None
@@ -134,13 +127,14 @@ class Relevance:
         pack = find_pack(benchmark.pack) if benchmark.pack else None
         chosen = options_for(pack, options)
         pieces = None if chunks is None else list(chunks)
+        judgments = list(_all_judgments(benchmark))
         targets = Targets.located(
-            _all_judgments(benchmark),
+            judgments,
             benchmark.documents or None,
             chunks=pieces,
             rule=chosen.rule,
         )
-        return cls(benchmark, chosen, targets, pack, pieces)
+        return cls(benchmark, chosen, judgments, targets, pack, pieces)
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -171,39 +165,19 @@ class Relevance:
                 self._answers[query_id], hits, self.options.threshold, self._text_of
             )
         else:
-            hits, notes = self._named(query_id, hits)
+            hits, notes = self._naming.named(hits)
             found = self.targets.join(query_id, hits)
             joined = Joined(self.targets.of(query_id), found.ranking)
             if found.ambiguous:
-                notes.append(f"hits at several places, each of which counts: {len(found.ambiguous)}")
+                notes.append(
+                    f"hits at several places, each of which counts: {len(found.ambiguous)}"
+                )
         lines = tuple(f"query {query_id!r}: {note}" for note in dict.fromkeys(notes))
         return Judged(joined.ranking, strategy, joined, hits, lines)
 
     def as_spans(self, judged: Judged) -> SpanRanking:
         """What measures of text see of hits that were judged here."""
         return span_ranking(judged.joined, judged.hits, self.texts)
-
-    def _named(self, query_id: str, hits: Sequence[Hit]) -> tuple[Sequence[Hit], list[str]]:
-        """The hits under the judged ids that they are found to be."""
-        targets = self.targets.of(query_id)
-        known = [self._with_document(hit) for hit in hits] if self._unknown_documents else hits
-        if not any(member.anchor.chunk for target in targets for member in target.members):
-            return known, []
-        named: list[Hit] = []
-        notes = []
-        for hit in known:
-            match = self._ids.match(hit)
-            if match.how == "tie":
-                choices = " or ".join(match.choices)
-                notes.append(f"hit {hit.id!r} could be {choices}; it is taken for none of them")
-            named.append(replace(hit, id=match.id) if match.id not in {"", hit.id} else hit)
-        return named, notes
-
-    def _with_document(self, hit: Hit) -> Hit:
-        """A hit with the id of a judged document that the corpus lacks is that document."""
-        if hit.doc_id or hit.id not in self._unknown_documents:
-            return hit
-        return replace(hit, doc_id=hit.id)
 
     def _text_of(self, hit: Hit) -> str:
         """The text of a hit, from the corpus if it does not bring it along."""

@@ -7,63 +7,29 @@ covers lines when it shares one with them, as RepoEval has it, and a file when i
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.anchors import Span
-from berryeval.json_record import refused
 from berryeval.relevance.packs.base import Labels, PackCorpus
-from berryeval.relevance.packs.turns import texts_of
+from berryeval.relevance.packs.locations import (
+    file_of,
+    lines_named,
+    locations_of,
+    path_parts,
+    same_file,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Mapping
 
     from berryeval.records import Hit, Query
     from berryeval.relevance.packs.base import Part
+    from berryeval.relevance.packs.locations import Location
 
-__all__ = ["PACK", "CodeRetrievalPack", "file_of", "same_file"]
-
-LOCATION_FIELDS: Final = ("locations", "ground_truth_locations", "ground_truth")
-FILE_FIELDS: Final = ("files", "modified_files", "dependency_files")
-PATH_FIELDS: Final = ("path", "file", "filepath", "file_path", "source")
-_FIRST: Final = ("start_line", "startLine")
-_LAST: Final = ("end_line", "endLine")
-
-
-class Location(NamedTuple):
-    """Lines of a file, the last included; None for the whole file."""
-
-    path: str
-    lines: tuple[int, int] | None
-
-    @property
-    def label(self) -> str:
-        """How it is written: `src/app.py:10-25`."""
-        return self.path if self.lines is None else f"{self.path}:{self.lines[0]}-{self.lines[1]}"
-
-
-def file_of(hit: Hit) -> str:
-    """The file a hit comes from: a path in its metadata, or its document, or what its id says."""
-    for name in PATH_FIELDS:
-        for path in texts_of(hit.metadata.get(name)):
-            return path
-    return hit.doc_id or hit.id
-
-
-def same_file(one: str, other: str) -> bool:
-    """Whether two paths name one file: equal, or one is the other with more in front.
-
-    >>> same_file("repo/src/auth.py", "src/auth.py"), same_file("src/oauth.py", "auth.py")
-    (True, False)
-    """
-    longer, shorter = sorted((_parts(one), _parts(other)), key=len, reverse=True)
-    return bool(shorter) and longer[len(longer) - len(shorter) :] == shorter
-
-
-def _parts(path: str) -> list[str]:
-    return [part for part in path.replace("\\", "/").split("/") if part not in {"", "."}]
+__all__ = ["PACK", "CodeRetrievalPack"]
 
 
 class _Files:
@@ -73,20 +39,21 @@ class _Files:
         self.corpus = corpus
         self._by_name: dict[str, list[str]] = defaultdict(list)
         for document in corpus.documents:
-            self._by_name[_parts(document)[-1] if _parts(document) else document].append(document)
+            parts = path_parts(document)
+            self._by_name[parts[-1] if parts else ""].append(document)
 
     def document_of(self, path: str) -> str:
         """The one document that is this file; "" if there is none, or more than one."""
         if path in self.corpus.documents:
             return path
-        parts = _parts(path)
+        parts = path_parts(path)
         named = self._by_name.get(parts[-1], []) if parts else []
         found = [document for document in named if same_file(document, path)]
         return found[0] if len(found) == 1 else ""
 
     def rules_for(self, query: Query) -> _Rules:
         """The files and lines that answer a query."""
-        locations = list(dict.fromkeys(_locations(query)))
+        locations = locations_of(query)
         notes = []
         places = {}
         for location in locations:
@@ -94,7 +61,7 @@ class _Files:
             if place is not None:
                 places[location.label] = place
             elif self.corpus.documents:
-                notes.append(f"query {query.id!r}: the corpus has no {location.label}")
+                notes.append(f"the corpus has no {location.label}, which answers it")
         grades = dict.fromkeys((location.label for location in locations), 1.0)
         files = {location.label: location.path for location in locations}
         return _Rules(self, tuple(locations), Labels(grades, places, files, notes))
@@ -113,7 +80,7 @@ class _Files:
 
     def lines_of(self, hit: Hit) -> list[tuple[int, int]]:
         """The lines of a hit: its metadata say, or its place in its document."""
-        given = _lines(hit.metadata, f"metadata of hit {hit.id!r}")
+        given = lines_named(hit.metadata, f"metadata of hit {hit.id!r}")
         if given is not None:
             return [given]
         places = [(span, self.corpus.texts.text(span.document)) for span in self.corpus.place(hit)]
@@ -132,7 +99,7 @@ class _Rules:
         path = file_of(hit)
         same = [one for one in self.locations if same_file(one.path, path)]
         choices = sorted({one.path for one in same})
-        if len(choices) > 1:
+        if not all(same_file(one, other) for one, other in itertools.combinations(choices, 2)):
             same = [one for one in same if one.path == path]
             if not same:
                 could_be = " or ".join(choices)
@@ -148,48 +115,6 @@ class _Rules:
 
 def _shares_a_line(wanted: tuple[int, int] | None, found: Iterable[tuple[int, int]]) -> bool:
     return wanted is None or any(first <= wanted[1] and wanted[0] <= last for first, last in found)
-
-
-def _locations(query: Query) -> Iterator[Location]:
-    where = f"query {query.id!r}"
-    for name in LOCATION_FIELDS:
-        value = query.metadata.get(name)
-        if isinstance(value, Mapping):
-            value = [value]
-        if isinstance(value, list | tuple):
-            for place, item in enumerate(value):
-                yield _location(item, f"metadata.{name}[{place}] of {where}")
-            return
-    for name in FILE_FIELDS:
-        value = query.metadata.get(name)
-        if value is not None:
-            if not isinstance(value, list | tuple):
-                at = f"metadata.{name} of {where}"
-                raise refused(at, "an array of paths", value)
-            for place, item in enumerate(value):
-                yield _location(item, f"metadata.{name}[{place}] of {where}")
-            return
-
-
-def _location(value: Any, where: str) -> Location:
-    if isinstance(value, str) and value:
-        return Location(value, None)
-    if isinstance(value, Mapping):
-        path = next((value[name] for name in PATH_FIELDS if name in value), None)
-        if isinstance(path, str) and path:
-            return Location(path, _lines(value, where))
-    raise refused(where, "a path, or an object with path, start_line and end_line", value)
-
-
-def _lines(data: Mapping[str, Any], where: str) -> tuple[int, int] | None:
-    """The lines that a location or a hit names."""
-    first = next((data[name] for name in _FIRST if data.get(name) is not None), None)
-    last = next((data[name] for name in _LAST if data.get(name) is not None), first)
-    if first is None and last is None:
-        return None
-    if type(first) is not int or type(last) is not int or not 1 <= first <= last:
-        raise refused(where, "lines with 1 <= start_line <= end_line", dict(data))
-    return first, last
 
 
 _RULES: Final = {

@@ -83,7 +83,7 @@ class _Conversations:
         given = query.metadata.get("evidence")
         turns, unread = read_evidence([] if given is None else given, where)
         conversation = _first_text(query.metadata, CONVERSATION_FIELDS)
-        notes = [f"{where}: {text!r} names no turn" for text in unread]
+        notes = [f"{text!r} in its evidence names no turn" for text in unread]
         places = {
             turn: self.places[conversation, turn]
             for turn in turns
@@ -91,7 +91,7 @@ class _Conversations:
         }
         if self.places:
             lost = [turn for turn in turns if turn not in places]
-            notes += [f"{where}: the corpus has no turn {turn}" for turn in lost]
+            notes += [f"the corpus has no turn {turn} of its evidence" for turn in lost]
         return _Rules(self, conversation, Labels(dict.fromkeys(turns, 1.0), places, notes=notes))
 
 

@@ -52,15 +52,17 @@ class _Sessions:
     def rules_for(self, query: Query) -> _Rules:
         """The sessions or turns that answer a question."""
         given = next((name for name in LABEL_FIELDS if query.metadata.get(name) is not None), "")
-        where = f"metadata.{given or LABEL_FIELDS[1]} of query {query.id!r}"
+        where = f"metadata.{given} of query {query.id!r}"
         if query.id.endswith("_abs"):
             return _Rules(self, Labels({}))
         if not given:
-            return _Rules(self, Labels({}, notes=(f"{where}: there is none",)))
+            return _Rules(
+                self, Labels({}, notes=("it has neither answer_corpus_ids nor answer_session_ids",))
+            )
         labels = dict.fromkeys(filter(None, read_texts(query.metadata[given], where)), 1.0)
         places = {label: self.places[label] for label in labels if label in self.places}
         lost = [label for label in labels if self.places and label not in places]
-        notes = [f"{where}: the corpus has no {label!r}" for label in lost]
+        notes = [f"the corpus has no {label!r}, which answers it" for label in lost]
         return _Rules(self, Labels(labels, places, notes=notes))
 
 
