@@ -40,7 +40,7 @@ def found(benchmark: be.Benchmark, *hits: Hit | str) -> list[int]:
     return judged.ranking.relevant_ranks(1)
 
 
-SESSIONS = {"answer_session_ids": ["answer_4be1b6b4_2", "answer_4be1b6b4_1"]}
+SESSIONS: dict[str, Any] = {"answer_session_ids": ["answer_4be1b6b4_2", "answer_4be1b6b4_1"]}
 
 
 @pytest.mark.parametrize(

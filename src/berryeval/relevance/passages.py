@@ -12,7 +12,7 @@ from berryeval.relevance.spans import Passage, SpanRanking, Wanted
 from berryeval.relevance.territory import TokenCounter, count_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from berryeval.anchors import Located, Target, Targets
     from berryeval.records import Chunk
@@ -88,8 +88,9 @@ def _passage(hit: Hit, joined: Joined, texts: Texts, loose: dict[str, str]) -> P
         spans = (Span(name, 0, len(hit.text)),)
     if joined.file_of is not None:
         return Passage(hit.id, spans, (joined.file_of(hit),))
-    names = (hit.doc_id, hit.id.partition("#")[0], hit.id)
-    return Passage(hit.id, spans, tuple(dict.fromkeys(name for name in names if name)) or ("",))
+    path, section, _ = hit.id.partition("#")
+    names = (hit.doc_id, path if section or not hit.doc_id else "")
+    return Passage(hit.id, spans, tuple(dict.fromkeys(filter(None, names))) or (hit.id,))
 
 
 def _wanted(
@@ -111,7 +112,9 @@ def _wanted(
         if not spans:
             spans = tuple(span for member in part for span in _quoted(member, loose))
         known = joined.files.get(place)
-        files = {known} if known else {file for member in part for file in _files(member, spans)}
+        files = {known} if known else {
+            file for member in part for file in _files(member, spans, passages)
+        }  # fmt: skip
         yield Wanted(_name(part[0]), target.grade, spans, frozenset(files))
 
 
@@ -124,14 +127,15 @@ def _quoted(member: Located, loose: dict[str, str]) -> Iterator[Span]:
         yield Span(name, 0, len(quote))
 
 
-def _files(member: Located, spans: tuple[Span, ...]) -> Iterator[str]:
+def _files(member: Located, spans: tuple[Span, ...], passages: Sequence[Passage]) -> Iterable[str]:
     placed = [span.document for span in spans if not span.document.startswith(_LOOSE)]
     if placed:
-        yield from placed
-    elif member.anchor.document:
-        yield member.anchor.document
-    elif member.anchor.chunk:
-        yield member.anchor.chunk.partition("#")[0]
+        return placed
+    if member.anchor.document:
+        return [member.anchor.document]
+    chunk = member.anchor.chunk
+    found = (passage.files for passage in passages if passage.id == chunk)
+    return next(found, (chunk.partition("#")[0],)) if chunk else []
 
 
 def _name(member: Located) -> str:
