@@ -83,6 +83,13 @@ def test_a_hit_that_says_only_its_id_is_the_chunk_of_that_id() -> None:
     assert ranking.retrieved == 3
 
 
+@pytest.mark.parametrize("documents", [None, [Document("d", "One fish.")]])
+def test_a_hit_may_be_a_document_itself(documents: list[Document] | None) -> None:
+    """A search of whole documents: the id is that of the document, and nothing else is said."""
+    targets = Targets.located([Judgment("q", Anchor(document="d"), 1)], documents)
+    assert targets.judge("q", [Hit("e"), Hit("d"), Hit("d", doc_id="e")]).hits == ((2, 1),)
+
+
 def test_sections_are_compared_by_their_paths_where_the_text_is_not_known() -> None:
     """A chunk is in a section if its path is the section's or goes on below it."""
     judgments = [Judgment("q", Anchor(document="d", section=("Guide", "Install")), 1)]
@@ -172,6 +179,10 @@ def test_repeated_texts_and_ambiguous_targets_are_reported() -> None:
         (
             [Judgment("q", Anchor(chunk="c"), 1), Judgment("q", Anchor(chunk="c"), 2)],
             "query 'q': {'chunk': 'c'} is judged 1 and 2; expected one grade",
+        ),
+        (
+            [Judgment("q", Anchor(chunk="c"), float("nan"))],
+            "query 'q': expected a finite grade, found nan",
         ),
         (
             [
