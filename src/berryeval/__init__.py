@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from berryeval.auditing import audit, bounds
+    from berryeval.benchmarks import Benchmark
     from berryeval.engine import evaluate
+    from berryeval.hit_engine import evaluate_hits
     from berryeval.measures import Measure, parse_measure
     from berryeval.measures import register as measure
     from berryeval.qrels import Qrels
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from berryeval.scores import Scores
 
 __all__ = [
+    "Benchmark",
     "Measure",
     "Qrels",
     "Run",
@@ -30,6 +33,7 @@ __all__ = [
     "audit",
     "bounds",
     "evaluate",
+    "evaluate_hits",
     "measure",
     "parse_measure",
 ]
@@ -37,6 +41,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Benchmark": "benchmarks:Benchmark",
     "Measure": "measures:Measure",
     "Qrels": "qrels:Qrels",
     "Run": "run:Run",
@@ -44,6 +49,7 @@ _HOMES = {
     "audit": "auditing:audit",
     "bounds": "auditing:bounds",
     "evaluate": "engine:evaluate",
+    "evaluate_hits": "hit_engine:evaluate_hits",
     "measure": "measures:register",
     "parse_measure": "measures:parse_measure",
 }

@@ -35,11 +35,17 @@ def _section(definition: Definition) -> str:
         ("also called", ", ".join(f"`{alias}`" for alias in aliases) or "nothing else"),
         ("elsewhere", ", ".join(f"{tool}: `{name}`" for tool, name in definition.peers.items())),
         ("over queries", definition.aggregate),
-        ("computed by", "native code and Python" if definition.native else "Python"),
+        ("computed by", _computed_by(definition)),
     ]
     table = "\n".join(f"| {name} | {_cell(text)} |" for name, text in rows if text)
     documentation = inspect.getdoc(definition.formula) or ""
     return f"\n## {definition.name}\n\n{documentation}\n\n| | |\n| --- | --- |\n{table}\n"
+
+
+def _computed_by(definition: Definition) -> str:
+    if definition.kind == "spans":
+        return "Python, by `evaluate_hits`: it looks at texts, not at grades"
+    return "native code and Python" if definition.native else "Python"
 
 
 def _cell(text: str) -> str:
