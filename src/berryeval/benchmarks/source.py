@@ -10,6 +10,7 @@ from berryeval.errors import DataError
 from berryeval.io.csv_rows import read_header
 from berryeval.io.files import PathLike, name_of, plain_suffix
 from berryeval.io.json_text import read_json_lines, read_json_node
+from berryeval.io.parquet_rows import read_parquet_columns
 
 if TYPE_CHECKING:
     from berryeval.io.json_node import Node
@@ -19,6 +20,7 @@ __all__ = ["Source"]
 _PACKED = ("", ".gz", ".zst")
 JSON_LINES = (".jsonl", ".ndjson")
 TABLES = (".csv", ".tsv")
+PARQUET = (".parquet", ".pq")
 
 
 class Source:
@@ -88,8 +90,9 @@ class Source:
 
     @cached_property
     def columns(self) -> list[str]:
-        """The names of the columns of a CSV or TSV file."""
-        return read_header(self.path)
+        """The names of the columns of a CSV, TSV or Parquet file."""
+        parquet = self.suffix in PARQUET
+        return read_parquet_columns(self.path) if parquet else read_header(self.path)
 
     def json_has(self, *names: str) -> bool:
         """Whether this is a JSON file with an object that has these names."""
@@ -105,5 +108,5 @@ class Source:
         return False
 
     def columns_have(self, *names: str) -> bool:
-        """Whether this is a table of text whose header has these names."""
-        return self.suffix in TABLES and set(names) <= set(self.columns)
+        """Whether this is a CSV, TSV or Parquet file that has columns of these names."""
+        return self.suffix in (*TABLES, *PARQUET) and set(names) <= set(self.columns)

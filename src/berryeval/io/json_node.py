@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,9 +13,19 @@ from berryeval.json_record import JsonRecord, refused
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Node"]
+__all__ = ["Node", "at"]
 
 T = TypeVar("T", bound=JsonRecord)
+
+
+@contextmanager
+def at(where: str) -> Iterator[None]:
+    """Say of what goes wrong inside where it went wrong."""
+    try:
+        yield
+    except DataError as error:
+        msg = f"{where}: {error}"
+        raise DataError(msg) from None
 
 
 @dataclass(frozen=True)
@@ -140,8 +151,5 @@ class Node:
 
     def record(self, kind: type[T]) -> T:
         """The value as a record, with the fields the record does not know kept."""
-        try:
+        with at(self.where):
             return kind.from_json(self.value)
-        except DataError as error:
-            msg = f"{self.where}: {error}"
-            raise DataError(msg) from None
