@@ -449,7 +449,7 @@ RAGAS = Sample(
 RAGAS_CSV = Sample(
     {
         "testset.csv": b"user_input,reference,reference_contexts\n"
-        b"How hot?,80,\"['It''s 80 degrees, \"\"hot\"\"', 'No']\"\n"
+        b'How hot?,80,"[""It\'s 80"", \'No ""hot"" water\']"\n'
         b"How long?,3,\"['three' 'minutes']\"\n"
     },
     "testset.csv",

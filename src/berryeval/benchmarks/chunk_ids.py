@@ -33,7 +33,7 @@ def section_chunk_id(benchmark: str, document: str, section: str) -> str:
     """The id of a section: a UUID made of the three names.
 
     >>> section_chunk_id("technical-docs", "faq", "limits")
-    '37b7ad1d-87ef-5e76-80fa-5d64d8b8d5f5'
+    '2163183b-6412-5fe9-9a9e-76f567cdec43'
     """
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"berryeval:{benchmark}/{document}#{section}"))
 
