@@ -68,22 +68,23 @@ def test_technical_docs(tmp_path: Path) -> None:
 
 def _changed(change: dict[str, Any]) -> Sample:
     judged = json.loads(TECHNICAL_DOCS.files["relevance-judgments.json"])
-    judged["t1"] |= change
+    judged["judgments"][0] |= change
     files = {**TECHNICAL_DOCS.files, "relevance-judgments.json": as_json(judged)}
     return replace(TECHNICAL_DOCS, files=files)
 
 
 TEA = {"document": "tea", "section": "green-tea", "grade": 3}
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"judgments": [{**TEA, "chunk_id": "1"}]}, "t1.judgments[0].chunk_id: expected"),
-    ({"judgments": [{**TEA, "grade": "3"}]}, "t1.judgments[0].grade: expected a number"),
-    ({"judgments": [{"document": "tea", "grade": 3}]}, "t1.judgments[0]: has no 'section'"),
-    ({"judgments": {}}, "t1.judgments: expected an array"),
-    ({"relevant_chunk_ids": []}, "t1.relevant_chunk_ids: expected the chunks of positive grade"),
+    ({"relevant": [{**TEA, "chunk_id": "1"}]}, "[0].relevant[0].chunk_id: expected"),
+    ({"relevant": [{**TEA, "grade": "3"}]}, "[0].relevant[0].grade: expected a number"),
+    ({"relevant": [{"document": "tea", "grade": 3}]}, "[0].relevant[0]: has no 'section'"),
+    ({"relevant": {}}, "[0].relevant: expected an array"),
+    ({"relevant_chunk_ids": []}, "[0].relevant_chunk_ids: expected the chunks of positive grade"),
     (
-        {"primary_chunk_id": section_chunk_id("hot-drinks", "tea", "tea")},
-        "t1.primary_chunk_id: expected a chunk of the highest grade",
+        {"primary": {"document": "tea", "section": "tea"}},
+        "[0].primary: expected a section of the highest grade, found grade 1",
     ),
+    ({"query_id": None}, "[0].query_id: expected an id"),
 ]
 
 
@@ -103,14 +104,13 @@ def test_the_id_of_a_section_is_the_same_everywhere() -> None:
     assert section_chunk_id("technical-docs", "faq", "limits") == str(expected)
 
 
-@pytest.mark.parametrize("as_array", [False, True])
-def test_chunk_ids_are_filled_in_once(as_array: bool, tmp_path: Path) -> None:  # noqa: FBT001
-    """The command writes ids, order and primary chunk; doing it again changes nothing."""
+def test_chunk_ids_are_filled_in_once(tmp_path: Path) -> None:
+    """The command writes the ids and their order; doing it again changes nothing."""
     entries = [{**TEA, "section": "tea", "grade": 1}, TEA, {**TEA, "section": "black", "grade": 0}]
-    judged: Any = {"t1": {"judgments": entries}}
-    if as_array:
-        judged = [{"query_id": "t1", "judgments": entries}]
-    files = {**TECHNICAL_DOCS.files, "relevance-judgments.json": as_json(judged)}
+    primary = {"document": "tea", "section": "green-tea"}
+    judged = {"query_id": "t1", "primary": primary, "relevant": entries}
+    content = as_json({"schema_version": 1, "judgments": [judged]})
+    files = {**TECHNICAL_DOCS.files, "relevance-judgments.json": content}
     folder = replace(TECHNICAL_DOCS, files=files).write(tmp_path)
     done = subprocess.run(
         [sys.executable, "-m", "berryeval.benchmarks.chunk_ids", str(folder)],
@@ -118,11 +118,11 @@ def test_chunk_ids_are_filled_in_once(as_array: bool, tmp_path: Path) -> None:  
     )  # fmt: skip
     assert done.stdout == "3 judgments\n"
     written = (folder / "relevance-judgments.json").read_bytes()
-    filled = json.loads(written)
-    about = filled[0] if as_array else filled["t1"]
+    filled = json.loads(written)["judgments"][0]
     green = section_chunk_id("hot-drinks", "tea", "green-tea")
-    assert about["primary_chunk_id"] == green
-    assert about["relevant_chunk_ids"] == [green, section_chunk_id("hot-drinks", "tea", "tea")]
+    assert filled["primary"] == {**primary, "chunk_id": green}
+    assert filled["relevant"][1] == {**TEA, "chunk_id": green}
+    assert filled["relevant_chunk_ids"] == [green, section_chunk_id("hot-drinks", "tea", "tea")]
     assert load_benchmark(folder).judgments[1].extra["chunk_id"] == green
     assert fill_chunk_ids(folder) == 3
     assert (folder / "relevance-judgments.json").read_bytes() == written
