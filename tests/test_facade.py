@@ -18,7 +18,8 @@ def test_the_facade_offers_the_real_things() -> None:
         "evaluate": engine.evaluate, "Qrels": qrels.Qrels, "Run": run.Run, "Scores": scores.Scores,
         "Measure": measures.Measure, "parse_measure": measures.parse_measure,
         "measure": measures.register, "audit": audit, "bounds": bounds,
-        "Benchmark": benchmarks.Benchmark, "evaluate_hits": hit_engine.evaluate_hits,
+        "Benchmark": benchmarks.Benchmark, "load_benchmark": benchmarks.load_benchmark,
+        "write_benchmark": benchmarks.write_benchmark, "evaluate_hits": hit_engine.evaluate_hits,
     }  # fmt: skip
     assert set(homes) | {"__version__"} == set(be.__all__)
     for name, value in homes.items():

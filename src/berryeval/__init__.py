@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from berryeval.auditing import audit, bounds
-    from berryeval.benchmarks import Benchmark
+    from berryeval.benchmarks import Benchmark, load_benchmark, write_benchmark
     from berryeval.engine import evaluate
     from berryeval.hit_engine import evaluate_hits
     from berryeval.measures import Measure, parse_measure
@@ -34,8 +34,10 @@ __all__ = [
     "bounds",
     "evaluate",
     "evaluate_hits",
+    "load_benchmark",
     "measure",
     "parse_measure",
+    "write_benchmark",
 ]
 
 __version__ = "0.1.0"
@@ -50,8 +52,10 @@ _HOMES = {
     "bounds": "auditing:bounds",
     "evaluate": "engine:evaluate",
     "evaluate_hits": "hit_engine:evaluate_hits",
+    "load_benchmark": "benchmarks:load_benchmark",
     "measure": "measures:register",
     "parse_measure": "measures:parse_measure",
+    "write_benchmark": "benchmarks:write_benchmark",
 }
 
 
