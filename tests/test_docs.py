@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from berryeval import metrics
+from berryeval.chunkers import CHUNKERS, parse_chunker
 from berryeval.conventions import PROFILES
 from berryeval.measures import catalogue
 from berryeval.metrics import lists
@@ -76,6 +77,17 @@ def test_the_session_of_the_conventions_runs() -> None:
     page = ROOT / "docs" / "conventions.md"
     results = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert results.attempted > 5
+    assert results.failed == 0
+
+
+def test_the_page_of_chunkers_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its sessions run, and its table has every chunker as it is written."""
+    monkeypatch.setattr(CHUNKERS, "_homes", dict(CHUNKERS._homes))  # the page's own one goes again
+    page = ROOT / "docs" / "chunkers.md"
+    listed = re.findall(r"^\| `([a-z0-9-]+)` \|", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert listed == [str(parse_chunker(name)) for name in CHUNKERS]
+    results = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert results.attempted > 10
     assert results.failed == 0
 
 

@@ -46,7 +46,8 @@ def build_app() -> App:
         version=__version__,
     )
     app.command("berryeval.cli.score:score", help="Score a run against judgments.")
-    lists = App(name="list", help="Show what there is: measures.", help_format="plaintext")
+    lists = App(name="list", help="Show what there is.", help_format="plaintext")
+    lists.command("berryeval.cli.list_chunkers:chunkers", help="Show every chunker.")
     lists.command("berryeval.cli.list_measures:measures", help="Show every measure.")
     app.command(lists)
     app.command("berryeval.cli.version:version", help="Show versions and the backend in use.")
