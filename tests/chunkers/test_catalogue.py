@@ -61,7 +61,7 @@ def test_the_textual_form_says_everything(data: st.DataObject, name: str) -> Non
     ("text", "said"),
     [
         ("fixd-400", "unknown chunker 'fixd'; did you mean fixed?"),
-        ("", "unknown chunker ''; there are fixed, sentence, section, code, chonkie, langchain"),
+        ("", "unknown chunker ''; there are fixed, sentence, section, whole, code, chonkie, langchain"),
         ("fixed-overlaps-50",
          "the chunker 'fixed' has no option 'overlaps' (in 'fixed-overlaps-50'); did you mean ove"),
         ("sentence-x",

@@ -17,6 +17,7 @@ fixed-400      windows of a fixed number of characters or tokens   size=400, ove
 unit=characters, boundary=word
 sentence-5     a number of whole sentences                         size=5, overlap=0
 section        sections of Markdown, by their headings             max_size=None, empty=keep
+whole          whole documents, under their own ids
 code-1500      functions and classes of programs, by their syntax  size=1500, language=auto
 chonkie-400    the chunkers of Chonkie, their offsets checked      kind=recursive, size=400, \
 overlap=0

@@ -13,6 +13,7 @@ from berryeval.chunkers.from_chonkie import ChonkieChunker
 from berryeval.chunkers.from_langchain import LangChainChunker
 from berryeval.chunkers.section import SectionChunker
 from berryeval.chunkers.sentence import SentenceChunker
+from berryeval.chunkers.whole import WholeChunker
 
 __all__ = [
     "CHUNKERS",
@@ -26,6 +27,7 @@ __all__ = [
     "Piece",
     "SectionChunker",
     "SentenceChunker",
+    "WholeChunker",
     "make_chunker",
     "parse_chunker",
 ]

@@ -43,7 +43,7 @@ class Piece:
     start: int
     end: int
     section: Section = ()
-    name: str = ""
+    name: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -76,7 +76,7 @@ class OptionChunker(ABC):
         """The chunks of a document, in the order of its text."""
         return [
             Chunk(
-                id=f"{document.id}{piece.name or f'@{piece.start}-{piece.end}'}",
+                id=f"{document.id}{_name(piece)}",
                 doc_id=document.id,
                 text=document.text[piece.start : piece.end],
                 start=piece.start,
@@ -100,3 +100,7 @@ class OptionChunker(ABC):
                 is_choice = isinstance(known.kind, Choice)
                 words += [str(value)] if is_choice else [known.name, str(value)]
         return "-".join(words)
+
+
+def _name(piece: Piece) -> str:
+    return f"@{piece.start}-{piece.end}" if piece.name is None else piece.name

@@ -18,6 +18,7 @@ CHUNKERS: Final = Registry[type[Chunker]](
         "fixed": "berryeval.chunkers.fixed:FixedChunker",
         "sentence": "berryeval.chunkers.sentence:SentenceChunker",
         "section": "berryeval.chunkers.section:SectionChunker",
+        "whole": "berryeval.chunkers.whole:WholeChunker",
         "code": "berryeval.chunkers.code:CodeChunker",
         "chonkie": "berryeval.chunkers.from_chonkie:ChonkieChunker",
         "langchain": "berryeval.chunkers.from_langchain:LangChainChunker",
