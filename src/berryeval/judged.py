@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -47,8 +48,13 @@ class JudgedRanking:
 
     def relevant_found(self, rel: float, cutoff: int | None = None) -> int:
         """How many of the relevant judgments the ranking up to `cutoff` covers."""
-        found = (*self.hits, *self.also)
-        return sum(hit.grade >= rel and (cutoff is None or hit.rank <= cutoff) for hit in found)
+        also = sum(hit.grade >= rel and (cutoff is None or hit.rank <= cutoff) for hit in self.also)
+        return len(self.relevant_ranks(rel, cutoff)) + also
+
+    def found_at(self, rel: float, cutoff: int | None = None) -> list[tuple[int, int]]:
+        """The ranks of `relevant_ranks`, each with how many relevant judgments it covers first."""
+        also = Counter(hit.rank for hit in self.also if hit.grade >= rel)
+        return [(rank, 1 + also[rank]) for rank in self.relevant_ranks(rel, cutoff)]
 
     def relevant_total(self, rel: float) -> int:
         """How many relevant documents the judgments know."""

@@ -60,6 +60,6 @@ def yet_another_average_precision(judged: JudgedRanking, *, rel: float = 1.0) ->
 def sum_of_precisions(judged: JudgedRanking, rel: float, cutoff: int | None = None) -> float:
     """The sum of the precisions at the ranks of the relevant documents."""
     total = 0.0
-    for found, rank in enumerate(judged.relevant_ranks(rel, cutoff), start=1):
-        total += found / rank
+    for place, (rank, found) in enumerate(judged.found_at(rel, cutoff), start=1):
+        total += found * (place / rank)
     return total

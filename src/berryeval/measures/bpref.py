@@ -26,6 +26,8 @@ def bpref(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """
     relevant = judged.relevant_total(rel)
     nonrelevant = sum(0 <= grade < rel for grade in judged.grades)
+    most = min(nonrelevant, relevant)
+    found_at = dict(judged.found_at(rel))
     above = 0
     total = 0.0
     for hit in judged.hits:
@@ -33,10 +35,10 @@ def bpref(judged: JudgedRanking, *, rel: float = 1.0) -> float:
             continue
         if hit.grade < rel:
             above += 1
-        elif above:
-            total += 1.0 - min(above, relevant) / min(nonrelevant, relevant)
+        elif above and most:  # hits that repeat what was found stand above, and are in no judgment
+            total += found_at[hit.rank] * (1.0 - min(above, most) / most)
         else:
-            total += 1.0
+            total += found_at[hit.rank]
     return total / relevant if relevant else 0.0
 
 
@@ -71,6 +73,7 @@ def inferred_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> fl
     was not drawn for judging.
     """
     relevant = judged.relevant_total(rel)
+    found_at = dict(judged.found_at(rel))
     found = nonrelevant = unjudged = 0
     total = 0.0
     for hit in judged.hits:
@@ -83,8 +86,9 @@ def inferred_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> fl
             if above:
                 pooled = (found + nonrelevant + unjudged) / above
                 precision = (found + EPSILON) / (found + nonrelevant + 2.0 * EPSILON)
-                total += 1.0 / hit.rank + above / hit.rank * pooled * precision
+                here = 1.0 / hit.rank + above / hit.rank * pooled * precision
+                total += found_at[hit.rank] * here
             else:
-                total += 1.0
+                total += found_at[hit.rank]
             found += 1
     return total / relevant if relevant else 0.0

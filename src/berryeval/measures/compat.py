@@ -51,6 +51,8 @@ def meeting_places(judged: JudgedRanking) -> list[int]:
     places = []
     for rank, grade in judged.hits:
         if grade > 0:
-            places.append(max(rank, next_place[grade]))
-            next_place[grade] += 1
+            # One of a group of judgments may be worth less than the group, and than all others.
+            place = next_place.get(grade) or 1 + sum(best > grade for best in judged.grades)
+            places.append(max(rank, place))
+            next_place[grade] = place + 1
     return places

@@ -65,7 +65,7 @@ def number_relevant_retrieved(
     judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1.0
 ) -> float:
     """How many relevant documents were found. ranx averages its `hits`, this adds up."""
-    return float(len(judged.relevant_ranks(rel, cutoff)))
+    return float(judged.relevant_found(rel, cutoff))
 
 
 @measure(
@@ -122,9 +122,9 @@ def utility(
     rel: float = 1.0,
 ) -> float:
     """A linear utility of the retrieved set; `docs` is the size of the collection, for d."""
-    found = len(judged.relevant_ranks(rel))
+    found = judged.relevant_found(rel)
     relevant = judged.relevant_total(rel)
-    wrong = judged.retrieved - found
+    wrong = judged.retrieved - len(judged.relevant_ranks(rel))
     missed = relevant - found
     left_out = docs - judged.retrieved - missed
     return a * found + b * wrong + c * missed + d * left_out

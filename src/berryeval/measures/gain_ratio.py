@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def binary_g(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """G for binary relevance: a relevant document pays for the nonrelevant ones above it."""
     total = 0.0
-    for found, rank in enumerate(judged.relevant_ranks(rel), start=1):
-        total += 1.0 / math.log2(2 + rank - found)
+    for place, (rank, found) in enumerate(judged.found_at(rel), start=1):
+        total += found / math.log2(2 + rank - place)
     relevant = judged.relevant_total(rel)
     return total / relevant if relevant else 0.0
 

@@ -67,11 +67,12 @@ def average_interpolated_precision(
 def falling_precisions(judged: JudgedRanking, rel: float) -> list[float]:
     """For each relevant document that was found, the best precision from its rank on."""
     best = 0.0
-    precisions = []
-    ranks = judged.relevant_ranks(rel)
-    for found in range(len(ranks), 0, -1):
-        best = max(best, found / ranks[found - 1])
-        precisions.append(best)
+    precisions: list[float] = []
+    ranks = judged.found_at(rel)
+    for place in range(len(ranks), 0, -1):
+        rank, found = ranks[place - 1]
+        best = max(best, place / rank)
+        precisions.extend([best] * found)
     return precisions[::-1]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from berryeval.measures.base import JudgedRanking, measure
@@ -101,13 +102,14 @@ def ndcg_at_relevant(judged: JudgedRanking, *, gains: Gains | None = None) -> fl
     if not best:
         return 0.0
     ideal = IdealSum(best)
+    also = Counter(hit.rank for hit in judged.also if hit.grade >= 0 and rule(hit.grade) > 0)
     total = found_dcg = 0.0
     found = 0
     for rank, gain in walk(judged, rule):
         found_dcg += gain / math.log2(rank + 1)
         if gain > 0:
-            total += found_dcg / ideal.up_to(rank)
-            found += 1
+            total += (1 + also[rank]) * (found_dcg / ideal.up_to(rank))
+            found += 1 + also[rank]
     total += (len(best) - found) * found_dcg / ideal.up_to(len(best))
     return total / len(best) if total > 0 else 0.0
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def recall(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     """Recall: the share of the relevant documents that the top k holds."""
     relevant = judged.relevant_total(rel)
-    return len(judged.relevant_ranks(rel, cutoff)) / relevant if relevant else 0.0
+    return judged.relevant_found(rel, cutoff) / relevant if relevant else 0.0
 
 
 @measure(
@@ -36,7 +36,7 @@ def recall(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
 def relative_precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     """Relative precision: precision over the best precision that is possible at rank k."""
     best = min(cutoff, judged.relevant_total(rel))
-    return len(judged.relevant_ranks(rel, cutoff)) / best if best else 0.0
+    return min(judged.relevant_found(rel, cutoff), best) / best if best else 0.0
 
 
 @measure(
@@ -48,11 +48,11 @@ def relative_precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) 
 )
 def f1(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     """The harmonic mean of P@k and R@k. `SetF` is that of the whole ranking."""
-    found = len(judged.relevant_ranks(rel, cutoff))
-    if not found:
+    hits = len(judged.relevant_ranks(rel, cutoff))
+    if not hits:
         return 0.0
-    precision = found / cutoff
-    recalled = found / judged.relevant_total(rel)
+    precision = hits / cutoff
+    recalled = judged.relevant_found(rel, cutoff) / judged.relevant_total(rel)
     return 2.0 * precision * recalled / (precision + recalled)
 
 
@@ -66,7 +66,7 @@ def f1(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
 def r_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """R-precision: precision at the rank where precision and recall are equal."""
     relevant = judged.relevant_total(rel)
-    return len(judged.relevant_ranks(rel, relevant)) / relevant if relevant else 0.0
+    return judged.relevant_found(rel, relevant) / relevant if relevant else 0.0
 
 
 def multiples(tail: str) -> list[Mapping[str, float]]:
@@ -85,4 +85,4 @@ def multiples(tail: str) -> list[Mapping[str, float]]:
 def r_precision_multiple(judged: JudgedRanking, *, mult: Positive, rel: float = 1.0) -> float:
     """Precision at a multiple of the number of relevant documents, rounded up from a tenth on."""
     cutoff = math.floor(mult * judged.relevant_total(rel) + 0.9)
-    return len(judged.relevant_ranks(rel, cutoff)) / cutoff if cutoff else 0.0
+    return min(judged.relevant_found(rel, cutoff), cutoff) / cutoff if cutoff else 0.0

@@ -41,7 +41,7 @@ def set_precision(judged: JudgedRanking, *, rel: float = 1.0, relative: bool = F
 def set_relative_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """Set precision over the best that is possible for so many documents."""
     best = min(judged.retrieved, judged.relevant_total(rel))
-    return len(judged.relevant_ranks(rel)) / best if best else 0.0
+    return min(judged.relevant_found(rel), best) / best if best else 0.0
 
 
 @measure(
@@ -54,7 +54,7 @@ def set_relative_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
 def set_recall(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """Set recall: the share of the relevant documents that was retrieved at all."""
     relevant = judged.relevant_total(rel)
-    return len(judged.relevant_ranks(rel)) / relevant if relevant else 0.0
+    return judged.relevant_found(rel) / relevant if relevant else 0.0
 
 
 def squared_betas(tail: str) -> list[Mapping[str, float]]:
@@ -76,11 +76,11 @@ def set_f(judged: JudgedRanking, *, beta: Positive = 1.0, rel: float = 1.0) -> f
     trec_eval's `set_F_x`, and with it `SetF(beta=x)` of ir_measures, has x in the place of beta
     squared; `set_F_x` means here what it means there, `SetF(beta=...)` means beta.
     """
-    found = len(judged.relevant_ranks(rel))
-    if not found:
+    hits = len(judged.relevant_ranks(rel))
+    if not hits:
         return 0.0
-    precision = found / judged.retrieved
-    recalled = found / judged.relevant_total(rel)
+    precision = hits / judged.retrieved
+    recalled = judged.relevant_found(rel) / judged.relevant_total(rel)
     weight = beta * beta
     return (weight + 1.0) * precision * recalled / (weight * precision + recalled)
 
@@ -94,6 +94,6 @@ def set_f(judged: JudgedRanking, *, beta: Positive = 1.0, rel: float = 1.0) -> f
 )
 def set_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """Set average precision: set precision times set recall."""
-    found = len(judged.relevant_ranks(rel))
+    hits = len(judged.relevant_ranks(rel))
     both = judged.retrieved * judged.relevant_total(rel)
-    return found * found / both if both else 0.0
+    return hits * judged.relevant_found(rel) / both if both else 0.0

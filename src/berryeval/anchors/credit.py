@@ -1,0 +1,92 @@
+"""Credit: each target once, at the first hit that covers it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from berryeval.judged import JudgedHit, JudgedRanking
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from berryeval.anchors.locate import Located
+    from berryeval.records import Need
+
+__all__ = ["Credit", "Target", "credited", "judged_ranking"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """One thing to be found: what a judgment points at, or a group of judgments.
+
+    Attributes:
+        members: where each judgment of it points.
+        grades: their grades.
+        need: whether any member is enough, or all are needed.
+        group: the name the judgments share; empty for a judgment by itself.
+    """
+
+    members: tuple[Located, ...]
+    grades: tuple[float, ...]
+    need: Need = "any"
+    group: str = ""
+
+    @property
+    def grade(self) -> float:
+        """What it is worth in the ideal ranking: the highest grade of its members."""
+        return max(self.grades)
+
+
+class Credit(NamedTuple):
+    """At which rank a target was found, and what it is worth there."""
+
+    rank: int
+    grade: float
+
+
+def credited(target: Target, covering: Sequence[Sequence[int]]) -> Credit | None:
+    """Where a target is found, given the hits (from 0, in order) that cover each of its members."""
+    firsts = [hits[0] if hits else None for hits in covering]
+    found = [first for first in firsts if first is not None]
+    if not found or (target.need == "all" and len(found) < len(firsts)):
+        return None
+    if target.need == "all":
+        return Credit(max(found) + 1, target.grade)
+    first = min(found)
+    grades = (grade for at, grade in zip(firsts, target.grades, strict=True) if at == first)
+    return Credit(first + 1, max(grades))
+
+
+def judged_ranking(
+    targets: Sequence[Target],
+    covering: Sequence[Sequence[Sequence[int]]],
+    credits_: Sequence[Credit | None],
+    retrieved: int,
+) -> JudgedRanking:
+    """What measures see of the hits.
+
+    A hit that is the first to cover targets is worth the best of them; the others stand in `also`.
+    One that only covers what was found before, or a part of what is needed, is judged and worth
+    nothing.
+    """
+    new: dict[int, list[float]] = defaultdict(list)
+    worthless: dict[int, float] = {}
+    for target, members, credit in zip(targets, covering, credits_, strict=True):
+        if credit:
+            new[credit.rank].append(credit.grade)
+        repeated = min(target.grade, 0.0)  # below 0: nobody judged it, however often it is found
+        for rank in {hit + 1 for hits in members for hit in hits}:
+            if credit is None or rank != credit.rank:
+                worthless[rank] = max(worthless.get(rank, repeated), repeated)
+    hits: list[JudgedHit] = []
+    also: list[JudgedHit] = []
+    for rank in sorted(new.keys() | worthless.keys()):
+        grades = sorted(new.get(rank, ()), reverse=True)
+        if rank in worthless and (not grades or worthless[rank] > grades[0]):
+            grades.insert(0, worthless[rank])
+        hits.append(JudgedHit(rank, grades[0]))
+        also.extend(JudgedHit(rank, grade) for grade in grades[1:])
+    ideal = sorted((target.grade for target in targets), reverse=True)
+    return JudgedRanking(tuple(hits), retrieved, tuple(ideal), tuple(also))

@@ -1,0 +1,58 @@
+"""Where a chunk or a hit stands in its document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from berryeval.anchors.normalised import normalise
+from berryeval.anchors.quotes import find_same
+from berryeval.records import Chunk, Hit
+
+if TYPE_CHECKING:
+    from berryeval.anchors.corpus import Corpus, Text
+
+__all__ = ["Piece", "Placed", "place"]
+
+Piece: TypeAlias = Hit | Chunk
+
+
+class Placed(NamedTuple):
+    """The document of a piece, and the spans where it stands or may stand."""
+
+    document: str
+    spans: tuple[tuple[int, int], ...] = ()
+
+
+def place(piece: Piece, corpus: Corpus) -> Placed:
+    """Where a piece stands: at its offsets, or else wherever its document holds its text.
+
+    A piece without a document is the document whose id it has, if there is one. Offsets that do
+    not fit the document's text, or at which it says something else, are not believed if the text
+    of the piece is found elsewhere.
+    """
+    document = piece.doc_id or (piece.id if piece.id in corpus else "")
+    text = corpus.text(document)
+    offsets = (piece.start, piece.end or 0) if piece.start is not None else None
+    if text is None:
+        return Placed(document, (offsets,) if offsets and document else ())
+    if offsets and _fits(piece.text, text, *offsets):
+        return Placed(document, (offsets,))
+    if piece.text:
+        found = find_same(piece.text, text)
+        if found:
+            return Placed(document, found.places)
+    if offsets:
+        return Placed(document, (offsets,) if offsets[1] <= len(text.text) else ())
+    whole = piece.id == document and not piece.text and text.text
+    return Placed(document, ((0, len(text.text)),) if whole else ())
+
+
+def _fits(said: str, text: Text, start: int, end: int) -> bool:
+    """Whether the text at these offsets is what the piece says, as far as it says anything."""
+    if end > len(text.text):
+        return False
+    passage = text.text[start:end]
+    if not said or said == passage:
+        return True
+    ours, theirs = normalise(said), normalise(passage)
+    return bool(ours and theirs) and (ours in theirs or theirs in ours)

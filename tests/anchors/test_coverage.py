@@ -1,0 +1,70 @@
+"""When a chunk covers a span, and the index that finds overlapping ones."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from berryeval.anchors import CoverageRule, SpanIndex
+from berryeval.errors import ConfigurationError
+
+spans = st.tuples(st.integers(0, 60), st.integers(1, 60)).map(lambda one: (one[0], sum(one)))
+
+
+@pytest.mark.parametrize(
+    ("chunk", "target", "covered"),
+    [
+        ((0, 10), (0, 10), True),  # the same
+        ((0, 100), (40, 50), True),  # the target inside the chunk
+        ((40, 50), (0, 100), True),  # the chunk inside the target
+        ((0, 10), (10, 20), False),  # they touch
+        ((10, 20), (0, 10), False),
+        ((0, 10), (5, 15), True),  # half of each
+        ((0, 10), (6, 16), False),  # less than half
+        ((0, 10), (5, 500), True),  # half of the shorter one
+        ((0, 10), (6, 500), False),
+        ((0, 500), (495, 505), True),
+        ((0, 500), (496, 506), False),
+        ((0, 1), (0, 1), True),
+        ((0, 1), (1, 2), False),
+    ],
+)
+def test_half_of_the_shorter_is_enough(
+    chunk: tuple[int, int], target: tuple[int, int], *, covered: bool
+) -> None:
+    """A chunk covers a target if both share at least half of the shorter."""
+    assert CoverageRule().covers(chunk, target) is covered
+
+
+@given(spans, spans, st.sampled_from([0.01, 0.3, 0.5, 1.0]))
+def test_covering_is_mutual_and_needs_a_shared_character(
+    one: tuple[int, int], other: tuple[int, int], share: float
+) -> None:
+    """The rule does not ask which is the chunk, and counts characters."""
+    rule = CoverageRule(share)
+    shared = len(set(range(*one)) & set(range(*other)))
+    shorter = min(one[1] - one[0], other[1] - other[0])
+    assert rule.covers(one, other) == (shared > 0 and shared >= share * shorter)
+    assert rule.covers(one, other) == rule.covers(other, one)
+
+
+@pytest.mark.parametrize("share", [0.0, -0.1, 1.01, float("nan")])
+def test_a_share_that_is_none_is_refused(share: float) -> None:
+    """A share is above 0 and at most 1."""
+    with pytest.raises(ConfigurationError, match="above 0 and at most 1, found"):
+        CoverageRule(share)
+
+
+@given(st.lists(spans, max_size=20), spans)
+def test_the_index_finds_what_a_loop_finds(
+    members: list[tuple[int, int]], wanted: tuple[int, int]
+) -> None:
+    """Every span that shares a character, once, whatever the lengths."""
+    index = SpanIndex((*span, number) for number, span in enumerate(members))
+    found = sorted(number for _, _, number in index.overlapping(*wanted))
+    assert found == [
+        number
+        for number, span in enumerate(members)
+        if max(span[0], wanted[0]) < min(span[1], wanted[1])
+    ]

@@ -1,0 +1,132 @@
+"""Drift: what is said of judgments that no longer resolve, and how they are repaired."""
+
+from __future__ import annotations
+
+import pytest
+
+from berryeval.anchors import Drift, Targets, repair
+from berryeval.records import Anchor, Document, Judgment, content_hash
+
+OLD = """# Guide
+
+## Installation
+
+The installer copies all files into the home directory of the user.
+"""
+NEW = """# Guide
+
+## Installing
+
+The setup program copies all files into the home folder of the current user.
+"""
+DOCUMENTS = [Document("guide", NEW), Document("other", "Nothing to see.")]
+PASSAGE = "The installer copies all files into the home directory of the user."
+
+
+def drift_of(anchor: Anchor) -> Drift:
+    """The one drift that this anchor makes."""
+    (drift,) = Targets.located([Judgment("q", anchor, 1)], DOCUMENTS).drift
+    return drift
+
+
+def test_a_rewritten_passage_is_offered() -> None:
+    """The nearest text, how like it is, and an anchor at it."""
+    drift = drift_of(Anchor(document="guide", quote=PASSAGE, extra={"by": "ann"}))
+    assert drift.reason == f"'guide' does not hold the quote {PASSAGE!r}"
+    assert "copies all files into the home" in drift.nearest
+    assert 0.6 <= drift.ratio < 0.85
+    assert drift.repaired
+    assert drift.repaired.quote == drift.nearest == NEW[drift.repaired.start : drift.repaired.end]
+    assert drift.repaired.document_hash == content_hash(NEW)
+    assert drift.repaired.extra == {"by": "ann"}
+
+
+def test_a_renamed_section_is_offered() -> None:
+    """The section with the path most like the one that is gone."""
+    drift = drift_of(Anchor(document="guide", section=("Guide", "Installation")))
+    assert drift.reason == (
+        "'guide' has no section 'Guide > Installation'; nearest is 'Guide > Installing'"
+    )
+    assert drift.nearest.startswith("## Installing The setup program")
+    assert drift.repaired == Anchor(
+        document="guide", section=("Guide", "Installing"), document_hash=content_hash(NEW)
+    )
+
+
+def test_a_renamed_document_is_offered() -> None:
+    """By its hash, or by the quote that only one document holds."""
+    by_hash = drift_of(Anchor(document="manual", start=0, end=7, document_hash=content_hash(NEW)))
+    assert by_hash.reason == "there is no document 'manual'; 'guide' has its text"
+    assert by_hash.repaired == Anchor(
+        document="guide", start=0, end=7, document_hash=content_hash(NEW)
+    )
+    by_quote = drift_of(Anchor(document="manual", quote="nothing  to see"))
+    assert by_quote.reason == "there is no document 'manual'; 'other' has the quote"
+    assert by_quote.repaired
+    assert by_quote.repaired.document == "other"
+    assert by_quote.repaired.quote == "Nothing to see"
+
+
+@pytest.mark.parametrize(
+    ("anchor", "nearest"),
+    [
+        (Anchor(document="guide", start=0, end=7, document_hash="sha256:0"), "# Guide"),
+        (Anchor(document="guide", start=0, end=9999), " ".join(NEW.split())[:79] + "…"),
+        (Anchor(document="guide", start=5000, end=9999), ""),
+        (Anchor(document="guide", start=3, end=99, unit="lines"), "## Installing The setup"),
+        (Anchor(document="guide", start=98, end=99, unit="lines"), ""),
+        (Anchor(document="guide", quote="quite another thing, with no word of it"), ""),
+        (Anchor(document="other", section=("Guide",)), ""),
+        (Anchor(document="gone", quote="copies"), "copies"),
+        (Anchor(document="gone", quote="e"), ""),
+        (Anchor(document="gone"), ""),
+    ],
+)
+def test_what_stands_there_now_is_shown_where_nothing_better_is_known(
+    anchor: Anchor, nearest: str
+) -> None:
+    """An absurd or stale span, a quote without any like it, a document that is gone."""
+    drift = drift_of(anchor)
+    assert drift.reason
+    assert drift.nearest.startswith(nearest)
+    assert bool(drift.nearest) == bool(nearest)
+
+
+def test_repairs_make_judgments_resolve_again() -> None:
+    """All that are like enough are taken; grades, groups and notes stay; what is sound stays."""
+    judgments = [
+        Judgment("q1", Anchor(document="guide", quote=PASSAGE), 2, group="g", note="by hand"),
+        Judgment("q1", Anchor(document="other", quote="see"), 1),
+        Judgment("q2", Anchor(document="guide", section=("Installation",)), 3),
+        Judgment("q2", Anchor(document="gone"), 1),
+    ]
+    drift = Targets.located(judgments, DOCUMENTS).drift
+    assert [one.judgment for one in drift] == [judgments[0], judgments[2], judgments[3]]
+    repaired = repair(judgments, drift)
+    assert repaired[1] == judgments[1]
+    assert repaired[3] == judgments[3]
+    assert repaired[0].target.quote in NEW
+    assert (repaired[0].grade, repaired[0].group, repaired[0].note) == (2, "g", "by hand")
+    again = Targets.located(repaired, DOCUMENTS)
+    assert [one.judgment for one in again.drift] == [judgments[3]]
+    for target in [*again.of("q1"), *again.of("q2")[:1]]:
+        assert all(len(member.spans) == 1 for member in target.members)
+    assert repair(judgments, drift, least=1.0) == judgments
+
+
+def test_a_repaired_section_of_a_repeated_heading_is_named_by_its_id() -> None:
+    """Its path would be ambiguous."""
+    documents = [Document("d", "# Uses\nfirst\n# Uses\nsecond\n")]
+    judgment = Judgment("q", Anchor(document="d", section=("Use",)), 1)
+    (drift,) = Targets.located([judgment], documents).drift
+    assert drift.repaired
+    assert drift.repaired.section == ("uses",)
+    assert not Targets.located(repair([judgment], [drift]), documents).ambiguous
+
+
+def test_drift_goes_to_json() -> None:
+    """All of it, for tools."""
+    data = drift_of(Anchor(document="gone", quote="nothing to see")).to_json()
+    assert data["judgment"]["target"] == {"document": "gone", "quote": "nothing to see"}
+    assert data["repaired"]["document"] == "other"
+    assert set(data) == {"judgment", "reason", "nearest", "ratio", "repaired"}

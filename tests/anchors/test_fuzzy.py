@@ -1,0 +1,84 @@
+"""Passages most like a needle: the same as a comparison with every passage finds."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from berryeval.anchors.fuzzy import best_windows, positions
+
+WORDS = ["river", "stone", "window", "garden", "letter", "morning", "paper", "winter", "silver"]
+
+
+def fewest_edits(needle: str, text: str) -> int:
+    """The edits of the best passage, by the textbook's table."""
+    row = list(range(len(needle) + 1))
+    best = row[-1]
+    for letter in text:
+        above, row = row, [0]
+        for place, wanted in enumerate(needle):
+            row.append(min(above[place] + (letter != wanted), above[place + 1] + 1, row[place] + 1))
+        best = min(best, row[-1])
+    return best
+
+
+def edits_between(one: str, other: str) -> int:
+    """The edits that make one of the other."""
+    row = list(range(len(one) + 1))
+    for count, letter in enumerate(other, start=1):
+        above, row = row, [count]
+        for place, wanted in enumerate(one):
+            row.append(min(above[place] + (letter != wanted), above[place + 1] + 1, row[place] + 1))
+    return row[-1]
+
+
+def changed(text: str, edits: int, chance: random.Random) -> str:
+    """The text after some insertions, deletions and substitutions."""
+    letters = list(text)
+    for _ in range(edits):
+        at = chance.randrange(len(letters))
+        letters[at : at + chance.choice([0, 1])] = chance.choice(["", "q", "zx"])
+    return "".join(letters)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**32), st.integers(7, 120), st.integers(0, 400), st.integers(0, 400))
+def test_the_best_passage_is_found(seed: int, length: int, before: int, after: int) -> None:
+    """If the best passage has 15 edits in 100 letters or fewer, it is found, with its edits."""
+    chance = random.Random(seed)
+    prose = " ".join(chance.choice(WORDS) for _ in range(200))
+    needle = prose[300 : 300 + length]
+    most = length * 15 // 100
+    passage = changed(needle, chance.randint(0, most + 1), chance)
+    text = prose[-before:] * bool(before) + passage + prose[:after]
+    found = best_windows(needle, text, most)
+    fewest = fewest_edits(needle, text)
+    assert bool(found) == (fewest <= most)
+    for start, end, edits in found:
+        assert edits == fewest == edits_between(needle, text[start:end])
+
+
+def test_equally_good_passages_are_all_found() -> None:
+    """Two passages with one edit each, far apart."""
+    text = "the quick brow fox " + "x" * 100 + " the quick brwn fox"
+    windows = best_windows("the quick brown fox", text, 2)
+    assert [text[start:end] for start, end, _ in windows] == [
+        "the quick brow fox",
+        "the quick brwn fox",
+    ]
+
+
+@pytest.mark.parametrize("letter", ["a", "ab"])
+def test_a_text_that_repeats_itself_is_no_trap(letter: str) -> None:
+    """A long text of one pattern ends soon, whatever it finds."""
+    text = letter * 200_000
+    assert best_windows("x" * 300 + letter * 10, text, 45) == []
+
+
+def test_every_place_of_a_needle_is_seen() -> None:
+    """Places may overlap."""
+    assert list(positions("aba", "ababa")) == [0, 2]
+    assert list(positions("a", "")) == []

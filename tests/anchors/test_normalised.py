@@ -1,0 +1,69 @@
+"""Normalised text: what it says, and the way back."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from berryeval.anchors import Normalised, normalise
+
+# Letters that become two or three when case goes, white space of all kinds, and ordinary ones.
+texts = st.text(alphabet="aAbB.ßẞİŉﬃΣ \n\t\u00a0\u2003\x1c", max_size=30)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ""),
+        (" \n\t ", ""),
+        ("Hello  World", "hello world"),
+        ("\u00a0Straße\u2003\r\nNo.\x1c7 ", "strasse no. 7"),
+        ("ΟΔΟΣ", "οδοσ"),
+    ],
+)
+def test_case_and_white_space_are_gone(text: str, expected: str) -> None:
+    """One space for any white space, none at the ends, and no case."""
+    assert normalise(text) == Normalised(text).text == expected
+
+
+def test_folding_makes_no_white_space_and_no_letter_shorter() -> None:
+    """What the way back relies on, for every character there is."""
+    for code in range(sys.maxunicode + 1):
+        letter = chr(code)
+        folded = letter.casefold()
+        assert len(folded) >= 1
+        assert any(one.isspace() for one in folded) == letter.isspace()
+
+
+@given(texts, st.data())
+def test_a_span_goes_back_to_what_it_came_from(text: str, data: st.DataObject) -> None:
+    """The original span normalises to the span, and to more only where letters became several."""
+    plain = Normalised(text)
+    if not plain.text:
+        return
+    start = data.draw(st.integers(0, len(plain.text) - 1))
+    end = data.draw(st.integers(start + 1, len(plain.text)))
+    first, last = plain.original(start, end)
+    assert 0 <= first < last <= len(text)
+    wanted = plain.text[start:end].strip()
+    passage = normalise(text[first:last])
+    assert wanted in passage
+    widest = max(len(letter.casefold()) for letter in text)
+    assert len(passage) <= len(wanted) + 2 * (widest - 1)
+
+
+@given(st.text(alphabet="aAbB. \n\t", max_size=30), st.data())
+def test_where_letters_stay_single_the_way_back_is_exact(text: str, data: st.DataObject) -> None:
+    """The original span says the same, and neither begins nor ends too far out."""
+    plain = Normalised(text)
+    if not plain.text:
+        return
+    start = data.draw(st.integers(0, len(plain.text) - 1))
+    end = data.draw(st.integers(start + 1, len(plain.text)))
+    first, last = plain.original(start, end)
+    assert normalise(text[first:last]) == plain.text[start:end].strip()
+    assert text[first].isspace() == plain.text[start].isspace()
+    assert text[last - 1].isspace() == plain.text[end - 1].isspace()

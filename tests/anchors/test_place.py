@@ -1,0 +1,103 @@
+"""Where chunks and hits stand, with and without offsets, and texts put together from chunks."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from berryeval.anchors import Corpus
+from berryeval.anchors.place import Placed, place
+from berryeval.anchors.rebuild import rebuilt
+from berryeval.records import Chunk, Document, Hit
+
+TEXT = "One fish. Two fish.\n\nRed fish. One fish."
+CORPUS = Corpus([Document("d", TEXT), Document("empty", "")])
+
+
+@pytest.mark.parametrize(
+    ("hit", "document", "spans"),
+    [
+        (Hit("h", doc_id="d", start=10, end=19), "d", [(10, 19)]),
+        (Hit("h", doc_id="d", start=10, end=19, text="Two fish."), "d", [(10, 19)]),
+        (Hit("h", doc_id="d", start=9, end=21, text="Two fish."), "d", [(9, 21)]),
+        (Hit("h", doc_id="d", start=10, end=19, text="# Fish\n\nTwo fish."), "d", [(10, 19)]),
+        (Hit("h", doc_id="d", text="Two fish."), "d", [(10, 19)]),
+        (Hit("h", doc_id="d", text="two FISH. Red"), "d", [(10, 24)]),
+        (Hit("h", doc_id="d", text="One fish."), "d", [(0, 9), (31, 40)]),
+        # Offsets of another version of the text: what the hit says is believed.
+        (Hit("h", doc_id="d", start=0, end=9, text="Red fish."), "d", [(21, 30)]),
+        (Hit("h", doc_id="d", start=900, end=909, text="Red fish."), "d", [(21, 30)]),
+        # What it says stands nowhere: offsets are believed if they can be.
+        (Hit("h", doc_id="d", start=0, end=9, text="A summary."), "d", [(0, 9)]),
+        (Hit("h", doc_id="d", start=900, end=909, text="A summary."), "d", []),
+        (Hit("h", doc_id="d", start=900, end=909), "d", []),
+        (Hit("h", doc_id="d", text="A summary."), "d", []),
+        (Hit("h", doc_id="d"), "d", []),
+        # A hit that is a whole document.
+        (Hit("d"), "d", [(0, 40)]),
+        (Hit("d", doc_id="d"), "d", [(0, 40)]),
+        (Hit("d", text="Two fish."), "d", [(10, 19)]),
+        (Hit("empty"), "empty", []),
+        # A document nobody knows, and none at all.
+        (Hit("h", doc_id="x", start=3, end=5), "x", [(3, 5)]),
+        (Hit("h", doc_id="x", text="Two fish."), "x", []),
+        (Hit("h", text="Two fish."), "", []),
+        (Hit("h", start=3, end=5), "", []),
+    ],
+)
+def test_a_hit_stands_where_it_says_or_where_its_text_is(
+    hit: Hit, document: str, spans: list[tuple[int, int]]
+) -> None:
+    """Offsets first, unless the text at them is another; then wherever the document holds it."""
+    assert place(hit, CORPUS) == Placed(document, tuple(spans))
+
+
+def pieces(text: str, cuts: list[tuple[int, int]]) -> list[Chunk]:
+    """Chunks at these places."""
+    return [
+        Chunk(f"c{number}", "d", text[start:end], start, end)
+        for number, (start, end) in enumerate(cuts)
+    ]
+
+
+@given(
+    st.text(alphabet="ab \n", min_size=1, max_size=30),
+    st.lists(st.tuples(st.integers(0, 29), st.integers(1, 30)), max_size=8),
+)
+def test_a_text_is_put_together_as_far_as_chunks_tell(
+    text: str, cuts: list[tuple[int, int]]
+) -> None:
+    """Every chunk stands in it at its place, and it is complete only without holes."""
+    inside = [(start, min(start + length, len(text))) for start, length in cuts]
+    chunks = pieces(text, [cut for cut in inside if cut[0] < cut[1]])
+    found = rebuilt(chunks)
+    if not chunks:
+        assert found is None
+        return
+    if found is None:  # a few letters far away from all others
+        known = sum(len(chunk.text) for chunk in chunks)
+        assert max(chunk.end or 0 for chunk in chunks) > 4 * known
+        return
+    for chunk in chunks:
+        assert found.text[chunk.start : chunk.end] == chunk.text
+    covered = {at for chunk in chunks for at in range(chunk.start or 0, chunk.end or 0)}
+    assert found.complete == (covered == set(range(len(found.text))))
+
+
+def test_chunks_that_contradict_each_other_make_no_text() -> None:
+    """Two letters at one place: nobody knows the text."""
+    assert rebuilt([Chunk("a", "d", "abc", 0, 3), Chunk("b", "d", "xyz", 1, 4)]) is None
+
+
+def test_chunks_that_say_more_than_their_place_are_left_out() -> None:
+    """A chunk with a title in front of its text tells nothing about the document's characters."""
+    title = Chunk("a", "d", "Title: abc", 0, 3)
+    assert rebuilt([title]) is None
+    found = rebuilt([title, Chunk("b", "d", "defghij", 3, 10)])
+    assert found == ("\n\n\ndefghij", False)
+
+
+def test_a_chunk_at_an_absurd_place_makes_no_text() -> None:
+    """Nothing of that size is put together."""
+    assert rebuilt([Chunk("a", "d", "abc", 10**15, 10**15 + 3)]) is None
