@@ -6,20 +6,22 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from berryeval.json_record import JsonRecord
     from berryeval.records import Document, Judgment, Query
 
-__all__ = ["Benchmark"]
+__all__ = ["Benchmark", "RecordKind"]
+
+RecordKind: TypeAlias = Literal["documents", "queries", "judgments"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Benchmark:
     """A corpus, queries, and judgments of what is relevant to them. Never changes.
 
@@ -27,12 +29,17 @@ class Benchmark:
         name: what people call it.
         documents: the corpus.
         queries: the questions, in the order in which they are asked.
-        judgments: what is relevant; none, where the pack or the expected answers decide.
-        pack: the name of the pack that owns the rules of relevance, if one does.
+        judgments: what is relevant; none, where only the expected answers decide.
+        pack: the name of the pack that owns the rules of relevance, if one does; the judgments are
+            then what the labels of the dataset say.
         thresholds: measures with the least value each should reach.
         version: of the data.
         description: a sentence or two.
         metadata: whatever else the files said.
+        locations: where the records of each kind ("documents", "queries", "judgments") stand, in
+            their order, as "queries.jsonl:3"; empty for what no file said. Not part of what two
+            benchmarks are compared by.
+        remarks: what a loader found odd and kept, each with its place. Not compared either.
     """
 
     name: str
@@ -44,16 +51,37 @@ class Benchmark:
     version: str = ""
     description: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    locations: Mapping[RecordKind, Sequence[str]] = field(default_factory=dict, compare=False)
+    remarks: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         """Refuse ids that stand twice: judgments could not say which they mean."""
-        for what, records in (("document", self.documents), ("query", self.queries)):
-            seen: set[str] = set()
-            for record in records:
-                if record.id in seen:
-                    msg = f"{self.name}: the {what} id {record.id!r} stands twice"
-                    raise DataError(msg)
-                seen.add(record.id)
+        self._check_distinct("document", "documents", self.documents)
+        self._check_distinct("query", "queries", self.queries)
+
+    def _check_distinct(
+        self, what: str, kind: RecordKind, records: Sequence[Document | Query]
+    ) -> None:
+        first: dict[str, int] = {}
+        for place, record in enumerate(records):
+            before = first.setdefault(record.id, place)
+            if before != place:
+                there = self.where(kind, before)
+                also = f"; first in {there}" if there else ""
+                where = self.where(kind, place) or self.name
+                msg = f"{where}: the {what} id {record.id!r} stands twice{also}"
+                raise DataError(msg)
+
+    def where(self, kind: RecordKind, place: int) -> str:
+        """Where the record at this place of its tuple comes from, or "" if no file said it."""
+        places = self.locations.get(kind, ())
+        return places[place] if place < len(places) else ""
+
+    def __repr__(self) -> str:
+        return (
+            f"Benchmark({self.name!r}, {len(self.documents)} documents, "
+            f"{len(self.queries)} queries, {len(self.judgments)} judgments)"
+        )
 
     @cached_property
     def document_of(self) -> dict[str, Document]:

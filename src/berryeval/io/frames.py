@@ -80,7 +80,7 @@ def read_parquet(
         file = pa.parquet.ParquetFile(pa.BufferReader(pa.py_buffer(content)))
         chosen = choose_columns(file.schema_arrow.names, kind, names, source)
         arrow = file.read(columns=list(dict.fromkeys(chosen)))
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
         msg = f"{source}: cannot be read as Parquet: {_first_line(error)}"
         raise DataError(msg) from None
     table = _table_from_arrow(pa, arrow, kind, names, lenient=lenient, source=source)

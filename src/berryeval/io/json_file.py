@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from berryeval.errors import DataError
-from berryeval.io.files import PathLike, name_of, read_bytes, writing
+from berryeval.io.files import PathLike, name_of, writing
+from berryeval.io.json_text import parse_json, read_text
 from berryeval.tables import Kind, QueryTable
 
 __all__ = ["read_json", "write_json"]
@@ -36,7 +37,8 @@ def read_json(path: PathLike, kind: Kind, *, lenient: bool = False) -> QueryTabl
         repeated.append(first)
         return first
 
-    rows = _parsed(path, source, as_dict)
+    expected = "{query: {document: number}}"
+    rows = parse_json(read_text(path), source, as_dict=as_dict, expected=expected)
     if repeated and not (lenient and all(row is not rows for row in repeated)):
         msg = f"{source}: {repeated[0].name!r} stands twice in one object"
         raise DataError(msg)
@@ -50,24 +52,6 @@ def read_json(path: PathLike, kind: Kind, *, lenient: bool = False) -> QueryTabl
         raise DataError(msg)
     dropped = sum(row.count for row in repeated)
     return replace(table, dropped=dropped)
-
-
-def _parsed(path: PathLike, source: str, as_dict: Any) -> Any:
-    try:
-        text = read_bytes(path).tobytes().decode()
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        msg = f"{source}:{line}: not UTF-8 text (a binary file?)"
-        raise DataError(msg) from None
-    try:
-        return json.loads(text, object_pairs_hook=as_dict)
-    except json.JSONDecodeError as error:
-        msg = f"{source}:{error.lineno}: not valid JSON ({error.msg}, column {error.colno})"
-    except RecursionError:
-        msg = f"{source}: not {{query: {{document: number}}}}, but nested too deep to read"
-    except ValueError as error:  # a whole number of thousands of digits
-        msg = f"{source}: not valid JSON ({error})"
-    raise DataError(msg) from None
 
 
 def write_json(table: QueryTable, path: PathLike) -> None:

@@ -1,0 +1,104 @@
+"""`Gather`: the records of a benchmark while a loader reads them, each with its place."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from berryeval.benchmarks.benchmark import Benchmark
+from berryeval.errors import DataError
+
+if TYPE_CHECKING:
+    from berryeval.benchmarks.benchmark import RecordKind
+    from berryeval.records import Document, Judgment, Query
+
+__all__ = ["Gather", "Places"]
+
+
+class Places(Sequence[str]):
+    """Where records stand: files, with the number of a line where there is one.
+
+    A corpus has millions of them, so the strings are made when somebody asks.
+    """
+
+    def __init__(self) -> None:
+        self._files: list[str] = []
+        self._lines = array("q")
+
+    def add(self, file: str, line: int = 0) -> None:
+        """One more; line 0 is none."""
+        self._files.append(file)
+        self._lines.append(line)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        file, line = self._files[index], self._lines[index]
+        return f"{file}:{line}" if line else file
+
+
+class Gather:
+    """Collects records and remarks, and makes the benchmark of them."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.documents: list[Document] = []
+        self.queries: list[Query] = []
+        self.judgments: list[Judgment] = []
+        self.remarks: list[str] = []
+        self.locations: dict[RecordKind, Places] = {
+            "documents": Places(), "queries": Places(), "judgments": Places()
+        }  # fmt: skip
+        self._document_places: dict[str, int] = {}
+
+    def document(self, document: Document, file: str, line: int = 0) -> None:
+        """Add a document that stands there."""
+        self.documents.append(document)
+        self.locations["documents"].add(file, line)
+
+    def document_once(self, document: Document, file: str, line: int = 0) -> None:
+        """Add a document that may have been added before, then with the same text."""
+        before = self._document_places.setdefault(document.id, len(self.documents))
+        if before == len(self.documents):
+            self.document(document, file, line)
+        elif self.documents[before].text != document.text:
+            where = f"{file}:{line}" if line else file
+            first = self.locations["documents"][before]
+            msg = f"{where}: the document {document.id!r} has another text than in {first}"
+            raise DataError(msg)
+
+    def query(self, query: Query, file: str, line: int = 0) -> None:
+        """Add a query that stands there."""
+        self.queries.append(query)
+        self.locations["queries"].add(file, line)
+
+    def judgment(self, judgment: Judgment, file: str, line: int = 0) -> None:
+        """Add a judgment that stands there."""
+        self.judgments.append(judgment)
+        self.locations["judgments"].add(file, line)
+
+    def remark(self, text: str) -> None:
+        """Note what is odd and kept."""
+        self.remarks.append(text)
+
+    def benchmark(self, **fields: Any) -> Benchmark:
+        """The benchmark of all that was added; one without queries is none."""
+        if not self.queries:
+            msg = f"{self.name}: holds no queries"
+            raise DataError(msg)
+        return Benchmark(
+            **{"name": self.name, **fields},
+            documents=tuple(self.documents),
+            queries=tuple(self.queries),
+            judgments=tuple(self.judgments),
+            locations=dict(self.locations),
+            remarks=tuple(self.remarks),
+        )

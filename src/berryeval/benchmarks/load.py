@@ -1,0 +1,82 @@
+"""`load_benchmark`: from a name or a path to a `Benchmark`."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from typing import TYPE_CHECKING, Any
+
+from berryeval.benchmarks.bundled import bundled_benchmarks, bundled_folder
+from berryeval.benchmarks.loaders import LOADERS, Loader
+from berryeval.benchmarks.source import Source
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.registry import nearest
+
+if TYPE_CHECKING:
+    from berryeval.benchmarks.benchmark import Benchmark
+    from berryeval.io.files import PathLike
+
+__all__ = ["detect_format", "load_benchmark"]
+
+
+def load_benchmark(source: PathLike, *, format: str | None = None, **options: Any) -> Benchmark:  # noqa: A002 - the word people look for
+    """A benchmark that is bundled, or that lies in a file or folder.
+
+    Args:
+        source: the name of a bundled benchmark ("technical-docs"), or a path. A string that is such
+            a name always means it; write "./technical-docs" for a folder that is called so.
+        format: the name of a loader. Without it the format is known by clear signs; where there are
+            none, or those of several formats, that is an error which names them.
+        options: what the loader of the format takes, as `split="dev"` for BEIR.
+    """
+    path = _path_of(source)
+    found = Source(path)
+    name = format or detect_format(found)
+    loader = LOADERS.get(name)
+    _check_options(name, loader, options)
+    return loader.load(found, **options)
+
+
+def _path_of(source: PathLike) -> PathLike:
+    name = os.fspath(source)
+    if isinstance(source, str) and name in bundled_benchmarks():
+        return bundled_folder(name)
+    try:
+        there = os.path.exists(name)  # noqa: PTH110 - a path that no system takes is just not there
+    except ValueError:
+        there = False
+    if there:
+        return source
+    bundled = bundled_benchmarks()
+    near = nearest(name, bundled)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"bundled: {', '.join(bundled)}"
+    msg = f"{name}: no such file or folder, and no bundled benchmark of this name"
+    raise DataError(f"{msg}; {hint}" if bundled else msg)
+
+
+def detect_format(source: Source) -> str:
+    """The name of the one loader that knows these files."""
+    names = [name for name in LOADERS if LOADERS.get(name).recognises(source)]
+    if len(names) == 1:
+        return names[0]
+    if names:
+        msg = (
+            f"{source.name}: could be {' or '.join(names)}; say which with format=, "
+            f"as format={names[0]!r}"
+        )
+        raise DataError(msg)
+    msg = f"{source.name}: no known format; say which with format=, one of {', '.join(LOADERS)}"
+    raise DataError(msg)
+
+
+def _check_options(name: str, loader: Loader, options: dict[str, Any]) -> None:
+    takes = [
+        parameter.name
+        for parameter in inspect.signature(loader.load).parameters.values()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    ]
+    for option in options:
+        if option not in takes:
+            there = f"it takes {', '.join(takes)}" if takes else "it takes none"
+            msg = f"the loader {name} has no option {option!r}; {there}"
+            raise ConfigurationError(msg)

@@ -1,0 +1,79 @@
+"""A golden set on the sections of a corpus: `golden-set.json` and a folder `corpus`.
+
+The file is an array of `{"query", "queryType", "judgments": [{"chunkId", "grade"}]}`. A chunk id
+such as "spring-boot/web/rest-controllers#creating-rest-controller" is a document, "#", and the id
+of one of its sections: the judgment is on the section, whatever the chunking. An id without "#" is
+a document. Queries are numbered from 001 unless they have an `id`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from berryeval.benchmarks.about import read_about
+from berryeval.benchmarks.gather import Gather
+from berryeval.benchmarks.loaders import Loader
+from berryeval.benchmarks.texts import read_text_documents
+from berryeval.io.json_node import Node, at
+from berryeval.io.json_text import read_json_node
+from berryeval.records import Anchor, Judgment, Query
+
+if TYPE_CHECKING:
+    from berryeval.benchmarks.benchmark import Benchmark
+    from berryeval.benchmarks.source import Source
+
+__all__ = ["LOADER", "load"]
+
+FILE: Final = "golden-set.json"
+
+
+def load(source: Source) -> Benchmark:
+    """Read the folder, or the file alone, which then has no corpus."""
+    gather = Gather(source.stem)
+    about = read_about(source)
+    if source.is_folder:
+        for document, path in read_text_documents(source.path / "corpus"):
+            gather.document(document, path)
+    node = read_json_node(source.file(FILE)) if source.is_folder else source.json
+    for place, entry in enumerate(node.items()):
+        _add(gather, entry, f"{place + 1:03d}")
+    return gather.benchmark(**about)
+
+
+def _add(gather: Gather, entry: Node, number: str) -> None:
+    given, kind = entry.get("id"), entry.get("queryType")
+    query = Query(
+        id=number if given is None else given.id(),
+        text=entry["query"].text(),
+        category="" if kind is None else kind.text(),
+        extra=entry.besides("id", "query", "queryType", "judgments"),
+    )
+    gather.query(query, entry.where)
+    for judged in entry["judgments"].items():
+        gather.judgment(_judgment(query.id, judged), judged.where)
+
+
+def _judgment(query: str, judged: Node) -> Judgment:
+    chunk = judged["chunkId"].id()
+    document, _, section = chunk.partition("#")
+    with at(judged.where):
+        target = Anchor(document=document, section=(section,) if section else ())
+    extra = {"chunk_id": chunk, **judged.besides("chunkId", "grade", "note")}
+    note = judged.get("note")
+    return Judgment(
+        query_id=query,
+        target=target,
+        grade=judged["grade"].number(),
+        note="" if note is None else note.text(),
+        extra=extra,
+    )
+
+
+LOADER = Loader(
+    summary="golden set on sections of a corpus",
+    signs=f"{FILE}, or a .json array of query, queryType and judgments",
+    recognises=lambda source: (
+        source.has(FILE) or source.rows_have("query", "queryType", "judgments")
+    ),
+    load=load,
+)

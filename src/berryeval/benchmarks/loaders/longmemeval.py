@@ -1,0 +1,191 @@
+"""LongMemEval: questions about long histories of chats (`longmemeval_s.json` and its siblings).
+
+An array of instances with `question_id`, `question_type`, `question`, `answer`, `question_date`,
+`haystack_session_ids`, `haystack_dates`, `haystack_sessions` (turns with `role`, `content`, and
+`has_answer` in evidence) and `answer_session_ids`. Questions whose id ends in `_abs` ask for what
+was never said.
+
+A document is a session that says in `metadata["turns"]` where its turns stand, or a turn. Histories
+share sessions: each is in the corpus once, and `metadata["haystack"]` of a query names the
+documents of its own. A session id that comes back with another text gets the id of its question in
+front. The labels stay in the metadata of the query; the pack `longmemeval` decides by them what is
+relevant.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from berryeval.benchmarks.choices import one_choice
+from berryeval.benchmarks.gather import Gather
+from berryeval.benchmarks.loaders import Loader
+from berryeval.errors import DataError
+from berryeval.records import Document, Query
+
+if TYPE_CHECKING:
+    from berryeval.benchmarks.benchmark import Benchmark
+    from berryeval.benchmarks.source import Source
+    from berryeval.io.json_node import Node
+
+__all__ = ["LOADER", "load"]
+
+ABSTENTION: Final = "_abs"
+_KNOWN: Final = (
+    "question_id", "question_type", "question", "answer", "question_date",
+    "haystack_session_ids", "haystack_dates", "haystack_sessions", "answer_session_ids",
+)  # fmt: skip
+
+
+def load(source: Source, *, granularity: str = "session") -> Benchmark:
+    """Read the file.
+
+    Args:
+        source: the file.
+        granularity: what a document is, "session" or "turn".
+    """
+    one_choice("granularity", granularity, ("session", "turn"))
+    gather = Gather(source.stem)
+    corpus = _Corpus(gather, granularity)
+    for entry in source.json.items():
+        _add_question(gather, corpus, entry)
+    return gather.benchmark(pack="longmemeval", metadata={"granularity": granularity})
+
+
+class _Corpus:
+    """The sessions of all histories, each once."""
+
+    def __init__(self, gather: Gather, granularity: str) -> None:
+        self.gather = gather
+        self.granularity = granularity
+        self._known: dict[str, tuple[str, list[Document]]] = {}
+
+    def add(self, name: str, session: Node, question: str) -> list[Document]:
+        """The documents of a session, which are added unless they are there."""
+        text = "\n".join(_said(turn) for turn in session.items())
+        known = self._known.get(name)
+        if known is not None and known[0] != text:
+            first, name = name, f"{question}/{name}"
+            self.gather.remark(f"{session.where}: {first!r} has another text than before: {name!r}")
+            known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = text, self._documents(name, session, text)
+            for document in known[1]:
+                self.gather.document(document, session.where)
+        else:
+            _mark_answers(known[1], session)
+        return known[1]
+
+    def _documents(self, name: str, session: Node, text: str) -> list[Document]:
+        turns = _turns(name.rpartition("/")[2], session)
+        if self.granularity == "session":
+            return [Document(name, text, metadata={"turns": turns})]
+        return [
+            Document(
+                id=f"{name}_{number}",
+                text=text[turn["start"] : turn["end"]],
+                metadata={
+                    "session_id": name, "turn_id": turn["id"], "role": turn["role"],
+                    "has_answer": turn["has_answer"],
+                },
+            )
+            for number, turn in enumerate(turns, start=1)
+        ]  # fmt: skip
+
+
+def _said(turn: Node) -> str:
+    return f"{turn['role'].text()}: {turn['content'].text()}"
+
+
+def _has_answer(turn: Node) -> bool:
+    flag = turn.get("has_answer")
+    return flag is not None and flag.flag()
+
+
+def _turns(name: str, session: Node) -> list[dict[str, Any]]:
+    """Where the turns of a session stand in its text, and which of them have the answer."""
+    turns, start = [], 0
+    for number, turn in enumerate(session.items(), start=1):
+        end = start + len(_said(turn))
+        turns.append(
+            {
+                "id": f"{name}_{number}", "start": start, "end": end,
+                "role": turn["role"].text(), "has_answer": _has_answer(turn),
+            }
+        )  # fmt: skip
+        start = end + 1
+    return turns
+
+
+def _mark_answers(documents: list[Document], session: Node) -> None:
+    """Mark what this history calls an answer; another one may not have asked about it."""
+    flags = [_has_answer(turn) for turn in session.items()]
+    given = documents[0].metadata.get("turns") if documents else None
+    turns = [document.metadata for document in documents] if given is None else given
+    for turn, flag in zip(turns, flags, strict=True):
+        if flag:
+            turn["has_answer"] = True
+
+
+def _add_question(gather: Gather, corpus: _Corpus, entry: Node) -> None:
+    identity, date = entry["question_id"].id(), entry.get("question_date")
+    labels = [label.id() for label in entry["answer_session_ids"].items()]
+    names, haystack = _haystack(corpus, entry, identity)
+    if identity.endswith(ABSTENTION):
+        labels_of_turns = []
+    else:
+        for missing in sorted(set(labels) - set(names)):
+            gather.remark(f"{entry.where}: the answer session {missing!r} is not in the history")
+        labels_of_turns = _answering(entry, names, labels)
+    metadata = {
+        "answer": entry["answer"].plain(),
+        "question_date": "" if date is None else date.text(),
+        "abstention": identity.endswith(ABSTENTION),
+        "answer_session_ids": labels,
+        "haystack": haystack,
+    }
+    if corpus.granularity == "turn":
+        metadata["answer_corpus_ids"] = labels_of_turns
+    query = Query(
+        id=identity,
+        text=entry["question"].text(),
+        category=entry["question_type"].text(),
+        metadata=metadata,
+        extra=entry.besides(*_KNOWN),
+    )
+    gather.query(query, entry.where)
+
+
+def _haystack(corpus: _Corpus, entry: Node, question: str) -> tuple[list[str], list[str]]:
+    """The session ids of a history and its documents, which are added."""
+    names = [name.id() for name in entry["haystack_session_ids"].items()]
+    sessions, dates = entry["haystack_sessions"].items(), entry.get("haystack_dates")
+    days = len(names) if dates is None else len(dates.texts())
+    if not len(names) == len(sessions) == days:
+        msg = (
+            f"{entry.where}: found {len(names)} haystack_session_ids, {len(sessions)} "
+            f"haystack_sessions and {days} haystack_dates; there must be as many of each"
+        )
+        raise DataError(msg)
+    documents: dict[str, None] = {}
+    for name, session in zip(names, sessions, strict=True):
+        found = corpus.add(name, session, question)
+        documents.update(dict.fromkeys(document.id for document in found))
+    return names, list(documents)
+
+
+def _answering(entry: Node, names: list[str], labels: list[str]) -> list[str]:
+    """The turns of the answer sessions that have the answer."""
+    found: dict[str, None] = {}
+    for name, session in zip(names, entry["haystack_sessions"].items(), strict=True):
+        for number, turn in enumerate(session.items(), start=1):
+            if name in labels and _has_answer(turn):
+                found[f"{name}_{number}"] = None
+    return list(found)
+
+
+LOADER = Loader(
+    summary="LongMemEval histories of chats",
+    signs="a .json array whose instances have question_id and haystack_sessions",
+    recognises=lambda source: source.rows_have("question_id", "haystack_sessions"),
+    load=load,
+)

@@ -1,0 +1,84 @@
+"""Questions with expected answers and contexts: `questions.json`.
+
+An array, or an object with it under `questions`, of `{"id", "question", "expected_answer",
+"contexts"}`. A context is a text, or an object with `id`, `text` (or `content`) and `title`; all of
+them together are the corpus. Nothing is judged: a chunk is relevant by its overlap with the answer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from berryeval.benchmarks.about import read_about
+from berryeval.benchmarks.contexts import context_document
+from berryeval.benchmarks.gather import Gather
+from berryeval.benchmarks.loaders import Loader
+from berryeval.io.json_text import read_json_node
+from berryeval.records import Query
+
+if TYPE_CHECKING:
+    from berryeval.benchmarks.benchmark import Benchmark
+    from berryeval.benchmarks.source import Source
+    from berryeval.io.json_node import Node
+
+__all__ = ["LOADER", "load"]
+
+FILE: Final = "questions.json"
+_QUESTION: Final = ("question", "query")
+_ANSWER: Final = ("expected_answer", "answer")
+_CONTEXTS: Final = ("contexts", "documents")
+_KNOWN: Final = ("id", *_QUESTION, *_ANSWER, *_CONTEXTS, "category", "difficulty", "description")
+
+
+def load(source: Source) -> Benchmark:
+    """Read the folder, or the file alone."""
+    gather = Gather(source.stem)
+    node = read_json_node(source.file(FILE)) if source.is_folder else source.json
+    about = read_about(source)
+    if node.has("questions"):
+        node = node["questions"]
+    for place, entry in enumerate(node.items()):
+        _add(gather, entry, str(place + 1))
+    return gather.benchmark(**about)
+
+
+def _add(gather: Gather, entry: Node, number: str) -> None:
+    given, metadata = entry.get("id"), entry.get("metadata")
+    kept: dict[str, Any] = {} if metadata is None else dict(metadata.object())
+    words = {
+        name: found.text()
+        for name in ("category", "difficulty", "description")
+        if (found := entry.get(name)) is not None
+    }
+    for name in ("category", "difficulty"):
+        if name not in words and isinstance(kept.get(name), str):
+            words[name] = kept.pop(name)
+    contexts = []
+    for context in entry.one_of(*_CONTEXTS).items():
+        document = context_document(context)
+        gather.document_once(document, context.where)
+        contexts.append(document.id)
+    kept |= {"expected_answer": entry.one_of(*_ANSWER).text(), "contexts": contexts}
+    query = Query(
+        id=number if given is None else given.id(),
+        text=entry.one_of(*_QUESTION).text(),
+        **words,
+        metadata=kept,
+        extra=entry.besides(*_KNOWN, "metadata"),
+    )
+    gather.query(query, entry.where)
+
+
+def _recognises(source: Source) -> bool:
+    if source.is_folder:
+        return source.has(FILE)
+    contexts = any(source.rows_have("question", "expected_answer", name) for name in _CONTEXTS)
+    return contexts or source.json_has("questions")
+
+
+LOADER = Loader(
+    summary="questions with expected answers and contexts",
+    signs=f"{FILE}, or a .json file with question, expected_answer and contexts",
+    recognises=_recognises,
+    load=load,
+)

@@ -1,0 +1,137 @@
+"""RAGAS: testsets and evaluation sets of single questions, as JSON lines, JSON, CSV or Parquet.
+
+Taken are `user_input` (before: `question`), `reference` (`ground_truth`), `reference_contexts` (of
+old testsets `contexts`) and `reference_context_ids`; `synthesizer_name` (`evolution_type`) is the
+category. What a system answered or retrieved stays in the metadata. Reference contexts are
+relevant, with grade 1: each is a document, or with `corpus` a quote in it; ids without texts are
+ids of chunks. Samples of several turns are refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from typing import TYPE_CHECKING, Any, Final
+
+from berryeval.benchmarks.contexts import add_contexts
+from berryeval.benchmarks.corpora import read_corpus
+from berryeval.benchmarks.gather import Gather
+from berryeval.benchmarks.loaders import Loader
+from berryeval.benchmarks.source import PARQUET, TABLES
+from berryeval.errors import DataError
+from berryeval.io.csv_rows import read_rows
+from berryeval.io.json_node import Node
+from berryeval.io.json_text import read_json_lines
+from berryeval.io.parquet_rows import read_parquet_rows
+from berryeval.records import Query
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from berryeval.benchmarks.benchmark import Benchmark
+    from berryeval.benchmarks.source import Source
+    from berryeval.io.files import PathLike
+
+__all__ = ["LOADER", "load"]
+
+_QUESTION: Final = ("user_input", "question")
+_ANSWER: Final = ("reference", "ground_truth")
+_CONTEXTS: Final = ("reference_contexts", "contexts")
+_CATEGORY: Final = ("synthesizer_name", "evolution_type")
+_LISTS: Final = (
+    *_CONTEXTS, "reference_context_ids", "retrieved_contexts", "retrieved_context_ids"
+)  # fmt: skip
+_BLANK: Final = {
+    tokenize.NEWLINE,
+    tokenize.NL,
+    tokenize.ENDMARKER,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+}
+
+
+def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
+    """Read the file.
+
+    Args:
+        source: the file.
+        corpus: a file or folder with the documents in which the reference contexts are quotes.
+    """
+    gather = Gather(source.stem)
+    read_corpus(gather, corpus)
+    for place, row in enumerate(_rows(source)):
+        _add(gather, row, str(place + 1), has_corpus=corpus is not None)
+    return gather.benchmark()
+
+
+def _rows(source: Source) -> Iterable[Node]:
+    if source.suffix == ".json":
+        return source.json.items()
+    if source.suffix in PARQUET:
+        return read_parquet_rows(source.path)
+    if source.suffix in TABLES:
+        return _csv_rows(source)
+    return (node for _, node in read_json_lines(source.path))
+
+
+def _csv_rows(source: Source) -> Iterator[Node]:
+    for row in read_rows(source.path):
+        value: dict[str, Any] = {name: cell or None for name, cell in row.cells.items()}
+        for name in _LISTS:
+            if value.get(name) is not None:
+                value[name] = _strings(value[name], f"{row.where}: {name}")
+        yield Node(value, row.where)
+
+
+def _strings(cell: str, where: str) -> list[str]:
+    """The strings of a list as Python or NumPy prints it: with commas between them, or without."""
+    problem = f"{where}: expected a list of strings, as ['a', 'b'], found {cell[:60]!r}"
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(cell.strip()).readline))
+        words = [token for token in tokens if token.type not in _BLANK]
+        inside = words[1:-1]
+        marks = [token.string for token in inside if token.type != tokenize.STRING]
+        if [words[0].string, words[-1].string] != ["[", "]"] or set(marks) - {","}:
+            raise DataError(problem)
+        found = [
+            ast.literal_eval(token.string) for token in inside if token.type == tokenize.STRING
+        ]
+    except (tokenize.TokenError, SyntaxError, ValueError, IndexError) as error:
+        raise DataError(problem) from error
+    if not all(isinstance(item, str) for item in found):
+        raise DataError(problem)
+    return found
+
+
+def _add(gather: Gather, row: Node, number: str, *, has_corpus: bool) -> None:
+    answer, category = row.get(*_ANSWER), row.get(*_CATEGORY)
+    contexts, ids = row.get(*_CONTEXTS), row.get("reference_context_ids")
+    metadata = row.besides(*_QUESTION, *_ANSWER, *_CONTEXTS, *_CATEGORY, "reference_context_ids")
+    if answer is not None:
+        metadata["expected_answer"] = answer.text()
+    query = Query(
+        id=number,
+        text=row.one_of(*_QUESTION).text(),
+        category="" if category is None else category.text(),
+        metadata={name: value for name, value in metadata.items() if value is not None},
+    )
+    gather.query(query, row.where)
+    texts = [] if contexts is None else contexts.items()
+    named = None if ids is None else ids.items()
+    add_contexts(gather, number, texts, named, has_corpus=has_corpus)
+
+
+def _recognises(source: Source) -> bool:
+    for names in (("user_input",), ("question", "ground_truth")):
+        if source.rows_have(*names) or source.columns_have(*names):
+            return True
+    return False
+
+
+LOADER = Loader(
+    summary="RAGAS testset",
+    signs="rows (.jsonl, .json, .csv, .parquet) with user_input, or question and ground_truth",
+    recognises=_recognises,
+    load=load,
+)

@@ -1,0 +1,135 @@
+"""Rated Ranking Evaluator: `ratings.json`.
+
+`topics` with `query_groups` with `queries`; either of the outer two may be missing. What is
+relevant to a group stands in `relevant_documents`: an object of `{"gain"}` by document, an object
+of documents by gain, or an array of `{"document_id", "gain"}`; a query may have its own. The text
+of a query is its placeholder `$query` (or the one that `query_placeholder` names, or its only one).
+Topic, group, template and placeholders stay in the metadata. The text is also the id, numbered
+where it comes back.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from berryeval.benchmarks.corpora import read_corpus
+from berryeval.benchmarks.gather import Gather
+from berryeval.benchmarks.loaders import Loader
+from berryeval.errors import DataError
+from berryeval.io.json_node import Node
+from berryeval.records import Anchor, Judgment, Query
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from berryeval.benchmarks.benchmark import Benchmark
+    from berryeval.benchmarks.source import Source
+    from berryeval.io.files import PathLike
+
+__all__ = ["LOADER", "load"]
+
+
+def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
+    """Read the file.
+
+    Args:
+        source: the file.
+        corpus: a file or folder with the documents.
+    """
+    gather = Gather(source.stem)
+    read_corpus(gather, corpus)
+    node = source.json
+    placeholder = node.get("query_placeholder")
+    name = "$query" if placeholder is None else placeholder.text()
+    for group, about in _groups(node):
+        for query in group["queries"].items():
+            _add(gather, query, group, name, about)
+    index = node.get("index")
+    return gather.benchmark(metadata={} if index is None else {"index": index.text()})
+
+
+def _groups(node: Node) -> Iterator[tuple[Node, dict[str, str]]]:
+    """The groups of queries, each with what the outer levels are called."""
+    topics = node.get("topics")
+    for topic in [node] if topics is None else topics.items():
+        described = topic.get("description") if topics is not None else None
+        about = {} if described is None else {"topic": described.text()}
+        groups = topic.get("query_groups")
+        for group in [topic] if groups is None else groups.items():
+            called = group.get("name") if groups is not None else None
+            yield group, about if called is None else {**about, "group": called.text()}
+
+
+def _add(gather: Gather, query: Node, group: Node, name: str, about: dict[str, str]) -> None:
+    text = _text(query, name)
+    taken = {known.id for known in gather.queries}
+    number, identity = 2, text
+    while identity in taken:
+        identity, number = f"{text} ({number})", number + 1
+    metadata: dict[str, Any] = {**about, **query.besides("relevant_documents")}
+    gather.query(Query(identity, text, metadata=metadata), query.where)
+    relevant = query.get("relevant_documents") or group.get("relevant_documents")
+    if relevant is not None:
+        for document, gain, where in _relevant(relevant):
+            gather.judgment(Judgment(identity, Anchor(document=document), gain), where)
+
+
+def _text(query: Node, name: str) -> str:
+    if isinstance(query.value, str):
+        return query.id()
+    found = query["placeholders"]
+    values = found.object()
+    key = name if name in values else next(iter(values), "")
+    if name not in values and len(values) != 1:
+        there = ", ".join(map(repr, values)) or "none"
+        msg = f"{found.where}: expected a placeholder {name!r} with the query; found {there}"
+        raise DataError(msg)
+    return found[key].plain() or found[key].id()
+
+
+def _relevant(node: Node) -> Iterator[tuple[str, float, str]]:
+    """The documents of any of the three forms, with their gains."""
+    if isinstance(node.value, list):
+        for item in node.items():
+            yield item.one_of("document_id", "id").id(), _gain(item["gain"]), item.where
+        return
+    for name, value in node.fields():
+        if isinstance(value.value, list):
+            gain = _gain(Node(name, value.source, value.path))
+            for document in value.items():
+                yield document.id(), gain, document.where
+        else:
+            gain = _gain(value["gain"] if isinstance(value.value, dict) else value)
+            yield _document(name, value), gain, value.where
+
+
+def _document(name: str, value: Node) -> str:
+    return Node(name, value.source, value.path).id()
+
+
+def _gain(node: Node) -> float:
+    """A number, or a string that is one."""
+    if isinstance(node.value, str):
+        try:
+            return Node(float(node.value), node.source, node.path).number()
+        except ValueError:
+            msg = f"{node.where}: expected a gain, which is a number, found {node.value!r:.80}"
+            raise DataError(msg) from None
+    return node.number()
+
+
+def _recognises(source: Source) -> bool:
+    if source.json_has("query_groups"):
+        return True
+    for outer, inner in (("topics", "query_groups"), ("queries", "placeholders")):
+        if source.json_has(outer) and isinstance(source.json.value[outer], list):
+            return any(item.has(inner) for item in source.json[outer].items())
+    return False
+
+
+LOADER = Loader(
+    summary="Rated Ranking Evaluator ratings",
+    signs="a .json file with topics and query_groups",
+    recognises=_recognises,
+    load=load,
+)

@@ -1,0 +1,100 @@
+"""`write_benchmark`: a benchmark in our own form."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from berryeval.benchmarks.about import ABOUT, about_of
+from berryeval.errors import DataError
+from berryeval.io.files import writing
+from berryeval.io.json_text import json_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from berryeval.benchmarks.benchmark import Benchmark
+    from berryeval.io.files import PathLike
+    from berryeval.json_record import JsonRecord
+
+__all__ = ["write_benchmark"]
+
+_FILES: Final = (ABOUT, "documents.jsonl", "queries.jsonl", "judgments.jsonl")
+
+
+def write_benchmark(benchmark: Benchmark, folder: PathLike) -> None:
+    """Write a folder that `load_benchmark` reads back as an equal benchmark.
+
+    All or nothing: the files are written beside the folder and take its place at the end. A folder
+    that is there already must be empty, or hold a benchmark of ours and nothing else.
+    """
+    target = Path(os.path.realpath(folder))
+    place = _beside(target)
+    try:
+        _check_replaceable(target)
+        place.mkdir(parents=True)
+        _write_files(benchmark, place)
+        _replace(target, place)
+    except OSError as error:
+        msg = f"{os.fspath(folder)}: cannot be written ({error.strerror or error})"
+        raise DataError(msg) from None
+    except (TypeError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        msg = f"{os.fspath(folder)}: the benchmark cannot be written as JSON ({error})"
+        raise DataError(msg) from None
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _beside(target: Path) -> Path:
+    return target.with_name(f".berryeval-{secrets.token_hex(8)}.tmp")
+
+
+def _check_replaceable(target: Path) -> None:
+    if not target.exists():
+        return
+    if not target.is_dir():
+        msg = f"{target}: is a file, expected a folder or nothing"
+        raise DataError(msg)
+    strangers = sorted({path.name for path in target.iterdir()} - set(_FILES))
+    if strangers:
+        msg = (
+            f"{target}: holds {strangers[0]!r}, which is no file of a benchmark of ours; "
+            "choose another folder"
+        )
+        raise DataError(msg)
+
+
+def _write_files(benchmark: Benchmark, folder: Path) -> None:
+    with writing(folder / ABOUT) as stream:
+        about = json.dumps(about_of(benchmark), indent=2, ensure_ascii=True, allow_nan=False)
+        stream.write(f"{about}\n".encode())
+    _write_lines(benchmark.documents, folder / "documents.jsonl")
+    _write_lines(benchmark.queries, folder / "queries.jsonl")
+    _write_lines(benchmark.judgments, folder / "judgments.jsonl")
+
+
+def _write_lines(records: Iterable[JsonRecord], path: Path) -> None:
+    with writing(path) as stream:
+        for record in records:
+            stream.write(json_bytes(record.to_json()) + b"\n")
+
+
+def _replace(target: Path, place: Path) -> None:
+    """Put the new folder where the old one is, which goes only when the new one is there."""
+    if not target.exists():
+        place.rename(target)
+        return
+    old = _beside(target)
+    target.rename(old)
+    try:
+        place.rename(target)
+    except OSError:
+        old.rename(target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""Tests of benchmarks: what they are, and how they are loaded and written."""

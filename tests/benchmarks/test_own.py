@@ -1,0 +1,225 @@
+"""Our own form: read as it stands, written all or nothing, and clear about what is wrong."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from berryeval.benchmarks import Benchmark, load_benchmark, write_benchmark
+from berryeval.errors import DataError
+from berryeval.records import Anchor, Document, Judgment, Query
+from tests.benchmarks.samples import COFFEE, JSONL, OWN, TEA, TEXT_FOLDER, as_json, as_lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_folder_of_records(tmp_path: Path) -> None:
+    """Every field is where it belongs, and unknown ones are kept."""
+    benchmark = load_benchmark(OWN.write(tmp_path))
+    assert (benchmark.name, benchmark.version) == ("drinks", "1.2")
+    assert benchmark.description == "Hot drinks."
+    assert benchmark.thresholds == {"nDCG@10": 0.5}
+    assert benchmark.metadata == {"language": "en"}
+    assert benchmark.documents[0] == Document("tea", TEA, "Tea", extra={"licence": "none"})
+    assert benchmark.queries[0].extra == {"weight": 2}
+    assert benchmark.judgments[0] == Judgment(
+        "q1", Anchor(document="tea", section=("Tea", "Green tea")), 2, extra={"judge": "me"}
+    )
+    assert benchmark.where("queries", 1) == f"{tmp_path / 'queries.jsonl'}:2"
+
+
+def test_a_folder_of_texts(tmp_path: Path) -> None:
+    """Files are documents: the path is the id, the first heading the title."""
+    benchmark = load_benchmark(TEXT_FOLDER.write(tmp_path))
+    assert benchmark.documents == (
+        Document("coffee", COFFEE, source="coffee.txt"),
+        Document("hot/tea", TEA, title="Tea", source="hot/tea.md"),
+    )
+    assert benchmark.judgments == ()
+
+
+def test_one_file(tmp_path: Path) -> None:
+    """Records of all kinds in one file, and queries with the ids of chunks."""
+    benchmark = load_benchmark(JSONL.write(tmp_path))
+    assert (benchmark.name, benchmark.version) == ("drinks", "3")
+    assert benchmark.metadata == {"model": "by hand"}
+    assert [document.id for document in benchmark.documents] == ["tea", "c7"]
+    assert benchmark.queries[1] == Query("2", "What is coffee?", metadata={"asked": 1})
+    assert benchmark.queries[2].metadata == {"chunk_text": "Both."}
+    assert [judgment.target for judgment in benchmark.judgments] == [
+        Anchor(document="tea", section=("Green tea",)),
+        Anchor(document="c7"),
+        Anchor(chunk="c1"),
+        Anchor(chunk="c7"),
+    ]
+
+
+def test_a_text_that_changes_under_one_id_is_refused(tmp_path: Path) -> None:
+    """The same chunk id with another text would make judgments mean two things."""
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(
+        as_lines(
+            {"_type": "metadata"},
+            {"query": "a", "relevant_chunk_ids": ["c"], "chunk_text": "one"},
+            {"query": "b", "relevant_chunk_ids": ["c"], "chunk_text": "two"},
+        )
+    )
+    with pytest.raises(DataError, match=r"x\.jsonl:3: the document 'c' has another text.*:2$"):
+        load_benchmark(path)
+
+
+BAD = [
+    ("queries.jsonl", b'{"id": "q1", "text": 5}', ":1: text: expected a string, found number 5"),
+    ("queries.jsonl", b'{"id": "q1"', ":1: not valid JSON"),
+    ("queries.jsonl", b"\n[1]\n", ":2: expected an object, found array [1]"),
+    ("queries.jsonl", b'{"text": "?"}', ":1: has no 'id'; found 'text'"),
+    ("queries.jsonl", b'{"id": "q", "id": "r", "text": ""}', ":1: 'id' stands twice"),
+    ("queries.jsonl", b"\xff\xfe", ":1: not UTF-8 text"),
+    ("queries.jsonl", b"", "holds no queries"),
+    (
+        "queries.jsonl",
+        as_lines({"id": "q", "text": "a"}, {"id": "q", "text": "b"}),
+        "queries.jsonl:2: the query id 'q' stands twice; first in",
+    ),
+    (
+        "documents.jsonl",
+        as_lines({"id": "d", "text": "a"}, {"id": "d", "text": "b"}),
+        "documents.jsonl:2: the document id 'd' stands twice",
+    ),
+    (
+        "judgments.jsonl",
+        b'{"query_id": "q1", "target": "c1", "grade": "high"}',
+        ":1: grade: expected a number, found string 'high'",
+    ),
+    ("judgments.jsonl", b'{"query_id": "q1", "target": "c1", "grade": NaN}', "NaN is no number"),
+    ("judgments.jsonl", b'{"query_id": "q1", "target": "c1", "grade": 1e999}', "expected a number"),
+    (
+        "judgments.jsonl",
+        b'{"query_id": "q1", "target": {"document": "tea", "start": 9, "end": 3}, "grade": 1}',
+        ":1: target: expected a span with 0 <= start < end, found start=9 and end=3",
+    ),
+    (
+        "judgments.jsonl",
+        b'{"query_id": "q1", "target": {}, "grade": 1}',
+        ":1: target: an anchor needs a chunk, a document or a quote",
+    ),
+    ("benchmark.json", b'{"name": 3}', "benchmark.json: name: expected a string, found number 3"),
+    ("benchmark.json", b'{"thresholds": {"P": "0.5"}}', "thresholds.P: expected a number"),
+    ("benchmark.json", b'{"a": 1, "metadata": {"a": 2}}', "'a' stands at the top and in metadata"),
+    ("benchmark.json", b'{"name": "x"', "benchmark.json:1: not valid JSON"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "message"), BAD)
+def test_what_is_wrong_is_said_with_its_place(
+    name: str, content: bytes, message: str, tmp_path: Path
+) -> None:
+    """File, line, what was found and what was expected."""
+    replace(OWN, files={**OWN.files, name: content}).write(tmp_path)
+    with pytest.raises(DataError) as caught:
+        load_benchmark(tmp_path)
+    assert message in str(caught.value)
+
+
+def test_a_corpus_is_needed_once(tmp_path: Path) -> None:
+    """No documents, or documents twice, is an error that names the files."""
+    OWN.write(tmp_path)
+    (tmp_path / "documents.jsonl").rename(tmp_path / "kept.jsonl")
+    with pytest.raises(DataError, match=r"documents\.jsonl: no such file"):
+        load_benchmark(tmp_path)
+    (tmp_path / "documents").mkdir()
+    with pytest.raises(DataError, match="documents: holds no documents, expected files that end"):
+        load_benchmark(tmp_path)
+    (tmp_path / "kept.jsonl").rename(tmp_path / "documents.jsonl")
+    with pytest.raises(DataError, match=r"has documents\.jsonl and a folder documents"):
+        load_benchmark(tmp_path)
+
+
+def test_packed_files_are_read(tmp_path: Path) -> None:
+    """A .gz stands for the file itself."""
+    import gzip
+
+    files = {
+        f"{name}.gz" if name.endswith("jsonl") else name: gzip.compress(content)
+        if name.endswith("jsonl")
+        else content
+        for name, content in OWN.files.items()
+    }
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "packed").mkdir()
+    plain = load_benchmark(OWN.write(tmp_path / "plain"))
+    assert load_benchmark(replace(OWN, files=files).write(tmp_path / "packed")) == plain
+
+
+def test_writing_replaces_a_benchmark_and_nothing_else(tmp_path: Path) -> None:
+    """A folder with other files in it is left alone, and so is what was there on an error."""
+    benchmark = load_benchmark(OWN.write(tmp_path / "in"))
+    write_benchmark(benchmark, tmp_path / "out")
+    smaller = replace(benchmark, judgments=())
+    write_benchmark(smaller, tmp_path / "out")
+    assert load_benchmark(tmp_path / "out") == smaller
+    broken = replace(benchmark, metadata={"x": float("nan")})
+    with pytest.raises(DataError, match="cannot be written as JSON"):
+        write_benchmark(broken, tmp_path / "out")
+    assert load_benchmark(tmp_path / "out") == smaller
+    (tmp_path / "out" / "thesis.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(DataError, match=r"holds 'thesis\.txt', which is no file"):
+        write_benchmark(benchmark, tmp_path / "out")
+    with pytest.raises(DataError, match="is a file, expected a folder or nothing"):
+        write_benchmark(benchmark, tmp_path / "out" / "thesis.txt")
+    assert {path.name for path in tmp_path.iterdir()} == {"in", "out"}
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters()),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=5,
+)  # fmt: skip
+OBJECTS = st.dictionaries(st.text(min_size=1).map("x-{}".format), JSON_VALUES, max_size=3)
+TEXTS = st.text(st.characters())  # half surrogate pairs and line separators included
+
+
+@given(
+    texts=st.lists(TEXTS, min_size=1, max_size=4),
+    extra=OBJECTS,
+    metadata=OBJECTS,
+    grade=st.floats(allow_nan=False, allow_infinity=False),
+)
+def test_any_text_survives_writing(
+    texts: list[str],
+    extra: dict[str, Any],
+    metadata: dict[str, Any],
+    grade: float,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """What is written is read back equal, whatever characters and values it holds."""
+    benchmark = Benchmark(
+        "any",
+        tuple(Document(f"d{n}", text, metadata=metadata) for n, text in enumerate(texts)),
+        tuple(Query(f"q{n}", text, extra=extra) for n, text in enumerate(texts)),
+        (Judgment("q0", Anchor(document="d0"), grade, note=texts[0], extra=extra),),
+        metadata=metadata,
+    )
+    folder = tmp_path_factory.mktemp("any") / "out"
+    write_benchmark(benchmark, folder)
+    again = load_benchmark(folder)
+    assert again == benchmark
+    assert again.content_hash == benchmark.content_hash
+
+
+def test_names_of_benchmark_json_that_nobody_knows_are_kept(tmp_path: Path) -> None:
+    """They become metadata, and are written there."""
+    about = {"name": "drinks", "homepage": "https://drinks.example", "metadata": {"a": 1}}
+    replace(OWN, files={**OWN.files, "benchmark.json": as_json(about)}).write(tmp_path)
+    benchmark = load_benchmark(tmp_path)
+    assert benchmark.metadata == {"homepage": "https://drinks.example", "a": 1}
+    write_benchmark(benchmark, tmp_path / "out")
+    written = json.loads((tmp_path / "out" / "benchmark.json").read_text(encoding="utf-8"))
+    assert written == {"name": "drinks", "metadata": benchmark.metadata}
