@@ -50,6 +50,8 @@ def build_app() -> App:
     lists.command("berryeval.cli.list_chunkers:chunkers", help="Show every chunker.")
     lists.command("berryeval.cli.list_measures:measures", help="Show every measure.")
     app.command(lists)
+    app.command("berryeval.cli.validate:validate", help="Check a benchmark for faults.")
+    app.command("berryeval.cli.inspect:inspect", help="Show what is in a benchmark.")
     app.command("berryeval.cli.version:version", help="Show versions and the backend in use.")
     app.command(
         "berryeval.cli.trec_eval:trec_eval",
