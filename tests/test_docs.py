@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from berryeval import metrics
+from berryeval.benchmarks.load import options_of
+from berryeval.benchmarks.loaders import LOADERS
 from berryeval.chunkers import CHUNKERS, parse_chunker
 from berryeval.conventions import PROFILES
 from berryeval.measures import catalogue
@@ -111,6 +113,27 @@ def test_the_profiles_in_the_documents_are_those_there_are() -> None:
         for parameters in conventions.defaults.values():
             for name, value in parameters.items():
                 assert f"`{name}={value!r}`" in row[4]
+
+
+def test_the_session_of_the_formats_runs() -> None:
+    """What the page shows is what happens."""
+    page = ROOT / "docs" / "formats.md"
+    results = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert results.attempted > 5
+    assert results.failed == 0
+
+
+def test_the_formats_in_the_documents_are_those_there_are() -> None:
+    """The table says of every loader what it reads, how it is known, and its options."""
+    page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    told = page.split("| format | what |")[1].split("\n\n")[0]
+    rows = [line for line in told.splitlines() if line.startswith("| `")]
+    expected = []
+    for name in LOADERS:
+        loader = LOADERS.get(name)
+        options = ", ".join(f"`{option}`" for option in options_of(loader))
+        expected.append(f"| `{name}` | {loader.summary} | {loader.signs} | {options} |")
+    assert rows == expected
 
 
 def test_the_changelog_starts_with_what_is_unreleased() -> None:

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import berryeval as be
-from berryeval import engine, measures, qrels, run, scores
+from berryeval import benchmarks, engine, measures, qrels, run, scores
 from berryeval.auditing import audit, bounds
 
 
@@ -18,6 +18,8 @@ def test_the_facade_offers_the_real_things() -> None:
         "evaluate": engine.evaluate, "Qrels": qrels.Qrels, "Run": run.Run, "Scores": scores.Scores,
         "Measure": measures.Measure, "parse_measure": measures.parse_measure,
         "measure": measures.register, "audit": audit, "bounds": bounds,
+        "Benchmark": benchmarks.Benchmark, "load_benchmark": benchmarks.load_benchmark,
+        "write_benchmark": benchmarks.write_benchmark,
     }  # fmt: skip
     assert set(homes) | {"__version__"} == set(be.__all__)
     for name, value in homes.items():

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from berryeval.auditing import audit, bounds
+    from berryeval.benchmarks import Benchmark, load_benchmark, write_benchmark
     from berryeval.engine import evaluate
     from berryeval.measures import Measure, parse_measure
     from berryeval.measures import register as measure
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from berryeval.scores import Scores
 
 __all__ = [
+    "Benchmark",
     "Measure",
     "Qrels",
     "Run",
@@ -30,13 +32,16 @@ __all__ = [
     "audit",
     "bounds",
     "evaluate",
+    "load_benchmark",
     "measure",
     "parse_measure",
+    "write_benchmark",
 ]
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Benchmark": "benchmarks:Benchmark",
     "Measure": "measures:Measure",
     "Qrels": "qrels:Qrels",
     "Run": "run:Run",
@@ -44,8 +49,10 @@ _HOMES = {
     "audit": "auditing:audit",
     "bounds": "auditing:bounds",
     "evaluate": "engine:evaluate",
+    "load_benchmark": "benchmarks:load_benchmark",
     "measure": "measures:register",
     "parse_measure": "measures:parse_measure",
+    "write_benchmark": "benchmarks:write_benchmark",
 }
 
 

@@ -12,7 +12,7 @@ from berryeval.errors import DataError
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["JsonRecord", "Reader", "found", "one_of", "read_texts", "refused"]
+__all__ = ["JsonRecord", "Reader", "found", "is_finite", "one_of", "read_texts", "refused"]
 
 # Takes a value and where it stands; gives what the field holds, or raises a DataError.
 Reader: TypeAlias = Callable[[Any, str], Any]
@@ -59,7 +59,7 @@ class JsonRecord:
         return (cls.readers.get(kind) or READERS[kind])(value, where)
 
     def to_json(self) -> dict[str, Any]:
-        """The JSON object; `from_json` reads it back."""
+        """The JSON object; `from_json` reads it back. Names in `extra` must be unknown ones."""
         data: dict[str, Any] = {}
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
@@ -71,7 +71,12 @@ class JsonRecord:
                 data[field.name] = list(value)
             else:
                 data[field.name] = dict(value) if isinstance(value, Mapping) else value
-        return {**data, **getattr(self, "extra", {})}
+        extra: Mapping[str, Any] = getattr(self, "extra", {})
+        known = {field.name for field in dataclasses.fields(self)} & extra.keys()  # type: ignore[arg-type]
+        if known:
+            msg = f"extra holds {min(known)!r}, which is a field of {type(self).__name__} itself"
+            raise DataError(msg)
+        return {**data, **extra}
 
 
 def found(value: object) -> str:
@@ -115,9 +120,17 @@ def _whole(value: Any, where: str) -> int:
 
 
 def _number(value: Any, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not is_finite(value):
         raise refused(where, "a number", value)
     return value
+
+
+def is_finite(value: float) -> bool:
+    """Whether a number is one that a float can hold."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
 
 
 def read_texts(value: Any, where: str) -> tuple[str, ...]:

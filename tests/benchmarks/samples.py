@@ -178,18 +178,21 @@ TECHNICAL_DOCS = Sample(
         ),
         "relevance-judgments.json": as_json(
             {
-                "t1": {
-                    "primary_chunk_id": section_chunk_id("hot-drinks", "tea", "green-tea"),
-                    "relevant_chunk_ids": [
-                        section_chunk_id("hot-drinks", "tea", "green-tea"),
-                        section_chunk_id("hot-drinks", "tea", "tea"),
-                    ],
-                    "judgments": [
-                        _judged("tea", "tea", 1),
-                        _judged("tea", "green-tea", 3),
-                        _judged("tea", "black", 0),
-                    ],
-                }
+                "judgments": [
+                    {
+                        "query_id": "t1",
+                        "primary": {"document": "tea", "section": "green-tea"},
+                        "relevant": [
+                            _judged("tea", "tea", 1),
+                            _judged("tea", "green-tea", 3),
+                            _judged("tea", "black", 0),
+                        ],
+                        "relevant_chunk_ids": [
+                            section_chunk_id("hot-drinks", "tea", "green-tea"),
+                            section_chunk_id("hot-drinks", "tea", "tea"),
+                        ],
+                    }
+                ]
             }
         ),
         "test-documents/tea.md": TEA.encode(),
@@ -449,7 +452,7 @@ RAGAS = Sample(
 RAGAS_CSV = Sample(
     {
         "testset.csv": b"user_input,reference,reference_contexts\n"
-        b"How hot?,80,\"['It''s 80 degrees, \"\"hot\"\"', 'No']\"\n"
+        b'How hot?,80,"[""It\'s 80"", \'No ""hot"" water\']"\n'
         b"How long?,3,\"['three' 'minutes']\"\n"
     },
     "testset.csv",

@@ -2,9 +2,9 @@
 
     python -m berryeval.benchmarks.chunk_ids FOLDER
 
-fills `chunk_id` of every judgment, `primary_chunk_id` and `relevant_chunk_ids` of every query into
-the `relevance-judgments.json` of a folder, from the documents and sections that the judgments name.
-Doing it again changes nothing.
+fills the ids into the `relevance-judgments.json` of a folder: `chunk_id` of everything judged and
+of the primary section of each query, and `relevant_chunk_ids`, the highest grade first. They come
+from the documents and sections that the file names. Doing it again changes nothing.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from __future__ import annotations
 import json
 import sys
 import uuid
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.benchmarks.about import read_about
 from berryeval.benchmarks.source import Source
-from berryeval.errors import BerryEvalError
+from berryeval.errors import BerryEvalError, DataError
 from berryeval.io.files import writing
 from berryeval.io.json_text import read_json_node
 
@@ -33,9 +33,14 @@ def section_chunk_id(benchmark: str, document: str, section: str) -> str:
     """The id of a section: a UUID made of the three names.
 
     >>> section_chunk_id("technical-docs", "faq", "limits")
-    '37b7ad1d-87ef-5e76-80fa-5d64d8b8d5f5'
+    '2163183b-6412-5fe9-9a9e-76f567cdec43'
     """
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"berryeval:{benchmark}/{document}#{section}"))
+    name = f"berryeval:{benchmark}/{document}#{section}"
+    try:
+        return str(uuid.uuid5(uuid.NAMESPACE_URL, name))
+    except UnicodeEncodeError:
+        msg = f"the name of a section must be valid Unicode text, found {name!r:.80}"
+        raise DataError(msg) from None
 
 
 def fill_chunk_ids(folder: PathLike) -> int:
@@ -45,40 +50,50 @@ def fill_chunk_ids(folder: PathLike) -> int:
     path = source.file(JUDGMENTS)
     node = read_json_node(path)
     count = 0
-    for _, judged in judged_queries(node):
-        for entry in judged["judgments"].items():
-            document, section = entry["document"].id(), entry["section"].text()
+    for judged in judged_queries(node):
+        primary = judged.get("primary")
+        entries = judged["relevant"].items()
+        for entry in entries if primary is None else [*entries, primary]:
+            document, section = entry["document"].id(), entry["section"].id()
             entry.value["chunk_id"] = section_chunk_id(name, document, section)
-            count += 1
-        chunks = relevant_chunks(judged)
-        judged.value["primary_chunk_id"] = chunks[0] if chunks else None
-        judged.value["relevant_chunk_ids"] = chunks
+        judged.value["relevant_chunk_ids"] = relevant_chunks(entries)
+        count += len(entries)
     with writing(path) as stream:
-        stream.write(f"{json.dumps(node.value, indent=2, ensure_ascii=False)}\n".encode())
+        stream.write(f"{_formatted(node.value)}\n".encode())
     return count
 
 
-def judged_queries(node: Node) -> list[tuple[str, Node]]:
-    """The queries of a file of judgments with what is judged for each.
-
-    The file is an array of objects with a `query_id`, the same under `judgments`, or an object
-    with an object per query id.
-    """
-    if isinstance(node.value, dict) and isinstance(node.value.get("judgments"), list | dict):
-        node = node["judgments"]
-    if isinstance(node.value, dict):
-        return list(node.fields())
-    return [(judged.one_of("query_id", "queryId", "id").id(), judged) for judged in node.items()]
+def judged_queries(node: Node) -> list[Node]:
+    """What is judged for each query: the array `judgments`, or the file itself if it is one."""
+    judged = (node["judgments"] if node.has("judgments") else node).items()
+    for entry in judged:
+        entry["query_id"].id()
+    return judged
 
 
-def relevant_chunks(judged: Node) -> list[str]:
+def relevant_chunks(entries: list[Node]) -> list[str]:
     """The ids of what is relevant to a query, the highest grade first, then as they stand."""
     relevant = [
         (entry["grade"].number(), entry["chunk_id"].text())
-        for entry in judged["judgments"].items()
+        for entry in entries
         if entry["grade"].number() > 0
     ]
     return [chunk for _, chunk in sorted(relevant, key=lambda pair: -pair[0])]
+
+
+def _formatted(value: Any, indent: str = "") -> str:
+    """JSON that people can read: what holds only plain values stands on one line."""
+    inner = indent + "  "
+    if isinstance(value, dict) and any(isinstance(item, dict | list) for item in value.values()):
+        items = [
+            f"{inner}{json.dumps(name, ensure_ascii=False)}: {_formatted(item, inner)}"
+            for name, item in value.items()
+        ]
+        return "{\n" + ",\n".join(items) + f"\n{indent}}}"
+    if isinstance(value, list) and value:
+        items = [inner + _formatted(item, inner) for item in value]
+        return "[\n" + ",\n".join(items) + f"\n{indent}]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def main(arguments: list[str]) -> int:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, overload
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from berryeval.benchmarks.benchmark import Benchmark
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
     from berryeval.benchmarks.benchmark import RecordKind
+    from berryeval.benchmarks.source import Source
     from berryeval.records import Document, Judgment, Query
 
 __all__ = ["Gather", "Places"]
+
+Record = TypeVar("Record", "Document", "Query", "Judgment")
 
 
 class Places(Sequence[str]):
@@ -46,10 +50,14 @@ class Places(Sequence[str]):
 
 
 class Gather:
-    """Collects records and remarks, and makes the benchmark of them."""
+    """Collects records and remarks, and makes the benchmark of them.
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    A field that came with a record and has the name of one of ours ("id", say, beside BEIR's
+    "_id") is kept under this name with "_" behind it.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
         self.documents: list[Document] = []
         self.queries: list[Query] = []
         self.judgments: list[Judgment] = []
@@ -61,7 +69,7 @@ class Gather:
 
     def document(self, document: Document, file: str, line: int = 0) -> None:
         """Add a document that stands there."""
-        self.documents.append(document)
+        self.documents.append(_without_clash(document))
         self.locations["documents"].add(file, line)
 
     def document_once(self, document: Document, file: str, line: int = 0) -> None:
@@ -77,12 +85,12 @@ class Gather:
 
     def query(self, query: Query, file: str, line: int = 0) -> None:
         """Add a query that stands there."""
-        self.queries.append(query)
+        self.queries.append(_without_clash(query))
         self.locations["queries"].add(file, line)
 
     def judgment(self, judgment: Judgment, file: str, line: int = 0) -> None:
         """Add a judgment that stands there."""
-        self.judgments.append(judgment)
+        self.judgments.append(_without_clash(judgment))
         self.locations["judgments"].add(file, line)
 
     def remark(self, text: str) -> None:
@@ -92,13 +100,29 @@ class Gather:
     def benchmark(self, **fields: Any) -> Benchmark:
         """The benchmark of all that was added; one without queries is none."""
         if not self.queries:
-            msg = f"{self.name}: holds no queries"
+            msg = f"{self.source.name}: holds no queries"
             raise DataError(msg)
         return Benchmark(
-            **{"name": self.name, **fields},
+            **{"name": self.source.stem, **fields},
             documents=tuple(self.documents),
             queries=tuple(self.queries),
             judgments=tuple(self.judgments),
             locations=dict(self.locations),
             remarks=tuple(self.remarks),
         )
+
+
+def _without_clash(record: Record) -> Record:
+    """The record with names in `extra` that are none of its own fields."""
+    if not record.extra:
+        return record
+    own = {field.name for field in fields(record)}
+    if own.isdisjoint(record.extra):
+        return record
+    extra: dict[str, Any] = {}
+    for given, value in record.extra.items():
+        name = given
+        while name in own or name in extra or (name != given and name in record.extra):
+            name += "_"
+        extra[name] = value
+    return replace(record, extra=extra)

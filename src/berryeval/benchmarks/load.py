@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from berryeval.benchmarks.benchmark import Benchmark
     from berryeval.io.files import PathLike
 
-__all__ = ["detect_format", "load_benchmark"]
+__all__ = ["detect_format", "load_benchmark", "options_of"]
 
 
 def load_benchmark(source: PathLike, *, format: str | None = None, **options: Any) -> Benchmark:  # noqa: A002 - the word people look for
@@ -69,12 +69,17 @@ def detect_format(source: Source) -> str:
     raise DataError(msg)
 
 
-def _check_options(name: str, loader: Loader, options: dict[str, Any]) -> None:
-    takes = [
+def options_of(loader: Loader) -> list[str]:
+    """The names of the options that a loader takes."""
+    return [
         parameter.name
         for parameter in inspect.signature(loader.load).parameters.values()
         if parameter.kind is parameter.KEYWORD_ONLY
     ]
+
+
+def _check_options(name: str, loader: Loader, options: dict[str, Any]) -> None:
+    takes = options_of(loader)
     for option in options:
         if option not in takes:
             there = f"it takes {', '.join(takes)}" if takes else "it takes none"

@@ -49,6 +49,8 @@ def build_app() -> App:
     lists = App(name="list", help="Show what there is.", help_format="plaintext")
     lists.command("berryeval.cli.list_chunkers:chunkers", help="Show every chunker.")
     lists.command("berryeval.cli.list_measures:measures", help="Show every measure.")
+    lists.command("berryeval.cli.list_benchmarks:benchmarks", help="Show the bundled benchmarks.")
+    lists.command("berryeval.cli.list_benchmarks:formats", help="Show the formats of benchmarks.")
     app.command(lists)
     app.command("berryeval.cli.validate:validate", help="Check a benchmark for faults.")
     app.command("berryeval.cli.inspect:inspect", help="Show what is in a benchmark.")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from berryeval.errors import DataError
-from berryeval.json_record import JsonRecord, refused
+from berryeval.json_record import JsonRecord, is_finite, refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,11 +109,7 @@ class Node:
         value = self.value
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise refused(self.where, "a number", value)
-        try:
-            finite = math.isfinite(value)
-        except OverflowError:  # a whole number beyond all floats
-            finite = False
-        if not finite:
+        if not is_finite(value):
             raise refused(self.where, "a finite number", value)
         return value
 

@@ -28,7 +28,7 @@ CORPUS: Final = "corpus.parquet"
 
 def load(source: Source) -> Benchmark:
     """Read the folder."""
-    gather = Gather(source.stem)
+    gather = Gather(source)
     for row in read_parquet_rows(source.path / CORPUS):
         gather.document(_document(row), row.where)
     for row in read_parquet_rows(source.path / QUESTIONS):

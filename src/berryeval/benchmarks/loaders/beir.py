@@ -39,7 +39,7 @@ def load(source: Source, *, split: str | None = None, queries: str = "judged") -
         queries: "judged" for those of the split, "all" for every one in the file.
     """
     one_choice("queries", queries, ("judged", "all"))
-    gather = Gather(source.stem)
+    gather = Gather(source)
     path = beir_qrels(source.path, split)
     table = trec.read_table(path, "qrels")
     add_judgments(gather, table)

@@ -51,7 +51,7 @@ def load(
         files: the folder of source files; `source` beside the queries, unless given.
         suffixes: the endings of the files to take, as [".py", ".c"]; all, unless given.
     """
-    gather = Gather(source.stem)
+    gather = Gather(source)
     path = source.file(QUERIES) if source.is_folder else source.path
     folder = path.parent / FILES if files is None else Path(files)
     _add_files(gather, folder, tuple(suffixes or ()))

@@ -39,7 +39,7 @@ def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
         source: the file.
         corpus: a file or folder with the documents in which the contexts are quotes.
     """
-    gather = Gather(source.stem)
+    gather = Gather(source)
     read_corpus(gather, corpus)
     for place, node in enumerate(_goldens(source)):
         _add(gather, _snake(node), str(place + 1), has_corpus=corpus is not None)

@@ -29,7 +29,7 @@ FILE: Final = "golden-set.json"
 
 def load(source: Source) -> Benchmark:
     """Read the folder, or the file alone, which then has no corpus."""
-    gather = Gather(source.stem)
+    gather = Gather(source)
     about = read_about(source)
     if source.is_folder:
         for document, path in read_text_documents(source.path / "corpus"):

@@ -33,7 +33,7 @@ _KINDS: Final = ("document", "query", "judgment", "record")
 
 def load(source: Source) -> Benchmark:
     """Read the file."""
-    gather = Gather(source.stem)
+    gather = Gather(source)
     about: dict[str, Any] | None = None
     for line, node in read_json_lines(source.path):
         if about is None:

@@ -54,7 +54,7 @@ def load(
     """
     one_choice("granularity", granularity, ("turn", "session"))
     _check_categories(categories)
-    gather = Gather(source.stem)
+    gather = Gather(source)
     node = source.json
     for sample in [node] if isinstance(node.value, dict) else node.items():
         identity = sample["sample_id"].id()

@@ -44,7 +44,7 @@ def load(source: Source, *, granularity: str = "session") -> Benchmark:
         granularity: what a document is, "session" or "turn".
     """
     one_choice("granularity", granularity, ("session", "turn"))
-    gather = Gather(source.stem)
+    gather = Gather(source)
     corpus = _Corpus(gather, granularity)
     for entry in source.json.items():
         _add_question(gather, corpus, entry)

@@ -30,7 +30,7 @@ __all__ = ["LOADER", "load", "read_documents"]
 def load(source: Source) -> Benchmark:
     """Read the folder."""
     about = read_about(source)
-    gather = Gather(source.stem)
+    gather = Gather(source)
     read_documents(source, gather)
     path = source.file("queries.jsonl")
     for line, node in read_json_lines(path):

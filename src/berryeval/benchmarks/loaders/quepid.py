@@ -47,7 +47,7 @@ def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
         source: the file.
         corpus: a file or folder with the documents.
     """
-    gather = _Ratings(source.stem)
+    gather = _Ratings(source)
     read_corpus(gather, corpus)
     fields: dict[str, Any] = {}
     if source.suffix in TABLES:
@@ -67,8 +67,8 @@ def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
 class _Ratings(Gather):
     """Collects ratings, by the text of the query."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
         self._asked: set[str] = set()
         self._rated: dict[tuple[str, str], str] = {}
 
@@ -90,6 +90,10 @@ class _Ratings(Gather):
 
 def _add_rows(gather: _Ratings, source: Source) -> None:
     judges = source.columns[2:]
+    if source.columns[:2] != _START or not judges:
+        there = ", ".join(map(repr, source.columns))
+        msg = f"{source.name}:1: expected the columns query, docid and rating, found {there:.200}"
+        raise DataError(msg)
     for row in read_rows(source.path, short_rows=True):
         text = row.id("query")
         gather.ask(text, row.where)

@@ -32,7 +32,7 @@ _KNOWN: Final = ("id", *_QUESTION, *_ANSWER, *_CONTEXTS, "category", "difficulty
 
 def load(source: Source) -> Benchmark:
     """Read the folder, or the file alone."""
-    gather = Gather(source.stem)
+    gather = Gather(source)
     node = read_json_node(source.file(FILE)) if source.is_folder else source.json
     about = read_about(source)
     if node.has("questions"):

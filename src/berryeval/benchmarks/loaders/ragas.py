@@ -58,7 +58,7 @@ def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
         source: the file.
         corpus: a file or folder with the documents in which the reference contexts are quotes.
     """
-    gather = Gather(source.stem)
+    gather = Gather(source)
     read_corpus(gather, corpus)
     for place, row in enumerate(_rows(source)):
         _add(gather, row, str(place + 1), has_corpus=corpus is not None)

@@ -37,7 +37,7 @@ def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
         source: the file.
         corpus: a file or folder with the documents.
     """
-    gather = Gather(source.stem)
+    gather = Gather(source)
     read_corpus(gather, corpus)
     requests = source.json["requests"].items()
     indices = {

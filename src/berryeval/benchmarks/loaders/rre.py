@@ -36,7 +36,7 @@ def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
         source: the file.
         corpus: a file or folder with the documents.
     """
-    gather = Gather(source.stem)
+    gather = Gather(source)
     read_corpus(gather, corpus)
     node = source.json
     placeholder = node.get("query_placeholder")

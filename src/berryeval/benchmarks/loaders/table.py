@@ -56,7 +56,7 @@ def load(
         there = ", ".join(map(repr, source.columns))
         msg = f"{source.name}: no column {words!r} with the text of the query; found {there}"
         raise DataError(msg)
-    gather = Gather(source.stem)
+    gather = Gather(source)
     read_corpus(gather, corpus)
     _add_rows(gather, source, columns, words)
     return gather.benchmark()

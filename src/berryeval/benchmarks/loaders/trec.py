@@ -55,7 +55,7 @@ def load(
     """
     topic_file = _found(source, "topics", topics)
     table = trec.read_table(_found(source, "qrels", qrels), "qrels")
-    gather = Gather(source.stem)
+    gather = Gather(source)
     judged = set(table.queries)
     for topic in read_topics(read_text(topic_file), os.fspath(topic_file)):
         where = f"{topic_file}:{topic.line}"

@@ -1,0 +1,181 @@
+"""BEIR folders, and TREC topics in three forms with qrels and collections."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from berryeval.benchmarks import load_benchmark
+from berryeval.benchmarks.trec_topics import read_topics
+from berryeval.errors import BerryEvalError, ConfigurationError, DataError
+from berryeval.records import Anchor, Document, Judgment, Query
+from tests.benchmarks.samples import BEIR, COFFEE, TEA, TREC, TREC_TSV, TREC_XML, as_lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_beir(tmp_path: Path) -> None:
+    """The published fields, those beside them, and the queries that the split judges."""
+    benchmark = load_benchmark(BEIR.write(tmp_path))
+    assert benchmark.documents == (
+        Document("d1", TEA, title="Tea", metadata={"lang": "en"}),
+        Document("d2", COFFEE, extra={"url": "https://coffee.example"}),
+    )
+    assert benchmark.queries == (Query("1", "green tea temperature"), Query("2", "coffee"))
+    assert benchmark.judgments == (
+        Judgment("1", Anchor(document="d1"), 2),
+        Judgment("1", Anchor(document="d2"), 0),
+        Judgment("2", Anchor(document="d2"), 1),
+    )
+    assert benchmark.metadata == {"split": "test"}
+    assert benchmark.where("judgments", 0) == f"{tmp_path / 'qrels' / 'test.tsv'}:2"
+
+
+def test_beir_options(tmp_path: Path) -> None:
+    """Another split; all queries; splits and words that are not there."""
+    folder = BEIR.write(tmp_path)
+    assert [query.id for query in load_benchmark(folder, split="dev").queries] == ["3"]
+    assert len(load_benchmark(folder, queries="all").queries) == 3
+    with pytest.raises(DataError, match=r"qrels/train\.tsv; found dev\.tsv, test\.tsv"):
+        load_benchmark(folder, split="train")
+    with pytest.raises(ConfigurationError, match="queries must be 'judged' or 'all', found 'some'"):
+        load_benchmark(folder, queries="some")
+
+
+def test_beir_packed(tmp_path: Path) -> None:
+    """Every file may be packed."""
+    files = {f"{name}.gz": gzip.compress(content) for name, content in BEIR.files.items()}
+    plain = load_benchmark(BEIR.write(tmp_path / "beir"))
+    packed = load_benchmark(replace(BEIR, files=files).write(tmp_path / "packed" / "beir"))
+    assert packed == plain
+
+
+def test_beir_queries_that_are_judged_but_missing(tmp_path: Path) -> None:
+    """The judgments stay, and a remark says so."""
+    files = {**BEIR.files, "queries.jsonl": as_lines({"_id": 1, "text": "tea"})}
+    benchmark = load_benchmark(replace(BEIR, files=files).write(tmp_path))
+    assert len(benchmark.judgments) == 3
+    assert benchmark.remarks == (
+        f"{tmp_path / 'qrels' / 'test.tsv'}: a judged query is not in queries.jsonl: '2'",
+    )
+
+
+BAD_BEIR = [
+    ("corpus.jsonl", b'{"_id": "d1"}', "corpus.jsonl:1: has no 'text'"),
+    ("corpus.jsonl", b'{"_id": null, "text": ""}', "corpus.jsonl:1: _id: expected an id"),
+    ("corpus.jsonl", b'{"_id": "d", "text": ["a"]}', ":1: text: expected a string, found array"),
+    ("corpus.jsonl", b'{"_id": "d", "text": "", "metadata": 1}', ":1: metadata: expected an obj"),
+    ("qrels/test.tsv", b"query-id\tcorpus-id\tscore\n1\td1\n", "test.tsv:2: expected 3 columns"),
+    ("qrels/test.tsv", b"query-id\tcorpus-id\tscore\n1\td\thigh\n", ":2: the grade must be a num"),
+    ("queries.jsonl", b'{"_id": "1", "text": "a"}\n{"_id": "1", "text": "b"}', "'1' stands twice"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "message"), BAD_BEIR)
+def test_beir_faults(name: str, content: bytes, message: str, tmp_path: Path) -> None:
+    """Each fault with its file and line."""
+    folder = replace(BEIR, files={**BEIR.files, name: content}).write(tmp_path)
+    with pytest.raises(DataError) as caught:
+        load_benchmark(folder)
+    assert message in str(caught.value)
+
+
+def test_trec_topics_in_sgml(tmp_path: Path) -> None:
+    """Labels and end tags go, 051 is 51 in the qrels, and the collection is read."""
+    benchmark = load_benchmark(TREC.write(tmp_path))
+    assert benchmark.queries == (
+        Query(
+            "51",
+            "green tea",
+            description="How hot must the water be for green tea?",
+            metadata={"narrative": "A relevant document names a temperature & a time."},
+        ),
+        Query("302", "coffee"),
+    )
+    assert benchmark.documents == (
+        Document("FT-1", "Leaves & water.", title="Tea at home"),
+        Document("FT-2", "Beans."),
+    )
+    assert benchmark.judgments[2] == Judgment("302", Anchor(document="FT-2"), 1)
+    assert benchmark.where("queries", 1).endswith("topics.51-302.txt:13")
+    assert benchmark.where("documents", 1).endswith("part-1.sgml:9")
+
+
+def test_trec_topics_in_xml(tmp_path: Path) -> None:
+    """The number is an attribute, the text the query, and references are resolved."""
+    benchmark = load_benchmark(TREC_XML.write(tmp_path))
+    assert [(query.id, query.text) for query in benchmark.queries] == [
+        ("51", "green tea"),
+        ("302", "coffee"),
+    ]
+    assert benchmark.queries[0].metadata == {"question": "How hot?"}
+    assert benchmark.queries[1].description == "About coffee <not tea>"
+    assert benchmark.documents[1] == Document("FT-2", "Coffee", title="C")
+
+
+def test_trec_topics_in_lines(tmp_path: Path) -> None:
+    """A file of topics alone needs to be told of its qrels."""
+    path = TREC_TSV.write(tmp_path)
+    with pytest.raises(ConfigurationError, match="say where the judgments are with qrels="):
+        load_benchmark(path, format="trec")
+    benchmark = load_benchmark(path, format="trec", qrels=tmp_path / "qrels.txt")
+    assert benchmark.queries == (Query("51", "green tea"), Query("302", "coffee"))
+    assert benchmark.documents == ()
+    assert load_benchmark(tmp_path).queries == benchmark.queries
+
+
+def test_trec_fields(tmp_path: Path) -> None:
+    """The text of a query may be made of other fields, if every topic has them."""
+    folder = TREC.write(tmp_path)
+    with pytest.raises(DataError, match="topic 302 has no 'description'; its fields: title"):
+        load_benchmark(folder, field="title+description")
+    xml = TREC_XML.write(tmp_path / "xml")
+    benchmark = load_benchmark(xml, field="query")
+    assert [query.text for query in benchmark.queries] == ["green tea", "coffee"]
+
+
+def test_trec_collections_in_old_encodings(tmp_path: Path) -> None:
+    """Latin-1 is read when told, and refused with advice when not."""
+    text = "<DOC><DOCNO>FT-1</DOCNO><TEXT>Caf\xe9</TEXT></DOC>"
+    files = {**TREC.files, "docs/part-1.sgml": text.encode("latin-1")}
+    folder = replace(TREC, files=files).write(tmp_path)
+    with pytest.raises(DataError, match=r"part-1\.sgml:1: not utf-8 text; say which with encoding"):
+        load_benchmark(folder)
+    assert load_benchmark(folder, encoding="latin-1").documents[0].text == "Café"
+    with pytest.raises(ConfigurationError, match="encoding must be one that Python knows"):
+        load_benchmark(folder, encoding="klingon")
+
+
+BAD_TREC = [
+    ("topics.51-302.txt", b"<top>\n<num> Number: 1\n<title> x\n", ":1: a topic that does not end"),
+    ("topics.51-302.txt", b"<top><title> x </top>", ":1: a topic without a number"),
+    ("topics.51-302.txt", b"just words", ":1: expected <top> or <topic> elements, or lines"),
+    ("topics.51-302.txt", b"", "holds no queries"),
+    ("docs/part-1.sgml", b"<DOC><DOCNO>1</DOCNO>", ":1: <DOC> has no </DOC>"),
+    ("docs/part-1.sgml", b"<DOC>x</DOC>", ":1: <DOC> has no <DOCNO> with an id"),
+    ("docs/part-1.sgml", b"x", "holds no <DOC>"),
+    ("docs/more.jsonl", b'{"id": 1}', "more.jsonl:1: has no 'text'"),
+    ("qrels.51-302.txt", b"1 0 d", "qrels.51-302.txt:1: expected 4 columns"),
+    ("qrels.more", b"", "expected one file qrels*, found qrels.51-302.txt, qrels.more; say"),
+    ("corpus.jsonl", b"", "found corpus.jsonl, docs; say which is the collection with corpus="),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "message"), BAD_TREC)
+def test_trec_faults(name: str, content: bytes, message: str, tmp_path: Path) -> None:
+    """Each fault with its file and line."""
+    folder = replace(TREC, files={**TREC.files, name: content}).write(tmp_path)
+    with pytest.raises(BerryEvalError) as caught:
+        load_benchmark(folder)
+    assert message in str(caught.value)
+
+
+def test_topics_with_end_tags_and_without_labels() -> None:
+    """Later tracks close their fields and leave the labels out."""
+    text = "<top>\n<num> MB01 </num>\n<query> tea </query>\n<querytime> noon </querytime>\n</top>"
+    (topic,) = read_topics(text, "x")
+    assert (topic.id, topic.fields) == ("MB01", {"query": "tea", "querytime": "noon"})

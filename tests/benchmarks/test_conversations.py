@@ -1,0 +1,253 @@
+"""LoCoMo, LongMemEval and questions on code: labels for packs, and what is odd about them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from berryeval.benchmarks import load_benchmark
+from berryeval.errors import BerryEvalError, ConfigurationError, DataError
+from tests.benchmarks.samples import CODE_RETRIEVAL, LOCOMO, LONGMEMEVAL, Sample, as_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_locomo_turns(tmp_path: Path) -> None:
+    """A document per turn, a query per question, and the labels for the pack."""
+    benchmark = load_benchmark(LOCOMO.write(tmp_path))
+    assert (benchmark.pack, benchmark.judgments) == ("locomo", ())
+    assert [document.id for document in benchmark.documents] == [
+        "conv-1/D1:1", "conv-1/D1:2", "conv-1/D2:1"
+    ]  # fmt: skip
+    cup = benchmark.documents[1]
+    assert cup.text == "Ben: Look at my cup! [shares a picture: a red cup]"
+    assert cup.metadata == {
+        "conversation": "conv-1", "session": 1, "date": "9:00 am on 1 May, 2023",
+        "dia_id": "D1:2", "speaker": "Ben",
+    }  # fmt: skip
+    assert cup.extra["img_url"] == ["https://cups.example/1.jpg"]
+    assert [(query.id, query.category) for query in benchmark.queries] == [
+        ("conv-1/q0", "multi-hop"),
+        ("conv-1/q1", "temporal"),
+        ("conv-1/q2", "adversarial"),
+        ("conv-1/q3", "open-domain"),
+    ]
+    assert benchmark.queries[0].metadata["evidence"] == ["D1:1; D2:1"]
+    assert benchmark.queries[1].metadata["answer"] == "2023"
+    assert benchmark.queries[2].metadata["adversarial_answer"] == "It keeps him awake"
+    assert "answer" not in benchmark.queries[2].metadata
+
+
+def test_locomo_oddities_are_remarked(tmp_path: Path) -> None:
+    """Ids in one string, ids of nothing, no evidence, no answer, dates of nothing: all told."""
+    remarks = load_benchmark(LOCOMO.write(tmp_path)).remarks
+    told = [remark.split("locomo.json: ")[1] for remark in remarks]
+    assert told == [
+        "[0].conversation: 1 dates of sessions that are not there",
+        "[0].qa[0].evidence[0]: 'D1:1; D2:1' is not the id of a turn",
+        "[0].qa[2].evidence[1]: 'D' is not the id of a turn",
+        "[0].qa[3]: has no evidence",
+        "[0].qa[3]: has no answer",
+    ]
+
+
+def test_locomo_sessions(tmp_path: Path) -> None:
+    """A document per session that says where its turns stand."""
+    benchmark = load_benchmark(LOCOMO.write(tmp_path), granularity="session")
+    first = benchmark.documents[0]
+    assert first.id == "conv-1/session_1"
+    turns = first.metadata["turns"]
+    assert [turn["id"] for turn in turns] == ["D1:1", "D1:2"]
+    assert [first.text[turn["start"] : turn["end"]] for turn in turns] == first.text.split("\n")
+
+
+def test_locomo_categories(tmp_path: Path) -> None:
+    """Only the questions that are asked for; a wrong number is refused."""
+    path = LOCOMO.write(tmp_path)
+    benchmark = load_benchmark(path, categories=[1, 2])
+    assert [query.id for query in benchmark.queries] == ["conv-1/q0", "conv-1/q1"]
+    for wrong in ([6], "12", 5):
+        with pytest.raises(ConfigurationError, match="categories must be numbers from 1 to 5"):
+            load_benchmark(path, categories=wrong)
+    with pytest.raises(ConfigurationError, match="granularity must be 'turn' or 'session'"):
+        load_benchmark(path, granularity="word")
+
+
+def test_locomo_ids_are_those_of_their_sample(tmp_path: Path) -> None:
+    """Turns have the same ids in every conversation; documents and queries do not."""
+    (sample,) = json.loads(LOCOMO.files["locomo.json"])
+    both = [sample, {**sample, "sample_id": "conv-2"}]
+    benchmark = load_benchmark(
+        replace(LOCOMO, files={"locomo.json": as_json(both)}).write(tmp_path)
+    )
+    assert len(benchmark.documents) == 6
+    assert benchmark.queries[4].id == "conv-2/q0"
+    same = replace(LOCOMO, files={"locomo.json": as_json([sample, sample])}).write(tmp_path)
+    with pytest.raises(DataError, match="the document id 'conv-1/D1:1' stands twice; first in"):
+        load_benchmark(same)
+
+
+def _locomo(**change: Any) -> Sample:
+    (sample,) = json.loads(LOCOMO.files["locomo.json"])
+    return replace(LOCOMO, files={"locomo.json": as_json([{**sample, **change}])})
+
+
+QA = {"question": "?", "answer": "!", "evidence": ["D1:1"], "category": 1}
+BAD_LOCOMO: list[tuple[dict[str, Any], str]] = [
+    ({"qa": [{**QA, "category": 7}]}, "[0].qa[0].category: expected a category from 1 to 5"),
+    ({"qa": [{**QA, "category": "1"}]}, "[0].qa[0].category: expected a whole number"),
+    ({"qa": [{**QA, "evidence": "D1:1"}]}, "[0].qa[0].evidence: expected an array, found string"),
+    ({"qa": [{**QA, "evidence": [1]}]}, "[0].qa[0].evidence[0]: expected a string, found number"),
+    ({"qa": [{**QA, "question": None}]}, "[0].qa[0].question: expected a string, found null"),
+    ({"qa": {}}, "[0].qa: expected an array, found object"),
+    ({"conversation": []}, "[0].conversation: expected an object, found array"),
+    ({"conversation": {"session_1": [{"speaker": "A"}]}}, "session_1[0]: has no 'dia_id'"),
+    ({"sample_id": ""}, "[0].sample_id: expected an id"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), BAD_LOCOMO)
+def test_locomo_faults(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    """Each fault with its JSON path."""
+    with pytest.raises(BerryEvalError) as caught:
+        load_benchmark(_locomo(**change).write(tmp_path))
+    assert message in str(caught.value)
+
+
+def test_longmemeval_sessions(tmp_path: Path) -> None:
+    """Shared sessions stand once, turns have their places, questions their haystacks."""
+    benchmark = load_benchmark(LONGMEMEVAL.write(tmp_path))
+    assert (benchmark.pack, benchmark.judgments) == ("longmemeval", ())
+    assert [document.id for document in benchmark.documents] == ["answer_1", "filler_1", "filler_2"]
+    session = benchmark.documents[0]
+    assert session.text == "user: My cup is red.\nassistant: Nice!"
+    assert session.metadata["turns"] == [
+        {"id": "answer_1_1", "start": 0, "end": 20, "role": "user", "has_answer": True},
+        {"id": "answer_1_2", "start": 21, "end": 37, "role": "assistant", "has_answer": False},
+    ]
+    first, second = benchmark.queries
+    assert first.category == "single-session-user"
+    assert first.metadata == {
+        "answer": "red", "question_date": "2023/05/30 (Tue) 10:00", "abstention": False,
+        "answer_session_ids": ["answer_1"], "haystack": ["answer_1", "filler_1"],
+    }  # fmt: skip
+    assert (second.metadata["abstention"], second.metadata["answer"]) == (True, "0")
+
+
+def test_longmemeval_turns(tmp_path: Path) -> None:
+    """A document per turn, and the turns with the answer as labels; none for abstention."""
+    benchmark = load_benchmark(LONGMEMEVAL.write(tmp_path), granularity="turn")
+    assert [document.id for document in benchmark.documents][:2] == ["answer_1_1", "answer_1_2"]
+    assert benchmark.documents[0].metadata["has_answer"] is True
+    labels = [query.metadata["answer_corpus_ids"] for query in benchmark.queries]
+    assert labels == [["answer_1_1"], []]
+    assert benchmark.queries[0].metadata["haystack"][-1] == "filler_1_1"
+
+
+def _longmemeval(**change: Any) -> Sample:
+    first, second = json.loads(LONGMEMEVAL.files["longmemeval_s.json"])
+    return replace(
+        LONGMEMEVAL, files={"longmemeval_s.json": as_json([first, {**second, **change}])}
+    )
+
+
+def test_a_session_that_comes_back_with_another_text(tmp_path: Path) -> None:
+    """Both are kept, under ids of their own; answers marked later are marked."""
+    sessions = [[{"role": "user", "content": "Something else."}]]
+    again = _longmemeval(
+        question_id="e3", haystack_session_ids=["filler_1"], haystack_dates=["x"],
+        haystack_sessions=sessions, answer_session_ids=["gone"],
+    )  # fmt: skip
+    benchmark = load_benchmark(again.write(tmp_path))
+    assert [document.id for document in benchmark.documents][2] == "e3/filler_1"
+    assert benchmark.queries[1].metadata["haystack"] == ["e3/filler_1"]
+    assert len(benchmark.remarks) == 2
+    assert "'filler_1' has another text than before: 'e3/filler_1'" in benchmark.remarks[0]
+    assert "the answer session 'gone' is not in the history" in benchmark.remarks[1]
+    marked = [[{"role": "user", "content": "How is coffee made?", "has_answer": True}]]
+    later = _longmemeval(
+        question_id="e3", haystack_session_ids=["filler_1"], haystack_dates=["x"],
+        haystack_sessions=marked, answer_session_ids=["filler_1"],
+    )  # fmt: skip
+    benchmark = load_benchmark(later.write(tmp_path))
+    assert benchmark.documents[1].metadata["turns"][0]["has_answer"] is True
+
+
+BAD_LONGMEMEVAL: list[tuple[dict[str, Any], str]] = [
+    ({"haystack_dates": []}, "[1]: found 2 haystack_session_ids, 2 haystack_sessions and 0"),
+    ({"haystack_sessions": [1, 2]}, "[1].haystack_sessions[0]: expected an array"),
+    ({"haystack_sessions": [[{"role": "user"}], []]}, "haystack_sessions[0][0]: has no 'content'"),
+    ({"answer_session_ids": None}, "[1].answer_session_ids: expected an array, found null"),
+    ({"question_id": "e1"}, "the query id 'e1' stands twice"),
+    ({"answer": ["a"]}, "[1].answer: expected a string, found array"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), BAD_LONGMEMEVAL)
+def test_longmemeval_faults(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    """Each fault with its JSON path."""
+    with pytest.raises(DataError) as caught:
+        load_benchmark(_longmemeval(**change).write(tmp_path))
+    assert message in str(caught.value)
+
+
+def test_code_retrieval(tmp_path: Path) -> None:
+    """Files are documents under their paths, the ground truth is in the metadata."""
+    benchmark = load_benchmark(CODE_RETRIEVAL.write(tmp_path))
+    assert (benchmark.pack, benchmark.judgments) == ("code-retrieval", ())
+    assert [document.id for document in benchmark.documents] == [
+        "kitchen/coffee.py", "kitchen/tea.py"
+    ]  # fmt: skip
+    assert [query.metadata["locations"] for query in benchmark.queries] == [
+        [{"path": "kitchen/tea.py", "start_line": 2, "end_line": 3}],
+        [{"path": "kitchen/coffee.py"}],
+    ]
+    assert benchmark.queries[1].extra == {"repo": "home"}
+    assert "cup.png" in benchmark.remarks[0]
+    assert benchmark.remarks[0].endswith("left out")
+
+
+def test_code_retrieval_from_a_file(tmp_path: Path) -> None:
+    """The folder of files and their endings can be said."""
+    CODE_RETRIEVAL.write(tmp_path)
+    (tmp_path / "source").rename(tmp_path / "repository")
+    path = tmp_path / "queries.jsonl"
+    with pytest.raises(DataError, match="source: no such folder"):
+        load_benchmark(path)
+    benchmark = load_benchmark(path, files=tmp_path / "repository", suffixes=[".py"])
+    assert (len(benchmark.documents), benchmark.remarks) == (2, ())
+
+
+@pytest.mark.parametrize(
+    ("truth", "message"),
+    [
+        ([{"file": "a", "start_line": 5, "end_line": 2}], "expected lines with 1 <= start_line"),
+        ([{"file": "a", "start_line": 0}], "expected lines with 1 <= start_line"),
+        ([{"file": "a", "end_line": 3}], "ground_truth[0]: has no 'start_line'"),
+        ([{"lines": 3}], "ground_truth[0]: has no 'path'"),
+        ([3], "ground_truth[0]: expected an object, found number 3"),
+        ("a.py", "ground_truth: expected an array, found string"),
+    ],
+)
+def test_code_retrieval_faults(truth: Any, message: str, tmp_path: Path) -> None:
+    """Lines that are none, and ground truth that names no file."""
+    line = json.dumps({"query": "x", "ground_truth": truth}).encode()
+    files = {**CODE_RETRIEVAL.files, "queries.jsonl": b"\n" + line}
+    with pytest.raises(DataError) as caught:
+        load_benchmark(replace(CODE_RETRIEVAL, files=files).write(tmp_path))
+    assert message in str(caught.value)
+    assert "queries.jsonl:2: ground_truth" in str(caught.value)
+
+
+def test_lines_beyond_the_end_are_remarked(tmp_path: Path) -> None:
+    """They stay as they are, and so do files that are not there."""
+    truth = [{"path": "kitchen/tea.py", "start_line": 3, "end_line": 9}, "gone.py"]
+    line = json.dumps({"query": "x", "ground_truth": truth}).encode()
+    files = {**CODE_RETRIEVAL.files, "queries.jsonl": line}
+    benchmark = load_benchmark(replace(CODE_RETRIEVAL, files=files).write(tmp_path))
+    assert benchmark.remarks[1].endswith("kitchen/tea.py has 3 lines, found lines 3 to 9")
+    assert benchmark.remarks[2].endswith("there is no file 'gone.py'")

@@ -1,0 +1,152 @@
+"""Golden sets on sections, their chunk ids, and questions with contexts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import uuid
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from berryeval.benchmarks import load_benchmark
+from berryeval.benchmarks.chunk_ids import fill_chunk_ids, section_chunk_id
+from berryeval.errors import DataError
+from berryeval.records import Anchor
+from tests.benchmarks.samples import (
+    COFFEE,
+    GOLDEN_SET,
+    RAG_TEMPLATE,
+    TECHNICAL_DOCS,
+    Sample,
+    as_json,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_chunk_ids_of_a_golden_set_are_sections(tmp_path: Path) -> None:
+    """What stands before # is the document, what stands behind it the section."""
+    benchmark = load_benchmark(GOLDEN_SET.write(tmp_path))
+    assert [query.id for query in benchmark.queries] == ["001", "002"]
+    assert benchmark.queries[0].category == "FACTUAL"
+    assert [document.id for document in benchmark.documents] == ["drinks/tea"]
+    assert [(judgment.target, judgment.grade) for judgment in benchmark.judgments] == [
+        (Anchor(document="drinks/tea", section=("green-tea",)), 2),
+        (Anchor(document="drinks/tea", section=("black",)), 1),
+        (Anchor(document="drinks/tea"), 1),
+    ]
+    assert benchmark.judgments[0].extra == {"chunk_id": "drinks/tea#green-tea"}
+    assert benchmark.where("judgments", 1).endswith("golden-set.json: [0].judgments[1]")
+
+
+def test_a_golden_set_without_its_corpus(tmp_path: Path) -> None:
+    """The file alone can be read; a folder must have its corpus."""
+    GOLDEN_SET.write(tmp_path)
+    assert load_benchmark(tmp_path / "golden-set.json").documents == ()
+    (tmp_path / "corpus").rename(tmp_path / "elsewhere")
+    with pytest.raises(DataError, match="corpus: no such folder"):
+        load_benchmark(tmp_path)
+
+
+def test_technical_docs(tmp_path: Path) -> None:
+    """Queries, judgments on sections with their ids, and documents."""
+    benchmark = load_benchmark(TECHNICAL_DOCS.write(tmp_path))
+    assert (benchmark.name, benchmark.thresholds) == ("hot-drinks", {"P@5": 0.7})
+    query = benchmark.queries[0]
+    assert (query.id, query.category, query.difficulty) == ("t1", "factual", "easy")
+    assert query.description == "The temperature of the water."
+    assert [judgment.grade for judgment in benchmark.judgments] == [1, 3, 0]
+    assert benchmark.judgments[1].target == Anchor(document="tea", section=("green-tea",))
+    chunk = section_chunk_id("hot-drinks", "tea", "green-tea")
+    assert benchmark.judgments[1].extra == {"chunk_id": chunk}
+    assert benchmark.judgments[1].note == "says so"
+
+
+def _changed(change: dict[str, Any]) -> Sample:
+    judged = json.loads(TECHNICAL_DOCS.files["relevance-judgments.json"])
+    judged["judgments"][0] |= change
+    files = {**TECHNICAL_DOCS.files, "relevance-judgments.json": as_json(judged)}
+    return replace(TECHNICAL_DOCS, files=files)
+
+
+TEA = {"document": "tea", "section": "green-tea", "grade": 3}
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"relevant": [{**TEA, "chunk_id": "1"}]}, "[0].relevant[0].chunk_id: expected"),
+    ({"relevant": [{**TEA, "grade": "3"}]}, "[0].relevant[0].grade: expected a number"),
+    ({"relevant": [{"document": "tea", "grade": 3}]}, "[0].relevant[0]: has no 'section'"),
+    ({"relevant": {}}, "[0].relevant: expected an array"),
+    ({"relevant_chunk_ids": []}, "[0].relevant_chunk_ids: expected the chunks of positive grade"),
+    (
+        {"primary": {"document": "tea", "section": "tea"}},
+        "[0].primary: expected a section of the highest grade, found grade 1",
+    ),
+    ({"query_id": None}, "[0].query_id: expected an id"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), BAD)
+def test_ids_that_do_not_agree_are_refused(
+    change: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    """An id of another section, an order or a primary chunk that the grades do not give."""
+    with pytest.raises(DataError) as caught:
+        load_benchmark(_changed(change).write(tmp_path))
+    assert message in str(caught.value)
+
+
+def test_the_id_of_a_section_is_the_same_everywhere() -> None:
+    """It is made of names alone."""
+    expected = uuid.uuid5(uuid.NAMESPACE_URL, "berryeval:technical-docs/faq#limits")
+    assert section_chunk_id("technical-docs", "faq", "limits") == str(expected)
+
+
+def test_chunk_ids_are_filled_in_once(tmp_path: Path) -> None:
+    """The command writes the ids and their order; doing it again changes nothing."""
+    entries = [{**TEA, "section": "tea", "grade": 1}, TEA, {**TEA, "section": "black", "grade": 0}]
+    primary = {"document": "tea", "section": "green-tea"}
+    judged = {"query_id": "t1", "primary": primary, "relevant": entries}
+    content = as_json({"schema_version": 1, "judgments": [judged]})
+    files = {**TECHNICAL_DOCS.files, "relevance-judgments.json": content}
+    folder = replace(TECHNICAL_DOCS, files=files).write(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-m", "berryeval.benchmarks.chunk_ids", str(folder)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == "3 judgments\n"
+    written = (folder / "relevance-judgments.json").read_bytes()
+    filled = json.loads(written)["judgments"][0]
+    green = section_chunk_id("hot-drinks", "tea", "green-tea")
+    assert filled["primary"] == {**primary, "chunk_id": green}
+    assert filled["relevant"][1] == {**TEA, "chunk_id": green}
+    assert filled["relevant_chunk_ids"] == [green, section_chunk_id("hot-drinks", "tea", "tea")]
+    assert load_benchmark(folder).judgments[1].extra["chunk_id"] == green
+    assert fill_chunk_ids(folder) == 3
+    assert (folder / "relevance-judgments.json").read_bytes() == written
+
+
+def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
+    """Wrong usage and a folder without judgments end with one line and code 2."""
+    command = [sys.executable, "-m", "berryeval.benchmarks.chunk_ids"]
+    for arguments, said in (([], "usage: "), ([str(tmp_path)], "error: ")):
+        done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert done.stderr.startswith(said)
+
+
+def test_contexts_become_documents(tmp_path: Path) -> None:
+    """Questions keep their answers; the corpus is all their contexts; nothing is judged."""
+    benchmark = load_benchmark(RAG_TEMPLATE.write(tmp_path))
+    assert benchmark.judgments == ()
+    first, second = benchmark.queries
+    assert (first.id, first.category) == ("r1", "fact")
+    assert first.metadata["expected_answer"] == "80 degrees"
+    assert (second.id, second.difficulty) == ("2", "easy")
+    assert second.metadata == {
+        "asked": 3, "expected_answer": "Brewed beans.", "contexts": ["c"]
+    }  # fmt: skip
+    assert len(benchmark.documents) == 3
+    assert [benchmark.documents[-1].title, benchmark.documents[-1].text] == ["Coffee", COFFEE]

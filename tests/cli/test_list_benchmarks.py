@@ -1,0 +1,45 @@
+"""`berryeval list benchmarks` and `list formats`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from berryeval.benchmarks import bundled_benchmarks, load_benchmark
+from berryeval.benchmarks.loaders import LOADERS
+from berryeval.cli.app import build_app, run
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def test_the_bundled_benchmarks(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line per benchmark, or a line that says there is none."""
+    assert run(build_app(), ["list", "benchmarks"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    names = bundled_benchmarks()
+    if not names:
+        assert lines == ["no benchmarks are bundled with this installation"]
+    else:
+        assert lines[0].split()[:3] == ["benchmark", "version", "documents"]
+        assert [line.split()[0] for line in lines[1:]] == names
+
+
+def test_the_bundled_benchmarks_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same with counts, in the envelope."""
+    assert run(build_app(), ["list", "benchmarks", "--json"]) == 0
+    envelope = json.loads(capsys.readouterr().out)
+    assert envelope["command"] == "list benchmarks"
+    found = {facts["benchmark"]: facts["queries"] for facts in envelope["data"]["benchmarks"]}
+    assert found == {name: len(load_benchmark(name).queries) for name in bundled_benchmarks()}
+
+
+def test_the_formats(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line per loader: what it reads, how it is known, and its options."""
+    assert run(build_app(), ["list", "formats"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["format", "what", "signs", "options"]
+    assert [line.split()[0] for line in lines[1:]] == list(LOADERS)
+    assert run(build_app(), ["list", "formats", "--json"]) == 0
+    formats = json.loads(capsys.readouterr().out)["data"]["formats"]
+    assert {row["format"]: row["options"] for row in formats}["beir"] == "split, queries"
