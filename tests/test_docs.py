@@ -14,6 +14,7 @@ import pytest
 from berryeval import metrics
 from berryeval.benchmarks.load import options_of
 from berryeval.benchmarks.loaders import LOADERS
+from berryeval.chunkers import CHUNKERS, parse_chunker
 from berryeval.conventions import PROFILES
 from berryeval.measures import catalogue
 from berryeval.metrics import lists
@@ -79,6 +80,17 @@ def test_the_sessions_of_the_pages_run(name: str) -> None:
     page = ROOT / "docs" / name
     results = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert results.attempted > 5
+    assert results.failed == 0
+
+
+def test_the_page_of_chunkers_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its sessions run, and its table has every chunker as it is written."""
+    monkeypatch.setattr(CHUNKERS, "_homes", dict(CHUNKERS._homes))  # the page's own one goes again
+    page = ROOT / "docs" / "chunkers.md"
+    listed = re.findall(r"^\| `([a-z0-9-]+)` \|", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert listed == [str(parse_chunker(name)) for name in CHUNKERS]
+    results = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert results.attempted > 10
     assert results.failed == 0
 
 

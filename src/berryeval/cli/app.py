@@ -47,10 +47,13 @@ def build_app() -> App:
     )
     app.command("berryeval.cli.score:score", help="Score a run against judgments.")
     lists = App(name="list", help="Show what there is.", help_format="plaintext")
+    lists.command("berryeval.cli.list_chunkers:chunkers", help="Show every chunker.")
     lists.command("berryeval.cli.list_measures:measures", help="Show every measure.")
     lists.command("berryeval.cli.list_benchmarks:benchmarks", help="Show the bundled benchmarks.")
     lists.command("berryeval.cli.list_benchmarks:formats", help="Show the formats of benchmarks.")
     app.command(lists)
+    app.command("berryeval.cli.validate:validate", help="Check a benchmark for faults.")
+    app.command("berryeval.cli.inspect:inspect", help="Show what is in a benchmark.")
     app.command("berryeval.cli.version:version", help="Show versions and the backend in use.")
     app.command(
         "berryeval.cli.trec_eval:trec_eval",

@@ -18,6 +18,14 @@ def print_json(command: str, data: dict[str, Any]) -> None:
     print(json.dumps(envelope, indent=2, ensure_ascii=False))
 
 
+def print_indented(screen: Console, text: str, indent: int, *, style: str = "") -> None:
+    """Print a text whose lines all begin under its first."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    screen.print(Padding(Text(text, style=style), (0, 0, 0, indent), expand=False))
+
+
 def console() -> Console:
     """Where tables go: as wide as the terminal, or as they need in a file or pipe."""
     from rich.console import Console

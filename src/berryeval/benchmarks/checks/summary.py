@@ -1,0 +1,109 @@
+"""`Summary`: a benchmark in numbers."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from berryeval.benchmarks.checks.words import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from berryeval.benchmarks.benchmark import Benchmark
+    from berryeval.records import Anchor
+
+__all__ = ["Spread", "Summary"]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The least, the middle and the greatest of some numbers, and their mean."""
+
+    least: float = 0
+    median: float = 0
+    greatest: float = 0
+    mean: float = 0.0
+
+    @classmethod
+    def of(cls, numbers: Sequence[int]) -> Spread:
+        """The spread of the numbers; all zero if there are none."""
+        if not numbers:
+            return cls()
+        return cls(
+            min(numbers), statistics.median(numbers), max(numbers), statistics.fmean(numbers)
+        )
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A benchmark in numbers.
+
+    Attributes:
+        documents: how many there are.
+        queries: how many there are.
+        judgments: how many there are.
+        document_words: how many words documents have.
+        query_words: how many words queries have.
+        judged_per_query: how many judgments above grade 0 a query has.
+        categories: how many queries are in each.
+        difficulties: how many queries are of each.
+        grades: how many judgments give each.
+        targets: how many judgments point at a document, section, span, quote or chunk.
+        content_hash: of everything that can change a score.
+    """
+
+    documents: int
+    queries: int
+    judgments: int
+    document_words: Spread
+    query_words: Spread
+    judged_per_query: Spread
+    categories: dict[str, int]
+    difficulties: dict[str, int]
+    grades: dict[float, int]
+    targets: dict[str, int]
+    content_hash: str
+
+    @classmethod
+    def of(cls, benchmark: Benchmark) -> Summary:
+        """Count everything."""
+        relevant = Counter(one.query_id for one in benchmark.judgments if one.grade > 0)
+        grades = Counter(one.grade for one in benchmark.judgments)
+        return cls(
+            documents=len(benchmark.documents),
+            queries=len(benchmark.queries),
+            judgments=len(benchmark.judgments),
+            document_words=Spread.of([len(words_of(one.text)) for one in benchmark.documents]),
+            query_words=Spread.of([len(words_of(one.text)) for one in benchmark.queries]),
+            judged_per_query=Spread.of([relevant[one.id] for one in benchmark.queries]),
+            categories=_counted(one.category for one in benchmark.queries),
+            difficulties=_counted(one.difficulty for one in benchmark.queries),
+            grades={grade: grades[grade] for grade in sorted(grades)},
+            targets=_counted(kind_of(one.target) for one in benchmark.judgments),
+            content_hash=benchmark.content_hash,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON object."""
+        grades = [{"grade": grade, "count": count} for grade, count in self.grades.items()]
+        return {**asdict(self), "grades": grades}
+
+
+def kind_of(anchor: Anchor) -> str:
+    """What an anchor points at."""
+    if anchor.chunk:
+        return "chunk"
+    if anchor.section:
+        return "section"
+    if anchor.start is not None:
+        return "span"
+    return "quote" if anchor.quote else "document"
+
+
+def _counted(words: Iterable[str]) -> dict[str, int]:
+    """The words by how often they come, most often first; none if there is none but blank ones."""
+    found = Counter(words)
+    return dict(found.most_common()) if any(found) else {}

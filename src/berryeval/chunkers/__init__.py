@@ -1,0 +1,33 @@
+"""Chunkers: documents cut into pieces whose offsets are exact.
+
+`parse_chunker("fixed-400-overlap-50")` gives a chunker; `chunker.chunk(document)` gives chunks with
+`document.text[chunk.start:chunk.end] == chunk.text`, in the order of the text, each with an id that
+is the same whenever the same text is cut in the same way.
+"""
+
+from berryeval.chunkers.base import Chunker, ChunkingWarning, OptionChunker, Piece
+from berryeval.chunkers.catalogue import CHUNKERS, make_chunker, parse_chunker
+from berryeval.chunkers.code import CodeChunker
+from berryeval.chunkers.fixed import FixedChunker
+from berryeval.chunkers.from_chonkie import ChonkieChunker
+from berryeval.chunkers.from_langchain import LangChainChunker
+from berryeval.chunkers.section import SectionChunker
+from berryeval.chunkers.sentence import SentenceChunker
+from berryeval.chunkers.whole import WholeChunker
+
+__all__ = [
+    "CHUNKERS",
+    "ChonkieChunker",
+    "Chunker",
+    "ChunkingWarning",
+    "CodeChunker",
+    "FixedChunker",
+    "LangChainChunker",
+    "OptionChunker",
+    "Piece",
+    "SectionChunker",
+    "SentenceChunker",
+    "WholeChunker",
+    "make_chunker",
+    "parse_chunker",
+]

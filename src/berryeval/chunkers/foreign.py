@@ -1,0 +1,126 @@
+"""Splitters of other packages: what they give, put back where it stands in the text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from berryeval.chunkers.align import NotInTextError, align, lost
+from berryeval.chunkers.base import Piece
+from berryeval.errors import ConfigurationError, DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from berryeval.records import Document
+
+__all__ = ["made_splitter", "split"]
+
+
+class _Given(NamedTuple):
+    """What a splitter says of a piece; the offset is None where it says none."""
+
+    text: str
+    start: int | None
+
+
+def made_splitter(package: Any, name: str, owner: str, **options: Any) -> Any:
+    """A splitter of another package, or an error in our words if it does not like the options."""
+    try:
+        return getattr(package, name)(**options)
+    except (TypeError, ValueError) as error:
+        shown = ", ".join(f"{key}={value!r}" for key, value in options.items())
+        msg = f"{owner}: {name}({shown}) refuses its options: {error}"
+        raise ConfigurationError(msg) from error
+
+
+def split(splitter: Any, document: Document) -> list[Piece]:
+    """The pieces that a splitter makes of a document, with their offsets.
+
+    The offsets it gives are used if they are true and leave nothing out; else all pieces are
+    placed anew. Where a splitter changed the text, white space and case may differ: the chunk then
+    has the document's own text. Blank pieces are left out.
+
+    Raises:
+        DataError: a piece is not in the text, or not in order.
+    """
+    given = _given(splitter, document.text)
+    starts = _true_starts(document.text, given)
+    if starts is None:
+
+        def ask(text: str) -> list[str]:
+            return [one.text for one in _given(splitter, text)]
+
+        try:
+            starts = align(document.text, [one.text for one in given], ask)
+        except NotInTextError:
+            return _normalised(document, given)
+    ends = [start + len(one.text) for start, one in zip(starts, given, strict=True)]
+    return _distinct(zip(starts, ends, strict=True))
+
+
+def _given(splitter: Any, text: str) -> list[_Given]:
+    """What the splitter makes of a text, without blank pieces."""
+    for method in ("chunk", "split_text", "__call__"):
+        if hasattr(splitter, method):
+            given = map(_read, getattr(splitter, method)(text))
+            return [one for one in given if one.text.strip()]
+    msg = f"expected a splitter with chunk, split_text or a call, found {type(splitter).__name__}"
+    raise ConfigurationError(msg)
+
+
+def _read(piece: Any) -> _Given:
+    if isinstance(piece, str):
+        return _Given(piece, None)
+    text = getattr(piece, "text", getattr(piece, "page_content", None))
+    if not isinstance(text, str):
+        msg = f"expected pieces that are strings or have a text, found {piece!r:.80}"
+        raise DataError(msg)
+    start = getattr(piece, "start_index", None)
+    return _Given(text, start if isinstance(start, int) else None)
+
+
+def _true_starts(text: str, given: Sequence[_Given]) -> list[int] | None:
+    """The offsets that the splitter gave, if they are right."""
+    reached, before, starts = 0, -1, []
+    for one in given:
+        start = -1 if one.start is None else one.start
+        if start <= before or lost(text, reached, start) or not text.startswith(one.text, start):
+            return None
+        starts.append(start)
+        before, reached = start, max(reached, start + len(one.text))
+    return None if lost(text, reached) else starts
+
+
+def _normalised(document: Document, given: Sequence[_Given]) -> list[Piece]:
+    """The pieces placed by their letters alone, without white space and case."""
+    text, offsets = _squeezed(document.text)
+    words = [_squeezed(one.text)[0] for one in given]
+    try:
+        starts = align(text, words)
+    except NotInTextError as error:
+        msg = (
+            f"{document.id}: piece {error.place + 1} of {len(given)} that the splitter made is not "
+            f"in the text behind the one before it: {given[error.place].text!r:.80}; a splitter "
+            "that rewrites the text, or mixes the order, has no offsets"
+        )
+        raise DataError(msg) from None
+    ends = [start + len(word) for start, word in zip(starts, words, strict=True)]
+    return _distinct(
+        (offsets[start], offsets[end - 1] + 1) for start, end in zip(starts, ends, strict=True)
+    )
+
+
+def _distinct(spans: Iterable[tuple[int, int]]) -> list[Piece]:
+    """The pieces, without those that a splitter gave twice."""
+    return [Piece(*span) for span in dict.fromkeys(spans)]
+
+
+def _squeezed(text: str) -> tuple[str, list[int]]:
+    """The text in small letters without white space, and where each character was."""
+    pairs = [
+        (letter, place)
+        for place, character in enumerate(text)
+        if not character.isspace()
+        for letter in character.casefold()
+    ]
+    return "".join(letter for letter, _ in pairs), [place for _, place in pairs]

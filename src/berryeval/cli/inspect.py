@@ -1,0 +1,130 @@
+"""`berryeval inspect`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import Console
+
+    from berryeval.benchmarks.benchmark import Benchmark
+    from berryeval.benchmarks.checks import Summary
+    from berryeval.benchmarks.checks.example import Example
+    from berryeval.benchmarks.checks.summary import Spread
+
+SHOWN: Final = 8  # categories and the like on one line
+TARGETS: Final = 5  # of the example
+PASSAGE: Final = 300  # characters of each
+
+
+def inspect(
+    benchmark: str,
+    /,
+    *,
+    query: Annotated[str, Parameter(name=["--query", "-q"])] = "",
+    format: Annotated[str | None, Parameter(name=["--format", "-f"])] = None,  # noqa: A002
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """Show what is in a benchmark: a summary, and one query with what is relevant to it.
+
+    Args:
+        benchmark: A bundled benchmark, or a file or folder in any format that can be loaded.
+        query: The id of the query to show; otherwise the first with something relevant.
+        format: The format, if it cannot be told from the files.
+        json: Print JSON instead of text.
+    """
+    from berryeval.benchmarks import load_benchmark
+    from berryeval.benchmarks.checks import Summary
+    from berryeval.benchmarks.checks.example import example_of
+    from berryeval.cli.output import console, print_json
+
+    loaded = load_benchmark(benchmark, format=format)
+    summary, example = Summary.of(loaded), example_of(loaded, query)
+    if json:
+        print_json("inspect", {**_facts(loaded), **summary.to_json(), "example": example.to_json()})
+        return
+    screen = console()
+    _print_summary(screen, loaded, summary)
+    screen.print()
+    _print_example(screen, example)
+
+
+def _facts(benchmark: Benchmark) -> dict[str, Any]:
+    return {
+        "name": benchmark.name,
+        "version": benchmark.version,
+        "description": benchmark.description,
+        "pack": benchmark.pack,
+        "thresholds": dict(benchmark.thresholds),
+    }
+
+
+def _print_summary(screen: Console, benchmark: Benchmark, summary: Summary) -> None:
+    from rich.table import Table
+
+    from berryeval.cli.output import print_indented
+
+    screen.print(f"{benchmark.name} {benchmark.version}".strip(), style="bold")
+    if benchmark.description:
+        print_indented(screen, benchmark.description, 0)
+    screen.print()
+    rows = {
+        "documents": f"{summary.documents:,}{_spread(summary.document_words, 'words each')}",
+        "queries": f"{summary.queries:,}{_spread(summary.query_words, 'words each')}",
+        "judgments": f"{summary.judgments:,}{_spread(summary.judged_per_query, 'relevant a query')}",
+        "targets": _counted(summary.targets),
+        "grades": _counted({f"{grade:g}": count for grade, count in summary.grades.items()}),
+        "categories": _counted(summary.categories),
+        "difficulties": _counted(summary.difficulties),
+        "pack": benchmark.pack,
+        "thresholds": ", ".join(
+            f"{name} ≥ {least:g}" for name, least in benchmark.thresholds.items()
+        ),
+        "content hash": summary.content_hash,
+    }
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column()
+    table.add_column(overflow="fold")
+    for name, value in rows.items():
+        if value:
+            table.add_row(name, value)
+    screen.print(table)
+
+
+def _spread(spread: Spread, what: str) -> str:
+    if not spread.greatest:
+        return ""
+    if spread.least == spread.greatest:
+        return f"; {spread.least:g} {what}"
+    middle = f"{spread.median:g} in the middle"
+    return f"; {spread.least:g} to {spread.greatest:g} {what}, {middle}"
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    shown = [f"{name or '(none)'}: {count:,}" for name, count in list(counts.items())[:SHOWN]]
+    more = [f"… {len(counts) - SHOWN} more"] if len(counts) > SHOWN else []
+    return ", ".join([*shown, *more])
+
+
+def _print_example(screen: Console, example: Example) -> None:
+    from berryeval.cli.output import print_indented
+
+    query = example.query
+    about = ", ".join(word for word in (query.category, query.difficulty) if word)
+    screen.print(f"query {query.id}{f' ({about})' if about else ''}", style="bold")
+    print_indented(screen, query.text, 2)
+    for name, value in example.labels.items():
+        print_indented(screen, f"{name}: {value}", 2)
+    if not example.targets:
+        print_indented(screen, "no judgments", 2, style="dim")
+    for target in example.targets[:TARGETS]:
+        screen.print()
+        print_indented(screen, f"grade {target.grade:g}: {target.name}", 2, style="cyan")
+        text = " ".join(target.text.split()) or "(not found in the corpus)"
+        print_indented(screen, text if len(text) <= PASSAGE else f"{text[:PASSAGE]}…", 4)
+    if len(example.targets) > TARGETS:
+        screen.print(f"  … and {len(example.targets) - TARGETS} more targets")
