@@ -4,6 +4,9 @@ The file is an array of `{"query", "queryType", "judgments": [{"chunkId", "grade
 such as "spring-boot/web/rest-controllers#creating-rest-controller" is a document, "#", and the id
 of one of its sections: the judgment is on the section, whatever the chunking. An id without "#" is
 a document. Queries are numbered from 001 unless they have an `id`.
+
+A pair that is not listed is not relevant. Which of those were read and rejected, rather than never
+looked at, says `not-relevant.json` beside it, an array of `{"query", "chunkIds"}`: grade 0.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from berryeval.benchmarks.about import read_about
 from berryeval.benchmarks.gather import Gather
 from berryeval.benchmarks.loaders import Loader
 from berryeval.benchmarks.texts import read_text_documents
+from berryeval.errors import DataError
 from berryeval.io.json_node import Node, at
 from berryeval.io.json_text import read_json_node
 from berryeval.records import Anchor, Judgment, Query
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["LOADER", "load"]
 
 FILE: Final = "golden-set.json"
+REJECTED: Final = "not-relevant.json"
 
 
 def load(source: Source) -> Benchmark:
@@ -37,7 +42,27 @@ def load(source: Source) -> Benchmark:
     node = read_json_node(source.file(FILE)) if source.is_folder else source.json
     for place, entry in enumerate(node.items()):
         _add(gather, entry, f"{place + 1:03d}")
+    if source.is_folder and source.has(REJECTED):
+        _add_rejected(gather, read_json_node(source.file(REJECTED)))
     return gather.benchmark(**about)
+
+
+def _add_rejected(gather: Gather, node: Node) -> None:
+    query_of = {query.text: query.id for query in gather.queries}
+    for entry in node.items():
+        text = entry["query"].text()
+        if text not in query_of:
+            msg = f"{entry.where}: there is no query {text!r:.80} in {FILE}"
+            raise DataError(msg)
+        for chunk in entry["chunkIds"].items():
+            with at(chunk.where):
+                judgment = Judgment(query_of[text], _target(chunk.id()), 0)
+            gather.judgment(judgment, chunk.where)
+
+
+def _target(chunk: str) -> Anchor:
+    document, _, section = chunk.partition("#")
+    return Anchor(document=document, section=(section,) if section else ())
 
 
 def _add(gather: Gather, entry: Node, number: str) -> None:
@@ -55,9 +80,8 @@ def _add(gather: Gather, entry: Node, number: str) -> None:
 
 def _judgment(query: str, judged: Node) -> Judgment:
     chunk = judged["chunkId"].id()
-    document, _, section = chunk.partition("#")
     with at(judged.where):
-        target = Anchor(document=document, section=(section,) if section else ())
+        target = _target(chunk)
     extra = {"chunk_id": chunk, **judged.besides("chunkId", "grade", "note")}
     note = judged.get("note")
     return Judgment(
