@@ -102,11 +102,11 @@ class Targets:
             target = judgment.target
             if target not in places:
                 places[target] = locate(target, corpus)
-            place = places[target]
-            if place.lost:
-                drift.append(Drift(judgment, *place.lost))
-            if place.choices:
-                ambiguous.append(_ambiguity(judgment, place))
+            found = places[target]
+            if found.lost:
+                drift.append(Drift(judgment, *found.lost))
+            if found.choices:
+                ambiguous.append(_ambiguity(judgment, found))
         return cls(
             grouped(judged, places),
             places,
@@ -164,9 +164,9 @@ class Targets:
         return self._chunks.get(hit.id, hit)
 
 
-def _ambiguity(judgment: Judgment, place: Located) -> Ambiguity:
+def _ambiguity(judgment: Judgment, found: Located) -> Ambiguity:
     anchor = judgment.target
     if anchor.quote:
-        return Ambiguity("quote", anchor.quote, place.choices, judgment.query_id)
+        return Ambiguity("quote", anchor.quote, found.choices, judgment.query_id)
     name = f"{anchor.document}: {' > '.join(anchor.section)}"
-    return Ambiguity("section", name, place.choices, judgment.query_id)
+    return Ambiguity("section", name, found.choices, judgment.query_id)
