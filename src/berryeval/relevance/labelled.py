@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from berryeval.anchors import Located
-from berryeval.anchors.credit import Target, credited, judged_ranking
+from berryeval.anchors import Located, Target, credited, judged_ranking
 from berryeval.records import Anchor
 from berryeval.relevance.overlap import overlap, words
 from berryeval.relevance.packs import KnowsFiles
