@@ -1,0 +1,114 @@
+"""The folder of a run: what was asked, what came back, what it scored.
+
+    <folder>/manifest.json                            the plan, hashes, versions
+    <folder>/<benchmark>/<provider>/results.jsonl     the journal, a line per query
+    <folder>/<benchmark>/<provider>/scores.json       the scores, in full precision
+    <folder>/<benchmark>/<provider>/run.trec          the rankings, for other tools
+
+Everything but the journal is written whole or not at all, and can be made again from the journal.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import berryeval
+from berryeval.errors import DataError
+from berryeval.io.files import name_of, read_bytes, writing
+from berryeval.pipeline.redaction import masked
+
+if TYPE_CHECKING:
+    from berryeval.io.files import PathLike
+    from berryeval.pipeline.plan import Plan, ProviderSpec
+
+__all__ = ["RunFolder", "config_hash"]
+
+SCHEMA_VERSION: Final = 1
+_UNSAFE: Final = re.compile(r"[^\w.:+-]+")
+
+
+def config_hash(plan: Plan) -> str:
+    """The hash of what was asked for, secrets left out."""
+    text = json.dumps(masked(plan.model_dump(mode="json")), sort_keys=True)
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+class RunFolder:
+    """The folder of one run."""
+
+    def __init__(self, path: PathLike) -> None:
+        self.path = Path(path)
+
+    def part(self, benchmark: str, spec: ProviderSpec) -> Path:
+        """Where the results of one provider on one benchmark are."""
+        return self.path / _file_name(benchmark) / _file_name(spec.label)
+
+    @property
+    def manifest_file(self) -> Path:
+        """The manifest."""
+        return self.path / "manifest.json"
+
+    def write_manifest(self, plan: Plan, facts: dict[str, Any]) -> None:
+        """Write what was asked, under which circumstances; secrets are masked."""
+        write_json_file(
+            self.manifest_file,
+            {
+                "schema_version": SCHEMA_VERSION,
+                "plan": masked(plan.model_dump(mode="json")),
+                "config_hash": config_hash(plan),
+                "versions": {
+                    "berryeval": berryeval.__version__,
+                    "python": platform.python_version(),
+                },
+                **facts,
+            },
+        )
+
+    def read_manifest(self) -> dict[str, Any]:
+        """The manifest of a run that was made before."""
+        data = read_json_object(self.manifest_file)
+        if data.get("schema_version") != SCHEMA_VERSION:
+            msg = (
+                f"{self.manifest_file}: has schema version {data.get('schema_version')!r}, "
+                f"this BerryEval reads version {SCHEMA_VERSION}"
+            )
+            raise DataError(msg)
+        return data
+
+
+def write_json_file(path: Path, data: Any) -> None:
+    """Write a JSON file, all or nothing; its folder is made."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        msg = f"{path.parent}: cannot be made ({error.strerror or error})"
+        raise DataError(msg) from None
+    with writing(path) as stream:
+        text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+        stream.write(text.encode(errors="surrogatepass") + b"\n")
+
+
+def read_json_object(path: PathLike) -> dict[str, Any]:
+    """A JSON file that holds an object."""
+    try:
+        data = json.loads(read_bytes(path).tobytes())
+    except ValueError as error:
+        if isinstance(error, DataError):
+            raise
+        msg = f"{name_of(path)}: not valid JSON ({error})"
+        raise DataError(msg) from None
+    if not isinstance(data, dict):
+        msg = f"{name_of(path)}: expected an object, found {type(data).__name__}"
+        raise DataError(msg)
+    return data
+
+
+def _file_name(label: str) -> str:
+    """A label as a name that every file system takes."""
+    name = _UNSAFE.sub("-", label).strip("-.") or "unnamed"
+    return name.replace(":", "-")
