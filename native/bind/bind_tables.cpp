@@ -20,13 +20,14 @@ using namespace nb::literals;
 
 namespace {
 
-constexpr const char* kProblemNames[] = {"none",     "columns",  "number",   "nan",
-                                         "encoding", "infinite", "duplicate"};
+constexpr const char* kProblemNames[] = {"none",     "columns",  "number", "nan",
+                                         "encoding", "infinite", "rank",   "duplicate"};
 constexpr std::pair<std::string_view, berryeval::TextKind> kKinds[] = {
     {"run", berryeval::TextKind::run},
     {"qrels", berryeval::TextKind::qrels},
     {"run tsv", berryeval::TextKind::run_tsv},
     {"qrels tsv", berryeval::TextKind::qrels_tsv},
+    {"run ranks tsv", berryeval::TextKind::run_ranks},
 };
 
 berryeval::TextKind kind_of(std::string_view name) {

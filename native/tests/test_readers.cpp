@@ -118,8 +118,8 @@ void test_noise() {
                                     strings_of(judged.documents), judged.values.data(), true};
   for (int i = 0; i < 6000; ++i) {
     const std::string text = texts.next();
-    for (const auto kind :
-         {TextKind::run, TextKind::qrels, TextKind::run_tsv, TextKind::qrels_tsv}) {
+    for (const auto kind : {TextKind::run, TextKind::qrels, TextKind::run_tsv, TextKind::qrels_tsv,
+                            TextKind::run_ranks}) {
       for (const bool lenient : {false, true}) {
         TableColumns columns;
         const auto error = berryeval::read_table(kind, text, lenient, columns);

@@ -34,13 +34,15 @@ def score(  # noqa: PLR0913 - the options of the command
     audit: Flag = False,
     by: str | None = None,
 ) -> None:
-    """Score a run against judgments, both TREC files.
+    """Score a run against judgments.
+
+    Files may be of TREC, BEIR or MS MARCO, JSON, JSON lines or Parquet; .gz and .zst are unpacked.
 
     Example: berryeval score bm25.run qrels.txt -m nDCG@10 AP P@5
 
     Args:
-        run: The run (query Q0 document rank score tag); - reads it from stdin.
-        qrels: The judgments (query group document grade); - reads them from stdin.
+        run: The run (TREC: query Q0 document rank score tag); - reads it from stdin.
+        qrels: The judgments (TREC: query group document grade); - reads them from stdin.
         measures: What to compute: -m nDCG@10 AP, -m nDCG@10,AP, or -m twice.
         per_query: Show every query too.
         json: Print JSON, in full precision.
