@@ -147,17 +147,24 @@ class TableValue:
         """The same, with one row per document, for formats that know no groups."""
         return self._written()
 
-    def to_trec(self, path: PathLike) -> None:
-        """Write a TREC file; nothing is there, or all of it."""
+    def to_trec(self, path: PathLike, *, drop_empty: bool = False) -> None:
+        """Write a TREC file; nothing is there, or all of it.
+
+        The format cannot tell of a query without rows, and whoever reads the file would average
+        over fewer queries: such a query is a `DataError`, or left out with `drop_empty`.
+        """
         table, name = self._written()
-        write_trec(table, path, self.kind, name)
+        write_trec(table, path, self.kind, name, drop_empty=drop_empty)
 
     def to_json(self, path: PathLike) -> None:
         """Write a JSON file; nothing is there, or all of it."""
         write_json(self._written_flat()[0], path)
 
     def to_parquet(self, path: PathLike) -> None:
-        """Write a Parquet file; nothing is there, or all of it."""
+        """Write a Parquet file; nothing is there, or all of it.
+
+        Queries without rows stand in the metadata of the file, where `load` finds them.
+        """
         table, name = self._written_flat()
         frames.write_parquet(table, path, self.kind, name, ranks=self.kind == "run")
 
