@@ -79,7 +79,8 @@ void check_columns(TextKind kind, const TableColumns& columns) {
 }
 
 berryeval::Strings strings_of(const berryeval::StringBuilder& builder) {
-  return {builder.data.data(), builder.offsets.data(), builder.offsets.size() - 1};
+  return {builder.data.data(), builder.data.size(), builder.offsets.data(),
+          builder.offsets.size() - 1};
 }
 
 // Both ways to score a run from its text; whether they agree.
