@@ -1,7 +1,7 @@
 """JSON lines: an object per line, as in `{"query_id": "q1", "doc_id": "d7", "score": 1.5}`.
 
 The keys are found as the columns of a frame are; others are passed over, and so are blank lines.
-This reader is Python only, and several times slower than that of TREC files.
+This reader is Python only: a million rows take seconds, where a TREC file takes tenths of one.
 """
 
 from __future__ import annotations
