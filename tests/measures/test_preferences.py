@@ -138,6 +138,14 @@ def test_shares_are_shares(
         assert value("prefs_simp", text, best) == value("prefs_pair", text, best) == 1
 
 
+def test_infinite_levels_and_nothing_at_all() -> None:
+    """Two levels without end are one level, and no judgments are no preferences."""
+    assert value("prefs_num_prefs_poss", "g/0 a=inf b=inf c=0", "abc") == 2
+    assert value("prefs_simp", "g/0 a=inf b=inf c=-inf d=-inf", "abcd") == 1
+    for formula in PREFERENCE_MEASURES.values():
+        assert formula(judge_preferences([], [b"a"])) == 0
+
+
 def naive_pairs(found: list[Preference]) -> list[tuple[bytes, bytes]]:
     """What one group says, pair by pair, with what follows where it has several subgroups."""
     pairs = [

@@ -2,7 +2,7 @@
 
 Three columns are taken for judgments or for a run only where a first line names them, with one
 exception: MS MARCO's runs, "query document rank" without a header, are known by ranks that rise
-from 1 in every query. Scores fall, so that no run with scores is taken for one of these.
+from 1 in every query, line by line. A run with scores lists them falling.
 """
 
 from __future__ import annotations

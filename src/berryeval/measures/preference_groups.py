@@ -49,7 +49,7 @@ class Tally(NamedTuple):
     possible: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Group:
     """The preferences of one judgment group, between documents by number.
 
@@ -94,7 +94,7 @@ class Group:
         return self.grades if below is None else self.grades[self.documents < below]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class JudgedPreferences:
     """One ranking after the join with its preferences; the only thing these measures see.
 
@@ -110,8 +110,9 @@ class JudgedPreferences:
 
         Gives the lower number of each pair, the higher one, and the share; pairs are in order.
         """
-        preferred = np.concatenate([group.preferred for group in self.groups])
-        other = np.concatenate([group.other for group in self.groups])
+        nothing = np.zeros(0, dtype=np.int64)
+        preferred = np.concatenate([nothing, *(group.preferred for group in self.groups)])
+        other = np.concatenate([nothing, *(group.other for group in self.groups)])
         size = int(max(preferred.max(initial=0), other.max(initial=0))) + 1
         codes = np.minimum(preferred, other) * size + np.maximum(preferred, other)
         pairs, place_of = np.unique(codes, return_inverse=True)
@@ -155,7 +156,7 @@ def _leveled(rows: list[Preference], numbers: Mapping[bytes, int], retrieved: in
             raise DataError(msg)
     documents = np.array([numbers[row.document] for row in rows], dtype=np.int64)
     grades = np.array([row.level for row in rows], dtype=np.float64)
-    starts = np.flatnonzero(np.diff(grades)) + 1
+    starts = np.flatnonzero(grades[1:] != grades[:-1]) + 1
     levels = np.split(documents, starts)
     bounds = [*starts.tolist(), len(documents)]
     preferred, other = [], []
