@@ -32,13 +32,14 @@ def read_json_lines(
     rows: dict[str, dict[str, tuple[float, int]]] = {}
     dropped = 0
     for row in read_json_rows(path, kind, names):
-        error = _problem(row, rows, kind, source)
-        if error is None and isinstance(row, RawRow):
-            rows.setdefault(row.query, {})[row.document] = row.value, row.line
-        elif lenient or error is None:
-            dropped += 1
-        else:
-            raise error
+        if isinstance(row, RawRow) and _is_number(row.value, kind):
+            group = rows.setdefault(row.query, {})
+            if row.document not in group:
+                group[row.document] = row.value, row.line
+                continue
+        if not lenient:
+            raise _problem(row, kind, source)
+        dropped += 1
     if not rows:
         left_out = f" that can be used ({dropped} left out)" if lenient else ""
         msg = f"{source}: holds no rows{left_out}"
@@ -56,12 +57,11 @@ def read_json_lines(
     )
 
 
-def _problem(
-    row: RawRow | FaultyLine,
-    rows: dict[str, dict[str, tuple[float, int]]],
-    kind: Kind,
-    source: str,
-) -> DataError | None:
+def _is_number(value: float, kind: Kind) -> bool:
+    return not math.isnan(value) if kind == "run" else math.isfinite(value)
+
+
+def _problem(row: RawRow | FaultyLine, kind: Kind, source: str) -> DataError:
     where = f"{source}:{row.line}"
     if isinstance(row, FaultyLine):
         return DataError(f"{where}: {row.problem}: {row.text[:60]!r}")
@@ -69,11 +69,8 @@ def _problem(
         return DataError(f"{where}: the {VALUE_OF[kind]} must not be NaN")
     if kind == "qrels" and math.isinf(row.value):
         return DataError(f"{where}: the {VALUE_OF[kind]} must be finite, found {row.value!r}")
-    if row.document in rows.get(row.query, ()):
-        return RepeatedDocumentError(
-            f"{where}: document {row.document!r} stands twice in query {row.query!r}"
-        )
-    return None
+    said = f"document {row.document!r} stands twice in query {row.query!r}"
+    return RepeatedDocumentError(f"{where}: {said}")
 
 
 def read_json_rows(
@@ -103,7 +100,7 @@ def read_json_rows(
 
 def _parsed(line: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(line.decode(), object_pairs_hook=_object)
+        found = _DECODER.decode(line.decode())
     except UnicodeDecodeError:
         msg = "not UTF-8 text (a binary file?)"
     except json.JSONDecodeError as error:
@@ -131,7 +128,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+
 def _id(value: Any, what: str) -> str:
+    if isinstance(value, str) and value.isascii():
+        return value
     if isinstance(value, bool) or not isinstance(value, str | int):
         msg = f"a {what} id must be a str or a whole number, found {_shown(value)}"
         raise DataError(msg)

@@ -82,7 +82,7 @@ class TableValue:
     def from_json_lines(cls, path: PathLike, *, lenient: bool = False, **columns: str) -> Self:
         """From a file with an object per line; see `load` for its keys.
 
-        This is read in Python, some 40 times slower than a TREC file.
+        This is read in Python, some 25 times slower than a TREC file.
         """
         return cls._of(read_json_lines(path, cls.kind, columns, lenient=lenient))
 
