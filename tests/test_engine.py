@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berryeval.engine import evaluate
-from berryeval.errors import ConfigurationError, DataError, MeasureError
+from berryeval.errors import ConfigurationError, DataError, MeasureError, NotScoredError
 from berryeval.measures import parse_measure
 from berryeval.qrels import Qrels
 from berryeval.run import RankingRule, Run
+from berryeval.scores import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,8 +120,40 @@ def test_measures_in_any_spelling() -> None:
     scores = evaluate(QRELS, RUN, ["ndcg_cut_3", parse_measure("map")])
     assert scores.measures == ("nDCG@3", "AP")
     assert scores.mean["ndcg_cut_3"] == scores.mean["nDCG@3"]
+    for spelling in ("ndcg_at_3", "ndcg@3", "ndcg_3", "ndcg_cut.3", "nDCG(dcg='log2')@3"):
+        assert scores.mean[spelling] == scores.mean["nDCG@3"]
+        assert scores.per_query(spelling) == scores.per_query("nDCG@3")
+        assert scores.ci(spelling) == scores.ci("nDCG@3")
+    assert scores.sum[parse_measure("map")] == scores.sum["AP"]  # type: ignore[index]
+    assert Scores.from_dict(scores.to_dict()).std["MAP"] == scores.std["AP"]
+    assert "average_precision" in scores.mean
     with pytest.raises(KeyError, match=r"'P@1' was not computed; there are nDCG@3, AP"):
         scores.mean["P@1"]
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        (
+            "ndcg_cut_30",
+            "'ndcg_cut_30' was not computed; there are nDCG@3, AP; did you mean nDCG@3?",
+        ),
+        ("nDGC@3", "'nDGC@3' was not computed; there are nDCG@3, AP; did you mean nDCG@3?"),
+        ("Bpref", "'Bpref' was not computed; there are nDCG@3, AP"),
+        ("P.5,10", "'P.5,10' was not computed; there are nDCG@3, AP"),
+        ("", "'' was not computed; there are nDCG@3, AP"),
+    ],
+)
+def test_what_was_not_scored_is_an_error_with_the_nearest(key: str, message: str) -> None:
+    """A KeyError and one of ours, whose words are not in quotes."""
+    scores = evaluate(QRELS, RUN, ["ndcg_cut_3", "AP"])
+    for look in (scores.mean.__getitem__, scores.per_query, scores.row_of, scores.without):
+        with pytest.raises(NotScoredError) as caught:
+            look(key)
+        assert str(caught.value) == message
+        assert isinstance(caught.value, KeyError)
+    assert key not in scores.mean
+    assert scores.mean.get(key) is None
 
 
 def test_an_unknown_measure_is_an_error() -> None:

@@ -104,6 +104,33 @@ def test_a_default_gives_way_to_a_choice() -> None:
     assert scores.values.tolist() == [[0.5], [1.0]]
 
 
+def test_what_was_given_stays_also_where_it_is_our_default() -> None:
+    """nDCG(dcg='log2') under gdeval is what it says, beside gdeval's own; so is RR without end."""
+    qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}
+    low = math.log2(3)
+    scores = evaluate(qrels, run, ["ndcg@2", "nDCG(dcg='log2')@2"], profile="gdeval")
+    assert scores.measures == ("nDCG(dcg='exp-log2')@2", "nDCG@2")
+    assert scores.mean["nDCG(dcg='log2')@2"] == (1 + 2 / low) / (2 + 1 / low)
+    assert scores.mean["ndcg@2"] == (1 + 3 / low) / (3 + 1 / low)
+    # Other spellings of what was asked for, and names as they stand in the table:
+    assert scores.mean["ndcg_cut_2"] == scores.mean["ndcg@2"]
+    assert scores.mean["nDCG(dcg=log2)@2"] == scores.mean["nDCG@2"]
+    far = {"q": {f"d{place:02}": 20.0 - place for place in range(20)}}
+    names = ["RR", "RR(cutoff=None)", "mrr@20"]
+    found = evaluate({"q": {"d14": 1}}, far, names, profile="msmarco")
+    assert [found.mean[name] for name in names] == [0.0, 1 / 15, 1 / 15]
+    assert found.mean["recip_rank"] == 0.0
+
+
+def test_a_key_means_what_the_profile_would_make_of_it() -> None:
+    """Where only the other was scored, a spelling does not find it by accident."""
+    qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}
+    scores = evaluate(qrels, run, ["nDCG@2"], profile="gdeval")
+    assert "nDCG(dcg='log2')@2" not in scores.mean
+    several = evaluate(qrels, run, ["ndcg_cut.1,2"], profile="gdeval")
+    assert several.mean["nDCG@2"] == several.mean["ndcg_2"] == scores.mean["nDCG@2"]
+
+
 def test_defaults_name_real_parameters() -> None:
     """Where the measure is there, its parameters are those that the profile sets."""
     for conventions in PROFILES.values():

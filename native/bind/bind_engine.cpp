@@ -56,6 +56,16 @@ berryeval::Params params_of(const SpecArrays& spec) {
   return params;
 }
 
+void require_needed(const SpecArrays& spec) {
+  const auto& [name, numbers, words, lists, gains] = spec;
+  for (const std::string_view needed : berryeval::needed_parameters(name)) {
+    const std::string parameter(needed);
+    if (!numbers.contains(parameter) && !words.contains(parameter) && !lists.contains(parameter)) {
+      throw std::invalid_argument(name + " needs the parameter '" + parameter + "'");
+    }
+  }
+}
+
 std::vector<berryeval::Spec> specs_of(const std::vector<SpecArrays>& named) {
   std::vector<berryeval::Spec> specs;
   for (const SpecArrays& spec : named) {
@@ -64,6 +74,7 @@ std::vector<berryeval::Spec> specs_of(const std::vector<SpecArrays>& named) {
       throw std::invalid_argument("no native measure '" + std::get<0>(spec) + "'");
     }
     specs.push_back({formula, params_of(spec)});
+    require_needed(spec);
   }
   return specs;
 }

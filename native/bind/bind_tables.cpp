@@ -20,13 +20,14 @@ using namespace nb::literals;
 
 namespace {
 
-constexpr const char* kProblemNames[] = {"none",     "columns",  "number",   "nan",
-                                         "encoding", "infinite", "duplicate"};
+constexpr const char* kProblemNames[] = {"none",     "columns",  "number", "nan",
+                                         "encoding", "infinite", "rank",   "duplicate"};
 constexpr std::pair<std::string_view, berryeval::TextKind> kKinds[] = {
     {"run", berryeval::TextKind::run},
     {"qrels", berryeval::TextKind::qrels},
     {"run tsv", berryeval::TextKind::run_tsv},
     {"qrels tsv", berryeval::TextKind::qrels_tsv},
+    {"run ranks tsv", berryeval::TextKind::run_ranks},
 };
 
 berryeval::TextKind kind_of(std::string_view name) {
@@ -188,10 +189,6 @@ nb::tuple group_rows(const Text& queries, const Text& documents, std::size_t thr
 
 nb::tuple take_strings(const Text& text, const Column<const std::int64_t>& places) {
   const berryeval::Strings strings = strings_of(text);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    require(places.data()[i] >= 0 && static_cast<std::size_t>(places.data()[i]) < strings.count,
-            "a place is out of range");
-  }
   return text_of(berryeval::take_strings(strings, places.data(), places.size()));
 }
 

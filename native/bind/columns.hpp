@@ -37,7 +37,7 @@ inline void check_offsets(const Column<const std::int64_t>& offsets, std::size_t
 inline berryeval::Strings strings_of(const Text& text) {
   check_offsets(text.second, text.first.size(),
                 "the offsets of a string column do not fit its data");
-  return {reinterpret_cast<const char*>(text.first.data()), text.second.data(),
+  return {reinterpret_cast<const char*>(text.first.data()), text.first.size(), text.second.data(),
           text.second.size() - 1};
 }
 

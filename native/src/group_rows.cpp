@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <stdexcept>
 #include <unordered_map>
 #include <utility>
 
@@ -22,15 +23,18 @@ std::vector<Stretches> stretches_of(const Strings& queries, StringBuilder& uniqu
   std::vector<Stretches> stretches;
   std::unordered_map<std::string_view, std::size_t, HashOfText> index;
   std::size_t current = 0;
+  std::string_view last;
   for (std::size_t row = 0; row < queries.count; ++row) {
-    if (row == 0 || !same_text(queries[row], queries[row - 1])) {
-      const auto [known, is_new] = index.try_emplace(queries[row], stretches.size());
+    const std::string_view query = queries[row];
+    if (row == 0 || !same_text(query, last)) {
+      const auto [known, is_new] = index.try_emplace(query, stretches.size());
       if (is_new) {
         stretches.emplace_back();
-        unique.add(queries[row]);
+        unique.add(query);
       }
       current = known->second;
       stretches[current].emplace_back(row, row);
+      last = query;
     }
     stretches[current].back().second = row + 1;
   }
@@ -100,7 +104,12 @@ Grouping group_rows(const Strings& queries, const Strings& documents, std::size_
 StringBuilder take_strings(const Strings& strings, const std::int64_t* places, std::size_t count) {
   StringBuilder taken;
   taken.offsets.reserve(count + 1);
-  for (std::size_t i = 0; i < count; ++i) taken.add(strings[static_cast<std::size_t>(places[i])]);
+  const volatile std::int64_t* const at = places;  // read once: checked as it is used
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto place = static_cast<std::size_t>(at[i]);
+    if (place >= strings.count) throw std::invalid_argument("a place is out of range");
+    taken.add(strings[place]);
+  }
   return taken;
 }
 

@@ -6,9 +6,7 @@
 namespace berryeval {
 namespace {
 
-constexpr bool is_tsv(TextKind kind) {
-  return kind == TextKind::run_tsv || kind == TextKind::qrels_tsv;
-}
+constexpr bool is_tsv(TextKind kind) { return kind != TextKind::run && kind != TextKind::qrels; }
 
 // Takes what stands before the next tab off `line`.
 std::string_view next_field(std::string_view& line) {
@@ -68,6 +66,11 @@ LineProblem parse_line(TextKind kind, std::string_view line, TextRow& row,
   if (std::isnan(*value)) return LineProblem::not_a_number;
   const bool is_grade = kind == TextKind::qrels || kind == TextKind::qrels_tsv;
   if (is_grade && std::isinf(*value)) return LineProblem::infinite;
+  if (kind == TextKind::run_ranks) {
+    if (!(*value >= 1 && *value < 0x1p53 && *value == std::floor(*value))) return LineProblem::rank;
+    row.value = -*value;
+    return LineProblem::none;
+  }
   row.value = *value;
   return LineProblem::none;
 }

@@ -79,7 +79,8 @@ void check_columns(TextKind kind, const TableColumns& columns) {
 }
 
 berryeval::Strings strings_of(const berryeval::StringBuilder& builder) {
-  return {builder.data.data(), builder.offsets.data(), builder.offsets.size() - 1};
+  return {builder.data.data(), builder.data.size(), builder.offsets.data(),
+          builder.offsets.size() - 1};
 }
 
 // Both ways to score a run from its text; whether they agree.
@@ -118,8 +119,8 @@ void test_noise() {
                                     strings_of(judged.documents), judged.values.data(), true};
   for (int i = 0; i < 6000; ++i) {
     const std::string text = texts.next();
-    for (const auto kind :
-         {TextKind::run, TextKind::qrels, TextKind::run_tsv, TextKind::qrels_tsv}) {
+    for (const auto kind : {TextKind::run, TextKind::qrels, TextKind::run_tsv, TextKind::qrels_tsv,
+                            TextKind::run_ranks}) {
       for (const bool lenient : {false, true}) {
         TableColumns columns;
         const auto error = berryeval::read_table(kind, text, lenient, columns);

@@ -27,7 +27,7 @@ class Conventions:
         rule: how rows become a ranking.
         every_judged_query: whether a judged query that the run lacks counts (as an empty ranking).
         defaults: by the name of a measure, parameters that have another default than ours. They
-            apply where the measure was asked for with our default.
+            apply where the parameter was not given; one that was, stays as it is.
         text: all of it in a line, for people.
     """
 
@@ -43,7 +43,8 @@ class Conventions:
             return measure
         chosen = dict(measure.params)
         for parameter in measure.definition.parameters:
-            if parameter.name in others and chosen[parameter.name] == parameter.default:
+            open_to_others = chosen[parameter.name] == parameter.default
+            if parameter.name in others and parameter.name not in measure.given and open_to_others:
                 chosen[parameter.name] = others[parameter.name]
         return measure.definition(**chosen)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -111,14 +110,16 @@ class Found:
 def wanted_measures(
     measures: Iterable[str | Measure], conventions: Conventions
 ) -> list[tuple[str, Measure]]:
-    """Each measure with the text that named it."""
+    """Each measure with the text that named it; of a text that named several, our name for each."""
     if isinstance(measures, str | Measure):
         measures = [measures]
-    return [
-        (str(text), conventions.applied_to(measure))
-        for text in measures
-        for measure in parse_measures([text])
-    ]
+    wanted = []
+    for text in measures:
+        found = parse_measures([text])
+        for measure in found:
+            name = str(text) if len(found) == 1 else str(measure)
+            wanted.append((name, conventions.applied_to(measure)))
+    return wanted
 
 
 def as_qrels(source: Any, *, lenient: bool = False) -> Qrels:
@@ -167,8 +168,10 @@ def scores_from(
 
 def _spellings(wanted: list[tuple[str, Measure]]) -> dict[str, str]:
     """What each text that was used names; one that names several measures names none of them."""
-    times = Counter(text for text, _ in wanted)
-    return {text: str(measure) for text, measure in wanted if times[text] == 1}
+    named: dict[str, set[Measure]] = {}
+    for text, measure in wanted:
+        named.setdefault(text, set()).add(measure)
+    return {text: str(measure) for text, measure in wanted if len(named[text]) == 1}
 
 
 def _outcome(retrieved: int, _judged: int, relevant: int, in_run: int) -> Outcome:

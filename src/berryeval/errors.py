@@ -7,7 +7,9 @@
     │   │                            (also a ValueError)
     │   └── RepeatedDocumentError    a document stands twice in one query
     ├── MeasureError                 an unknown measure, or a parameter it does not take
-    │                                (also a ValueError)
+    │   │                            (also a ValueError)
+    │   └── NotScoredError           a measure that a table of scores does not hold
+    │                                (also a KeyError)
     ├── ProviderError                a provider could not answer; says whether trying again may help
     ├── RunFailedError               a run was given up; what was done is kept
     ├── MissingDependencyError       a feature needs a package that is not installed; says which
@@ -26,6 +28,7 @@ __all__ = [
     "DataError",
     "MeasureError",
     "MissingDependencyError",
+    "NotScoredError",
     "ProviderError",
     "RepeatedDocumentError",
     "RunFailedError",
@@ -50,6 +53,14 @@ class RepeatedDocumentError(DataError):
 
 class MeasureError(BerryEvalError, ValueError):
     """A measure nobody knows, a parameter it does not take, or a value that is no number."""
+
+
+class NotScoredError(MeasureError, KeyError):
+    """A measure that a table of scores does not hold."""
+
+    def __str__(self) -> str:
+        """The message as it is; a KeyError alone would show it in quotes."""
+        return str(self.args[0]) if self.args else ""
 
 
 class ProviderError(BerryEvalError):

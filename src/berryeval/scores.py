@@ -136,13 +136,13 @@ class Scores:
         return dict(zip(self.queries, self.values[self.row_of(measure)].tolist(), strict=True))
 
     def row_of(self, measure: str) -> int:
-        """Which row of `values` is this measure's."""
+        """Which row of `values` is this measure's, by any spelling of its name."""
         name = self.spellings.get(str(measure), str(measure))
-        try:
-            return self.measures.index(name)
-        except ValueError:
-            msg = f"{measure!r} was not computed; there are {', '.join(self.measures)}"
-            raise KeyError(msg) from None
+        if name not in self.measures:
+            from berryeval.measures.lookup import scored_name
+
+            name = scored_name(measure, self.measures, self.spellings)
+        return self.measures.index(name)
 
     def ci(
         self,
@@ -325,7 +325,7 @@ class Scores:
 
 
 class ByMeasure(Mapping[str, float]):
-    """One number per measure, found by any spelling that was used to ask for it."""
+    """One number per measure, found by any spelling of its name."""
 
     def __init__(self, scores: Scores, numbers: list[float]) -> None:
         self._scores = scores

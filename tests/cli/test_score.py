@@ -276,6 +276,34 @@ def test_lenient(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("q1 Q0 e 9 nan bm25\n", "run:8: the score must not be NaN"),
+        ("q1 Q0 a 9 0.1 bm25\n", "run:8: document 'a' stands twice in query 'q1'"),
+        ("q1 a\n", "run:8: expected 6 columns"),
+    ],
+)
+def test_an_audit_of_faulty_files_asks_for_lenient(
+    line: str, problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The error says how to go on, and going on lists the line."""
+    Path("run").write_text(RUN + line)
+    said = refused(capsys, "run", "qrels", *MEASURES, "--audit")
+    assert problem in said
+    assert said.endswith("; with --lenient, --audit lists what is wrong and leaves it out\n")
+    assert "run line 8: " in printed(capsys, "run", "qrels", *MEASURES, "--audit", "--lenient")
+    assert "--lenient" not in refused(capsys, "run", "qrels", *MEASURES)
+    assert "--lenient" not in refused(capsys, "run", "nowhere", *MEASURES, "--audit")
+
+
+def test_help_says_what_an_audit_needs(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the flag is explained."""
+    assert run(build_app(), ["score", "--help"]) == 0
+    told = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "stop the scoring; with --lenient they are listed instead." in told
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["run", "qrels"], "name at least one measure, as in -m nDCG@10 AP"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -144,3 +146,45 @@ def test_whole_numbers_in_decimal() -> None:
         info = np.iinfo(dtype)
         column = StringColumn.from_integers(np.array([info.min, 0, info.max], dtype))
         assert list(column) == [str(info.min), "0", str(info.max)]
+
+
+def test_offsets_that_another_thread_rewrites_are_survived() -> None:
+    """What is then grouped is anything, but nothing is read outside of the strings."""
+    pytest.importorskip(
+        "berryeval._native", reason="this installation was built without a C++ compiler"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", RACE], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr
+
+
+RACE = """
+import threading, time
+import numpy as np
+from berryeval import _native
+
+count = 50_000
+data = np.full(4 * count, 97, np.uint8)
+good = np.arange(0, 4 * count + 1, 4, dtype=np.int64)
+offsets = good.copy()
+text = (data, offsets)
+end = time.monotonic() + 0.7
+places = np.arange(count, dtype=np.int64)
+
+def rewrite():
+    while time.monotonic() < end:
+        offsets[1:-1] = 1 << 60
+        offsets[:] = good
+
+writer = threading.Thread(target=rewrite)
+writer.start()
+while time.monotonic() < end:
+    try:
+        _native.group_rows(text, text, 2)
+        _native.take_strings(text, places)
+    except ValueError:
+        pass  # caught before the work began
+writer.join()
+print("alive")
+"""

@@ -24,11 +24,11 @@ native = pytest.importorskip(
     "berryeval._native", reason="this installation was built without a C++ compiler"
 )
 
-LAYOUTS = ["run", "qrels", "run tsv", "qrels tsv"]
+LAYOUTS = ["run", "qrels", "run tsv", "qrels tsv", "run ranks tsv"]
 
 numbers = st.sampled_from(
     [b"1", b"-2.5", b"+3", b"+-1", b"1e400", b"1e-400", b"inf", b"-INF", b"nan", b"nan(a)", b"nan(",
-     b"1_0", b"0x1p3", b".", b"1e", b"infinit", b"", b"1,5", b"\xd9\xa1"]
+     b"2", b"0", b"1_0", b"0x1p3", b".", b"1e", b"infinit", b"", b"1,5", b"\xd9\xa1"]
 )  # fmt: skip
 words = st.sampled_from([b"q1", b"q2", b"d1", b"d2", b"#c", b"\xc3\xa9", b"\xff", b"a\0b", b"Q0"])
 separators = st.sampled_from([b" ", b"\t", b"  ", b"\r", b"\x0b", b"\x1c", b"\xc2\xa0"])
@@ -60,6 +60,7 @@ def outcome(found: Any, layout: str) -> object:
 @given(texts, st.sampled_from(LAYOUTS), st.booleans())
 @example(b"q 0 d 1\nq 0 d 1", "qrels", True)
 @example(b"q\td\t\n", "qrels tsv", False)
+@example(b"q\td\t1\nq\te\t2.0\nq\tf\t0.5\nq\tg\t0", "run ranks tsv", True)
 def test_both_readers_read_the_same(text: bytes, layout: Any, lenient: bool) -> None:  # noqa: FBT001
     """Same columns or the same message, and never anything else."""
     array = np.frombuffer(text, dtype=np.uint8)

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from pyarrow import parquet
 
+from berryeval.engine import evaluate
 from berryeval.errors import DataError
 from berryeval.qrels import Qrels
 from berryeval.run import RankingRule, Run
@@ -91,6 +93,70 @@ def test_a_parquet_file_keeps_the_name(tmp_path: Path) -> None:
     """Of the run that was written, blanks and all."""
     Run.from_dict({"q": {"d": 1}}, "my run").to_parquet(tmp_path / "a.parquet")
     assert Run.load(tmp_path / "a.parquet").name == "my run"
+
+
+@settings(max_examples=40)
+@given(rows(ids, scores, least=0).filter(lambda run: any(run.values())))
+def test_json_and_parquet_keep_queries_without_rows(run: dict[str, dict[str, float]]) -> None:
+    """In their places: they count in every mean."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("a.json", "a.parquet"):
+            path = Path(folder) / name
+            value = Run.from_dict(run)
+            (value.to_json if name == "a.json" else value.to_parquet)(path)
+            again = Run.load(path)
+            assert list(again.table.queries) == list(run)
+            assert bits(again.to_dict()) == bits(run)
+
+
+def test_a_score_survives_a_parquet_file(tmp_path: Path) -> None:
+    """An empty ranking stays one, and judgments of nothing still count."""
+    run = Run.from_dict({"q1": {"a": 1.0}, "q2": {}})
+    qrels = Qrels.from_dict({"q1": {"a": 1}, "q2": {"b": 1}, "q3": {}})
+    before = evaluate(qrels, run, ["AP"], profile="trec_eval")
+    run.to_parquet(tmp_path / "run.parquet")
+    qrels.to_parquet(tmp_path / "qrels.parquet")
+    after = evaluate(
+        tmp_path / "qrels.parquet", tmp_path / "run.parquet", ["AP"], profile="trec_eval"
+    )
+    assert after == before
+    assert after.outcomes == ("ok", "empty")
+    assert after.left_out == ("q3",)
+
+
+def test_a_record_of_empty_queries_ends_with_its_rows(tmp_path: Path) -> None:
+    """Another tool that takes rows away and keeps the metadata does not bring queries back."""
+    path = tmp_path / "a.parquet"
+    Run.from_dict({"q1": {"a": 1.0, "b": 2.0}, "q2": {}}).to_parquet(path)
+    whole = parquet.read_table(path)
+    parquet.write_table(whole.slice(0, 1), path)
+    assert Run.load(path).to_dict() == {"q1": {"b": 2.0}}
+    for record in (
+        b"",
+        b"[]",
+        b'{"rows": 2, "queries": {"x": 1}}',
+        b'{"rows": 2, "queries": {"1": "\\ud800"}}',
+    ):
+        told = {**whole.schema.metadata, b"berryeval.empty_queries": record}
+        parquet.write_table(whole.replace_schema_metadata(told), path)
+        assert list(Run.load(path).table.queries) == ["q1"]
+
+
+@pytest.mark.parametrize(("kind", "what"), [(Run, "this run"), (Qrels, "these judgments")])
+def test_a_query_without_rows_is_no_part_of_a_trec_file(
+    tmp_path: Path, kind: type[Run | Qrels], what: str
+) -> None:
+    """An error rather than another mean; who wants it can leave such queries out."""
+    value = kind.from_dict({"q1": {"a": 1.0}, "q2": {}, "q3": {}})
+    with pytest.raises(DataError) as caught:
+        value.to_trec(tmp_path / "out")
+    assert str(caught.value) == (
+        f"a TREC file cannot hold a query without rows, and 'q2' and 1 more have none in {what}; "
+        "write JSON or Parquet, or leave such queries out with drop_empty=True"
+    )
+    assert not list(tmp_path.iterdir())
+    value.to_trec(tmp_path / "out", drop_empty=True)
+    assert kind.load(tmp_path / "out").to_dict() == {"q1": {"a": 1.0}}
 
 
 def test_a_run_can_be_ranked_by_another_rule() -> None:

@@ -97,6 +97,43 @@ def test_printing_and_parsing_is_the_identity(name: str, data: st.DataObject) ->
     assert str(parse_measure(str(measure))) == str(measure)
 
 
+def test_measures_that_compute_the_same_are_equal() -> None:
+    """Whatever was given; what was given is known all the same."""
+    plain, explicit = parse_measure("nDCG@10"), parse_measure("nDCG(dcg='log2')@10")
+    assert plain == explicit
+    assert hash(plain) == hash(explicit)
+    assert str(explicit) == "nDCG@10"
+    assert plain.given == {"cutoff"}
+    assert explicit.given == {"cutoff", "dcg"}
+    assert parse_measure("ndcg_burges@10").given == {"cutoff", "dcg"}
+    assert parse_measure("AP").given == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("rbp_p=0.8", "RBP(rel=0,gain='minmax')"),
+        ("rbp_p=0.95", "RBP(p=0.95,rel=0,gain='minmax')"),
+        ("rbp.p=0.5,1=0.5,2=1", "RBP(p=0.5,rel=0,gain='minmax',gains={1:0.5,2:1})"),
+        ("rbp_1=0.5", "RBP(p=0.9,rel=0,gain='minmax',gains={1:0.5})"),
+        ("rbp.95", "RBP(p=0.95,gain='raw')"),
+        ("rbp.8", "RBP(gain='raw')"),
+        ("rbp.95@10-l2", "RBP(p=0.95,rel=2,gain='raw')@10"),
+        ("RBP(p=0.8)", "RBP"),
+        ("RBP", "RBP"),
+        ("rbp_10", "RBP@10"),
+        ("rbp_resid_p=0.9", "RBPResidual(complete_is_zero=True)"),
+        ("rbp_resid.p=0.5", "RBPResidual(p=0.5,complete_is_zero=True)"),
+    ],
+)
+def test_every_dialect_of_rbp(text: str, canonical: str) -> None:
+    """A p of 0.8 is the default and goes without saying; what is printed is read back as it is."""
+    measure = parse_measure(text)
+    assert str(measure) == canonical
+    again = parse_measure(canonical)
+    assert (again, again.params) == (measure, measure.params)
+
+
 @pytest.mark.parametrize("name", list(definitions()))
 def test_every_alias_means_its_measure(name: str) -> None:
     """An alias, in any case, is the measure with the parameters that the alias implies."""

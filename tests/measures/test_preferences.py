@@ -136,3 +136,69 @@ def test_shares_are_shares(
         text = "g/0 " + " ".join(f"{name}={level}" for name, level in one.items())
         best = "".join(sorted(one, key=one.__getitem__, reverse=True))
         assert value("prefs_simp", text, best) == value("prefs_pair", text, best) == 1
+
+
+def test_infinite_levels_and_nothing_at_all() -> None:
+    """Two levels without end are one level, and no judgments are no preferences."""
+    assert value("prefs_num_prefs_poss", "g/0 a=inf b=inf c=0", "abc") == 2
+    assert value("prefs_simp", "g/0 a=inf b=inf c=-inf d=-inf", "abcd") == 1
+    for formula in PREFERENCE_MEASURES.values():
+        assert formula(judge_preferences([], [b"a"])) == 0
+
+
+def naive_pairs(found: list[Preference]) -> list[tuple[bytes, bytes]]:
+    """What one group says, pair by pair, with what follows where it has several subgroups."""
+    pairs = [
+        (one.document, other.document)
+        for one in found
+        for other in found
+        if one.subgroup == other.subgroup and one.level > other.level
+    ]
+    if len({row.subgroup for row in found}) == 1:
+        return pairs
+    known = set(pairs)
+    while more := {(a, d) for a, b in known for c, d in known if b == c} - known:
+        known |= more
+    return sorted(known)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("gh"), st.sampled_from("stu"), st.sampled_from("abcdef")),
+        min_size=1,
+    ),
+    st.tuples(*[st.integers(1, 3)] * 6),
+    st.permutations("abcdefgh"),
+    st.integers(0, 8),
+)
+def test_counting_one_by_one_gives_the_same(
+    said: list[tuple[str, str, str]], level_of: tuple[int, ...], order: list[str], depth: int
+) -> None:
+    """Repeated judgments and combined subgroups included, to the bit."""
+    found = [
+        Preference(
+            group.encode(), subgroup.encode(), name.encode(), float(level_of["abcdef".index(name)])
+        )
+        for group, subgroup, name in said
+    ]
+    ranking = [name.encode() for name in order[:depth]]
+    judged = {row.document for row in found}
+    ranked = [name for name in ranking if name in judged]
+    place = {name: at for at, name in enumerate([*ranked, *sorted(judged - set(ranked))])}
+    pairs = [
+        (place[one], place[other])
+        for group in sorted({row.group for row in found})
+        for one, other in naive_pairs([row for row in found if row.group == group])
+    ]
+    join = judge_preferences(found, ranking)
+    kept = [a < b and a < len(ranked) for a, b in pairs]
+    assert PREFERENCE_MEASURES["prefs_num_prefs_poss"](join) == len(pairs)
+    assert PREFERENCE_MEASURES["prefs_num_prefs_ful"](join) == sum(kept)
+    total, counted = 0.0, 0
+    spoken_of = sorted({(min(pair), max(pair)) for pair in pairs})
+    for a, b in spoken_of:
+        if b < len(ranked):
+            total += pairs.count((a, b)) / (pairs.count((a, b)) + pairs.count((b, a)))
+            counted += 1
+    expected = total / counted if counted else 0.0
+    assert PREFERENCE_MEASURES["prefs_pair_ret"](join) == expected

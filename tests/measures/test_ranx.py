@@ -71,7 +71,7 @@ def test_the_introduction_of_ranx() -> None:
 
 
 def test_bpref_without_nonrelevant_judgments() -> None:
-    """Where nothing was judged not relevant X."""
+    """Where nothing was judged not relevant every relevant document found counts in full."""
     assert evaluate(QRELS, RUN, ["bpref"]).per_query("bpref") == {"q_1": 1.0, "q_2": 1.0}
 
 

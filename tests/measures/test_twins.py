@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -87,9 +89,35 @@ def test_unknown_parameters_and_words_are_refused() -> None:
         (("nope", numbers, words, lists, gains), "no native measure 'nope'"),
         ((name, {"cutoff": 0.0}, words, lists, gains), "a cutoff must be 1 or more"),
     ]:
-        tables = [engine._arrays(Qrels.from_dict({"q": {"d": 1}}).table)] * 2
         with pytest.raises(ValueError, match=message):
-            native.evaluate(
-                *tables, np.zeros(1, np.int64), [spec], TIES[0], False, 0,
-                np.zeros((1, 1)), np.zeros((1, 4), np.int64), 1,
-            )  # fmt: skip
+            scored_by_native(spec)
+
+
+def scored_by_native(spec: object) -> None:
+    """Score one query by this, as the native core takes it."""
+    tables = [engine._arrays(Qrels.from_dict({"q": {"d": 1}}).table)] * 2
+    native.evaluate(
+        *tables, np.zeros(1, np.int64), [spec], TIES[0], False, 0,
+        np.zeros((1, 1)), np.zeros((1, 4), np.int64), 1,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_a_missing_parameter_is_refused(name: str) -> None:
+    """The native core knows no defaults of its own, but for what may be left out anywhere."""
+    definition = definitions()[name]
+    given = {p.name: 1 for p in definition.parameters if p.required}
+    _, numbers, words, lists, gains = engine._spec(definition(**given))
+    scored_by_native((name, numbers, words, lists, gains))
+    for parameter in definition.parameters:
+        left: list[Any] = [
+            {key: value for key, value in part.items() if key != parameter.name}
+            for part in (numbers, words, lists)
+        ]
+        if parameter.kind.endswith("| None") or parameter.name == "judged_only":
+            scored_by_native((name, *left, gains))
+        else:
+            with pytest.raises(
+                ValueError, match=f"^{name} needs the parameter '{parameter.name}'$"
+            ):
+                scored_by_native((name, *left, gains))

@@ -59,6 +59,8 @@ using Formula = double (*)(const JudgedRanking&, const Params&);
 
 // The formula of that name, or null.
 Formula find_formula(std::string_view name);
+// The parameters without which the measure of that name means nothing.
+std::vector<std::string_view> needed_parameters(std::string_view name);
 std::vector<std::string_view> formula_names();
 
 }  // namespace berryeval

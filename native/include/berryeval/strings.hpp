@@ -9,14 +9,21 @@
 
 namespace berryeval {
 
-// Strings end to end with the offset where each begins, owned by somebody else.
+// Strings end to end with the offset where each begins, owned by somebody else, who may be so
+// careless as to write to them from another thread: what is then read is anything, but lies in the
+// data. Hence both offsets are read once (volatile: not again for the use after the check).
 struct Strings {
   const char* data = nullptr;
+  std::size_t size = 0;  // of the data
   const std::int64_t* offsets = nullptr;
   std::size_t count = 0;
 
   std::string_view operator[](std::size_t index) const {
-    return {data + offsets[index], static_cast<std::size_t>(offsets[index + 1] - offsets[index])};
+    const volatile std::int64_t* const at = offsets + index;
+    const auto begin = static_cast<std::size_t>(at[0]);
+    const auto end = static_cast<std::size_t>(at[1]);
+    if (begin > end || end > size) return {data, 0};
+    return {data + begin, end - begin};
   }
 };
 

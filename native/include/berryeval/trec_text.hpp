@@ -18,6 +18,7 @@ enum class LineProblem : std::uint8_t {
   not_a_number,
   encoding,
   infinite,
+  rank,
   duplicate,
 };
 
@@ -56,7 +57,8 @@ struct TextRow {
   std::string_view tag;
 };
 
-enum class TextKind : std::uint8_t { run, qrels, run_tsv, qrels_tsv };
+// The number of a line of kind run_ranks is a rank, which becomes the score -rank.
+enum class TextKind : std::uint8_t { run, qrels, run_tsv, qrels_tsv, run_ranks };
 
 // False for a line without content: blank, or, unless tabs separate, a comment that begins with #.
 bool has_content(TextKind kind, std::string_view line);

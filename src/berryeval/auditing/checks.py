@@ -44,12 +44,13 @@ def audit(
 ) -> AuditReport:
     """Say what makes the scores of a run doubtful. Nothing that is wrong stops an audit.
 
-    Only a file can have faulty lines and a rank column. `TieEffect` says how the range of a measure
-    under ties is found; `seed` is that of its sample, where there are too many orders to try all.
+    Only a file can have faulty lines, and only a TREC file a rank column. `TieEffect` says how the
+    range of a measure under ties is found; `seed` is that of its sample, where there are too many
+    orders to try all.
 
     Args:
-        qrels: a `Qrels`, a dict `{query: {document: grade}}`, or the path of a TREC file.
-        run: a `Run`, a dict `{query: {document: score}}`, or the path of a TREC file.
+        qrels: a `Qrels`, a dict `{query: {document: grade}}`, or the path of a file.
+        run: a `Run`, a dict `{query: {document: score}}`, or the path of a file.
         measures: those whose range under ties is wanted.
         k: the cutoff to look at.
         profile: whose conventions to follow.

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from berryeval.auditing.report import Fault
 from berryeval.io.files import PathLike, name_of
-from berryeval.io.trec_rows import FaultyLine, RawRow, read_rows
+from berryeval.io.load import load_table, raw_rows
+from berryeval.io.trec_rows import FaultyLine, RawRow
 from berryeval.qrels import Qrels
 from berryeval.run import Run
 from berryeval.tables import QueryTable, StringColumn
@@ -45,7 +46,15 @@ def load(source: Run | Qrels | Mapping[str, Mapping[str, float]] | PathLike, kin
         return _sorted_out(_table_rows(source.table), kind, name, list(source.table.queries))
     if isinstance(source, Mapping):
         return _sorted_out(_dict_rows(source), kind, kind, list(source))
-    return _sorted_out(read_rows(source, kind), kind, name_of(source), [])
+    rows = raw_rows(source, kind)
+    if rows is not None:
+        return _sorted_out(rows, kind, name_of(source), [])
+    table = load_table(source, kind, {}, lenient=True)
+    found = _sorted_out(_table_rows(table), kind, name_of(source), list(table.queries))
+    if table.dropped:
+        left_out = f"{table.dropped} rows, repeated or without a number"
+        found.faults.insert(0, Fault("faulty line", kind, 0, text=left_out))
+    return found
 
 
 def _table_rows(table: QueryTable) -> Iterator[RawRow]:

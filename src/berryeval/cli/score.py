@@ -34,13 +34,15 @@ def score(  # noqa: PLR0913 - the options of the command
     audit: Flag = False,
     by: str | None = None,
 ) -> None:
-    """Score a run against judgments, both TREC files.
+    """Score a run against judgments.
+
+    Files may be of TREC, BEIR or MS MARCO, JSON, JSON lines or Parquet; .gz and .zst are unpacked.
 
     Example: berryeval score bm25.run qrels.txt -m nDCG@10 AP P@5
 
     Args:
-        run: The run (query Q0 document rank score tag); - reads it from stdin.
-        qrels: The judgments (query group document grade); - reads them from stdin.
+        run: The run (TREC: query Q0 document rank score tag); - reads it from stdin.
+        qrels: The judgments (TREC: query group document grade); - reads them from stdin.
         measures: What to compute: -m nDCG@10 AP, -m nDCG@10,AP, or -m twice.
         per_query: Show every query too.
         json: Print JSON, in full precision.
@@ -48,7 +50,8 @@ def score(  # noqa: PLR0913 - the options of the command
         trec_format: Print the lines of trec_eval.
         profile: Whose conventions to follow: berryeval, trec_eval, trec_eval-9, ir_measures, ...
         lenient: Leave out faulty lines and repeated documents, and count them.
-        audit: Look for what makes the scores doubtful: ties, unjudged documents, ...
+        audit: Look for what makes the scores doubtful: ties, unjudged documents, ... Faulty lines,
+            NaN and repeated documents stop the scoring; with --lenient they are listed instead.
         by: A JSON file {query: label}; shows each group of queries too.
     """
     from berryeval.cli import score_output
@@ -56,7 +59,7 @@ def score(  # noqa: PLR0913 - the options of the command
     names = split_names(measures or [])
     _check(run, qrels, names, formats=json + csv + trec_format, audit=audit)
     groups = _groups(by)
-    scores, judged = _scored(run, qrels, names, profile, lenient=lenient)
+    scores, judged = _scored(run, qrels, names, profile, lenient=lenient, audit=audit)
     report = _audited(run, qrels, names, profile) if audit else None
     if json:
         score_output.print_as_json(scores, profile, judged, report, groups, per_query=per_query)
@@ -101,7 +104,7 @@ def _check(run: str, qrels: str, names: list[str], *, formats: int, audit: bool)
 
 
 def _scored(
-    run: str, qrels: str, names: list[str], profile: str, *, lenient: bool
+    run: str, qrels: str, names: list[str], profile: str, *, lenient: bool, audit: bool
 ) -> tuple[Scores, float]:
     """The scores, and the mean share of the top 10 that is judged."""
     from berryeval.engine import evaluate
@@ -112,8 +115,11 @@ def _scored(
         _refuse_swapped(run, qrels)
     try:
         scores = evaluate(qrels, run, [*names, JUDGED], profile=profile, lenient=lenient)
-    except DataError:
+    except DataError as error:
         _refuse_swapped(run, qrels)
+        if audit and _can_be_read(run, qrels):
+            msg = f"{error}; with --lenient, --audit lists what is wrong and leaves it out"
+            raise type(error)(msg) from None
         raise
     if not scores.count:
         what = "no query of the run is judged" if scores.left_out else "there are no judgments"
@@ -121,6 +127,19 @@ def _scored(
         raise DataError(msg)
     asked = JUDGED in map(str, parse_measures(names))
     return scores if asked else scores.without(JUDGED), scores.mean[JUDGED]
+
+
+def _can_be_read(run: str, qrels: str) -> bool:
+    """Whether a lenient reader finds something in both files."""
+    from berryeval.engine import as_qrels, as_run
+    from berryeval.errors import DataError
+
+    try:
+        as_run(run, lenient=True)
+        as_qrels(qrels, lenient=True)
+    except DataError:
+        return False
+    return True
 
 
 def _refuse_swapped(run: str, qrels: str) -> None:

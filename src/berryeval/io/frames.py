@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from berryeval.errors import DataError
 from berryeval.io.columns import table_from_columns
+from berryeval.io.empty_queries import record_of_empty, with_queries
 from berryeval.io.files import PathLike, name_of, read_bytes, writing
 from berryeval.io.names import choose_columns
 from berryeval.tables import VALUE_OF, Kind, QueryTable, StringColumn
@@ -25,7 +26,9 @@ __all__ = ["FrameType", "is_frame", "read_parquet", "table_from_frame", "to_fram
 
 FrameType: TypeAlias = Literal["pandas", "polars", "arrow"]
 
+# What a Parquet file written here tells besides its rows.
 _NAME = b"berryeval.name"
+_EMPTY = b"berryeval.empty_queries"
 
 
 def _pyarrow(doing: str) -> Any:
@@ -87,7 +90,8 @@ def read_parquet(
     if not len(table.values):
         msg = f"{source}: holds no rows"
         raise DataError(msg)
-    return table
+    recorded = (arrow.schema.metadata or {}).get(_EMPTY)
+    return table if recorded is None else with_queries(table, recorded, arrow.num_rows)
 
 
 def _table_from_arrow(
@@ -231,9 +235,13 @@ def to_frame(
 def write_parquet(
     table: QueryTable, path: PathLike, kind: Kind, name: str = "", *, ranks: bool = False
 ) -> None:
-    """Write a Parquet file."""
+    """Write a Parquet file, which also tells of queries without rows."""
     pa = _pyarrow(f"{name_of(path)}: writing Parquet files")
     arrow = to_arrow(table, kind, name, ranks=ranks)
+    recorded = record_of_empty(table)
+    if recorded is not None:
+        told = {**(arrow.schema.metadata or {}), _EMPTY: recorded}
+        arrow = arrow.replace_schema_metadata(told)
     with writing(path) as stream:
         pa.parquet.write_table(arrow, stream, compression="zstd")
 

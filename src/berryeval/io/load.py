@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,11 +15,19 @@ from berryeval.io.columns import table_from_arrays
 from berryeval.io.files import STDIN, PathLike, plain_suffix
 from berryeval.io.frames import is_frame, read_parquet, table_from_frame
 from berryeval.io.json_file import read_json
+from berryeval.io.json_lines import read_json_lines, read_json_rows
+from berryeval.io.trec_rows import read_rows
 from berryeval.tables import VALUE_OF, Kind, QueryTable
 
-__all__ = ["default_values", "is_text_file", "load_table"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from berryeval.io.trec_rows import FaultyLine, RawRow
+
+__all__ = ["default_values", "is_text_file", "load_table", "raw_rows"]
 
 _PARQUET = {".parquet", ".pq"}
+_JSON_LINES = {".jsonl", ".ndjson"}
 
 
 def load_table(
@@ -33,11 +41,11 @@ def load_table(
     """The table of a dict, path, frame, or array of ids.
 
     Args:
-        source: `{query: {document: number}}`; the path of a TREC, TSV, JSON or Parquet file, or,
-            for qrels, of a BEIR folder; a frame of pandas, polars or any Arrow producer; a 2-D
-            array.
+        source: `{query: {document: number}}`; the path of a TREC, TSV, JSON, JSON lines or
+            Parquet file, or, for qrels, of a BEIR folder; a frame of pandas, polars or any Arrow
+            producer; a 2-D array.
         kind: what it holds.
-        names: which columns of a frame or Parquet file to take, by role.
+        names: which columns of a frame, Parquet or JSON lines file to take, by role.
         lenient: leave out faulty rows and count them, rather than stop at the first.
         split: which file of a BEIR folder.
     """
@@ -68,7 +76,16 @@ def is_text_file(path: PathLike) -> bool:
     """Whether this is to be read as text, a row per line."""
     if os.fspath(path) == STDIN:
         return True
-    return plain_suffix(path) not in {".json", *_PARQUET} and not _is_folder(path)
+    return plain_suffix(path) not in {".json", *_JSON_LINES, *_PARQUET} and not _is_folder(path)
+
+
+def raw_rows(path: PathLike, kind: Kind) -> Iterator[RawRow | FaultyLine] | None:
+    """The lines of a file as they stand, faulty ones too; None for one that is not of lines."""
+    if is_text_file(path):
+        return read_rows(path, kind)
+    if plain_suffix(path) in _JSON_LINES:
+        return read_json_rows(path, kind, {})
+    return None
 
 
 def _is_folder(path: PathLike) -> bool:
@@ -82,6 +99,8 @@ def _read(
         path = beir_qrels(Path(path), split)
     if plain_suffix(path) == ".json":
         return read_json(path, kind, lenient=lenient)
+    if plain_suffix(path) in _JSON_LINES:
+        return read_json_lines(path, kind, names, lenient=lenient)
     if plain_suffix(path) in _PARQUET:
         return read_parquet(path, kind, names, lenient=lenient)
     return trec.read_table(path, kind, lenient=lenient)

@@ -10,7 +10,7 @@ from berryeval.tables import VALUE_OF, Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["choose_columns", "is_header"]
+__all__ = ["choose_columns", "is_header", "is_rank_header"]
 
 # The first name that is there wins. Case, "-" and "_" make no difference.
 QUERY = ("query", "query_id", "qid", "q_id", "topic", "topic_id")
@@ -18,6 +18,7 @@ DOCUMENT = (
     "document", "document_id", "doc_id", "docid", "doc", "docno",
     "corpus_id", "passage_id", "pid", "chunk_id",
 )  # fmt: skip
+RANK = ("rank",)
 VALUE: dict[Kind, tuple[str, ...]] = {
     "run": ("score", "sim", "similarity"),
     "qrels": ("grade", "rel", "relevance", "relevance_label", "label", "score"),
@@ -63,7 +64,15 @@ def choose_columns(
 
 def is_header(columns: Sequence[str], kind: Kind) -> bool:
     """Whether these are the names of a query, a document and a number column, in this order."""
-    groups = (QUERY, DOCUMENT, VALUE[kind])
+    return _are_named(columns, (QUERY, DOCUMENT, VALUE[kind]))
+
+
+def is_rank_header(columns: Sequence[str]) -> bool:
+    """Whether these are the names of a query, a document and a rank column, in this order."""
+    return _are_named(columns, (QUERY, DOCUMENT, RANK))
+
+
+def _are_named(columns: Sequence[str], groups: tuple[tuple[str, ...], ...]) -> bool:
     return len(columns) == len(groups) and all(
         _plain(name) in aliases for name, aliases in zip(columns, groups, strict=True)
     )

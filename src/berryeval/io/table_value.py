@@ -11,6 +11,7 @@ import numpy.typing as npt
 from berryeval.io import frames, trec
 from berryeval.io.columns import number_column, string_column, table_from_arrays, table_from_columns
 from berryeval.io.json_file import read_json, write_json
+from berryeval.io.json_lines import read_json_lines
 from berryeval.io.load import default_values, load_table
 from berryeval.io.writers import write_trec
 from berryeval.tables import Kind, QueryTable
@@ -45,14 +46,14 @@ class TableValue:
 
         Args:
             source: a dict `{query: {document: number}}`; the path of a TREC, TSV (with a header, as
-                BEIR has it), JSON or Parquet file ("-" for stdin; .gz and .zst are unpacked) or,
-                for judgments, of a BEIR folder; a frame of pandas, polars, or anything else that
-                gives Arrow data; a 2-D array of ids.
+                BEIR has it; MS MARCO's runs have none), JSON, JSON lines or Parquet file ("-" for
+                stdin; .gz and .zst are unpacked) or, for judgments, of a BEIR folder; a frame of
+                pandas, polars, or anything else that gives Arrow data; a 2-D array of ids.
             lenient: leave out faulty and repeated rows and count them in `table.dropped`, rather
                 than stop at the first.
             split: which `qrels/<split>.tsv` of a BEIR folder; "test" unless told.
-            columns: which columns of a frame to take: `query=`, `document=`, and `score=` or
-                `grade=`. Usual names are known.
+            columns: which columns of a frame (keys of JSON lines) to take: `query=`, `document=`,
+                and `score=` or `grade=`. Usual names are known.
         """
         if isinstance(source, cls):
             return source
@@ -76,6 +77,14 @@ class TableValue:
     def from_json(cls, path: PathLike, *, lenient: bool = False) -> Self:
         """From a JSON file with `{query: {document: number}}`."""
         return cls._of(read_json(path, cls.kind, lenient=lenient))
+
+    @classmethod
+    def from_json_lines(cls, path: PathLike, *, lenient: bool = False, **columns: str) -> Self:
+        """From a file with an object per line; see `load` for its keys.
+
+        This is read in Python, some 25 times slower than a TREC file.
+        """
+        return cls._of(read_json_lines(path, cls.kind, columns, lenient=lenient))
 
     @classmethod
     def from_parquet(cls, path: PathLike, *, lenient: bool = False, **columns: str) -> Self:
@@ -141,17 +150,24 @@ class TableValue:
         """The same, with one row per document, for formats that know no groups."""
         return self._written()
 
-    def to_trec(self, path: PathLike) -> None:
-        """Write a TREC file; nothing is there, or all of it."""
+    def to_trec(self, path: PathLike, *, drop_empty: bool = False) -> None:
+        """Write a TREC file; nothing is there, or all of it.
+
+        The format cannot tell of a query without rows, and whoever reads the file would average
+        over fewer queries: such a query is a `DataError`, or left out with `drop_empty`.
+        """
         table, name = self._written()
-        write_trec(table, path, self.kind, name)
+        write_trec(table, path, self.kind, name, drop_empty=drop_empty)
 
     def to_json(self, path: PathLike) -> None:
         """Write a JSON file; nothing is there, or all of it."""
         write_json(self._written_flat()[0], path)
 
     def to_parquet(self, path: PathLike) -> None:
-        """Write a Parquet file; nothing is there, or all of it."""
+        """Write a Parquet file; nothing is there, or all of it.
+
+        Queries without rows stand in the metadata of the file, where `load` finds them.
+        """
         table, name = self._written_flat()
         frames.write_parquet(table, path, self.kind, name, ranks=self.kind == "run")
 

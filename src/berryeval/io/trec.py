@@ -6,14 +6,15 @@ A run may have more columns than six, which are ignored, as trec_eval does. The 
 used: the order is that of the scores. A document may be judged once in each of several groups.
 
 A file whose first line names three columns separated by tabs ("query-id corpus-id score", as BEIR
-has it) holds these three in every line, separated by tabs.
+has it) holds these three in every line, separated by tabs. The third may be a rank instead, which
+becomes the score -rank; `berryeval.io.layouts` says when a file without a header is read so.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,27 +22,33 @@ import numpy.typing as npt
 from berryeval import _backend
 from berryeval.errors import DataError, RepeatedDocumentError
 from berryeval.io.files import PathLike, name_of, read_bytes
-from berryeval.io.names import is_header
+from berryeval.io.layouts import (
+    Layout,
+    expected_columns,
+    layout_of,
+    raise_unnamed,
+    split_line,
+    with_ranks,
+)
 from berryeval.tables import VALUE_OF, Kind, QueryTable, StringColumn
 
-__all__ = ["Kind", "raise_line_error", "read_table", "table_from_text"]
-
-Layout = Literal["run", "qrels", "run tsv", "qrels tsv"]
+__all__ = [
+    "Kind",
+    "parse_columns",
+    "places",
+    "raise_line_error",
+    "read_table",
+    "table_from_text",
+]
 
 _NUMBER = re.compile(
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?i:inf(?:inity)?))"
 )
 _NAN = re.compile(rb"[+-]?(?i:nan)(?:\([0-9A-Za-z_]*\))?")
-_COLUMNS: dict[Layout, str] = {
-    "run": "6 columns (query Q0 document rank score tag)",
-    "qrels": "4 columns (query group document grade)",
-    "run tsv": "3 columns separated by tabs (query document score)",
-    "qrels tsv": "3 columns separated by tabs (query document grade)",
-}
 # By query, then by document and group: the number and its line.
 _Rows: TypeAlias = dict[bytes, dict[tuple[bytes, bytes], tuple[float, int]]]
 _SHOWN = 60
-_LONGEST_HEADER = 200
+_EXACT = 2.0**53
 
 
 def read_table(path: PathLike, kind: Kind, *, lenient: bool = False) -> QueryTable:
@@ -53,13 +60,13 @@ def table_from_text(
     text: npt.NDArray[np.uint8], kind: Kind, source: str, *, lenient: bool = False
 ) -> QueryTable:
     """The table of a file's bytes."""
-    layout, text = _layout_of(text, kind)
+    layout, text, named = layout_of(text, kind)
     if _backend.native is None:
         found = _read_python(text.tobytes(), layout, lenient=lenient)
     else:
         found = _backend.native.read_table(layout, text, lenient)
     if not isinstance(found, dict):
-        raise_line_error(source, layout, *found)
+        raise_line_error(source, layout, *found, named=named)
     columns: dict[str, Any] = found
     if not len(columns["values"]):
         left_out = f" that can be used ({columns['dropped']} left out)" if lenient else ""
@@ -70,7 +77,7 @@ def table_from_text(
         labels["group"] = StringColumn(*columns["seconds"])
     elif layout == "run":
         labels["tag"] = columns["tag"].decode()
-    return QueryTable(
+    table = QueryTable(
         queries=StringColumn(*columns["queries"]),
         offsets=columns["offsets"],
         documents=StringColumn(*columns["documents"]),
@@ -80,40 +87,43 @@ def table_from_text(
         dropped=columns["dropped"],
         distinct=layout != "qrels",
     )
-
-
-def _layout_of(text: npt.NDArray[np.uint8], kind: Kind) -> tuple[Layout, npt.NDArray[np.uint8]]:
-    """How the lines look, and the text without its header; its line end stays, and is counted."""
-    first = text[:_LONGEST_HEADER].tobytes().split(b"\n")[0]
-    names = first.decode(errors="replace").split("\t")
-    if not is_header(names, kind):
-        return kind, text
-    return ("run tsv" if kind == "run" else "qrels tsv"), text[len(first) :]
+    return table if named else with_ranks(table)
 
 
 def raise_line_error(
-    source: str, layout: Layout, problem: str, line: int, found: bytes
+    source: str, layout: Layout, problem: str, line: int, found: bytes, *, named: bool = True
 ) -> NoReturn:
     """Say what is wrong with a line: the one place where these words are chosen."""
     text = found.decode(errors="backslashreplace").strip()
     shown = repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
-    columns = _split(found, layout)
-    value = VALUE_OF["run" if layout.startswith("run") else "qrels"]
+    columns = split_line(found, layout)
+    value = _value_name(layout)
+    if not named and problem in {"number", "nan"}:
+        raise_unnamed(source, line, f"{shown} is no rank")
     if problem == "columns":
-        said = f"expected {_COLUMNS[layout]}, found {len(columns)}: {shown}"
+        expected = expected_columns(layout, found, line, named=named)
+        said = f"expected {expected}, found {len(columns)}: {shown}"
     elif problem == "encoding":
         said = f"not UTF-8 text (a binary file?): {shown}"
     elif problem == "duplicate":
-        document = columns[_places(layout)[0]].decode()
+        document = columns[places(layout)[0]].decode()
         said = f"document {document!r} stands twice in query {columns[0].decode()!r}"
     elif problem == "nan":
         said = f"the {value} must not be NaN"
     elif problem == "infinite":
         said = f"the {value} must be finite, found {shown}"
+    elif problem == "rank":
+        said = f"the rank must be a whole number from 1 up, found {shown}"
     else:
         said = f"the {value} must be a number, found {shown}"
     msg = f"{source}:{line}: {said}"
     raise (RepeatedDocumentError if problem == "duplicate" else DataError)(msg)
+
+
+def _value_name(layout: Layout) -> str:
+    if layout == "run ranks tsv":
+        return "rank"
+    return VALUE_OF["run" if layout.startswith("run") else "qrels"]
 
 
 def _read_python(
@@ -124,10 +134,10 @@ def _read_python(
     dropped = 0
     tag = b""
     for number, line in enumerate(text.split(b"\n"), start=1):
-        columns = _split(line, layout)
+        columns = split_line(line, layout)
         if not line.split() or ("tsv" not in layout and columns[0].startswith(b"#")):
             continue
-        parsed = _parse(columns, layout, line)
+        parsed = parse_columns(columns, layout, line)
         if not isinstance(parsed[1], bytes):
             document, value, second = parsed
             tag = columns[5] if layout == "run" else b""
@@ -157,24 +167,20 @@ def _columns(rows: _Rows, layout: Layout) -> dict[str, Any]:
     }
 
 
-def _split(line: bytes, layout: Layout) -> list[bytes]:
-    return line.removesuffix(b"\r").split(b"\t") if "tsv" in layout else line.split()
-
-
-def _places(layout: Layout) -> tuple[int, int]:
+def places(layout: Layout) -> tuple[int, int]:
     """Which columns are the document and the number."""
     if "tsv" in layout:
         return 1, 2
     return (2, 4) if layout == "run" else (2, 3)
 
 
-def _parse(
+def parse_columns(  # noqa: PLR0911 - one for each thing that can be wrong
     columns: list[bytes], layout: Layout, line: bytes
 ) -> tuple[bytes, float, bytes] | tuple[str, bytes]:
     """Document, number and second column of a line, or what is wrong with which text."""
     if not _is_text(line):
         return "encoding", line
-    document, number = _places(layout)
+    document, number = places(layout)
     width = 6 if layout == "run" else number + 1
     if len(columns) < width or (layout != "run" and len(columns) > width) or b"" in columns:
         return "columns", line
@@ -186,7 +192,10 @@ def _parse(
     value = float(text)
     if layout.startswith("qrels") and math.isinf(value):
         return "infinite", text
-    return columns[document], value, columns[1]
+    if layout != "run ranks tsv":
+        return columns[document], value, columns[1]
+    is_rank = 1 <= value < _EXACT and value.is_integer()
+    return (columns[document], -value, columns[1]) if is_rank else ("rank", text)
 
 
 def _is_text(line: bytes) -> bool:

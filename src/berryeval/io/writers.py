@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from berryeval.errors import DataError
+from berryeval.io.empty_queries import empty_queries
 from berryeval.io.files import PathLike, writing
 
 if TYPE_CHECKING:
@@ -17,12 +18,16 @@ __all__ = ["write_trec"]
 _EXACT = 2.0**53
 
 
-def write_trec(table: QueryTable, path: PathLike, kind: Kind, name: str = "run") -> None:
+def write_trec(
+    table: QueryTable, path: PathLike, kind: Kind, name: str = "run", *, drop_empty: bool = False
+) -> None:
     """Write qrels, or a run whose rows stand in the order of their ranks.
 
-    Numbers are written so that reading them gives the same bits. A query without rows leaves no
-    trace, as the format has no way to tell of it.
+    Numbers are written so that reading them gives the same bits. The format has no way to tell of
+    a query without rows, so that one is an error unless `drop_empty` leaves it out.
     """
+    if not drop_empty:
+        _refuse_empty(table, kind)
     tag = "_".join(name.split()) or "run"
     with writing(path) as stream:
         for query, start, end in _groups(table):
@@ -41,6 +46,20 @@ def write_trec(table: QueryTable, path: PathLike, kind: Kind, name: str = "run")
                     for second, document, value in zip(groups, documents, values, strict=True)
                 ]
             stream.write("".join(lines).encode())
+
+
+def _refuse_empty(table: QueryTable, kind: Kind) -> None:
+    empty = empty_queries(table)
+    if not empty:
+        return
+    more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
+    has = "have" if more else "has"
+    msg = (
+        f"a TREC file cannot hold a query without rows, and {empty[0]!r}{more} {has} none in "
+        f"{'this run' if kind == 'run' else 'these judgments'}; write JSON or Parquet, or leave "
+        "such queries out with drop_empty=True"
+    )
+    raise DataError(msg)
 
 
 def _groups(table: QueryTable) -> Iterator[tuple[str, int, int]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
@@ -85,15 +85,23 @@ class Definition:
                 raise MeasureError(msg)
             values[parameter.name] = parameter.checked(self.name, value)
         _check_scale(self.name, values)
-        return Measure(self, tuple(values.items()))
+        return Measure(self, tuple(values.items()), frozenset(chosen))
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure with its parameters, ready to be computed. Its text is its canonical spelling."""
+    """A measure with its parameters, ready to be computed. Its text is its canonical spelling.
+
+    Attributes:
+        definition: which measure it is.
+        values: the value of every parameter.
+        given: the parameters that were chosen, be it as our default has them; a profile's defaults
+            leave them alone. Measures that compute the same are equal, whatever was given.
+    """
 
     definition: Definition
     values: tuple[tuple[str, Any], ...]
+    given: frozenset[str] = field(default=frozenset(), compare=False)
 
     @cached_property
     def params(self) -> dict[str, Any]:

@@ -14,19 +14,20 @@ c). Every preference is one of these:
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["Group", "JudgedPreferences", "Pair", "Preference", "Tally", "judge_preferences"]
+__all__ = ["Group", "JudgedPreferences", "Numbers", "Preference", "Tally", "judge_preferences"]
 
 
 class Preference(NamedTuple):
@@ -38,7 +39,7 @@ class Preference(NamedTuple):
     level: float
 
 
-Pair: TypeAlias = tuple[int, int]
+Numbers: TypeAlias = npt.NDArray[np.int64]
 
 
 class Tally(NamedTuple):
@@ -48,38 +49,52 @@ class Tally(NamedTuple):
     possible: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Group:
     """The preferences of one judgment group, between documents by number.
 
     Attributes:
-        pairs: (preferred, other), as often as it was said.
+        preferred: the preferred document of every pair, as often as it was said.
+        other: the other document of every pair.
         levels: the documents of each level, highest first, best rank first; () for a group with
             several subgroups, where a level alone says nothing.
-        grades: the level of each document.
+        documents: every document that has a level,
+        grades: and its level.
         retrieved: the documents with a lower number than this are in the ranking.
     """
 
-    pairs: Sequence[Pair]
-    levels: Sequence[Sequence[int]]
-    grades: Sequence[tuple[int, float]]
+    preferred: Numbers
+    other: Numbers
+    levels: Sequence[Numbers]
+    documents: Numbers
+    grades: npt.NDArray[np.float64]
     retrieved: int
 
     @cached_property
     def counts(self) -> tuple[Tally, Tally, int]:
         """Fulfilled and possible of those retrieved, the same of those implied, notoccur."""
-        return _tally(self.pairs, self.retrieved)
+        first, second = self.preferred < self.retrieved, self.other < self.retrieved
+        both = first & second
+        fulfilled = _count(both & (self.preferred < self.other))
+        return (
+            Tally(fulfilled, _count(both)),
+            Tally(_count(first & ~second), _count(first ^ second)),
+            _count(~first & ~second),
+        )
 
-    def relevant(self, below: float = math.inf) -> int:
-        """How many documents with a number lower than `below` have a level above 0."""
-        return sum(level > 0 and number < below for number, level in self.grades)
+    def relevant(self, below: int | None = None) -> int:
+        """How many documents (with a number lower than `below`) have a level above 0."""
+        return _count(self._grades(below) > 0)
 
-    def nonrelevant(self, below: float = math.inf) -> int:
-        """How many documents with a number lower than `below` have no level above 0."""
-        return sum(level <= 0 and number < below for number, level in self.grades)
+    def nonrelevant(self, below: int | None = None) -> int:
+        """How many documents (with a number lower than `below`) have no level above 0."""
+        return _count(self._grades(below) <= 0)
+
+    def _grades(self, below: int | None) -> npt.NDArray[np.float64]:
+        return self.grades if below is None else self.grades[self.documents < below]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class JudgedPreferences:
     """One ranking after the join with its preferences; the only thing these measures see.
 
@@ -90,35 +105,24 @@ class JudgedPreferences:
     retrieved: int
 
     @cached_property
-    def agreement(self) -> dict[Pair, float]:
+    def agreement(self) -> tuple[Numbers, Numbers, npt.NDArray[np.float64]]:
         """For pairs that any group speaks of: the share of what is said that the ranking keeps.
 
-        The lower number comes first; pairs are in order.
+        Gives the lower number of each pair, the higher one, and the share; pairs are in order.
         """
-        said = Counter(pair for group in self.groups for pair in group.pairs)
-        pairs = sorted({(min(pair), max(pair)) for pair in said})
-        return {
-            (first, second): said[first, second] / (said[first, second] + said[second, first])
-            for first, second in pairs
-        }
+        nothing = np.zeros(0, dtype=np.int64)
+        preferred = np.concatenate([nothing, *(group.preferred for group in self.groups)])
+        other = np.concatenate([nothing, *(group.other for group in self.groups)])
+        size = int(max(preferred.max(initial=0), other.max(initial=0))) + 1
+        codes = np.minimum(preferred, other) * size + np.maximum(preferred, other)
+        pairs, place_of = np.unique(codes, return_inverse=True)
+        said = np.bincount(place_of, minlength=len(pairs))
+        kept = np.bincount(place_of[preferred < other], minlength=len(pairs))
+        return pairs // size, pairs % size, kept / said
 
 
-def _tally(pairs: Iterable[Pair], retrieved: int) -> tuple[Tally, Tally, int]:
-    """Count pairs (preferred, other): retrieved, implied, notoccur."""
-    fulfilled = possible = implied_fulfilled = implied = notoccur = 0
-    for preferred, other in pairs:
-        if preferred < retrieved:
-            if other < retrieved:
-                possible += 1
-                fulfilled += preferred < other
-            else:
-                implied += 1
-                implied_fulfilled += 1
-        elif other < retrieved:
-            implied += 1
-        else:
-            notoccur += 1
-    return Tally(fulfilled, possible), Tally(implied_fulfilled, implied), notoccur
+def _count(flags: npt.NDArray[np.bool_]) -> int:
+    return int(np.count_nonzero(flags))
 
 
 def judge_preferences(rows: Iterable[Preference], ranking: Sequence[bytes]) -> JudgedPreferences:
@@ -150,19 +154,18 @@ def _leveled(rows: list[Preference], numbers: Mapping[bytes, int], retrieved: in
         if seen.setdefault(row.document, row.level) != row.level:
             msg = f"document {row.document.decode()!r} has two levels in group {_name(row)}"
             raise DataError(msg)
-    levels = [
-        [numbers[row.document] for row in members]
-        for _, members in groupby(rows, key=lambda row: row.level)
-    ]
-    pairs = [
-        (preferred, other)
-        for place, level in enumerate(levels)
-        for lower in levels[place + 1 :]
-        for preferred in level
-        for other in lower
-    ]
-    grades = [(numbers[row.document], row.level) for row in rows]
-    return Group(pairs, levels, grades, retrieved)
+    documents = np.array([numbers[row.document] for row in rows], dtype=np.int64)
+    grades = np.array([row.level for row in rows], dtype=np.float64)
+    starts = np.flatnonzero(grades[1:] != grades[:-1]) + 1
+    levels = np.split(documents, starts)
+    bounds = [*starts.tolist(), len(documents)]
+    preferred, other = [], []
+    for level, end in zip(levels, bounds, strict=True):
+        preferred.append(np.repeat(level, len(documents) - end))
+        other.append(np.tile(documents[end:], len(level)))
+    return Group(
+        np.concatenate(preferred), np.concatenate(other), levels, documents, grades, retrieved
+    )
 
 
 def _combined(rows: list[Preference], numbers: Mapping[bytes, int], retrieved: int) -> Group:
@@ -181,27 +184,39 @@ def _combined(rows: list[Preference], numbers: Mapping[bytes, int], retrieved: i
                 )
                 raise DataError(msg)
             grades[number] = row.level
-            for other in subgroup:
-                if other.level < row.level and other.document != row.document:
-                    better_than[number] |= 1 << numbers[other.document]
+        lower = 0
+        for _, same in groupby(reversed(subgroup), key=lambda row: row.level):
+            level = [numbers[row.document] for row in same]
+            for number in level:
+                better_than[number] |= lower & ~(1 << number)
+            for number in level:
+                lower |= 1 << number
     _close(better_than)
     for number, lower in enumerate(better_than):
         if lower >> number & 1:
             msg = f"the preferences of group {_name(rows[0])} contradict each other"
             raise DataError(msg)
-    pairs = [
-        (preferred, other)
-        for preferred, lower in enumerate(better_than)
-        for other in range(len(numbers))
-        if lower >> other & 1
-    ]
+    preferred, other = _pairs(better_than)
     known = sorted((number, level) for number, level in grades.items() if level >= 0)
-    return Group(pairs, (), known, retrieved)
+    documents = np.array([number for number, _ in known], dtype=np.int64)
+    levels = np.array([level for _, level in known], dtype=np.float64)
+    return Group(preferred, other, (), documents, levels, retrieved)
+
+
+def _pairs(better_than: list[int]) -> tuple[Numbers, Numbers]:
+    """The pairs of a relation that is given as a bit set per number."""
+    size = (len(better_than) + 7) // 8
+    packed = b"".join(row.to_bytes(size, "little") for row in better_than)
+    table = np.frombuffer(packed, dtype=np.uint8).reshape(len(better_than), size)
+    preferred, other = np.nonzero(np.unpackbits(table, axis=1, bitorder="little"))
+    return preferred, other
 
 
 def _close(rows: list[int]) -> None:
     """Make a relation transitive, in place (Warshall)."""
     for middle, reached in enumerate(rows):
+        if not reached:
+            continue
         for start, row in enumerate(rows):
             if row >> middle & 1:
                 rows[start] |= reached

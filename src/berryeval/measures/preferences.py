@@ -7,11 +7,12 @@ Undefined cases are decided as trec_eval decides them; each formula says how.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
-from berryeval.measures.preference_groups import Group, JudgedPreferences, Pair, Tally
+import numpy as np
+
+from berryeval.measures.preference_groups import Group, JudgedPreferences, Tally
 
 __all__ = ["PREFERENCE_MEASURES"]
 
@@ -69,14 +70,14 @@ def _pair_mean(*, implied: bool, notoccur: bool) -> Formula:
     """
 
     def mean(judged: JudgedPreferences) -> float:
-        shares = judged.agreement
-        ret = [share for pair, share in shares.items() if pair[1] < judged.retrieved]
-        imp = [share for (a, b), share in shares.items() if a < judged.retrieved <= b]
+        first, second, shares = judged.agreement
+        ret = shares[second < judged.retrieved]
+        imp = shares[(first < judged.retrieved) & (second >= judged.retrieved)]
         counted = len(ret) + implied * len(imp)
         counted += notoccur * (len(shares) - len(ret) - len(imp))
-        total = 0.0
-        for share in ret + (imp if implied else []):
-            total += share
+        taken = np.concatenate([ret, imp]) if implied else ret
+        # One after the other, in this order: another order may give another last bit.
+        total = float(np.add.accumulate(taken)[-1]) if len(taken) else 0.0
         return total / counted if counted else 0.0
 
     return mean
@@ -105,7 +106,7 @@ def _balanced(group: Group) -> Tally:
     """With the R best ranked nonrelevant documents, or filled up to R that no ranking has."""
     relevant, nonrelevant = group.relevant(), group.nonrelevant()
     if relevant < nonrelevant:
-        return _trimmed(group, relevant, relevant, math.inf)
+        return _trimmed(group, relevant, relevant, None)
     fulfilled, possible = _all(group)
     more = relevant - nonrelevant
     return Tally(fulfilled + group.relevant(group.retrieved) * more, possible + relevant * more)
@@ -121,29 +122,38 @@ def _balanced_ret(group: Group) -> Tally:
     return Tally(fulfilled + relevant * more, possible + group.relevant() * more)
 
 
-def _trimmed(group: Group, kept: int, kept_combined: int, below: float) -> Tally:
+def _trimmed(group: Group, kept: int, kept_combined: int, below: int | None) -> Tally:
     """Count again with fewer nonrelevant documents, of documents numbered lower than `below`.
 
     As trec_eval counts: in a group of one subgroup, the `kept` best of the lowest level are
     compared with every document, themselves and the rest of their level included.
     """
-    pairs: list[Pair]
     if group.levels:
-        levels = [[number for number in level if number < below] for level in group.levels]
-        lowest = [number for number in group.levels[-1][:kept] if number < below]
-        pairs = [
-            (preferred, other)
-            for place, level in enumerate(levels)
-            for lower in [*levels[place + 1 : -1], lowest]
-            for preferred in level
-            for other in lower
-        ]
-    else:
-        nonrelevant = [number for number, level in group.grades if level == 0]
-        dropped = set(nonrelevant[kept_combined:])
-        pairs = [pair for pair in group.pairs if max(pair) < below and dropped.isdisjoint(pair)]
-    fulfilled = sum(preferred < min(other, group.retrieved) for preferred, other in pairs)
-    return Tally(fulfilled, len(pairs))
+        return _trimmed_levels(group, kept, below)
+    nonrelevant = group.documents[group.grades == 0]
+    dropped = nonrelevant[kept_combined:]
+    stays = ~(np.isin(group.preferred, dropped) | np.isin(group.other, dropped))
+    if below is not None:
+        stays &= np.maximum(group.preferred, group.other) < below
+    preferred, other = group.preferred[stays], group.other[stays]
+    fulfilled = np.count_nonzero(preferred < np.minimum(other, group.retrieved))
+    return Tally(int(fulfilled), len(preferred))
+
+
+def _trimmed_levels(group: Group, kept: int, below: int | None) -> Tally:
+    levels = list(group.levels)
+    lowest = levels[-1][:kept]
+    if below is not None:
+        levels = [level[level < below] for level in levels]
+        lowest = lowest[lowest < below]
+    fulfilled = possible = 0
+    for place, level in enumerate(levels):
+        others = np.concatenate([*levels[place + 1 : -1], lowest])
+        possible += len(level) * len(others)
+        # Numbers rise inside of a level.
+        reached = np.searchsorted(level, np.minimum(others, group.retrieved))
+        fulfilled += int(reached.sum())
+    return Tally(fulfilled, possible)
 
 
 PREFERENCE_MEASURES: Final[Mapping[str, Formula]] = {
