@@ -27,7 +27,8 @@ std::size_t first_not_above(const std::vector<double>& falling, double key) {
 std::uint64_t QueryJudge::hash_of_document(std::string_view document) { return hash_of(document); }
 
 void QueryJudge::reserve(Table& table, std::size_t count) {
-  const std::size_t size = std::bit_ceil(std::max<std::size_t>(4, 3 * count));
+  // Mostly free even if there is a single document: a search should end at the first slot.
+  const std::size_t size = std::bit_ceil(std::max<std::size_t>(128, 3 * count));
   if (table.slots.size() < size) {
     table.slots.assign(size, Slot{});
   } else {

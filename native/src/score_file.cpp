@@ -8,6 +8,7 @@
 
 #include "berryeval/document_set.hpp"
 #include "berryeval/parallel.hpp"
+#include "berryeval/run_lines.hpp"
 #include "berryeval/trec_text.hpp"
 
 namespace berryeval {
@@ -55,31 +56,21 @@ class PartScorer {
   // Scores the queries of `text`, or gives up, and makes the other parts give up too.
   void score(std::string_view text, Part& part) {
     if (!score_lines(text, part) || !finish(part)) clean_.store(false, std::memory_order_relaxed);
+    part.tag = tag_;  // once: the parts lie side by side in memory
   }
 
  private:
   bool score_lines(std::string_view text, Part& part) {
-    const bool plain = is_plain(text);
-    TextRow row{};
-    std::string_view found;
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t stop = line_end(text, at);
-      const std::string_view line = text.substr(at, stop - at);
-      at = stop + 1;
-      const LineProblem problem = parse_line(TextKind::run, line, row, found);
-      if (problem != LineProblem::none || row.query.front() == '#') {
-        if (has_content(TextKind::run, line)) return false;
-        continue;
-      }
-      if (!plain && !is_text(line)) return false;
-      if (row.query != query_) {
+    const auto take = [&](const TextRow& row) {
+      if (!same_text(row.query, query_)) {
         if (!finish(part) || !clean_.load(std::memory_order_relaxed)) return false;
         query_ = row.query;
       }
       rows_.push_back({row.document, row.value});
-      part.tag = row.tag;
-    }
-    return true;
+      tag_ = row.tag;
+      return true;
+    };
+    return RunLines(take).read(text);
   }
 
   // Scores the query that is complete. False if it cannot be.
@@ -105,6 +96,7 @@ class PartScorer {
   std::atomic<bool>& clean_;
   QueryScorer scorer_;
   std::string_view query_;
+  std::string_view tag_;
   std::vector<Scored> rows_;
   DocumentSet seen_;
 };
