@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 #include <set>
 #include <string>
@@ -15,6 +16,7 @@
 #include "berryeval/parse_number.hpp"
 #include "berryeval/read_table.hpp"
 #include "berryeval/score_file.hpp"
+#include "berryeval/string_views.hpp"
 
 namespace {
 
@@ -261,6 +263,37 @@ void test_grouping() {
   }
 }
 
+// Views of these strings, those too long for a view in a buffer of exactly their size.
+void test_views() {
+  Texts random;
+  for (int round = 0; round < 20; ++round) {
+    berryeval::StringBuilder strings;
+    std::vector<char> views, buffer;
+    const std::size_t rows = round == 0 ? 200000 : random.below(50);
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::string text(random.below(17), static_cast<char>('a' + random.below(2)));
+      strings.add(text);
+      std::uint32_t view[4] = {static_cast<std::uint32_t>(text.size()), 0, 0,
+                               static_cast<std::uint32_t>(buffer.size())};
+      if (text.size() > berryeval::StringViews::kLongestInside) {
+        buffer.insert(buffer.end(), text.begin(), text.end());
+      } else {
+        view[3] = 0;
+        std::memcpy(&view[1], text.data(), text.size());
+      }
+      const auto* const bytes = reinterpret_cast<const char*>(view);
+      views.insert(views.end(), bytes, bytes + sizeof view);
+    }
+    const std::string_view all(buffer.data(), buffer.size());
+    const auto copy = berryeval::copy_of({views.data(), rows, {&all, 1}}, 3);
+    check(std::vector<char>(copy.data.get(), copy.data.get() + copy.size) == strings.data,
+          "the strings of views are copied");
+    check(std::vector<std::int64_t>(copy.offsets.get(), copy.offsets.get() + rows + 1) ==
+              strings.offsets,
+          "and where they begin");
+  }
+}
+
 void test_numbers() {
   const auto is = [](std::string_view text, double value) {
     const auto found = berryeval::parse_number(text);
@@ -300,6 +333,7 @@ int main() {
   test_unusual_lines();
   test_gaps();
   test_grouping();
+  test_views();
   test_numbers();
   std::printf("%d checks, %d failures\n", checks, failures);
   return failures == 0 ? 0 : 1;
