@@ -13,8 +13,6 @@ from berryeval.errors import DataError
 from berryeval.io import trec
 from berryeval.io.columns import table_from_arrays
 from berryeval.io.files import STDIN, PathLike, plain_suffix
-from berryeval.io.frames import is_frame, read_parquet, table_from_frame
-from berryeval.io.json_file import read_json
 from berryeval.tables import VALUE_OF, Kind, QueryTable
 
 __all__ = ["default_values", "is_text_file", "load_table"]
@@ -47,6 +45,8 @@ def load_table(
         return _read(source, kind, names, lenient=lenient, split=split)
     if isinstance(source, np.ndarray):
         return table_from_arrays(source, default_values(source, kind), None, kind, lenient=lenient)
+    from berryeval.io.frames import is_frame, table_from_frame
+
     if is_frame(source):
         return table_from_frame(source, kind, names, lenient=lenient)
     msg = (
@@ -81,8 +81,12 @@ def _read(
     if kind == "qrels" and _is_folder(path):
         path = beir_qrels(Path(path), split)
     if plain_suffix(path) == ".json":
+        from berryeval.io.json_file import read_json
+
         return read_json(path, kind, lenient=lenient)
     if plain_suffix(path) in _PARQUET:
+        from berryeval.io.frames import read_parquet
+
         return read_parquet(path, kind, names, lenient=lenient)
     return trec.read_table(path, kind, lenient=lenient)
 
