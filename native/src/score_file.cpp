@@ -15,7 +15,9 @@ namespace berryeval {
 namespace {
 
 // Below this many bytes another thread costs more than it saves.
-constexpr std::size_t kBytesPerThread = std::size_t{1} << 18;
+constexpr std::size_t kBytesPerPart = std::size_t{1} << 18;
+// A thread that is held up leaves the parts it has not begun to the others.
+constexpr std::size_t kPartsPerThread = 8;
 
 using QueryIndex = std::unordered_map<std::string_view, std::size_t, HashOfText>;
 
@@ -134,12 +136,13 @@ FileOutcome score_run_text(const Task& task, std::string_view text, std::size_t 
   for (std::size_t query = 0; query < queries; ++query)
     index.emplace(task.qrels.queries[query], query);
 
-  const std::size_t parts = std::clamp<std::size_t>(threads, 1, 1 + text.size() / kBytesPerThread);
+  const std::size_t parts =
+      std::clamp<std::size_t>(threads * kPartsPerThread, 1, 1 + text.size() / kBytesPerPart);
   const std::vector<std::size_t> bounds = bounds_of(text, parts);
   const auto taken = std::make_unique<std::atomic_flag[]>(queries);
   std::atomic<bool> clean{true};
   std::vector<Part> found(parts);
-  for_each_part(parts, parts, [&](std::size_t part, std::size_t, std::size_t) {
+  for_each_item(parts, threads, [&](std::size_t part) {
     PartScorer(task, index, taken.get(), clean)
         .score(text.substr(bounds[part], bounds[part + 1] - bounds[part]), found[part]);
   });
