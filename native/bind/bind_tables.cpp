@@ -171,20 +171,40 @@ nb::object table_from_dict(const nb::object& rows, bool finite, const nb::tuple&
       text_of(std::move(reader.documents)), hand_over<double>(std::move(reader.values)));
 }
 
-nb::tuple group_rows(const Text& queries, const Text& documents, std::size_t threads) {
-  const berryeval::Strings query_of = strings_of(queries);
+template <class Queries>
+nb::tuple group(const Queries& queries, const Text& documents, std::size_t threads) {
   const berryeval::Strings document_of = strings_of(documents);
-  require(query_of.count == document_of.count, "as many queries as documents are needed");
+  require(queries.count == document_of.count, "as many queries as documents are needed");
   berryeval::Grouping grouping;
   {
     const nb::gil_scoped_release release;
-    grouping = berryeval::group_rows(query_of, document_of, threads);
+    grouping = berryeval::group_rows(queries, document_of, threads);
   }
   const nb::object order =
       grouping.in_place ? nb::none() : nb::cast(hand_over<std::int64_t>(std::move(grouping.order)));
   return nb::make_tuple(text_of(std::move(grouping.queries)),
                         hand_over<std::int64_t>(std::move(grouping.offsets)), order,
                         hand_over<std::int64_t>(std::move(grouping.repeated)));
+}
+
+nb::tuple group_rows(const Text& queries, const Text& documents, std::size_t threads) {
+  return group(strings_of(queries), documents, threads);
+}
+
+nb::tuple group_view_rows(const Views& queries, const Text& documents, std::size_t threads) {
+  const auto buffers = buffers_of(queries);
+  return group(views_of(queries, buffers), documents, threads);
+}
+
+nb::tuple copy_views(const Views& views, std::size_t threads) {
+  const auto buffers = buffers_of(views);
+  const berryeval::StringViews strings = views_of(views, buffers);
+  berryeval::OwnedStrings copy;
+  {
+    const nb::gil_scoped_release release;
+    copy = berryeval::copy_of(strings, threads);
+  }
+  return text_of(std::move(copy));
 }
 
 nb::tuple take_strings(const Text& text, const Column<const std::int64_t>& places) {
@@ -207,6 +227,11 @@ void bind_tables(nb::module_& module) {
   module.def("group_rows", &group_rows, "queries"_a.noconvert(), "documents"_a.noconvert(),
              "threads"_a,
              "Group rows by query: queries, offsets, order (None: as they stand), repeated rows.");
+  module.def("group_view_rows", &group_view_rows, "queries"_a.noconvert(),
+             "documents"_a.noconvert(), "threads"_a,
+             "The same with queries as Arrow's views, which are read where they lie.");
+  module.def("copy_views", &copy_views, "views"_a.noconvert(), "threads"_a,
+             "Arrow's views as a column of strings.");
   module.def("take_strings", &take_strings, "text"_a.noconvert(), "places"_a.noconvert(),
              "The strings at these places.");
   module.def("decimal_strings", &decimal_strings, "numbers"_a.noconvert(),

@@ -4,12 +4,18 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "berryeval/string_views.hpp"
 #include "berryeval/strings.hpp"
 
 template <class T>
@@ -41,6 +47,25 @@ inline berryeval::Strings strings_of(const Text& text) {
           text.second.size() - 1};
 }
 
+// Arrow's views and the buffers they point into.
+using Views = std::pair<Column<const std::uint8_t>, std::vector<Column<const std::uint8_t>>>;
+
+inline std::vector<std::string_view> buffers_of(const Views& views) {
+  std::vector<std::string_view> buffers;
+  for (const auto& buffer : views.second) {
+    buffers.emplace_back(reinterpret_cast<const char*>(buffer.data()), buffer.size());
+  }
+  return buffers;
+}
+
+// `buffers` must outlive what is returned.
+inline berryeval::StringViews views_of(const Views& views,
+                                       std::span<const std::string_view> buffers) {
+  constexpr std::size_t kSize = berryeval::StringViews::kSize;
+  require(views.first.size() % kSize == 0, "a view has sixteen bytes");
+  return {reinterpret_cast<const char*>(views.first.data()), views.first.size() / kSize, buffers};
+}
+
 // Hands a vector over to NumPy, as an array of `As`, without copying it.
 template <class As, class T>
 auto hand_over(std::vector<T>&& items) {
@@ -50,6 +75,21 @@ auto hand_over(std::vector<T>&& items) {
   nanobind::capsule owner(owned,
                           [](void* at) noexcept { delete static_cast<std::vector<T>*>(at); });
   return Array(owned->data(), {owned->size()}, owner);
+}
+
+template <class As, class T>
+auto hand_over(std::unique_ptr<T[]>&& items, std::size_t size) {
+  static_assert(sizeof(As) == sizeof(T));
+  using Array = nanobind::ndarray<nanobind::numpy, As, nanobind::ndim<1>>;
+  T* const owned = items.release();
+  nanobind::capsule owner(owned, [](void* at) noexcept { delete[] static_cast<T*>(at); });
+  return Array(owned, {size}, owner);
+}
+
+inline nanobind::tuple text_of(berryeval::OwnedStrings&& strings) {
+  return nanobind::make_tuple(
+      hand_over<std::uint8_t>(std::move(strings.data), strings.size),
+      hand_over<std::int64_t>(std::move(strings.offsets), strings.count + 1));
 }
 
 inline nanobind::tuple text_of(berryeval::StringBuilder&& builder) {

@@ -43,17 +43,19 @@ std::optional<Duplicate> evaluate(const Task& task, const QueryTable& run,
     QueryScorer scorer(task);
     std::vector<Scored> rows;
     for (std::size_t query = begin; query < end && !duplicates[part]; ++query) {
-      rows.clear();
       std::size_t first = 0;
+      std::size_t count = 0;
       const bool in_run = run_query_of[query] != kNotInRun;
       if (in_run) {
         const auto run_query = static_cast<std::size_t>(run_query_of[query]);
         first = run.begin_of(run_query);
-        for (std::size_t row = first; row < run.end_of(run_query); ++row) {
-          rows.push_back({run.documents[row], run.values[row]});
+        count = run.end_of(run_query) - first;
+        if (rows.size() < count) rows.resize(count);
+        for (std::size_t i = 0; i < count; ++i) {
+          rows[i] = {run.documents[first + i], run.values[first + i]};
         }
       }
-      duplicates[part] = scorer.score(query, rows, in_run, run.distinct);
+      duplicates[part] = scorer.score(query, {rows.data(), count}, in_run, run.distinct);
       if (duplicates[part] && duplicates[part]->in_run) duplicates[part]->row += first;
     }
   });

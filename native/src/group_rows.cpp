@@ -18,15 +18,25 @@ constexpr std::size_t kRowsPerThread = std::size_t{1} << 14;
 // Begin and end of consecutive rows of one query, of which it has several if they are not grouped.
 using Stretches = std::vector<std::pair<std::size_t, std::size_t>>;
 
+bool same_as_before(const Strings& queries, std::size_t row) {
+  return same_text(queries[row], queries[row - 1]);
+}
+
+bool same_as_before(const StringViews& queries, std::size_t row) {
+  return same_text({queries.view(row), StringViews::kSize},
+                   {queries.view(row - 1), StringViews::kSize}) ||
+         queries[row] == queries[row - 1];
+}
+
 // For each query the stretches of consecutive rows that it has.
-std::vector<Stretches> stretches_of(const Strings& queries, StringBuilder& unique) {
+template <class Queries>
+std::vector<Stretches> stretches_of(const Queries& queries, StringBuilder& unique) {
   std::vector<Stretches> stretches;
   std::unordered_map<std::string_view, std::size_t, HashOfText> index;
   std::size_t current = 0;
-  std::string_view last;
   for (std::size_t row = 0; row < queries.count; ++row) {
-    const std::string_view query = queries[row];
-    if (row == 0 || !same_text(query, last)) {
+    if (row == 0 || !same_as_before(queries, row)) {
+      const std::string_view query = queries[row];
       const auto [known, is_new] = index.try_emplace(query, stretches.size());
       if (is_new) {
         stretches.emplace_back();
@@ -34,7 +44,6 @@ std::vector<Stretches> stretches_of(const Strings& queries, StringBuilder& uniqu
       }
       current = known->second;
       stretches[current].emplace_back(row, row);
-      last = query;
     }
     stretches[current].back().second = row + 1;
   }
@@ -77,9 +86,8 @@ void put_in_order(const std::vector<Stretches>& stretches, Grouping& grouping) {
   }
 }
 
-}  // namespace
-
-Grouping group_rows(const Strings& queries, const Strings& documents, std::size_t threads) {
+template <class Queries>
+Grouping group(const Queries& queries, const Strings& documents, std::size_t threads) {
   Grouping grouping;
   const auto stretches = stretches_of(queries, grouping.queries);
   const std::size_t parts =
@@ -99,6 +107,16 @@ Grouping group_rows(const Strings& queries, const Strings& documents, std::size_
       std::ranges::all_of(stretches, [](const Stretches& s) { return s.size() == 1; });
   put_in_order(stretches, grouping);
   return grouping;
+}
+
+}  // namespace
+
+Grouping group_rows(const Strings& queries, const Strings& documents, std::size_t threads) {
+  return group(queries, documents, threads);
+}
+
+Grouping group_rows(const StringViews& queries, const Strings& documents, std::size_t threads) {
+  return group(queries, documents, threads);
 }
 
 StringBuilder take_strings(const Strings& strings, const std::int64_t* places, std::size_t count) {

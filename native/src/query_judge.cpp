@@ -26,8 +26,8 @@ std::size_t first_not_above(const std::vector<double>& falling, double key) {
 
 std::uint64_t QueryJudge::hash_of_document(std::string_view document) { return hash_of(document); }
 
-void QueryJudge::reserve(Table& table, std::size_t count) {
-  const std::size_t size = std::bit_ceil(std::max<std::size_t>(4, 3 * count));
+void QueryJudge::reserve(Table& table, std::size_t slots) {
+  const std::size_t size = std::bit_ceil(std::max<std::size_t>(128, slots));
   if (table.slots.size() < size) {
     table.slots.assign(size, Slot{});
   } else {
@@ -65,7 +65,7 @@ bool QueryJudge::in_order(std::span<const Scored> rows) const {
 }
 
 std::optional<std::size_t> QueryJudge::rank(std::span<const Scored> rows, bool distinct) {
-  if (!distinct) reserve(run_table_, rows.size());
+  if (!distinct) reserve(run_table_, 3 * rows.size());
   found_.clear();
   hits_.clear();
   for (std::size_t row = 0; row < rows.size(); ++row) {

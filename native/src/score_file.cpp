@@ -8,13 +8,16 @@
 
 #include "berryeval/document_set.hpp"
 #include "berryeval/parallel.hpp"
+#include "berryeval/run_lines.hpp"
 #include "berryeval/trec_text.hpp"
 
 namespace berryeval {
 namespace {
 
 // Below this many bytes another thread costs more than it saves.
-constexpr std::size_t kBytesPerThread = std::size_t{1} << 18;
+constexpr std::size_t kBytesPerPart = std::size_t{1} << 18;
+// A thread that is held up leaves the parts it has not begun to the others.
+constexpr std::size_t kPartsPerThread = 8;
 
 using QueryIndex = std::unordered_map<std::string_view, std::size_t, HashOfText>;
 
@@ -55,31 +58,21 @@ class PartScorer {
   // Scores the queries of `text`, or gives up, and makes the other parts give up too.
   void score(std::string_view text, Part& part) {
     if (!score_lines(text, part) || !finish(part)) clean_.store(false, std::memory_order_relaxed);
+    part.tag = tag_;  // once: the parts lie side by side in memory
   }
 
  private:
   bool score_lines(std::string_view text, Part& part) {
-    const bool plain = is_plain(text);
-    TextRow row{};
-    std::string_view found;
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t stop = line_end(text, at);
-      const std::string_view line = text.substr(at, stop - at);
-      at = stop + 1;
-      const LineProblem problem = parse_line(TextKind::run, line, row, found);
-      if (problem != LineProblem::none || row.query.front() == '#') {
-        if (has_content(TextKind::run, line)) return false;
-        continue;
-      }
-      if (!plain && !is_text(line)) return false;
-      if (row.query != query_) {
+    const auto take = [&](const TextRow& row) {
+      if (!same_text(row.query, query_)) {
         if (!finish(part) || !clean_.load(std::memory_order_relaxed)) return false;
         query_ = row.query;
       }
       rows_.push_back({row.document, row.value});
-      part.tag = row.tag;
-    }
-    return true;
+      tag_ = row.tag;
+      return true;
+    };
+    return RunLines(take).read(text);
   }
 
   // Scores the query that is complete. False if it cannot be.
@@ -105,6 +98,7 @@ class PartScorer {
   std::atomic<bool>& clean_;
   QueryScorer scorer_;
   std::string_view query_;
+  std::string_view tag_;
   std::vector<Scored> rows_;
   DocumentSet seen_;
 };
@@ -142,12 +136,13 @@ FileOutcome score_run_text(const Task& task, std::string_view text, std::size_t 
   for (std::size_t query = 0; query < queries; ++query)
     index.emplace(task.qrels.queries[query], query);
 
-  const std::size_t parts = std::clamp<std::size_t>(threads, 1, 1 + text.size() / kBytesPerThread);
+  const std::size_t parts =
+      std::clamp<std::size_t>(threads * kPartsPerThread, 1, 1 + text.size() / kBytesPerPart);
   const std::vector<std::size_t> bounds = bounds_of(text, parts);
   const auto taken = std::make_unique<std::atomic_flag[]>(queries);
   std::atomic<bool> clean{true};
   std::vector<Part> found(parts);
-  for_each_part(parts, parts, [&](std::size_t part, std::size_t, std::size_t) {
+  for_each_item(parts, threads, [&](std::size_t part) {
     PartScorer(task, index, taken.get(), clean)
         .score(text.substr(bounds[part], bounds[part + 1] - bounds[part]), found[part]);
   });

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "berryeval/parse_number.hpp"
+
 namespace berryeval {
 namespace {
 

@@ -1,7 +1,7 @@
 #include <cstdint>
-#include <cstring>
 
 #include "berryeval/trec_text.hpp"
+#include "berryeval/words.hpp"
 
 namespace berryeval {
 namespace {
@@ -25,21 +25,23 @@ std::size_t character_size(const unsigned char* at, std::size_t left) {
 }  // namespace
 
 bool is_plain(std::string_view text) {
-  constexpr std::uint64_t kHighBits = 0x8080808080808080ULL;
   std::uint64_t seen = 0;
   std::size_t at = 0;
-  for (; at + 8 <= text.size(); at += 8) {
-    std::uint64_t word;
-    std::memcpy(&word, text.data() + at, 8);
-    seen |= word;
-  }
+  for (; at + 8 <= text.size(); at += 8) seen |= load_word(text.data() + at);
   for (; at < text.size(); ++at) seen |= static_cast<unsigned char>(text[at]);
-  return (seen & kHighBits) == 0 && text.find('\0') == std::string_view::npos;
+  return (seen & kTopBits) == 0 && text.find('\0') == std::string_view::npos;
 }
 
 bool is_text(std::string_view text) {
   const auto* const bytes = reinterpret_cast<const unsigned char*>(text.data());
   for (std::size_t at = 0; at < text.size();) {
+    if (at + 8 <= text.size()) {
+      const std::uint64_t word = load_word(text.data() + at);
+      if (((word | bytes_equal(word, '\0')) & kTopBits) == 0) {  // eight of ASCII
+        at += 8;
+        continue;
+      }
+    }
     const std::size_t size = character_size(bytes + at, text.size() - at);
     if (size == 0) return false;
     at += size;

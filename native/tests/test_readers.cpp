@@ -3,15 +3,20 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <random>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "berryeval/gaps.hpp"
 #include "berryeval/group_rows.hpp"
+#include "berryeval/parse_number.hpp"
 #include "berryeval/read_table.hpp"
 #include "berryeval/score_file.hpp"
+#include "berryeval/string_views.hpp"
 
 namespace {
 
@@ -83,8 +88,8 @@ berryeval::Strings strings_of(const berryeval::StringBuilder& builder) {
           builder.offsets.size() - 1};
 }
 
-// Both ways to score a run from its text; whether they agree.
-void check_scoring(const std::string& text, const berryeval::QueryTable& qrels,
+// Both ways to score a run from its text; whether they agree. Returns whether it can be scored.
+bool check_scoring(const std::string& text, const berryeval::QueryTable& qrels,
                    std::size_t threads) {
   const std::vector<berryeval::Spec> specs{{berryeval::find_formula("P"), {.cutoff = 3}}};
   const std::size_t queries = qrels.queries.count;
@@ -95,7 +100,7 @@ void check_scoring(const std::string& text, const berryeval::QueryTable& qrels,
   TableColumns columns;
   const auto error = berryeval::read_table(TextKind::run, text, false, columns);
   if (outcome.clean) check(!error && !columns.values.empty(), "what was scored can be read");
-  if (!outcome.clean || error) return;
+  if (!outcome.clean || error) return outcome.clean;
   const berryeval::QueryTable run{strings_of(columns.queries), columns.offsets.data(),
                                   strings_of(columns.documents), columns.values.data(), true};
   std::vector<std::int64_t> matches(queries, berryeval::kNotInRun);
@@ -108,6 +113,7 @@ void check_scoring(const std::string& text, const berryeval::QueryTable& qrels,
         "a table that was read has no duplicates");
   check(streamed == tabled, "scores are the same read or streamed");
   check(outcome.tag == columns.tag, "so is the tag");
+  return true;
 }
 
 void test_noise() {
@@ -148,6 +154,94 @@ void test_parts() {
   for (const std::size_t threads : {1, 2, 3, 8}) check_scoring(text, qrels, threads);
 }
 
+// Long enough for several looks ahead, with lines among them that are not as usual.
+void test_unusual_lines() {
+  constexpr std::string_view kFine[] = {"\n",
+                                        "# a comment\n",
+                                        "%q Q0 %d 1 2.5 t\r\n",
+                                        "%q  Q0 %d 1 2 t\n",
+                                        "\t%q Q0 %d 1 -3 t\n",
+                                        "%q Q0 %d 1 5e2 t more\n",
+                                        "%q\tQ0\t%d\t1\t.125\tt\n",
+                                        "%q Q0 \xc3\xa9%d 1 0 t\n",
+                                        "%q Q0 %d 1 12345678901234567890.5 t\n",
+                                        "%q Q0 %d\x01 1 +7.25 t \n"};
+  constexpr std::string_view kFaulty[] = {
+      "%q Q0 %d 1 2.5\n",        "%q Q0 %d 1 nan t\n",   "%q Q0 %d 1 1.2.3 t\n",
+      "%q Q0 %d 1 12x4.567 t\n", "%q Q0 \xff%d 1 1 t\n", std::string_view("%q Q0 %d\0 1 1 t\n", 17),
+      "%q Q0 d0 1 1 t\n",        "%q Q0 %d 1  t\n",      "q1 Q0 %d 1 1 t\nq0 Q0 %d 1 1 t\n"};
+  TableColumns judged;
+  check(!berryeval::read_table(TextKind::qrels, "q0 0 d7 1\nq1 0 d3 2\n", false, judged), "read");
+  const berryeval::QueryTable qrels{strings_of(judged.queries), judged.offsets.data(),
+                                    strings_of(judged.documents), judged.values.data(), true};
+  Texts random;
+  const auto line_of = [](std::string_view form, int query, int document) {
+    std::string line(form);
+    for (std::size_t at; (at = line.find("%q")) != line.npos;) {
+      line.replace(at, 2, "q" + std::to_string(query));
+    }
+    for (std::size_t at; (at = line.find("%d")) != line.npos;) {
+      line.replace(at, 2, "d" + std::to_string(document));
+    }
+    return line;
+  };
+  for (int round = 0; round < 400; ++round) {
+    std::string text;
+    const std::size_t odd = round % 4 == 0 ? 0 : random.below(400);
+    const int faulty_at = round % 3 == 0 ? static_cast<int>(random.below(2000)) : -1;
+    for (int i = 0; i < 2000; ++i) {
+      const int query = i / 500;
+      if (i == faulty_at) {
+        text += line_of(kFaulty[random.below(std::size(kFaulty))], query, i);
+      } else if (odd > 0 && random.below(odd + 1) == 0) {
+        text += line_of(kFine[random.below(std::size(kFine))], query, i);
+      } else {
+        const std::string name = i % 500 == 0 ? "d0" : "d" + std::to_string(i);
+        text += "q" + std::to_string(query) + " Q0 " + name + " 1 " +
+                std::to_string(random.below(100000)) + "." + std::to_string(random.below(10000)) +
+                " tag\n";
+      }
+    }
+    if (round % 5 == 0) text.insert(text.find('\n') + 1, "# " + std::string(20000, '#') + "\n");
+    if (round % 7 == 0) text.pop_back();
+    check(check_scoring(text, qrels, 1 + random.below(3)) == (faulty_at < 0),
+          "what is faulty is noticed, and nothing else is");
+  }
+}
+
+template <class Gaps>
+void check_gaps(Gaps& gaps, const std::string& block, std::size_t& lines, bool& others) {
+  std::uint64_t expected = 0;
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    const bool gap = block[i] == ' ' || block[i] == '\t' || block[i] == '\n';
+    expected |= std::uint64_t{gap} << i;
+    lines += block[i] == '\n';
+    others |= !gap && !(block[i] > ' ');
+  }
+  check(gaps.find_in(block.data()) == expected, "gaps are found");
+  check(gaps.lines() == lines && gaps.others() == others, "lines are counted, others noticed");
+}
+
+void test_gaps() {
+  Texts random;
+  for (int round = 0; round < 2000; ++round) {
+    berryeval::PortableGaps portable;
+    berryeval::Gaps best;
+    std::size_t lines = 0, same_lines = 0;
+    bool others = false, same_others = false;
+    for (int i = 0; i < 4; ++i) {
+      std::string block;
+      while (block.size() < berryeval::kBlock) {
+        constexpr std::string_view kUsual = "a0~! \t\n\n ";
+        const bool any = round % 2 == 0 && random.below(100) == 0;
+        block += any ? static_cast<char>(random.below(256)) : kUsual[random.below(kUsual.size())];
+      }
+      check_gaps(portable, block, lines, others);
+      check_gaps(best, block, same_lines, same_others);
+    }
+  }
+}
+
 void test_grouping() {
   Texts random;
   for (int i = 0; i < 300; ++i) {
@@ -170,6 +264,37 @@ void test_grouping() {
   }
 }
 
+// Views of these strings, those too long for a view in a buffer of exactly their size.
+void test_views() {
+  Texts random;
+  for (int round = 0; round < 20; ++round) {
+    berryeval::StringBuilder strings;
+    std::vector<char> views, buffer;
+    const std::size_t rows = round == 0 ? 200000 : random.below(50);
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::string text(random.below(17), static_cast<char>('a' + random.below(2)));
+      strings.add(text);
+      std::uint32_t view[4] = {static_cast<std::uint32_t>(text.size()), 0, 0,
+                               static_cast<std::uint32_t>(buffer.size())};
+      if (text.size() > berryeval::StringViews::kLongestInside) {
+        buffer.insert(buffer.end(), text.begin(), text.end());
+      } else {
+        view[3] = 0;
+        std::memcpy(&view[1], text.data(), text.size());
+      }
+      const auto* const bytes = reinterpret_cast<const char*>(view);
+      views.insert(views.end(), bytes, bytes + sizeof view);
+    }
+    const std::string_view all(buffer.data(), buffer.size());
+    const auto copy = berryeval::copy_of({views.data(), rows, {&all, 1}}, 3);
+    check(std::vector<char>(copy.data.get(), copy.data.get() + copy.size) == strings.data,
+          "the strings of views are copied");
+    check(std::vector<std::int64_t>(copy.offsets.get(), copy.offsets.get() + rows + 1) ==
+              strings.offsets,
+          "and where they begin");
+  }
+}
+
 void test_numbers() {
   const auto is = [](std::string_view text, double value) {
     const auto found = berryeval::parse_number(text);
@@ -183,6 +308,18 @@ void test_numbers() {
   is("+0.5", 0.5);
   is("0.000000001e+999999999999999999999", INFINITY);
   is("100000000000e-999999999999999999999", 0.0);
+  Texts random;
+  for (int i = 0; i < 100000; ++i) {
+    std::string text = random.below(3) == 0 ? "-" : "";
+    for (std::size_t left = 1 + random.below(18); left > 0; --left) {
+      text += random.below(9) == 0 ? '.' : static_cast<char>('0' + random.below(10));
+    }
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (end == text.c_str() + text.size()) is(text, value);
+    check(berryeval::parse_number(text).has_value() == (end == text.c_str() + text.size()),
+          "whether this is a number: " + text);
+  }
   for (const char* text :
        {"", "+", "-", "+-1", "++1", ".", "1e", "0x10", "1_0", " 1", "1 ", "nan("}) {
     check(!berryeval::parse_number(text), "no number: '" + std::string(text) + "'");
@@ -194,7 +331,10 @@ void test_numbers() {
 int main() {
   test_noise();
   test_parts();
+  test_unusual_lines();
+  test_gaps();
   test_grouping();
+  test_views();
   test_numbers();
   std::printf("%d checks, %d failures\n", checks, failures);
   return failures == 0 ? 0 : 1;

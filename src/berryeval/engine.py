@@ -147,22 +147,22 @@ def scores_from(
 ) -> Scores:
     """The table of the queries that count, in order."""
     ids = qrels.queries.to_bytes_list()
-    ordered = sorted(range(len(ids)), key=ids.__getitem__)
-    counts_in = conventions.every_judged_query | (found.counts[:, 3] > 0)
-    kept = [index for index in ordered if counts_in[index]]
+    ordered = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
+    counts_in = conventions.every_judged_query | (found.counts[ordered, 3] > 0)
+    kept = ordered[counts_in]
     counts = found.counts[kept]
     return Scores(
         measures=tuple(map(str, unique)),
-        queries=tuple(ids[index].decode() for index in kept),
+        queries=tuple([ids[index].decode() for index in kept.tolist()]),
         values=np.ascontiguousarray(found.values[:, kept]),
         aggregates=tuple(measure.aggregate for measure in unique),
-        outcomes=tuple(_outcome(*row) for row in counts.tolist()),
+        outcomes=_outcomes(counts),
         counts=counts,
         extra_queries=tuple(found.extra_queries),
         run_name=found.run_name,
         spellings=_spellings(wanted),
         dropped=qrels.dropped + found.dropped,
-        left_out=tuple(ids[index].decode() for index in ordered if not counts_in[index]),
+        left_out=tuple([ids[index].decode() for index in ordered[~counts_in].tolist()]),
     )
 
 
@@ -174,12 +174,12 @@ def _spellings(wanted: list[tuple[str, Measure]]) -> dict[str, str]:
     return {text: str(measure) for text, measure in wanted if len(named[text]) == 1}
 
 
-def _outcome(retrieved: int, _judged: int, relevant: int, in_run: int) -> Outcome:
-    if not in_run:
-        return "missing"
-    if not retrieved:
-        return "empty"
-    return "ok" if relevant else "no relevant documents"
+def _outcomes(counts: npt.NDArray[np.int64]) -> tuple[Outcome, ...]:
+    """What became of each query."""
+    retrieved, _, relevant, in_run = counts.T
+    names: tuple[Outcome, ...] = ("ok", "no relevant documents", "empty", "missing")
+    places = np.where(in_run == 0, 3, np.where(retrieved == 0, 2, np.where(relevant == 0, 1, 0)))
+    return tuple([names[place] for place in places.tolist()])
 
 
 def score_tables(judgments: Qrels, run: Run, measures: list[Measure], rule: RankingRule) -> Found:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -283,6 +282,8 @@ class Scores:
 
     def to_json(self) -> str:
         """`to_dict` as JSON; the same table always gives the same bytes."""
+        import json
+
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     def to_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 if TYPE_CHECKING:
     from berryeval.tables import QueryTable
 
-# Ids that a TREC file can hold: no blanks, no NUL, valid text, no comment or
-# byte order mark.
+# Ids that a TREC file can hold: no blanks, no NUL, valid text, no comment, no byte order mark.
 words = st.text(
     st.characters(codec="utf-8", exclude_characters="\0\t\n\v\f\r #\ufeff"),
     min_size=1,

@@ -16,14 +16,15 @@ class DocumentSet {
  public:
   // Forgets everything; makes room for `count` documents, which is the most that may come.
   void reset(std::size_t count) {
-    const std::size_t size = std::bit_ceil(std::max<std::size_t>(4, 2 * count));
+    const std::size_t size = std::bit_ceil(std::max<std::size_t>(4, 3 * count));
     if (slots_.size() < size) {
       slots_.assign(size, Slot{});
     } else {
       std::fill_n(slots_.begin(), size, Slot{});
     }
     mask_ = size - 1;
-    documents_.clear();
+    if (documents_.size() < count) documents_.resize(count);
+    count_ = 0;
   }
 
   // Takes a document; false if it is there already.
@@ -34,8 +35,8 @@ class DocumentSet {
     for (; slots_[slot].place != 0; slot = (slot + 1) & mask_) {
       if (slots_[slot].tag == tag && documents_[slots_[slot].place - 1] == document) return false;
     }
-    documents_.push_back(document);
-    slots_[slot] = {tag, static_cast<std::uint32_t>(documents_.size())};
+    documents_[count_++] = document;
+    slots_[slot] = {tag, static_cast<std::uint32_t>(count_)};
     return true;
   }
 
@@ -47,7 +48,8 @@ class DocumentSet {
   };
   std::vector<Slot> slots_;
   std::size_t mask_ = 0;
-  std::vector<std::string_view> documents_;
+  std::vector<std::string_view> documents_;  // as many as count_, and room for more
+  std::size_t count_ = 0;
 };
 
 }  // namespace berryeval

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "berryeval/string_views.hpp"
 #include "berryeval/strings.hpp"
 
 namespace berryeval {
@@ -18,6 +19,7 @@ struct Grouping {
 };
 
 Grouping group_rows(const Strings& queries, const Strings& documents, std::size_t threads);
+Grouping group_rows(const StringViews& queries, const Strings& documents, std::size_t threads);
 
 // The strings at these places.
 StringBuilder take_strings(const Strings& strings, const std::int64_t* places, std::size_t count);

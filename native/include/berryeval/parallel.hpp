@@ -1,6 +1,8 @@
 // Work on rows shared out among threads, so that the result cannot depend on their number.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <system_error>
@@ -35,6 +37,16 @@ void for_each_part(std::size_t count, std::size_t parts, const Work& work) {
   for (const std::exception_ptr& failure : failures) {
     if (failure) std::rethrow_exception(failure);
   }
+}
+
+// Calls work(item) for each of `count` items; whichever of the threads is free takes the next.
+template <class Work>
+void for_each_item(std::size_t count, std::size_t threads, const Work& work) {
+  std::atomic<std::size_t> next{0};
+  const std::size_t used = std::clamp<std::size_t>(threads, 1, std::max<std::size_t>(1, count));
+  for_each_part(used, used, [&](std::size_t, std::size_t, std::size_t) {
+    for (std::size_t item = next++; item < count; item = next++) work(item);
+  });
 }
 
 }  // namespace berryeval

@@ -37,7 +37,7 @@ class QueryJudge {
   template <class DocumentAt, class GradeAt>
   std::optional<std::size_t> learn(std::size_t count, const DocumentAt& document_at,
                                    const GradeAt& grade_at) {
-    reserve(judged_table_, count);
+    reserve(judged_table_, 8 * count);  // most searches end at a free slot, the first if possible
     judged_.clear();
     grades_.clear();
     for (std::size_t i = 0; i < count; ++i) {
@@ -80,7 +80,7 @@ class QueryJudge {
   };
 
   static std::uint64_t hash_of_document(std::string_view document);
-  static void reserve(Table& table, std::size_t count);
+  static void reserve(Table& table, std::size_t slots);
   void sort_grades();
   void rank_found(std::span<const Scored> rows);
   double key_of(const Scored& row) const;

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,9 +26,6 @@ struct LineError {
   std::size_t line;   // counted from 1
   std::string found;  // the offending text
 };
-
-// The value of a decimal number (also "inf"), or nothing. Never depends on the locale.
-std::optional<double> parse_number(std::string_view text);
 
 // Takes the next column off `line`; empty if there is none.
 inline std::string_view next_column(std::string_view& line) {

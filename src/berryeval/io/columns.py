@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from berryeval import _backend
 from berryeval.errors import DataError, RepeatedDocumentError
+from berryeval.io.views import ViewColumn
 from berryeval.tables import VALUE_OF, Kind, QueryTable, StringColumn
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ Grouping = tuple[
 
 
 def table_from_columns(
-    queries: StringColumn,
+    queries: StringColumn | ViewColumn,
     documents: StringColumn,
     values: npt.NDArray[np.float64],
     kind: Kind,
@@ -72,17 +73,20 @@ def table_from_columns(
     )
 
 
-def group_rows(queries: StringColumn, documents: StringColumn) -> Grouping:
+def group_rows(queries: StringColumn | ViewColumn, documents: StringColumn) -> Grouping:
     """The queries, where the rows of each begin, the order of the rows, and the repeated rows.
 
     A row is repeated if its query has its document already; the order leaves it out. The order is
     None where the rows stand grouped as they are.
     """
-    if _backend.native is None:
+    if isinstance(queries, ViewColumn):
+        unique, offsets, order, repeated = queries.grouped(documents)
+    elif _backend.native is None:
         return _group_rows(queries, documents)
-    unique, offsets, order, repeated = _backend.native.group_rows(
-        queries.arrays, documents.arrays, _backend.thread_count()
-    )
+    else:
+        unique, offsets, order, repeated = _backend.native.group_rows(
+            queries.arrays, documents.arrays, _backend.thread_count()
+        )
     return StringColumn(*unique), offsets, order, repeated
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import mmap
 import os
 import sys
-import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -63,8 +61,6 @@ def read_bytes(path: PathLike) -> npt.NDArray[np.uint8]:
         problem = "is a directory, expected a file"
     except EOFError:
         problem = "ends in the middle of its compressed data"
-    except (gzip.BadGzipFile, zlib.error) as error:
-        problem = f"is not valid gzip data ({error})"
     except OSError as error:
         problem = f"cannot be read ({error.strerror or error})"
     except DataError:
@@ -86,7 +82,7 @@ def _content(path: PathLike) -> npt.NDArray[np.uint8]:
     if start.startswith(_GZIP) or suffix == ".gz":
         if not len(raw):
             raise EOFError
-        return np.frombuffer(gzip.decompress(raw.data), dtype=np.uint8)
+        return np.frombuffer(_unpack_gzip(raw, name_of(path)), dtype=np.uint8)
     if start == _ZSTD or suffix == ".zst":
         return np.frombuffer(_unpack_zstd(raw.tobytes(), name_of(path)), dtype=np.uint8)
     return raw
@@ -102,6 +98,17 @@ def _mapped(file: Path) -> npt.NDArray[np.uint8]:
             )
         except (OSError, ValueError):  # a file system that maps no files
             return np.frombuffer(stream.read(), dtype=np.uint8)
+
+
+def _unpack_gzip(packed: npt.NDArray[np.uint8], name: str) -> bytes:
+    import gzip
+    import zlib
+
+    try:
+        return gzip.decompress(packed.data)
+    except (gzip.BadGzipFile, zlib.error) as error:
+        msg = f"{name}: is not valid gzip data ({error})"
+        raise DataError(msg) from None
 
 
 def _zstandard(name: str, doing: str) -> Any:
@@ -162,6 +169,8 @@ def writing(path: PathLike) -> Iterator[Sink]:
 @contextmanager
 def _packing(raw: IO[bytes], target: Path) -> Iterator[Sink]:
     if target.suffix == ".gz":  # no name and no time inside: same content, same bytes
+        import gzip
+
         with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as stream:
             yield stream
     elif target.suffix == ".zst":

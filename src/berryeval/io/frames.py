@@ -1,7 +1,7 @@
 """Frames in and out: Arrow is the form that pandas, polars and Parquet files all come in.
 
-Needs pyarrow. Strings are taken over where they lie if they are stored as Arrow stores them; other
-forms (views, dictionaries, whole numbers) are converted once.
+Needs pyarrow. Strings are taken over where they lie if they are stored end to end; other forms
+(views, dictionaries, whole numbers) are converted once.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from berryeval.io.columns import table_from_columns
 from berryeval.io.empty_queries import record_of_empty, with_queries
 from berryeval.io.files import PathLike, name_of, read_bytes, writing
 from berryeval.io.names import choose_columns
+from berryeval.io.views import ViewColumn, as_views
 from berryeval.tables import VALUE_OF, Kind, QueryTable, StringColumn
 
 if TYPE_CHECKING:
@@ -99,8 +100,9 @@ def _table_from_arrow(
 ) -> QueryTable:
     query, document, value = choose_columns(arrow.column_names, kind, names, source)
     columns = [arrow.column(name) for name in (query, document, value)]
-    queries = _strings(pa, columns[0], query, source)
-    documents = _strings(pa, columns[1], document, source)
+    queries = _ids(pa, columns[0], query, source)
+    ids = _ids(pa, columns[1], document, source)
+    documents = ids.copy() if isinstance(ids, ViewColumn) else ids
     values = _numbers(pa, columns[2], value, source)
     missing = _missing(columns)
     if missing.any():
@@ -136,6 +138,12 @@ def _raise_missing(columns: list[Any], roles: tuple[str, ...], source: str) -> N
     )
     msg = f"{start}row {row}: the {roles[role]} is missing"
     raise DataError(msg)
+
+
+def _ids(pa: Any, column: Any, name: str, source: str) -> StringColumn | ViewColumn:
+    """The ids of a column, where they lie if they are views."""
+    views = as_views(_one_chunk(pa, column)) if str(column.type) == "string_view" else None
+    return _strings(pa, column, name, source) if views is None else views
 
 
 def _strings(pa: Any, column: Any, name: str, source: str) -> StringColumn:

@@ -13,10 +13,6 @@ from berryeval.errors import DataError
 from berryeval.io import trec
 from berryeval.io.columns import table_from_arrays
 from berryeval.io.files import STDIN, PathLike, plain_suffix
-from berryeval.io.frames import is_frame, read_parquet, table_from_frame
-from berryeval.io.json_file import read_json
-from berryeval.io.json_lines import read_json_lines, read_json_rows
-from berryeval.io.trec_rows import read_rows
 from berryeval.tables import VALUE_OF, Kind, QueryTable
 
 if TYPE_CHECKING:
@@ -55,6 +51,8 @@ def load_table(
         return _read(source, kind, names, lenient=lenient, split=split)
     if isinstance(source, np.ndarray):
         return table_from_arrays(source, default_values(source, kind), None, kind, lenient=lenient)
+    from berryeval.io.frames import is_frame, table_from_frame
+
     if is_frame(source):
         return table_from_frame(source, kind, names, lenient=lenient)
     msg = (
@@ -82,8 +80,12 @@ def is_text_file(path: PathLike) -> bool:
 def raw_rows(path: PathLike, kind: Kind) -> Iterator[RawRow | FaultyLine] | None:
     """The lines of a file as they stand, faulty ones too; None for one that is not of lines."""
     if is_text_file(path):
+        from berryeval.io.trec_rows import read_rows
+
         return read_rows(path, kind)
     if plain_suffix(path) in _JSON_LINES:
+        from berryeval.io.json_lines import read_json_rows
+
         return read_json_rows(path, kind, {})
     return None
 
@@ -98,10 +100,16 @@ def _read(
     if kind == "qrels" and _is_folder(path):
         path = beir_qrels(Path(path), split)
     if plain_suffix(path) == ".json":
+        from berryeval.io.json_file import read_json
+
         return read_json(path, kind, lenient=lenient)
     if plain_suffix(path) in _JSON_LINES:
+        from berryeval.io.json_lines import read_json_lines
+
         return read_json_lines(path, kind, names, lenient=lenient)
     if plain_suffix(path) in _PARQUET:
+        from berryeval.io.frames import read_parquet
+
         return read_parquet(path, kind, names, lenient=lenient)
     return trec.read_table(path, kind, lenient=lenient)
 

@@ -1,4 +1,7 @@
-"""What `Qrels` and `Run` have in common: a table, and every way to get one in and out."""
+"""What `Qrels` and `Run` have in common: a table, and every way to get one in and out.
+
+Formats are imported where they are used: most programs start for the sake of one or two.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from berryeval.io import frames, trec
+from berryeval.io import trec
 from berryeval.io.columns import number_column, string_column, table_from_arrays, table_from_columns
-from berryeval.io.json_file import read_json, write_json
-from berryeval.io.json_lines import read_json_lines
 from berryeval.io.load import default_values, load_table
-from berryeval.io.writers import write_trec
 from berryeval.tables import Kind, QueryTable
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from berryeval.io.files import PathLike
+    from berryeval.io.frames import FrameType
 
 __all__ = ["TableValue"]
 
@@ -76,6 +77,8 @@ class TableValue:
     @classmethod
     def from_json(cls, path: PathLike, *, lenient: bool = False) -> Self:
         """From a JSON file with `{query: {document: number}}`."""
+        from berryeval.io.json_file import read_json
+
         return cls._of(read_json(path, cls.kind, lenient=lenient))
 
     @classmethod
@@ -84,17 +87,23 @@ class TableValue:
 
         This is read in Python, some 25 times slower than a TREC file.
         """
+        from berryeval.io.json_lines import read_json_lines
+
         return cls._of(read_json_lines(path, cls.kind, columns, lenient=lenient))
 
     @classmethod
     def from_parquet(cls, path: PathLike, *, lenient: bool = False, **columns: str) -> Self:
         """From a Parquet file; see `load` for its columns."""
-        return cls._of(frames.read_parquet(path, cls.kind, columns, lenient=lenient))
+        from berryeval.io.frames import read_parquet
+
+        return cls._of(read_parquet(path, cls.kind, columns, lenient=lenient))
 
     @classmethod
     def from_frame(cls, frame: Any, *, lenient: bool = False, **columns: str) -> Self:
         """From a frame of pandas, polars, or any Arrow producer; see `load` for its columns."""
-        return cls._of(frames.table_from_frame(frame, cls.kind, columns, lenient=lenient))
+        from berryeval.io.frames import table_from_frame
+
+        return cls._of(table_from_frame(frame, cls.kind, columns, lenient=lenient))
 
     @classmethod
     def from_columns(
@@ -156,11 +165,15 @@ class TableValue:
         The format cannot tell of a query without rows, and whoever reads the file would average
         over fewer queries: such a query is a `DataError`, or left out with `drop_empty`.
         """
+        from berryeval.io.writers import write_trec
+
         table, name = self._written()
         write_trec(table, path, self.kind, name, drop_empty=drop_empty)
 
     def to_json(self, path: PathLike) -> None:
         """Write a JSON file; nothing is there, or all of it."""
+        from berryeval.io.json_file import write_json
+
         write_json(self._written_flat()[0], path)
 
     def to_parquet(self, path: PathLike) -> None:
@@ -168,13 +181,17 @@ class TableValue:
 
         Queries without rows stand in the metadata of the file, where `load` finds them.
         """
-        table, name = self._written_flat()
-        frames.write_parquet(table, path, self.kind, name, ranks=self.kind == "run")
+        from berryeval.io.frames import write_parquet
 
-    def to_frame(self, frame: frames.FrameType = "pandas") -> Any:
-        """As a frame: query, document, and grade, or score and rank."""
         table, name = self._written_flat()
-        return frames.to_frame(table, frame, self.kind, name, ranks=self.kind == "run")
+        write_parquet(table, path, self.kind, name, ranks=self.kind == "run")
+
+    def to_frame(self, frame: FrameType = "pandas") -> Any:
+        """As a frame: query, document, and grade, or score and rank."""
+        from berryeval.io.frames import to_frame
+
+        table, name = self._written_flat()
+        return to_frame(table, frame, self.kind, name, ranks=self.kind == "run")
 
     def __len__(self) -> int:
         return len(self.table.queries)

@@ -12,7 +12,6 @@ Printing a measure and parsing it back is the identity.
 from __future__ import annotations
 
 import ast
-import difflib
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -157,6 +156,8 @@ def _value(text: str) -> Any:
 
 
 def _unknown(text: str, name: str) -> str:
+    import difflib
+
     spelled = {}
     for definition in definitions().values():
         for spelling in (*definition.aliases, definition.name):
