@@ -16,10 +16,10 @@ INTRODUCTION = """\
 Every measure that BerryEval knows, written from its catalogue by `make docs`. A measure is a pure
 function of one *judged ranking*: the ranks and grades of the documents that the judgments know, how
 many documents were retrieved, and the grades that were there to be found. Those of passages look at
-the texts instead, and only `evaluate_hits` has them ([relevance.md](relevance.md)). `rel` is the grade from
-which a document counts as relevant; `judged_only=True` leaves unjudged documents out of the
-ranking. Names may be written in any spelling below, in upper or lower case, with the cutoff as in
-`name@10`, `name_10`, `name_at_10` or `name.10`.
+the texts instead, and only `evaluate_hits` has them ([relevance.md](relevance.md)). `rel` is the
+grade from which a document counts as relevant; `judged_only=True` leaves unjudged documents out of
+the ranking. Names may be written in any spelling below, in upper or lower case, with the cutoff as
+in `name@10`, `name_10`, `name_at_10` or `name.10`.
 """
 
 
