@@ -318,7 +318,7 @@ def test_rank_eval_of_several_indices(tmp_path: Path) -> None:
     assert [judgment.target.document for judgment in benchmark.judgments] == ["a/1", "b/1"]
     assert "2 indices: a document is its _index/_id" in benchmark.remarks[0]
     assert benchmark.queries[0].text == "r"
-    with pytest.raises(RepeatedDocumentError, match="document '1' stands twice in 'r'"):
+    with pytest.raises(RepeatedDocumentError, match="document '1' stands twice in query 'r'"):
         load_benchmark(_rank_eval(one, one).write(tmp_path))
     with pytest.raises(DataError, match=r"ratings\[0\].rating: expected a number, found null"):
         load_benchmark(_rank_eval({**one, "rating": None}).write(tmp_path))
