@@ -122,6 +122,7 @@ def _mark_answers(documents: list[Document], session: Node) -> None:
 
 def _add_question(gather: Gather, corpus: _Corpus, entry: Node) -> None:
     identity, date = entry["question_id"].id(), entry.get("question_date")
+    dates = entry.get("haystack_dates")
     labels = [label.id() for label in entry["answer_session_ids"].items()]
     names, haystack = _haystack(corpus, entry, identity)
     if identity.endswith(ABSTENTION):
@@ -136,6 +137,8 @@ def _add_question(gather: Gather, corpus: _Corpus, entry: Node) -> None:
         "abstention": identity.endswith(ABSTENTION),
         "answer_session_ids": labels,
         "haystack": haystack,
+        "haystack_session_ids": names,
+        "haystack_dates": [] if dates is None else dates.texts(),
     }
     if corpus.granularity == "turn":
         metadata["answer_corpus_ids"] = labels_of_turns

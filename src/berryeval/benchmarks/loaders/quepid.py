@@ -58,7 +58,9 @@ def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
         for query in source.json["queries"].items():
             _add_query(ratings, query)
     name = source.json.get("case_name", "name")
-    return ratings.benchmark(**({} if name is None else {"name": name.text()}))
+    fields = {} if name is None else {"name": name.text()}
+    about = source.json.besides("queries", "query_doc_pairs", "case_name", "name")
+    return ratings.benchmark(**fields, metadata=about)
 
 
 def _add_rows(ratings: Ratings, source: Source) -> None:
