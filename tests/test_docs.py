@@ -75,9 +75,10 @@ def test_the_page_of_measures_is_the_catalogue() -> None:
     assert page == done.stdout
 
 
-def test_the_session_of_the_conventions_runs() -> None:
+@pytest.mark.parametrize("name", ["conventions.md", "relevance.md"])
+def test_the_sessions_of_the_pages_run(name: str) -> None:
     """What the page shows is what happens."""
-    page = ROOT / "docs" / "conventions.md"
+    page = ROOT / "docs" / name
     results = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert results.attempted > 5
     assert results.failed == 0
@@ -162,6 +163,23 @@ def test_the_demo_runs() -> None:
     )  # fmt: skip
     for expected in ("How do I reset my password?", "0.964", "found nothing", "hit_rate@5"):
         assert expected in done.stdout
+
+
+def test_the_benchmark_of_anchors_runs() -> None:
+    """Every kind of anchor is resolved, here a few, and all but the lost ones are found."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / "bench_anchors.py"),
+         "--anchors", "40", "--chunks", "400"],
+        capture_output=True, text=True, encoding="utf-8", check=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )  # fmt: skip
+    rows = [line.split("│") for line in done.stdout.splitlines() if line.startswith("│")]
+    resolved = {row[1].strip(): int(row[4]) for row in rows}
+    assert resolved.pop("lost quote") == 0
+    assert resolved.pop("all kinds") == resolved.pop("all kinds, chunks alone") == 36
+    assert len(resolved) == 9
+    assert set(resolved.values()) == {40}
+    assert "judging 400 hits" in done.stdout
 
 
 def test_the_benchmark_runs() -> None:

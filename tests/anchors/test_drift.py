@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from berryeval.anchors import Drift, Targets, repair
+from berryeval.anchors import Ambiguity, Drift, Targets, repair
 from berryeval.records import Anchor, Document, Judgment, content_hash
 
 OLD = """# Guide
@@ -124,9 +126,13 @@ def test_a_repaired_section_of_a_repeated_heading_is_named_by_its_id() -> None:
     assert not Targets.located(repair([judgment], [drift]), documents).ambiguous
 
 
-def test_drift_goes_to_json() -> None:
-    """All of it, for tools."""
-    data = drift_of(Anchor(document="gone", quote="nothing to see")).to_json()
+def test_drift_goes_to_json_and_back() -> None:
+    """All of it, for tools, and for people who look at repairs before they take them."""
+    drift = drift_of(Anchor(document="gone", quote="nothing to see"))
+    data = drift.to_json()
+    assert Drift.from_json(json.loads(json.dumps(data))) == drift
     assert data["judgment"]["target"] == {"document": "gone", "quote": "nothing to see"}
     assert data["repaired"]["document"] == "other"
     assert set(data) == {"judgment", "reason", "nearest", "ratio", "repaired"}
+    ambiguity = Ambiguity("quote", "fish", ("d", "e"), "q1")
+    assert Ambiguity.from_json(ambiguity.to_json()) == ambiguity

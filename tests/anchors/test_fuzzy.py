@@ -78,6 +78,17 @@ def test_a_text_that_repeats_itself_is_no_trap(letter: str) -> None:
     assert best_windows("x" * 300 + letter * 10, text, 45) == []
 
 
+def test_a_long_needle_is_found_in_a_long_text() -> None:
+    """A page with many edits in a book, of which not every piece is looked for."""
+    chance = random.Random(5)
+    book = " ".join("".join(chance.choices("abcdefghij", k=6)) for _ in range(150_000))
+    page = book[600_000:603_000]
+    text = book[:600_000] + changed(page, 150, chance) + book[603_000:]
+    (window,) = best_windows(page, text, 450)
+    assert window.edits <= 300
+    assert abs(window.start - 600_000) < 10
+
+
 def test_every_place_of_a_needle_is_seen() -> None:
     """Places may overlap."""
     assert list(positions("aba", "ababa")) == [0, 2]

@@ -83,6 +83,13 @@ def test_a_hit_that_says_only_its_id_is_the_chunk_of_that_id() -> None:
     assert ranking.retrieved == 3
 
 
+@pytest.mark.parametrize("documents", [None, [Document("d", "One fish.")]])
+def test_a_hit_may_be_a_document_itself(documents: list[Document] | None) -> None:
+    """A search of whole documents: the id is that of the document, and nothing else is said."""
+    targets = Targets.located([Judgment("q", Anchor(document="d"), 1)], documents)
+    assert targets.judge("q", [Hit("e"), Hit("d"), Hit("d", doc_id="e")]).hits == ((2, 1),)
+
+
 def test_sections_are_compared_by_their_paths_where_the_text_is_not_known() -> None:
     """A chunk is in a section if its path is the section's or goes on below it."""
     judgments = [Judgment("q", Anchor(document="d", section=("Guide", "Install")), 1)]
@@ -174,6 +181,10 @@ def test_repeated_texts_and_ambiguous_targets_are_reported() -> None:
             "query 'q': {'chunk': 'c'} is judged 1 and 2; expected one grade",
         ),
         (
+            [Judgment("q", Anchor(chunk="c"), float("nan"))],
+            "query 'q': expected a finite grade, found nan",
+        ),
+        (
             [
                 Judgment("q", Anchor(chunk="c"), 1, group="g", need="all"),
                 Judgment("q", Anchor(chunk="d"), 1, group="g"),
@@ -250,3 +261,61 @@ def test_quotes_without_documents_are_found_among_many() -> None:
         found = Targets.located([target], documents)
         assert not found.drift, quote
         assert {span.document for span in found.where(target.target).spans} == {expected}
+
+
+words = st.text(alphabet="aAß \n#\u00a0", max_size=12)
+places = st.one_of(st.none(), st.integers(0, 20), st.just(10**20))
+
+
+@st.composite
+def anything(draw: st.DrawFn) -> tuple[dict[str, object], bool]:
+    """Fields of an anchor, a chunk or a hit, with a span that may be absurd but is one."""
+    start = draw(places)
+    end = None if start is None else start + draw(st.integers(1, 10))
+    name = draw(st.sampled_from(["", "d", "e"]))
+    return {"start": start, "end": end, "document": name}, draw(st.booleans())
+
+
+@given(st.data())
+def test_whatever_is_pointed_at_there_is_an_answer(data: st.DataObject) -> None:
+    """Absurd spans, empty texts, unknown documents: a place, drift or ambiguity, never a crash."""
+    documents = [Document(name, data.draw(words)) for name in ("d", "e")]
+    chunks = []
+    for number in range(data.draw(st.integers(0, 4))):
+        fields, _ = data.draw(anything())
+        name = str(fields.pop("document"))
+        chunks.append(Chunk(f"c{number}", name, data.draw(words), **fields))  # type: ignore[arg-type]
+    judgments = []
+    for number in range(data.draw(st.integers(1, 4))):
+        fields, lines = data.draw(anything())
+        quote = data.draw(words)
+        if not fields["document"]:
+            fields = {"quote": quote or "a"}
+        elif fields["start"] is None:
+            fields = {"document": fields["document"], "quote": quote}
+            fields["section"] = data.draw(st.sampled_from([(), ("a",), ("a", "ß")]))
+        elif lines:
+            fields |= {"start": 1 + int(str(fields["start"])), "unit": "lines"}
+            fields["end"] = 1 + int(str(fields["end"]))
+        anchor = Anchor(**fields)  # type: ignore[arg-type]
+        judgments.append(Judgment(f"q{number}", anchor, 1))
+    given_documents = data.draw(st.sampled_from([None, documents]))
+    found = resolve(judgments, chunks, given_documents)
+    hits: list[Hit | Chunk] = [
+        *chunks,
+        Hit("d"),
+        Hit("x"),
+        Hit("y", text="a"),
+        Hit("z", section=("a",), doc_id="d"),
+    ]
+    lost = {one.judgment.query_id for one in found.targets.drift}
+    for judgment in judgments:
+        place = found.targets.where(judgment.target)
+        assert place.resolves or judgment.query_id in lost or place.choices
+        ranking = found.targets.judge(judgment.query_id, hits)
+        assert ranking.grades == (1,)
+        assert len(ranking.hits) <= len(hits)
+        if given_documents is not None:
+            for name, start, end in place.spans:
+                text = {document.id: document.text for document in documents}[name]
+                assert 0 <= start < end <= len(text)

@@ -2,7 +2,7 @@
 
 from berryeval.anchors.corpus import Corpus
 from berryeval.anchors.coverage import CoverageRule
-from berryeval.anchors.credit import Credit, Target
+from berryeval.anchors.credit import Credit, Target, credited, judged_ranking
 from berryeval.anchors.drift import Ambiguity, Drift, repair
 from berryeval.anchors.locate import Located, locate
 from berryeval.anchors.normalised import Normalised, normalise
@@ -26,6 +26,8 @@ __all__ = [
     "Target",
     "Targets",
     "anchor_of",
+    "credited",
+    "judged_ranking",
     "locate",
     "normalise",
     "parse_sections",

@@ -82,13 +82,13 @@ class Corpus:
     """The documents that there are, by id.
 
     Attributes:
-        closed: whether a document that is not here does not exist; else it is only not known.
+        closed: whether a document that is not here does not exist. Where there is none at all,
+            nobody knows.
     """
 
     def __init__(
         self, documents: Iterable[Document] | None, chunks: Iterable[Chunk] | None = None
     ) -> None:
-        self.closed = documents is not None or chunks is not None
         self._texts: dict[str, Text | None] = {}
         for document in documents or ():
             if document.id in self._texts:
@@ -96,6 +96,7 @@ class Corpus:
                 raise DataError(msg)
             self._texts[document.id] = Text(document.id, document.text)
         self._rebuild(chunks or ())
+        self.closed = bool(self._texts)
 
     def _rebuild(self, chunks: Iterable[Chunk]) -> None:
         """Add documents of which only chunks are known."""

@@ -76,7 +76,7 @@ def judged_ranking(
     for target, members, credit in zip(targets, covering, credits_, strict=True):
         if credit:
             new[credit.rank].append(credit.grade)
-        repeated = min(target.grade, 0.0)  # below 0: nobody judged it, however often it is found
+        repeated = min(target.grade, 0)  # below 0: nobody judged it, however often it is found
         for rank in {hit + 1 for hits in members for hit in hits}:
             if credit is None or rank != credit.rank:
                 worthless[rank] = max(worthless.get(rank, repeated), repeated)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from berryeval.json_record import JsonRecord
+from berryeval.json_record import JsonRecord, Reader
+from berryeval.records import Anchor, Judgment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from berryeval.records import Anchor, Judgment
+    from collections.abc import Iterable, Mapping
 
 __all__ = ["ALIKE", "Ambiguity", "Drift", "repair"]
 
@@ -19,7 +18,7 @@ ALIKE: Final = 0.6  # what is less like its original should be looked at before 
 
 @dataclass(frozen=True)
 class Drift(JsonRecord):
-    """A judgment whose anchor does not resolve.
+    """A judgment whose anchor does not resolve. It goes to JSON and back, to be looked at.
 
     Attributes:
         judgment: which one.
@@ -29,11 +28,17 @@ class Drift(JsonRecord):
         repaired: an anchor that resolves, if one can be offered.
     """
 
+    readers: ClassVar[Mapping[str, Reader]] = {
+        "Judgment": Judgment.from_json,
+        "Anchor": Anchor.from_json,
+    }
+
     judgment: Judgment
     reason: str
     nearest: str = ""
     ratio: float = 0.0
     repaired: Anchor | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,7 @@ class Ambiguity(JsonRecord):
     name: str
     choices: tuple[str, ...]
     query_id: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
 
 def repair(

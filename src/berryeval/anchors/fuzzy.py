@@ -8,14 +8,16 @@ together are edits counted, with the bit-parallel method of Myers (J. ACM 46(3),
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 __all__ = ["Window", "best_windows", "positions"]
 
 _PIECE: Final = 6  # characters, at most
+_SCANNED: Final = 50_000_000  # characters that are read to find pieces, about, at most
 _COMMON: Final = 2_000  # a piece found more often than this says nothing about the place
 
 
@@ -35,9 +37,8 @@ def best_windows(needle: str, text: str, most_edits: int, budget: int = 40_000) 
     >>> best_windows("the quick brown fox", "a quick brow fox, the quick brown ox!", 4)
     [Window(start=18, end=36, edits=1)]
     """
-    pieces = _pieces(needle)
     width = max(len(needle) // 4, _PIECE)
-    places, told = _votes(pieces, text, width)
+    places, told = _votes(needle, text, width)
     best: dict[tuple[int, int], int] = {}
     limit = most_edits
     for place, votes in sorted(places.items(), key=lambda item: (-item[1], item[0])):
@@ -68,27 +69,31 @@ def _pieces(needle: str) -> list[tuple[int, str]]:
     return [(start, needle[start : start + length]) for start in starts]
 
 
-def _votes(pieces: Iterable[tuple[int, str]], text: str, width: int) -> tuple[dict[int, int], int]:
+@lru_cache(maxsize=4)  # a needle that is not found is looked for again, with more edits allowed
+def _votes(needle: str, text: str, width: int) -> tuple[dict[int, int], int]:
     """How many pieces speak for each place (in steps of `width`), and how many speak at all."""
     speakers: dict[int, int] = defaultdict(int)
+    beginnings: set[int] = set()
     told = 0
-    for offset, piece in pieces:
+    pieces = _pieces(needle)
+    every = 1 + len(pieces) * len(text) // _SCANNED  # a long text, and many pieces: some will do
+    for offset, piece in pieces[::every]:
         found: set[int] = set()
         for count, at in enumerate(positions(piece, text)):
             if count == _COMMON:
                 break
-            place = (at - offset) // width
-            found.update((place - 1, place))  # a place reaches over two steps
+            found.add((at - offset) // width)
         else:
             told += 1
-            for place in found:
+            beginnings |= found
+            for place in found | {place - 1 for place in found}:  # a place reaches over two steps
                 speakers[place] += 1
-    return speakers, told
+    return {place: speakers[place] for place in beginnings}, told
 
 
 def _windows_in(needle: str, text: str, low: int, high: int, limit: int) -> Iterator[Window]:
     """The passages of `text[low:high]` with the fewest edits, at most `limit`."""
-    ends = list(_edits(needle, text[low:high], anchored=False))
+    ends = _edits(needle, text[low:high], anchored=False)
     fewest = min(ends, default=limit + 1)
     if fewest > limit:
         return
@@ -98,13 +103,13 @@ def _windows_in(needle: str, text: str, low: int, high: int, limit: int) -> Iter
             continue
         end = low + place + 1
         first = max(end - len(needle) - fewest, low)
-        back = list(_edits(needle[::-1], text[first:end][::-1], anchored=True))
+        back = _edits(needle[::-1], text[first:end][::-1], anchored=True)
         start = end - (back.index(fewest) + 1)
         yield Window(start, end, fewest)
         last = place + len(needle) // 2  # ends next to this one are the same passage
 
 
-def _edits(needle: str, text: str, *, anchored: bool) -> Iterator[int]:
+def _edits(needle: str, text: str, *, anchored: bool) -> list[int]:
     """For every end in the text, the edits of the best passage that ends there.
 
     With `anchored`, passages begin where the text begins.
@@ -115,6 +120,7 @@ def _edits(needle: str, text: str, *, anchored: bool) -> Iterator[int]:
     everything = (1 << len(needle)) - 1
     last = 1 << (len(needle) - 1)
     more, less, edits = everything, 0, len(needle)
+    found = []
     for letter in text:
         equal = bits_of.get(letter, 0)
         diagonal = (((equal & more) + more) ^ more) | equal | less
@@ -124,4 +130,5 @@ def _edits(needle: str, text: str, *, anchored: bool) -> Iterator[int]:
         up = (up << 1) | anchored
         more = ((down << 1) | ~(diagonal | up)) & everything
         less = up & diagonal & everything
-        yield edits
+        found.append(edits)
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -59,6 +60,9 @@ def _without_repeats(judgments: Iterable[Judgment]) -> Iterable[Judgment]:
     """Each target of a query and group once; two grades for it are an error."""
     grades: dict[tuple[str, str, Anchor], float] = {}
     for judgment in judgments:
+        if not math.isfinite(judgment.grade):
+            msg = f"query {judgment.query_id!r}: expected a finite grade, found {judgment.grade}"
+            raise DataError(msg)
         bare = replace(judgment.target, document_hash="", extra={})
         key = judgment.query_id, judgment.group, bare
         if key not in grades:

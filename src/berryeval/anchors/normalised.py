@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_right
-from itertools import accumulate
-from typing import Final
+from functools import cached_property
 
 __all__ = ["Normalised", "normalise"]
-
-_WORD: Final = re.compile(r"\S+")
 
 
 def normalise(text: str) -> str:
@@ -32,14 +30,8 @@ class Normalised:
     """
 
     def __init__(self, original: str) -> None:
-        folded = original.casefold()
-        words = folded.split()  # as many as before: folding makes no white space
-        self.text = " ".join(words)
+        self.text = normalise(original)
         self._original = original
-        self._same_widths = len(folded) == len(original)  # no letter becomes shorter
-        self._starts = [word.start() for word in _WORD.finditer(original)]
-        # Where each word begins in the normalised text.
-        self._places = list(accumulate((len(word) + 1 for word in words), initial=0))
 
     def original(self, start: int, end: int) -> tuple[int, int]:
         """The span of the original whose characters these became, at least one of them."""
@@ -47,21 +39,29 @@ class Normalised:
 
     def _of(self, place: int) -> tuple[int, int]:
         """The start and end of the letter, or of the white space, that stands here now."""
-        word = bisect_right(self._places, place) - 1
-        at, into = self._starts[word], place - self._places[word]
-        length = self._places[word + 1] - self._places[word] - 1
-        if not self._same_widths:
-            return self._walk(word, into)
-        if into == length:
-            return at + length, self._starts[word + 1]
-        return at + into, at + into + 1
+        ours, theirs = self._changes
+        change = bisect_right(ours, (place, sys.maxsize)) - 1
+        if change < 0:
+            return place, place + 1
+        (now, now_end), (was, was_end) = ours[change], theirs[change]
+        if now <= place < now_end:
+            return was, was_end
+        return was_end + place - now_end, was_end + place - now_end + 1
 
-    def _walk(self, word: int, into: int) -> tuple[int, int]:
-        """As `_of`, letter by letter, where some became several."""
-        at = self._starts[word]
-        while not self._original[at].isspace():
-            into -= len(self._original[at].casefold())
-            at += 1
-            if into < 0:
-                return at - 1, at
-        return at, self._starts[word + 1]
+    @cached_property
+    def _changes(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        """The spans whose length has changed, in the normalised text and in the original."""
+        wide = {letter for letter in set(self._original) if len(letter.casefold()) > 1}
+        letters = f"|[{re.escape(''.join(sorted(wide)))}]" if wide else ""
+        ours: list[tuple[int, int]] = []
+        theirs: list[tuple[int, int]] = []
+        shift = 0
+        for change in re.finditer(rf"\A\s+|\s\s+{letters}", self._original):
+            was = change.span()
+            # White space becomes a space, or nothing at the start.
+            length = len(change[0].casefold()) if change[0] in wide else int(was[0] > 0)
+            start = was[0] + shift
+            ours.append((start, start + length))
+            theirs.append(was)
+            shift += length - (was[1] - was[0])
+        return ours, theirs

@@ -43,7 +43,7 @@ class Pieces:
         if anchor.chunk:
             return self._by_id.get(anchor.chunk, [])
         if target.is_document:
-            return self._by_document.get(anchor.document, [])
+            return self._of_document(anchor.document)
         found = {
             number
             for document, start, end in target.spans
@@ -52,6 +52,12 @@ class Pieces:
         if self.unplaced:
             found.update(self._by_what_they_say(target))
         return sorted(found)
+
+    def _of_document(self, document: str) -> list[int]:
+        """The pieces of a document; one that names none may be the document itself."""
+        itself = self._by_id.get(document, ())
+        more = [number for number in itself if not self._placed[number].document]
+        return sorted([*self._by_document.get(document, ()), *more])
 
     @cached_property
     def unplaced(self) -> list[int]:

@@ -11,12 +11,14 @@ from berryeval.anchors.normalised import normalise
 if TYPE_CHECKING:
     from berryeval.anchors.corpus import Text
 
-__all__ = ["NEAR", "RATIO", "Found", "Match", "find_nearly", "find_quote", "find_same"]
+__all__ = ["LONGEST", "NEAR", "RATIO", "Found", "Match", "find_nearly", "find_quote", "find_same"]
 
 Match: TypeAlias = Literal["exact", "normalised", "fuzzy"]
 
 RATIO: Final = 0.85  # a passage this like the quote is the quote, a little changed
 NEAR: Final = 0.5  # a passage this like the quote is worth showing to who made the judgment
+LONGEST: Final = 10_000  # characters of a quote that is looked for nearly
+_WORD: Final = 20  # letters; what goes on for longer without a space is no word of a passage
 _GLANCE: Final = 8_000  # characters that are compared to find such a passage
 
 
@@ -31,10 +33,9 @@ class Found(NamedTuple):
     ratio: float = 1.0
 
 
-def find_quote(quote: str, text: Text, start: int = 0, end: int | None = None) -> Found | None:
+def find_quote(quote: str, text: Text) -> Found | None:
     """Every place of the quote, by the first way that finds any; fuzzy ones from `RATIO` on."""
-    found = find_same(quote, text, start, end)
-    return found or find_nearly(quote, text, RATIO, start, end)
+    return find_same(quote, text) or find_nearly(quote, text, RATIO)
 
 
 def find_same(quote: str, text: Text, start: int = 0, end: int | None = None) -> Found | None:
@@ -52,18 +53,28 @@ def find_same(quote: str, text: Text, start: int = 0, end: int | None = None) ->
     return Found(tuple(places), "normalised") if places else None
 
 
-def find_nearly(
-    quote: str, text: Text, least: float, start: int = 0, end: int | None = None
-) -> Found | None:
+def find_nearly(quote: str, text: Text, least: float) -> Found | None:
     """The passages most like the quote, if the ratio of them is `least` or more."""
-    end = len(text.text) if end is None else end
     needle = normalise(quote)
     allowed = len(needle) - math.ceil(least * len(needle))
-    if allowed < 1:
+    if allowed < 1 or len(needle) > LONGEST:
         return None
     more = {} if least >= RATIO else {"budget": _GLANCE}
-    windows = best_windows(needle, text.normalised.text, allowed, **more)
-    spans = (text.normalised.original(window.start, window.end) for window in windows)
-    places = tuple(span for span in spans if start <= span[0] and span[1] <= end)
-    ratio = 1 - windows[0].edits / len(needle) if windows else 0.0
-    return Found(places, "fuzzy", ratio) if places else None
+    plain = text.normalised
+    windows = best_windows(needle, plain.text, allowed, **more)
+    if not windows:
+        return None
+    whole = (_whole_words(plain.text, window.start, window.end) for window in windows)
+    places = tuple(plain.original(*span) for span in whole)
+    return Found(places, "fuzzy", 1 - windows[0].edits / len(needle))
+
+
+def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """The passage with the rest of the words that it begins and ends in."""
+    before = text.rfind(" ", max(start - _WORD, 0), start + 1)
+    if before >= 0 or start <= _WORD:
+        start = before + 1
+    after = text.find(" ", end - 1, end + _WORD)
+    if after >= 0 or len(text) <= end + _WORD:
+        end = after if after >= 0 else len(text)
+    return start, end

@@ -65,17 +65,26 @@ def parse_sections(text: str) -> tuple[Section, ...]:
     sections = [Section((), "", 0, 0, first, first)] if text[:first].strip() else []
     above: list[tuple[int, str]] = []
     taken: dict[str, int] = {}
-    for place, (level, title, start) in enumerate(headings):
+    for (level, title, start), (own_end, end) in zip(
+        headings, _ends(headings, len(text)), strict=True
+    ):
         given = _GIVEN_ID.search(title)
         name = title[: given.start()] if given else title
         above = [(depth, heading) for depth, heading in above if depth < level] + [(level, name)]
-        later = headings[place + 1 :]
-        own_end = later[0].start if later else len(text)
-        end = next((other.start for other in later if other.level <= level), len(text))
         path = tuple(heading for _, heading in above)
         identity = given[1] if given else _distinct(slug(name), taken)
         sections.append(Section(path, identity, level, start, own_end, end))
     return tuple(sections)
+
+
+def _ends(headings: list[_Heading], length: int) -> list[tuple[int, int]]:
+    """For each heading, where the next one begins, and the next that is not below it."""
+    found: list[tuple[int, int]] = []
+    next_of = [length] * 7  # the next heading of each level
+    for level, _, start in reversed(headings):
+        found.append((min(next_of), min(next_of[: level + 1])))
+        next_of[level] = start
+    return found[::-1]
 
 
 def _distinct(identity: str, taken: dict[str, int]) -> str:

@@ -48,6 +48,12 @@ class Targets:
 
     A target that is not found in the corpus (`drift`, `ambiguous`) still is one that should be
     found: it lowers scores until its judgment is repaired or removed.
+
+    Attributes:
+        corpus: the documents in which targets are looked for.
+        rule: when a hit covers a target.
+        drift: the judgments that do not resolve.
+        ambiguous: the judgments that may mean several places.
     """
 
     def __init__(
@@ -62,7 +68,7 @@ class Targets:
     ) -> None:
         self._targets = targets
         self._places = places
-        self._corpus = corpus
+        self.corpus = corpus
         self._chunks = chunks
         self.rule = rule
         self.drift = drift
@@ -96,11 +102,11 @@ class Targets:
             target = judgment.target
             if target not in places:
                 places[target] = locate(target, corpus)
-            place = places[target]
-            if place.lost:
-                drift.append(Drift(judgment, *place.lost))
-            if place.choices:
-                ambiguous.append(_ambiguity(judgment, place))
+            found = places[target]
+            if found.lost:
+                drift.append(Drift(judgment, *found.lost))
+            if found.choices:
+                ambiguous.append(_ambiguity(judgment, found))
         return cls(
             grouped(judged, places),
             places,
@@ -144,11 +150,11 @@ class Targets:
 
     def index(self, pieces: Sequence[Piece]) -> Pieces:
         """Chunks or hits, ready to be asked which of them cover a target."""
-        return Pieces(pieces, self._corpus, self.rule)
+        return Pieces(pieces, self.corpus, self.rule)
 
     def place(self, hit: Piece) -> tuple[Span, ...]:
         """Where a hit stands in its document; several places if it does not say which."""
-        document, spans = place(self._as_known(hit), self._corpus)
+        document, spans = place(self._as_known(hit), self.corpus)
         return tuple(Span(document, start, end) for start, end in spans)
 
     def _as_known(self, hit: Piece) -> Piece:
@@ -158,9 +164,9 @@ class Targets:
         return self._chunks.get(hit.id, hit)
 
 
-def _ambiguity(judgment: Judgment, place: Located) -> Ambiguity:
+def _ambiguity(judgment: Judgment, found: Located) -> Ambiguity:
     anchor = judgment.target
     if anchor.quote:
-        return Ambiguity("quote", anchor.quote, place.choices, judgment.query_id)
+        return Ambiguity("quote", anchor.quote, found.choices, judgment.query_id)
     name = f"{anchor.document}: {' > '.join(anchor.section)}"
-    return Ambiguity("section", name, place.choices, judgment.query_id)
+    return Ambiguity("section", name, found.choices, judgment.query_id)
