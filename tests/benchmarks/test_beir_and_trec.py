@@ -179,3 +179,15 @@ def test_topics_with_end_tags_and_without_labels() -> None:
     text = "<top>\n<num> MB01 </num>\n<query> tea </query>\n<querytime> noon </querytime>\n</top>"
     (topic,) = read_topics(text, "x")
     assert (topic.id, topic.fields) == ("MB01", {"query": "tea", "querytime": "noon"})
+
+
+def test_documents_judged_for_several_subtopics(tmp_path: Path) -> None:
+    """One judgment with the highest grade; what each subtopic said is kept."""
+    qrels = b"302 1 FT-1 0\n302 2 FT-1 2\n302 1 FT-2 1\n51 0 FT-1 1\n"
+    files = {**TREC.files, "qrels.51-302.txt": qrels}
+    benchmark = load_benchmark(replace(TREC, files=files).write(tmp_path))
+    assert [(judgment.grade, dict(judgment.extra)) for judgment in benchmark.judgments] == [
+        (2, {"subtopics": {"1": 0, "2": 2}}),
+        (1, {"subtopics": {"1": 1}}),
+        (1, {}),
+    ]

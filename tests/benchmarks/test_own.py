@@ -223,3 +223,56 @@ def test_names_of_benchmark_json_that_nobody_knows_are_kept(tmp_path: Path) -> N
     write_benchmark(benchmark, tmp_path / "out")
     written = json.loads((tmp_path / "out" / "benchmark.json").read_text(encoding="utf-8"))
     assert written == {"name": "drinks", "metadata": benchmark.metadata}
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz"])
+def test_one_file_is_written_and_read_back(name: str, tmp_path: Path) -> None:
+    """The same records, in one file, packed or not."""
+    benchmark = load_benchmark(OWN.write(tmp_path / "in"))
+    write_benchmark(benchmark, tmp_path / name)
+    again = load_benchmark(tmp_path / name)
+    assert again == benchmark
+    assert again.where("queries", 0) == f"{tmp_path / name}:4"
+
+
+def test_a_file_has_no_room_for_a_field_of_its_type(tmp_path: Path) -> None:
+    """`_type` says in a file what a line is, so a record cannot have one."""
+    query = Query("q", "?", extra={"_type": "mine"})
+    benchmark = Benchmark("x", (), (query,))
+    with pytest.raises(DataError, match="a query has a field '_type' of its own; write a folder"):
+        write_benchmark(benchmark, tmp_path / "x.jsonl")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_judgments_of_one_target_must_agree(tmp_path: Path) -> None:
+    """Twice the same is the same; two grades are an error with both places."""
+    line = {"query_id": "q1", "target": {"document": "tea"}, "grade": 1}
+    files = {**OWN.files, "judgments.jsonl": as_lines(line, line)}
+    assert len(load_benchmark(replace(OWN, files=files).write(tmp_path)).judgments) == 2
+    files["judgments.jsonl"] = as_lines(line, line, {**line, "grade": 2})
+    message = r"judgments\.jsonl:3: the same target is judged twice for query 'q1', with grade 2"
+    with pytest.raises(DataError, match=message):
+        load_benchmark(replace(OWN, files=files).write(tmp_path))
+    files["judgments.jsonl"] = as_lines(line, {**line, "grade": 2, "group": "a"})
+    assert len(load_benchmark(replace(OWN, files=files).write(tmp_path)).judgments) == 2
+
+
+def test_a_benchmark_with_other_records_has_no_places(tmp_path: Path) -> None:
+    """A place would be that of another record."""
+    benchmark = load_benchmark(OWN.write(tmp_path))
+    fewer = replace(benchmark, queries=benchmark.queries[1:])
+    assert fewer.where("queries", 0) == ""
+    assert fewer.where("documents", 0) == benchmark.where("documents", 0)
+
+
+def test_fields_with_the_names_of_ours_are_kept(tmp_path: Path) -> None:
+    """Beside BEIR's `_id` an `id` would be lost when written, or take the place of ours."""
+    files = {
+        "corpus.jsonl": as_lines({"_id": "d", "text": "a", "id": 7, "id_": 8}),
+        "queries.jsonl": as_lines({"_id": "q", "text": "b"}),
+        "qrels/test.tsv": b"query-id\tcorpus-id\tscore\nq\td\t1\n",
+    }
+    benchmark = load_benchmark(replace(OWN, files=files).write(tmp_path))
+    assert benchmark.documents[0].extra == {"id__": 7, "id_": 8}
+    with pytest.raises(DataError, match="extra holds 'id', which is a field of Document itself"):
+        Document("d", "a", extra={"id": 7}).to_json()

@@ -73,9 +73,12 @@ class Benchmark:
                 raise DataError(msg)
 
     def where(self, kind: RecordKind, place: int) -> str:
-        """Where the record at this place of its tuple comes from, or "" if no file said it."""
+        """Where the record at this place of its tuple comes from, or "" if nobody knows.
+
+        A benchmark with other records than those that were loaded does not know.
+        """
         places = self.locations.get(kind, ())
-        return places[place] if place < len(places) else ""
+        return places[place] if len(places) == len(getattr(self, kind)) else ""
 
     def __repr__(self) -> str:
         return (

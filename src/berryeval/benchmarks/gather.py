@@ -13,7 +13,7 @@ from berryeval.errors import DataError
 if TYPE_CHECKING:
     from berryeval.benchmarks.benchmark import RecordKind
     from berryeval.benchmarks.source import Source
-    from berryeval.records import Document, Judgment, Query
+    from berryeval.records import Anchor, Document, Judgment, Query
 
 __all__ = ["Gather", "Places"]
 
@@ -66,6 +66,7 @@ class Gather:
             "documents": Places(), "queries": Places(), "judgments": Places()
         }  # fmt: skip
         self._document_places: dict[str, int] = {}
+        self._judged: dict[tuple[str, Anchor, str], int] = {}
 
     def document(self, document: Document, file: str, line: int = 0) -> None:
         """Add a document that stands there."""
@@ -89,7 +90,17 @@ class Gather:
         self.locations["queries"].add(file, line)
 
     def judgment(self, judgment: Judgment, file: str, line: int = 0) -> None:
-        """Add a judgment that stands there."""
+        """Add a judgment that stands there; two of one target must agree."""
+        key = judgment.query_id, judgment.target, judgment.group
+        before = self._judged.setdefault(key, len(self.judgments))
+        if before < len(self.judgments) and self.judgments[before].grade != judgment.grade:
+            where = f"{file}:{line}" if line else file
+            first = self.locations["judgments"][before]
+            msg = (
+                f"{where}: the same target is judged twice for query {judgment.query_id!r:.80}, "
+                f"with grade {judgment.grade} here and {self.judgments[before].grade} in {first}"
+            )
+            raise DataError(msg)
         self.judgments.append(_without_clash(judgment))
         self.locations["judgments"].add(file, line)
 

@@ -35,9 +35,11 @@ class Source:
 
     @property
     def stem(self) -> str:
-        """What the benchmark is called if nothing else says it: the name without endings."""
-        name = self.path.resolve().name if self.is_folder else self.path.name
-        return name if self.is_folder else name.split(".")[0] or name
+        """What the benchmark is called if nothing else says it: the name without its ending."""
+        if self.is_folder:
+            return self.path.resolve().name
+        name = self.path.stem if self.path.suffix in _PACKED else self.path.name
+        return Path(name).stem
 
     @cached_property
     def is_folder(self) -> bool:

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from berryeval.benchmarks.about import ABOUT, about_of
+from berryeval.benchmarks.loaders.jsonl import TYPE
+from berryeval.benchmarks.source import JSON_LINES
 from berryeval.errors import DataError
-from berryeval.io.files import writing
+from berryeval.io.files import plain_suffix, writing
 from berryeval.io.json_text import json_bytes
 
 if TYPE_CHECKING:
@@ -26,27 +28,52 @@ __all__ = ["write_benchmark"]
 _FILES: Final = (ABOUT, "documents.jsonl", "queries.jsonl", "judgments.jsonl")
 
 
-def write_benchmark(benchmark: Benchmark, folder: PathLike) -> None:
-    """Write a folder that `load_benchmark` reads back as an equal benchmark.
+def write_benchmark(benchmark: Benchmark, path: PathLike) -> None:
+    """Write a folder, or one file if the path ends in .jsonl; both are read back equal.
 
-    All or nothing: the files are written beside the folder and take its place at the end. A folder
+    All or nothing: the files are written beside the path and take its place at the end. A folder
     that is there already must be empty, or hold a benchmark of ours and nothing else.
     """
-    target = Path(os.path.realpath(folder))
+    name = os.fspath(path)
+    try:
+        if plain_suffix(path) in JSON_LINES:
+            _write_file(benchmark, path)
+        else:
+            _write_folder(benchmark, Path(os.path.realpath(path)))
+    except OSError as error:
+        msg = f"{name}: cannot be written ({error.strerror or error})"
+        raise DataError(msg) from None
+    except DataError:
+        raise
+    except (TypeError, ValueError, RecursionError) as error:
+        msg = f"{name}: the benchmark cannot be written as JSON ({error})"
+        raise DataError(msg) from None
+
+
+def _write_file(benchmark: Benchmark, path: PathLike) -> None:
+    kinds = {
+        "document": benchmark.documents,
+        "query": benchmark.queries,
+        "judgment": benchmark.judgments,
+    }
+    with writing(path) as stream:
+        stream.write(json_bytes({TYPE: "metadata", **about_of(benchmark)}) + b"\n")
+        for kind, records in kinds.items():
+            for record in records:
+                line = record.to_json()
+                if TYPE in line:
+                    msg = f"a {kind} has a field {TYPE!r} of its own; write a folder instead"
+                    raise DataError(msg)
+                stream.write(json_bytes({TYPE: kind, **line}) + b"\n")
+
+
+def _write_folder(benchmark: Benchmark, target: Path) -> None:
     place = _beside(target)
     try:
         _check_replaceable(target)
         place.mkdir(parents=True)
         _write_files(benchmark, place)
         _replace(target, place)
-    except OSError as error:
-        msg = f"{os.fspath(folder)}: cannot be written ({error.strerror or error})"
-        raise DataError(msg) from None
-    except (TypeError, ValueError) as error:
-        if isinstance(error, DataError):
-            raise
-        msg = f"{os.fspath(folder)}: the benchmark cannot be written as JSON ({error})"
-        raise DataError(msg) from None
     finally:
         shutil.rmtree(place, ignore_errors=True)
 

@@ -77,22 +77,24 @@ def read_rows(path: PathLike, *, short_rows: bool = False) -> Iterator[Row]:
 def _cells(path: PathLike) -> Iterator[tuple[int, list[str]]]:
     """The header and the rows, each with the line in which it begins."""
     source = name_of(path)
-    text = read_text(path)
     delimiter = "\t" if plain_suffix(path) == ".tsv" else ","
-    csv.field_size_limit(_LONGEST_FIELD)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    line = 1
+    text = io.StringIO(read_text(path), newline="")
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    line, rows = 1, []
+    limit = csv.field_size_limit(_LONGEST_FIELD)  # it holds for the whole process
     try:
-        header = [name.strip() for name in next(reader, [])]
-        _check_header(header, source)
-        yield line, header
-        line = reader.line_num + 1
         for cells in reader:
-            yield line, cells
+            rows.append((line, cells))
             line = reader.line_num + 1
     except csv.Error as error:
         msg = f"{source}:{line}: cannot be read as CSV ({error})"
         raise DataError(msg) from None
+    finally:
+        csv.field_size_limit(limit)
+    header = [name.strip() for name in rows[0][1]] if rows else []
+    _check_header(header, source)
+    yield 1, header
+    yield from rows[1:]
 
 
 def _check_header(header: list[str], source: str) -> None:

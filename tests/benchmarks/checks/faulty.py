@@ -46,7 +46,8 @@ QUERIES = [
 ]
 JUDGMENTS: list[dict[str, Any]] = [
     {"query_id": "q1", "target": {"document": "guide", "section": ["Guide", "Set up"]}, "grade": 2},
-    {"query_id": "q1", "target": {"document": "guide", "section": ["Guide", "Set up"]}, "grade": 1},
+    {"query_id": "q1", "grade": 1, "target": {
+        "document": "guide", "section": ["Guide", "Set up"], "document_hash": content_hash(GUIDE)}},
     {"query_id": "q1", "target": {"document": "guide", "section": ["Set up"]}, "grade": 1},
     {"query_id": "q1", "target": {"document": "guide", "section": ["Guide", "Setup"]}, "grade": 1},
     {"query_id": "q2", "target": {"document": "guide"}, "grade": 1},

@@ -129,7 +129,12 @@ def test_grades(grade: float, announced: Any, expected: list[tuple[str, str]]) -
 
 def test_labels_are_judgments_too() -> None:
     """A query that says itself what is relevant, or that has no answer on purpose, is no fault."""
-    labels = [{"evidence": ["D1:1"]}, {"answer": "tea"}, {"relevant_ids": ["x"]}, {}]
+    labels: list[dict[str, Any]] = [
+        {"evidence": ["D1:1"]},
+        {"answer": "tea"},
+        {"relevant_ids": ["x"]},
+        {},
+    ]
     queries = tuple(Query(f"q{place}", "?", metadata=one) for place, one in enumerate(labels))
     queries += (Query("none", "?", metadata={"abstention": True}),)
     said = found("nothing relevant", queries=queries, judgments=())
