@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import berryeval as be
-from berryeval import benchmarks, engine, measures, qrels, run, scores
+from berryeval import benchmarks, engine, hit_engine, measures, qrels, run, scores
 from berryeval.auditing import audit, bounds
 
 
@@ -20,6 +20,7 @@ def test_the_facade_offers_the_real_things() -> None:
         "measure": measures.register, "audit": audit, "bounds": bounds,
         "Benchmark": benchmarks.Benchmark, "load_benchmark": benchmarks.load_benchmark,
         "write_benchmark": benchmarks.write_benchmark,
+        "evaluate_hits": hit_engine.evaluate_hits,
     }  # fmt: skip
     assert set(homes) | {"__version__"} == set(be.__all__)
     for name, value in homes.items():

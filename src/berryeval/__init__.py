@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from berryeval.auditing import audit, bounds
     from berryeval.benchmarks import Benchmark, load_benchmark, write_benchmark
     from berryeval.engine import evaluate
+    from berryeval.hit_engine import evaluate_hits
     from berryeval.measures import Measure, parse_measure
     from berryeval.measures import register as measure
     from berryeval.qrels import Qrels
@@ -32,6 +33,7 @@ __all__ = [
     "audit",
     "bounds",
     "evaluate",
+    "evaluate_hits",
     "load_benchmark",
     "measure",
     "parse_measure",
@@ -49,6 +51,7 @@ _HOMES = {
     "audit": "auditing:audit",
     "bounds": "auditing:bounds",
     "evaluate": "engine:evaluate",
+    "evaluate_hits": "hit_engine:evaluate_hits",
     "load_benchmark": "benchmarks:load_benchmark",
     "measure": "measures:register",
     "parse_measure": "measures:parse_measure",

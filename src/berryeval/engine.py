@@ -26,9 +26,23 @@ from berryeval.scores import Outcome, Scores
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from berryeval.relevance.spans import SpanRanking
     from berryeval.tables import QueryTable
 
-__all__ = ["PROFILES", "Conventions", "as_qrels", "as_run", "evaluate", "judge", "value_of"]
+__all__ = [
+    "PROFILES",
+    "Conventions",
+    "Found",
+    "as_qrels",
+    "as_run",
+    "check_finite",
+    "evaluate",
+    "judge",
+    "score_tables",
+    "scores_from",
+    "value_of",
+    "wanted_measures",
+]
 
 
 def evaluate(
@@ -60,20 +74,31 @@ def evaluate(
             count both in `Scores.dropped`, where otherwise they are an error.
     """
     conventions = find_profile(profile)
-    wanted = _wanted(measures, conventions)
+    wanted = wanted_measures(measures, conventions)
     judgments = as_qrels(qrels, lenient=lenient)
     unique = list(dict.fromkeys(measure for _, measure in wanted))
+    _refuse_spans(unique)
     if isinstance(run, str | os.PathLike) and is_text_file(run) and not lenient:
         found = _score_file(judgments, run, unique, conventions.rule)
     else:
         results = as_run(run, lenient=lenient)
-        found = _score_tables(judgments, results, unique, conventions.rule)
-    _check_finite(found, unique, judgments.table)
-    return _scores(judgments.table, found, wanted, unique, conventions)
+        found = score_tables(judgments, results, unique, conventions.rule)
+    check_finite(found, unique, judgments.table)
+    return scores_from(judgments.table, found, wanted, unique, conventions)
+
+
+def _refuse_spans(measures: Iterable[Measure]) -> None:
+    for measure in measures:
+        if measure.definition.kind == "spans":
+            msg = (
+                f"{measure} looks at the texts of hits, and ids have none: "
+                "use evaluate_hits(benchmark, hits, ...)"
+            )
+            raise MeasureError(msg)
 
 
 @dataclass(frozen=True)
-class _Found:
+class Found:
     """Values and counts in the order of the judged queries' table."""
 
     values: npt.NDArray[np.float64]
@@ -83,7 +108,7 @@ class _Found:
     dropped: int = 0
 
 
-def _wanted(
+def wanted_measures(
     measures: Iterable[str | Measure], conventions: Conventions
 ) -> list[tuple[str, Measure]]:
     """Each measure with the text that named it."""
@@ -112,13 +137,14 @@ def as_run(source: Any, *, lenient: bool = False) -> Run:
     return replace(found, table=found.table.without_repeats())
 
 
-def _scores(
+def scores_from(
     qrels: QueryTable,
-    found: _Found,
+    found: Found,
     wanted: list[tuple[str, Measure]],
     unique: list[Measure],
     conventions: Conventions,
 ) -> Scores:
+    """The table of the queries that count, in order."""
     ids = qrels.queries.to_bytes_list()
     ordered = sorted(range(len(ids)), key=ids.__getitem__)
     counts_in = conventions.every_judged_query | (found.counts[:, 3] > 0)
@@ -153,7 +179,8 @@ def _outcome(retrieved: int, _judged: int, relevant: int, in_run: int) -> Outcom
     return "ok" if relevant else "no relevant documents"
 
 
-def _score_tables(judgments: Qrels, run: Run, measures: list[Measure], rule: RankingRule) -> _Found:
+def score_tables(judgments: Qrels, run: Run, measures: list[Measure], rule: RankingRule) -> Found:
+    """Join judgments and a run, and compute the measures from the join."""
     qrels = judgments.flat
     place_of = {query: index for index, query in enumerate(run.table.queries.to_bytes_list())}
     judged_ids = qrels.queries.to_bytes_list()
@@ -176,7 +203,7 @@ def _score_tables(judgments: Qrels, run: Run, measures: list[Measure], rule: Ran
     if rest:
         _score_in_python(judgments, run.table, matches, measures, rest, rule, values, counts)
     extra = sorted(set(place_of) - set(judged_ids))
-    return _Found(values, counts, [query.decode() for query in extra], run.name, run.table.dropped)
+    return Found(values, counts, [query.decode() for query in extra], run.name, run.table.dropped)
 
 
 def _score_in_python(
@@ -203,10 +230,15 @@ def _score_in_python(
         counts[query] = (judged.retrieved, known, judged.relevant_total(1), match >= 0)
 
 
-def value_of(measure: Measure, judged: JudgedRanking | SubtopicRanking, query: str) -> float:
+def value_of(
+    measure: Measure, judged: JudgedRanking | SubtopicRanking | SpanRanking, query: str
+) -> float:
     """The value of a measure that anyone may have written, or an error that says whose it was."""
     try:
         value = measure(judged)
+    except MeasureError as error:
+        msg = f"{measure} of query {query!r}: {error}"
+        raise MeasureError(msg) from error
     except Exception as error:
         msg = f"{measure} failed for query {query!r}: {type(error).__name__}: {error}"
         raise MeasureError(msg) from error
@@ -219,7 +251,7 @@ def _not_finite(measure: Measure, query: str, value: float) -> MeasureError:
     return MeasureError(f"{measure} of query {query!r} must be a finite number, found {value}")
 
 
-def _check_finite(found: _Found, measures: list[Measure], qrels: QueryTable) -> None:
+def check_finite(found: Found, measures: list[Measure], qrels: QueryTable) -> None:
     """Refuse what overflowed, whichever backend computed it."""
     if not np.isfinite(found.values).all():
         row, query = np.argwhere(~np.isfinite(found.values))[0].tolist()
@@ -250,7 +282,7 @@ def judge(
 
 def _score_file(
     judgments: Qrels, path: PathLike, measures: list[Measure], rule: RankingRule
-) -> _Found:
+) -> Found:
     """Score a run from its file without making a table of it, where that is possible."""
     text = read_bytes(path)
     native, rows = _native_measures(measures)
@@ -265,10 +297,10 @@ def _score_file(
         )  # fmt: skip
         if outcome["clean"]:
             extra = [query.decode() for query in sorted(outcome["extra_queries"])]
-            return _Found(values, counts, extra, outcome["tag"].decode())
+            return Found(values, counts, extra, outcome["tag"].decode())
     # What is wrong with the file, if anything, the reader of tables says.
     table = trec.table_from_text(text, "run", name_of(path))
-    return _score_tables(judgments, Run(table, table.labels.get("tag", "run")), measures, rule)
+    return score_tables(judgments, Run(table, table.labels.get("tag", "run")), measures, rule)
 
 
 def _native_measures(measures: list[Measure]) -> tuple[list[Spec], list[int]]:

@@ -12,10 +12,18 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from berryeval.details import (
+    TOKEN_THRESHOLD,
+    Details,
+    Strategy,
+    cutoff_of,
+    strategy_counts,
+    strategy_used,
+)
 from berryeval.intervals import Interval, aggregate, bootstrap_interval, t_interval
 from berryeval.optional import imported
 
-__all__ = ["UNSPECIFIED", "Interval", "Outcome", "Scores"]
+__all__ = ["UNSPECIFIED", "Details", "Interval", "Outcome", "Scores"]
 
 Outcome: TypeAlias = Literal["ok", "empty", "missing", "no relevant documents"]
 OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
@@ -41,6 +49,9 @@ class Scores:
         spellings: which measure each name means that the caller used.
         dropped: how many faulty or repeated rows a lenient reader left out of the files.
         left_out: judged queries that do not count, because the profile wants only those of the run.
+        strategies: who decided what is relevant to each query; empty where judgments did for all.
+        token_threshold: the overlap from which on the words of a chunk decide, where they do.
+        notes: what people should know about how the hits were judged, a line each.
     """
 
     measures: tuple[str, ...]
@@ -54,6 +65,9 @@ class Scores:
     spellings: Mapping[str, str] = field(default_factory=dict)
     dropped: int = 0
     left_out: tuple[str, ...] = ()
+    strategies: tuple[Strategy, ...] = ()
+    token_threshold: float = TOKEN_THRESHOLD
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Make the numbers read-only: a table is a value."""
@@ -98,6 +112,19 @@ class Scores:
         """How many queries came to each outcome."""
         found = Counter(self.outcomes)
         return {outcome: found[outcome] for outcome in OUTCOMES}
+
+    def details(self, measure: str) -> Details:
+        """What stands behind a score: how many queries, and who decided what is relevant."""
+        counts = strategy_counts(self.strategies, self.count)
+        return Details(
+            average=self.mean[measure],
+            queries_with_relevant=int((self.counts[:, 2] > 0).sum()),
+            total=self.count,
+            k=cutoff_of(self.measures[self.row_of(measure)]),
+            threshold=self.token_threshold,
+            strategy_used=strategy_used(counts),
+            strategies=counts,
+        )
 
     def with_outcome(self, outcome: Outcome) -> list[str]:
         """The queries that came to this outcome."""
@@ -157,6 +184,7 @@ class Scores:
             extra_queries=(),
             left_out=(),
             dropped=0,
+            strategies=tuple(self.strategies[place] for place in places if self.strategies),
         )
 
     def without(self, measure: str) -> Scores:
@@ -206,6 +234,8 @@ class Scores:
             "retrieved": self.retrieved,
             "unjudged": self.unjudged,
             "dropped_rows": self.dropped,
+            "strategies": strategy_counts(self.strategies, self.count),
+            "notes": list(self.notes),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -224,6 +254,9 @@ class Scores:
             "extra_queries": list(self.extra_queries),
             "left_out_queries": list(self.left_out),
             "dropped_rows": self.dropped,
+            "strategies": list(self.strategies),
+            "token_threshold": self.token_threshold,
+            "notes": list(self.notes),
         }
 
     @classmethod
@@ -243,6 +276,9 @@ class Scores:
             spellings=dict(data["spellings"]),
             dropped=data["dropped_rows"],
             left_out=tuple(data["left_out_queries"]),
+            strategies=tuple(data.get("strategies", ())),
+            token_threshold=data.get("token_threshold", TOKEN_THRESHOLD),
+            notes=tuple(data.get("notes", ())),
         )
 
     def to_json(self) -> str:
@@ -269,9 +305,17 @@ class Scores:
             == (other.measures, other.queries, other.aggregates, other.outcomes)
             and (self.run_name, self.extra_queries, self.left_out, self.dropped)
             == (other.run_name, other.extra_queries, other.left_out, other.dropped)
+            and (self._decided, self.token_threshold, self.notes)
+            == (other._decided, other.token_threshold, other.notes)
             and self.values.tobytes() == other.values.tobytes()
             and self.counts.tobytes() == other.counts.tobytes()
         )
+
+    @property
+    def _decided(self) -> tuple[Strategy, ...]:
+        """Who decided for each query, also where judgments did for all."""
+        qrels: Strategy = "qrels"
+        return self.strategies or (qrels,) * self.count
 
     __hash__ = None  # type: ignore[assignment]
 

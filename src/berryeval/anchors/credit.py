@@ -11,10 +11,11 @@ from berryeval.judged import JudgedHit, JudgedRanking
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from berryeval.anchors.locate import Located
+    from berryeval.anchors.drift import Ambiguity
+    from berryeval.anchors.located import Located
     from berryeval.records import Need
 
-__all__ = ["Credit", "Target", "credited", "judged_ranking"]
+__all__ = ["Credit", "Join", "Target", "credited", "judged_ranking"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,25 @@ class Credit(NamedTuple):
 
     rank: int
     grade: float
+
+
+@dataclass(frozen=True)
+class Join:
+    """The hits of one query, after the join with its targets.
+
+    Attributes:
+        ranking: what measures see.
+        credits: for each target, at which rank it was found and what it is worth there, or None.
+        covering: for each target and each of its members, the hits (from 0) that cover it.
+        ambiguous: hits whose text stands at several places; each of the places counts.
+        unplaced: the hits (from 0) of which nobody knows where they stand.
+    """
+
+    ranking: JudgedRanking
+    credits: tuple[Credit | None, ...]
+    covering: tuple[tuple[tuple[int, ...], ...], ...]
+    ambiguous: tuple[Ambiguity, ...]
+    unplaced: tuple[int, ...]
 
 
 def credited(target: Target, covering: Sequence[Sequence[int]]) -> Credit | None:

@@ -13,7 +13,7 @@ from berryeval.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from berryeval.anchors.locate import Located
+    from berryeval.anchors.located import Located
     from berryeval.records import Anchor, Judgment
 
 __all__ = ["grouped"]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from berryeval.anchors.corpus import Corpus
     from berryeval.anchors.coverage import CoverageRule
-    from berryeval.anchors.locate import Located
+    from berryeval.anchors.located import Located
     from berryeval.anchors.place import Piece
     from berryeval.records import Anchor
     from berryeval.records import Section as Path

@@ -1,4 +1,4 @@
-"""Where a chunk or a hit stands in its document."""
+"""Where a chunk or a hit stands in its document, and an anchor at that place."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from berryeval.anchors.normalised import normalise
 from berryeval.anchors.quotes import find_same
-from berryeval.records import Chunk, Hit
+from berryeval.errors import DataError
+from berryeval.records import Anchor, Chunk, Hit
 
 if TYPE_CHECKING:
     from berryeval.anchors.corpus import Corpus, Text
+    from berryeval.records import Document
 
-__all__ = ["Piece", "Placed", "place"]
+__all__ = ["Piece", "Placed", "anchor_of", "place"]
 
 Piece: TypeAlias = Hit | Chunk
 
@@ -56,3 +58,22 @@ def _fits(said: str, text: Text, start: int, end: int) -> bool:
         return True
     ours, theirs = normalise(said), normalise(passage)
     return bool(ours and theirs) and (ours in theirs or theirs in ours)
+
+
+def anchor_of(chunk: Chunk, document: Document | None = None) -> Anchor:
+    """An anchor at the text of a chunk, which other chunkings will find again.
+
+    >>> from berryeval.records import Chunk
+    >>> anchor_of(Chunk("c1", "d1", "Cats purr.", 11, 21)).to_json()
+    {'document': 'd1', 'start': 11, 'end': 21, 'quote': 'Cats purr.'}
+    """
+    if not chunk.text and chunk.start is None:
+        msg = f"the chunk {chunk.id!r} has neither a text nor a place, so nothing can point at it"
+        raise DataError(msg)
+    return Anchor(
+        document=chunk.doc_id,
+        start=chunk.start,
+        end=chunk.end,
+        quote=chunk.text,
+        document_hash=document.content_hash if document else "",
+    )

@@ -9,17 +9,16 @@ from berryeval.anchors.drift import Ambiguity, Drift
 from berryeval.anchors.targets import Targets
 from berryeval.errors import DataError
 from berryeval.qrels import Qrels
-from berryeval.records import Anchor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from berryeval.anchors.coverage import CoverageRule
-    from berryeval.anchors.locate import Located
+    from berryeval.anchors.located import Located
     from berryeval.anchors.pieces import Pieces
-    from berryeval.records import Chunk, Document, Judgment
+    from berryeval.records import Anchor, Chunk, Document, Judgment
 
-__all__ = ["Resolution", "anchor_of", "resolve"]
+__all__ = ["Resolution", "resolve"]
 
 
 @dataclass(frozen=True)
@@ -138,22 +137,3 @@ def _check_ids(chunks: list[Chunk]) -> None:
             )
             raise DataError(msg)
         seen.add(chunk.id)
-
-
-def anchor_of(chunk: Chunk, document: Document | None = None) -> Anchor:
-    """An anchor at the text of a chunk, which other chunkings will find again.
-
-    >>> from berryeval.records import Chunk
-    >>> anchor_of(Chunk("c1", "d1", "Cats purr.", 11, 21)).to_json()
-    {'document': 'd1', 'start': 11, 'end': 21, 'quote': 'Cats purr.'}
-    """
-    if not chunk.text and chunk.start is None:
-        msg = f"the chunk {chunk.id!r} has neither a text nor a place, so nothing can point at it"
-        raise DataError(msg)
-    return Anchor(
-        document=chunk.doc_id,
-        start=chunk.start,
-        end=chunk.end,
-        quote=chunk.text,
-        document_hash=document.content_hash if document else "",
-    )

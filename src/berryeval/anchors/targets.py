@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from berryeval.anchors.corpus import Corpus
 from berryeval.anchors.coverage import CoverageRule
-from berryeval.anchors.credit import Credit, Target, credited, judged_ranking
+from berryeval.anchors.credit import Join, Target, credited, judged_ranking
 from berryeval.anchors.drift import Ambiguity, Drift
 from berryeval.anchors.grouping import grouped
-from berryeval.anchors.locate import Located, locate
+from berryeval.anchors.locate import locate
 from berryeval.anchors.pieces import Pieces
 from berryeval.anchors.place import Piece, place
 from berryeval.anchors.spans import Span
@@ -18,29 +17,11 @@ from berryeval.anchors.spans import Span
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from berryeval.anchors.located import Located
     from berryeval.judged import JudgedRanking
     from berryeval.records import Anchor, Chunk, Document, Judgment
 
-__all__ = ["Join", "Targets"]
-
-
-@dataclass(frozen=True)
-class Join:
-    """The hits of one query, after the join with its targets.
-
-    Attributes:
-        ranking: what measures see.
-        credits: for each target, at which rank it was found and what it is worth there, or None.
-        covering: for each target and each of its members, the hits (from 0) that cover it.
-        ambiguous: hits whose text stands at several places; each of the places counts.
-        unplaced: the hits (from 0) of which nobody knows where they stand.
-    """
-
-    ranking: JudgedRanking
-    credits: tuple[Credit | None, ...]
-    covering: tuple[tuple[tuple[int, ...], ...], ...]
-    ambiguous: tuple[Ambiguity, ...]
-    unplaced: tuple[int, ...]
+__all__ = ["Targets"]
 
 
 class Targets:

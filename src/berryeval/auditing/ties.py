@@ -107,9 +107,10 @@ class TieEffect:
 
 
 def without_subtopics(measure: Measure) -> Measure:
-    """The measure, if it can be audited: those of diversity see more than grades at ranks."""
+    """The measure, if it can be audited: some see more than grades at ranks."""
     if measure.definition.kind != "ranking":
-        msg = f"{measure} is a measure of diversity, which cannot be audited"
+        what = "diversity" if measure.definition.kind == "subtopics" else "text"
+        msg = f"{measure} is a measure of {what}, which cannot be audited"
         raise MeasureError(msg)
     return measure
 

@@ -20,12 +20,14 @@ from berryeval.measures.parameters import CHECKS, REQUIRED, Parameter, shown
 
 if TYPE_CHECKING:
     from berryeval.measures.subtopics import SubtopicRanking
+    from berryeval.relevance.spans import SpanRanking
 
 __all__ = ["Definition", "JudgedHit", "JudgedRanking", "Measure", "Parameter", "measure"]
 
 Aggregate: TypeAlias = Literal["mean", "sum", "geometric mean"]
-# What a formula looks at: a `JudgedRanking`, or a `SubtopicRanking` (in Python only).
-Kind: TypeAlias = Literal["ranking", "subtopics"]
+# What a formula looks at: a `JudgedRanking`, or (in Python only) a `SubtopicRanking` or a
+# `SpanRanking`.
+Kind: TypeAlias = Literal["ranking", "subtopics", "spans"]
 Formula: TypeAlias = Callable[..., float]
 Suffix: TypeAlias = Callable[[str], Sequence[Mapping[str, Any]]]
 F = TypeVar("F", bound=Formula)
@@ -44,7 +46,8 @@ class Definition:
         peers: the tools that compute it too, with their own name for it.
         aggregate: how the values of the queries become one.
         native: whether the native core has a twin of this name.
-        kind: what the formula looks at: one grade per document, or one per document and subtopic.
+        kind: what the formula looks at: one grade per document, one per document and subtopic, or
+            the passages as text.
         suffix: what the text behind a name means, if not a cutoff: `rbp.95`, `utility_1,-1,0,0`.
     """
 
@@ -102,7 +105,7 @@ class Measure:
         """How the values of the queries become one."""
         return self.definition.aggregate
 
-    def __call__(self, judged: JudgedRanking | SubtopicRanking) -> float:
+    def __call__(self, judged: JudgedRanking | SubtopicRanking | SpanRanking) -> float:
         """The value for one ranking of the measure's kind, by the reference implementation."""
         params = dict(self.params)
         if params.pop("judged_only", False):

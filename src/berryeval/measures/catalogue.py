@@ -32,6 +32,7 @@ FAMILIES = (
     "gain_ratio",
     "rbp",
     "counts",
+    "spans",
 )
 
 F = TypeVar("F", bound=Formula)
@@ -87,7 +88,8 @@ def register(
     Keyword-only arguments are parameters of the measure, checked by their annotation (`int`,
     `float`, `bool`, ...); one called `cutoff` is written after an @. A name that exists already is
     refused. With `kind="subtopics"` the function gets a
-    `SubtopicRanking`, which knows a grade per document and subtopic.
+    `SubtopicRanking`, which knows a grade per document and subtopic, with `kind="spans"` a
+    `SpanRanking`, which knows the passages themselves.
     """
     if aggregate not in get_args(Aggregate):
         msg = f"aggregate must be one of {', '.join(get_args(Aggregate))}; found {aggregate!r}"

@@ -27,6 +27,21 @@ def recall(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
 
 
 @measure(
+    "AllFound",
+    text="1 if the top k holds every relevant document, else 0",
+    aliases=("all_found", "recall_all", "evidence_completeness"),
+    peers={"LongMemEval": "recall_all"},
+)
+def all_found(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
+    """Evidence completeness: whether the top k holds all there is to be found.
+
+    For questions that need several pieces of evidence at once. 0.0 if nothing is relevant.
+    """
+    relevant = judged.relevant_total(rel)
+    return 1.0 if relevant and judged.relevant_found(rel, cutoff) == relevant else 0.0
+
+
+@measure(
     "RelP",
     text="|relevant in the top k| / min(k, |relevant|)",
     aliases=("relative_P", "R_cap", "recall_cap", "capped_recall"),

@@ -15,10 +15,11 @@ INTRODUCTION = """\
 
 Every measure that BerryEval knows, written from its catalogue by `make docs`. A measure is a pure
 function of one *judged ranking*: the ranks and grades of the documents that the judgments know, how
-many documents were retrieved, and the grades that were there to be found. `rel` is the grade from
-which a document counts as relevant; `judged_only=True` leaves unjudged documents out of the
-ranking. Names may be written in any spelling below, in upper or lower case, with the cutoff as in
-`name@10`, `name_10`, `name_at_10` or `name.10`.
+many documents were retrieved, and the grades that were there to be found. Those of passages look at
+the texts instead, and only `evaluate_hits` has them ([relevance.md](relevance.md)). `rel` is the
+grade from which a document counts as relevant; `judged_only=True` leaves unjudged documents out of
+the ranking. Names may be written in any spelling below, in upper or lower case, with the cutoff as
+in `name@10`, `name_10`, `name_at_10` or `name.10`.
 """
 
 
@@ -35,11 +36,17 @@ def _section(definition: Definition) -> str:
         ("also called", ", ".join(f"`{alias}`" for alias in aliases) or "nothing else"),
         ("elsewhere", ", ".join(f"{tool}: `{name}`" for tool, name in definition.peers.items())),
         ("over queries", definition.aggregate),
-        ("computed by", "native code and Python" if definition.native else "Python"),
+        ("computed by", _computed_by(definition)),
     ]
     table = "\n".join(f"| {name} | {_cell(text)} |" for name, text in rows if text)
     documentation = inspect.getdoc(definition.formula) or ""
     return f"\n## {definition.name}\n\n{documentation}\n\n| | |\n| --- | --- |\n{table}\n"
+
+
+def _computed_by(definition: Definition) -> str:
+    if definition.kind == "spans":
+        return "Python, by `evaluate_hits`: it looks at texts, not at grades"
+    return "native code and Python" if definition.native else "Python"
 
 
 def _cell(text: str) -> str:

@@ -1,0 +1,55 @@
+"""The pack that seals nothing: the defaults under a name, for benchmarks without rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from berryeval.details import TOKEN_THRESHOLD
+from berryeval.relevance.explicit import ID_FIELDS
+from berryeval.relevance.overlap import ANSWER_FIELDS
+from berryeval.relevance.packs.base import Labels
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from berryeval.records import Hit, Query
+    from berryeval.relevance.packs.base import PackCorpus, Part
+
+
+_RULES: Final = {
+    "ids in metadata": list(ID_FIELDS),
+    "expected answer in metadata": list(ANSWER_FIELDS),
+    "overlap of words": "F1 of the sets of lower-case words",
+    "threshold": TOKEN_THRESHOLD,
+}
+
+
+class _Nothing:
+    """For every query: no labels, and nothing is covered."""
+
+    labels = Labels(grades=None)
+    doubts: Sequence[str] = ()
+
+    def rules_for(self, query: Query) -> _Nothing:  # noqa: ARG002 - for any
+        """No rules."""
+        return self
+
+    def covered(self, hit: Hit) -> Mapping[str, float]:  # noqa: ARG002 - whatever it is
+        """No label."""
+        return {}
+
+
+class GenericPack:
+    """Judgments decide, and where there are none, the words of the expected answer."""
+
+    name = "generic"
+    version = "1"
+    seals: frozenset[Part] = frozenset()
+    rules: Mapping[str, Any] = _RULES
+
+    def bound(self, corpus: PackCorpus) -> _Nothing:  # noqa: ARG002 - on any
+        """No rules of its own."""
+        return _Nothing()
+
+
+PACK = GenericPack()

@@ -1,0 +1,179 @@
+"""LoCoMo: the evidence of a question names turns of its conversation, as `D1:3`.
+
+Maharana et al., "Evaluating Very Long-Term Conversational Memory of LLM Agents", ACL 2024. The
+released file is not clean: `D8:6; D9:17` and `D9:1 D4:4 D4:6` are several turns, `D:11:26` is
+`D11:26`, `D30:05` is `D30:5`, and a bare `D` names nothing. What can be read is read, the rest is
+reported.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from berryeval.anchors import Span
+from berryeval.json_record import refused
+from berryeval.relevance.packs.base import Labels, PackCorpus
+from berryeval.relevance.packs.turns import Turn, texts_of, turns_covered, turns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from berryeval.records import Document, Hit, Query
+    from berryeval.relevance.packs.base import Part
+
+__all__ = ["PACK", "LocomoPack", "read_evidence"]
+
+CONVERSATION_FIELDS: Final = ("conversation", "conversation_id", "sample_id")
+TURN_FIELDS: Final = ("dia_id", "dia_ids", "turn_id", "turn_ids")
+_EVIDENCE: Final = re.compile(r"\bD:?(\d+):(\d+)\b")
+_IN_ID: Final = re.compile(r"(?:^|[^0-9A-Za-z])(D\d+:\d+)(?![0-9A-Za-z:])")
+_SESSION: Final = re.compile(r"(?:^|[^0-9A-Za-z])session_(\d+)$")
+_BETWEEN: Final = " \t\r\n;,"
+
+
+def read_evidence(value: Any, where: str) -> tuple[list[str], list[str]]:
+    """The turns that an `evidence` field names, each once, and what in it is no turn.
+
+    >>> read_evidence(["D8:6; D9:17", "D:11:26", "D30:05", "D"], "evidence")
+    (['D8:6', 'D9:17', 'D11:26', 'D30:5'], ['D'])
+    """
+    if not isinstance(value, str | list | tuple):
+        raise refused(where, "a string or an array of strings", value)
+    turns: list[str] = []
+    unread: list[str] = []
+    for place, text in enumerate([value] if isinstance(value, str) else value):
+        if not isinstance(text, str):
+            at = f"{where}[{place}]"
+            raise refused(at, "a string", text)
+        turns.extend(f"D{int(session)}:{int(turn)}" for session, turn in _EVIDENCE.findall(text))
+        unread.extend(_EVIDENCE.sub(" ", text).translate(_BLANKS).split())
+    return list(dict.fromkeys(turns)), unread
+
+
+_BLANKS: Final = str.maketrans(dict.fromkeys(_BETWEEN, " "))
+
+
+class _Conversations:
+    """Where every turn of every conversation stands in the corpus."""
+
+    def __init__(self, corpus: PackCorpus) -> None:
+        self.corpus = corpus
+        self.places: dict[tuple[str, str], Span] = {}
+        self.sessions: dict[str, list[Turn]] = {}
+        for document in corpus.documents.values():
+            self._add(document)
+
+    def _add(self, document: Document) -> None:
+        conversation = _first_text(document.metadata, CONVERSATION_FIELDS) or _prefix(document.id)
+        turns = turns_of(document)
+        if turns:
+            self.sessions[document.id] = turns
+            for turn in turns:
+                self.places.setdefault((conversation, turn.id), turn.span)
+            return
+        for name in _turn_ids(document.id, document.metadata):
+            whole = Span(document.id, 0, len(document.text))
+            self.places.setdefault((conversation, name), whole)
+
+    def rules_for(self, query: Query) -> _Rules:
+        """The evidence of a question, and who covers it."""
+        where = f"metadata.evidence of query {query.id!r}"
+        given = query.metadata.get("evidence")
+        turns, unread = read_evidence([] if given is None else given, where)
+        conversation = _first_text(query.metadata, CONVERSATION_FIELDS)
+        notes = [f"{text!r} in its evidence names no turn" for text in unread]
+        places = {
+            turn: self.places[conversation, turn]
+            for turn in turns
+            if (conversation, turn) in self.places
+        }
+        if self.places:
+            lost = [turn for turn in turns if turn not in places]
+            notes += [f"the corpus has no turn {turn} of its evidence" for turn in lost]
+        return _Rules(self, conversation, Labels(dict.fromkeys(turns, 1.0), places, notes=notes))
+
+
+@dataclass(frozen=True)
+class _Rules:
+    conversations: _Conversations
+    conversation: str
+    labels: Labels
+    doubts: list[str] = field(default_factory=list)
+
+    def covered(self, hit: Hit) -> Mapping[str, float]:
+        """The turns of the evidence that a hit is, or holds."""
+        if not self._is_of_conversation(hit):
+            return {}
+        held = set(_turn_ids(hit.id, hit.metadata) or _turn_ids(hit.doc_id, {}))
+        held.update(
+            turn.id
+            for turn in turns_covered(hit, self.conversations.sessions, self.conversations.corpus)
+        )
+        grades = self.labels.grades or {}
+        session = _SESSION.search(hit.id)
+        if session and not held:
+            held = {turn for turn in grades if turn.startswith(f"D{int(session[1])}:")}
+        return {turn: grade for turn, grade in grades.items() if turn in held}
+
+    def _is_of_conversation(self, hit: Hit) -> bool:
+        """Whether the hit belongs to the question's conversation, or does not say to which."""
+        document = self.conversations.corpus.documents.get(hit.doc_id or hit.id)
+        said = (
+            _first_text(hit.metadata, CONVERSATION_FIELDS)
+            or (_first_text(document.metadata, CONVERSATION_FIELDS) if document else "")
+            or _prefix(hit.id)
+            or _prefix(hit.doc_id)
+        )
+        return not said or not self.conversation or said == self.conversation
+
+
+def _turn_ids(identity: str, metadata: Mapping[str, Any]) -> list[str]:
+    """The turns that an id, or better the metadata, names."""
+    for name in TURN_FIELDS:
+        named = [turn for text in texts_of(metadata.get(name)) for turn in _IN_ID.findall(text)]
+        if named:
+            return named
+    return _IN_ID.findall(identity)
+
+
+def _prefix(identity: str) -> str:
+    """What stands in front of a turn or session in an id: `conv-26` of `conv-26/D1:3`."""
+    found = _IN_ID.search(identity) or _SESSION.search(identity)
+    return identity[: found.start()].rpartition("/")[2] if found else ""
+
+
+def _first_text(metadata: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    return next((text for name in names for text in texts_of(metadata.get(name)) if text), "")
+
+
+_RULES: Final = {
+    "labels": "metadata.evidence: every D<session>:<turn> in it, each once, of grade 1",
+    "readings": {"D:11:26": "D11:26", "D30:05": "D30:5", "D": "nothing, reported"},
+    "total": "the number of turns in the evidence, whether the corpus has them or not",
+    "covers": [
+        "a hit whose dia_id, dia_ids, turn_id or turn_ids, or else id or document, is the turn",
+        "a piece of a session document that covers the turn's place in it",
+        "a whole session (id ending in session_<n>): all its turns",
+    ],
+    "conversation": "a hit of another conversation covers nothing",
+    "coverage": "the overlap is at least half of the shorter of both",
+    "no evidence": "nothing is relevant",
+}
+
+
+class LocomoPack:
+    """LoCoMo's evidence decides what is relevant, and nothing else does."""
+
+    name = "locomo"
+    version = "1"
+    seals: frozenset[Part] = frozenset({"relevance"})
+    rules: Mapping[str, Any] = _RULES
+
+    def bound(self, corpus: PackCorpus) -> _Conversations:
+        """The pack for a corpus of conversations."""
+        return _Conversations(corpus)
+
+
+PACK: Final = LocomoPack()

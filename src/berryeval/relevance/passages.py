@@ -1,0 +1,143 @@
+"""From hits and targets to passages of text."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from berryeval.anchors import Span, SpanIndex
+from berryeval.records import Hit
+from berryeval.relevance.spans import Passage, SpanRanking, Wanted
+from berryeval.relevance.territory import TokenCounter, count_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from berryeval.anchors import Located, Target, Targets
+    from berryeval.records import Chunk
+    from berryeval.relevance.labelled import Joined
+    from berryeval.relevance.territory import Size
+
+__all__ = ["Texts", "span_ranking"]
+
+# Texts that stand in no known document are taken for documents by themselves, under such names.
+_LOOSE: Final = "\0"
+
+
+class Texts:
+    """What of the corpus measures of text need; made once per benchmark."""
+
+    def __init__(self, targets: Targets, chunks: Sequence[Chunk] | None) -> None:
+        self.targets = targets
+        self._chunks = chunks
+        self.tokens = TokenCounter(self._text_of)
+
+    def _text_of(self, document: str) -> str | None:
+        text = self.targets.corpus.text(document)
+        return None if text is None else text.text
+
+    @cached_property
+    def chunks(self) -> dict[str, SpanIndex] | None:
+        """How the corpus was cut, by document."""
+        if self._chunks is None:
+            return None
+        spans: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
+        for number, chunk in enumerate(self._chunks):
+            for document, start, end in self.targets.place(chunk):
+                spans[document].append((start, end, number))
+        return {document: SpanIndex(parts) for document, parts in spans.items()}
+
+    def spans_of(self, member: Located) -> tuple[Span, ...]:
+        """Where a target stands, as far as anyone knows."""
+        if member.spans:
+            return member.spans
+        anchor = member.anchor
+        if anchor.chunk:
+            return self.targets.place(Hit(anchor.chunk))
+        text = self._text_of(anchor.document) if member.is_document else None
+        return (Span(anchor.document, 0, len(text)),) if text else ()
+
+
+def span_ranking(joined: Joined, hits: Sequence[Hit], texts: Texts) -> SpanRanking:
+    """The hits and targets of one query as text."""
+    loose: dict[str, str] = {}
+    passages = [_passage(hit, joined, texts, loose) for hit in hits]
+    wanted = [
+        part
+        for place, target in enumerate(joined.targets)
+        for part in _wanted(place, target, joined, passages, texts, loose)
+    ]
+    return SpanRanking(joined.ranking, passages, wanted, _sizes(texts.tokens, loose), texts.chunks)
+
+
+def _sizes(counted: TokenCounter, loose: dict[str, str]) -> Size:
+    def tokens(document: str, start: int, end: int) -> int:
+        if document in loose:
+            return count_tokens(loose[document][start:end])
+        return counted(document, start, end)
+
+    return tokens
+
+
+def _passage(hit: Hit, joined: Joined, texts: Texts, loose: dict[str, str]) -> Passage:
+    spans = texts.targets.place(hit)
+    if not spans and hit.text:
+        name = f"{_LOOSE}hit {hit.id}"
+        loose[name] = hit.text
+        spans = (Span(name, 0, len(hit.text)),)
+    if joined.file_of is not None:
+        return Passage(hit.id, spans, (joined.file_of(hit),))
+    path, section, _ = hit.id.partition("#")
+    names = (hit.doc_id, path if section or not hit.doc_id else "")
+    return Passage(hit.id, spans, tuple(dict.fromkeys(filter(None, names))) or (hit.id,))
+
+
+def _wanted(
+    place: int,
+    target: Target,
+    joined: Joined,
+    passages: Sequence[Passage],
+    texts: Texts,
+    loose: dict[str, str],
+) -> Iterator[Wanted]:
+    """The passages of a target: one, of which any place will do, or one per member it needs."""
+    if place in joined.hit_of:
+        hit = passages[joined.hit_of[place]]
+        yield Wanted(f"hit {hit.id!r}", target.grade, hit.spans, frozenset(hit.files))
+        return
+    members = [(member,) for member in target.members] if target.need == "all" else [target.members]
+    for part in members:
+        spans = tuple(span for member in part for span in texts.spans_of(member))
+        if not spans:
+            spans = tuple(span for member in part for span in _quoted(member, loose))
+        known = joined.files.get(place)
+        files = {known} if known else {
+            file for member in part for file in _files(member, spans, passages)
+        }  # fmt: skip
+        yield Wanted(_name(part[0]), target.grade, spans, frozenset(files))
+
+
+def _quoted(member: Located, loose: dict[str, str]) -> Iterator[Span]:
+    """A quote that is nowhere still has a length."""
+    quote = member.anchor.quote
+    if quote:
+        name = f"{_LOOSE}quote {quote}"
+        loose[name] = quote
+        yield Span(name, 0, len(quote))
+
+
+def _files(member: Located, spans: tuple[Span, ...], passages: Sequence[Passage]) -> Iterable[str]:
+    placed = [span.document for span in spans if not span.document.startswith(_LOOSE)]
+    if placed:
+        return placed
+    if member.anchor.document:
+        return [member.anchor.document]
+    chunk = member.anchor.chunk
+    found = (passage.files for passage in passages if passage.id == chunk)
+    return next(found, (chunk.partition("#")[0],)) if chunk else []
+
+
+def _name(member: Located) -> str:
+    anchor = member.anchor
+    return repr(anchor.chunk or anchor.document or anchor.quote)

@@ -1,0 +1,130 @@
+"""Hits in any form, as rankings: by their ranks, or else by THE ordering rule."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from berryeval.errors import DataError, RepeatedDocumentError
+from berryeval.json_record import found
+from berryeval.records import Hit
+from berryeval.run import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from berryeval.run import RankingRule
+
+__all__ = ["Rankings", "read_rankings"]
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """What a system returned, best first.
+
+    Attributes:
+        hits: by query.
+        name: of the system.
+        dropped: how many hits were left out because they stood twice.
+        notes: what people should know, a line each.
+    """
+
+    hits: Mapping[str, Sequence[Hit]]
+    name: str = "run"
+    dropped: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def read_rankings(source: Any, rule: RankingRule, *, lenient: bool = False) -> Rankings:
+    """The rankings of hits by query, or of a run.
+
+    Args:
+        source: `{query: hits}`, where hits are a list of `Hit`s, of JSON objects or of ids (best
+            first), or a dict of ids and scores; or a `Run`, or what `Run.load` takes.
+        rule: orders the hits of a query, unless all of them say their rank; cuts them at its depth.
+        lenient: of hits with the same id keep the first, rather than refuse them.
+    """
+    name = "run"
+    if not isinstance(source, Mapping):
+        run = source if isinstance(source, Run) else Run.load(source, lenient=lenient)
+        name, source = run.name, run.to_dict()
+    rankings: dict[str, list[Hit]] = {}
+    dropped = 0
+    notes = []
+    for query, given in source.items():
+        if not isinstance(query, str):
+            msg = f"hits are wanted by query, which is a string; found {found(query)}"
+            raise DataError(msg)
+        hits, unordered = _ordered(query, list(_hits(query, given)), rule)
+        kept = _without_repeats(query, hits, lenient=lenient)
+        dropped += len(hits) - len(kept)
+        rankings[query] = kept[: rule.depth]
+        if unordered:
+            notes.append(f"query {query!r}: hits without ranks or scores are ordered by their ids")
+    return Rankings(rankings, name, dropped, tuple(notes))
+
+
+def _hits(query: str, given: Any) -> Iterable[Hit]:
+    if isinstance(given, Mapping):
+        for identity, score in given.items():
+            yield _checked(Hit(identity, score), f"hits of query {query!r}")
+        return
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        msg = f"hits of query {query!r}: expected a list of hits or a dict of scores, {_but(given)}"
+        raise DataError(msg)
+    for place, hit in enumerate(given):
+        where = f"hits of query {query!r}, place {place}"
+        if isinstance(hit, Hit):
+            yield _checked(hit, where)
+        elif isinstance(hit, str):
+            yield Hit(hit, rank=place + 1)
+        elif isinstance(hit, Mapping):
+            yield _checked(Hit.from_json(hit, where), where)
+        else:
+            msg = f"{where}: expected a Hit, a JSON object or an id, {_but(hit)}"
+            raise DataError(msg)
+
+
+def _but(value: object) -> str:
+    return f"found {found(value)}"
+
+
+def _checked(hit: Hit, where: str) -> Hit:
+    """The hit, if its id and score are what they should be; any class can be handed anything."""
+    number = isinstance(hit.score, int | float) and not isinstance(hit.score, bool)
+    if not isinstance(hit.id, str):
+        msg = f"{where}: an id must be a string, {_but(hit.id)}"
+        raise DataError(msg)
+    if not number or math.isnan(hit.score):
+        msg = f"{where}: the score of {hit.id!r} must be a number, {_but(hit.score)}"
+        raise DataError(msg)
+    return hit
+
+
+def _ordered(query: str, hits: list[Hit], rule: RankingRule) -> tuple[list[Hit], bool]:
+    """The hits, best first, and whether there was nothing to order them by but their ids."""
+    ranks = [hit.rank for hit in hits if hit.rank is not None]
+    if hits and len(ranks) == len(hits):
+        if len(set(ranks)) < len(ranks):
+            twice = next(rank for rank in ranks if ranks.count(rank) > 1)
+            msg = f"hits of query {query!r}: rank {twice} stands twice"
+            raise DataError(msg)
+        return sorted(hits, key=lambda hit: hit.rank or 0), False
+    scores = [float(hit.score) for hit in hits]
+    order = replace(rule, depth=None).order([hit.id.encode() for hit in hits], scores)
+    return [hits[place] for place in order], len(hits) > 1 and not any(scores)
+
+
+def _without_repeats(query: str, hits: list[Hit], *, lenient: bool) -> list[Hit]:
+    seen: set[str] = set()
+    kept = []
+    for hit in hits:
+        if hit.id not in seen:
+            seen.add(hit.id)
+            kept.append(hit)
+        elif not lenient:
+            msg = f"document {hit.id!r} stands twice in query {query!r}"
+            raise RepeatedDocumentError(msg)
+    return kept

@@ -1,0 +1,158 @@
+"""Hits of foreign systems find the judged ids they stand for, or say that they cannot."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import berryeval as be
+from berryeval.records import Anchor, Hit, Judgment, Query
+from berryeval.relevance import IdMatch, IdMatcher
+from berryeval.relevance.paths import contains, segments
+
+REST = "spring-boot/web/rest-controllers#creating-rest-controller"
+ERRORS = "spring-boot/web/rest-controllers#handling-errors"
+DATA = "spring-boot/data/repositories#creating-rest-controller"
+IDS = [REST, ERRORS, DATA, "spring-boot/actuator"]
+matcher = IdMatcher(IDS)
+
+
+def from_url(url: str, *section: str) -> Hit:
+    """A hit that knows its address and section."""
+    return Hit("af12", section=section, metadata={"url": url})
+
+
+@pytest.mark.parametrize(
+    ("hit", "expected", "how"),
+    [
+        (Hit(REST), REST, "id"),
+        (Hit("Spring-Boot/Web/rest-controllers.md#Creating_REST_Controller"), REST, "exact"),
+        (Hit("x", doc_id="/spring-boot/web/rest-controllers/", section=("Web", "Handling errors")),
+         ERRORS, "exact"),
+        (from_url("https://host/spring-boot/web/rest-controllers.html#handling-errors"),
+         ERRORS, "exact"),
+        (from_url("https://docs.spring.io/spring-boot/actuator/index.html?v=3"),
+         "spring-boot/actuator", "exact"),
+        (from_url("https://host/en/3.2/spring-boot/web/rest-controllers.html", "Handling errors"),
+         ERRORS, "contained"),
+        (from_url("https://host/docs/spring-boot/web/rest-controllers/v3#handling-errors"),
+         ERRORS, "contained"),
+        (from_url("https://host/docs/spring-boot/web/rest-controllers", "Guide",
+                  "On creating REST controller beans"), REST, "contained"),
+        (from_url("https://host/docs/spring-boot/actuator", "Endpoints"),
+         "spring-boot/actuator", "contained"),
+        (Hit("x", metadata={"source": "docs/spring-boot/data/repositories.adoc",
+                            "section": "Data > Creating REST controller"}), DATA, "contained"),
+    ],
+)  # fmt: skip
+def test_a_hit_is_found_by_its_source_and_section(hit: Hit, expected: str, how: str) -> None:
+    """Equal first, then contained, whatever the case, host, extension and punctuation."""
+    assert matcher.match(hit) == IdMatch(expected, how)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "hit",
+    [
+        Hit("af12"),
+        Hit("af12", section=("Creating REST controller",)),
+        from_url("https://host/spring-boot/web/rest-controllers.html"),
+        from_url("https://host/spring-boot/web/rest-controllers.html", "Testing"),
+        from_url("https://host/spring-boot/web/other-rest-controllers.html", "Handling errors"),
+        from_url("https://host/boot/web/rest-controllers.html", "Handling errors"),
+        from_url("https://host/my-spring-boot/web/rest-controllers", "Handling errors"),
+        from_url("https://host/a/spring-boot/web/rest-controllers", "Mishandling errors"),
+        from_url("https://host/a/spring-boot/web/rest-controllers", "Errors"),
+        Hit("af12", metadata={"url": 17, "section": None}),
+    ],
+)
+def test_half_a_match_is_none(hit: Hit) -> None:
+    """Paths match by whole segments, sections by whole words, and both must."""
+    assert matcher.match(hit) == IdMatch()
+
+
+def test_the_inner_section_is_asked_before_the_outer() -> None:
+    """A passage in a judged subsection of a judged section is of the subsection."""
+    both = IdMatcher(["guide/web#errors", "guide/web#handling"])
+    hit = from_url("https://host/guide/web", "Errors", "Handling")
+    assert both.match(hit).id == "guide/web#handling"
+    below = from_url("https://host/guide/web", "Errors", "Handling", "By hand")
+    assert both.match(below).id == "guide/web#handling"
+
+
+def test_the_longest_path_is_meant() -> None:
+    """Of two judged paths in an address, the one that says more."""
+    nested = IdMatcher(["web/rest#setup", "guide/web/rest#setup"])
+    assert nested.match(from_url("https://host/x/guide/web/rest", "Setup")).id == (
+        "guide/web/rest#setup"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ids", "hit"),
+    [
+        (["a/b#set-up", "A/b#set_up"], from_url("https://host/a/b", "Set up")),
+        (["a/b#set-up", "c/d#set-up"], from_url("https://host/a/b/c/d", "Set up")),
+        (["a/b#set-up", "a/b#up-here"], from_url("https://host/x/a/b", "Set up here")),
+    ],
+)
+def test_a_tie_is_reported_and_decided_for_nobody(ids: list[str], hit: Hit) -> None:
+    """Where two ids fit equally well, none is taken."""
+    match = IdMatcher(ids).match(hit)
+    assert (match.id, match.how) == ("", "tie")
+    assert sorted(match.choices) == sorted(ids)
+
+
+def test_plain_ids_match_only_as_they_are() -> None:
+    """An id without a path or section is no path."""
+    plain = IdMatcher(["12", "rest-controllers"])
+    assert plain.match(Hit("12")).how == "id"
+    assert plain.match(from_url("https://host/rest-controllers/12")) == IdMatch()
+
+
+def test_ties_are_seen_in_the_scores() -> None:
+    """A hit that could be two things is credited as neither, and the notes say so."""
+    ids = ("a/b#set-up", "c/d#set-up")
+    benchmark = be.Benchmark(
+        "test", (), (Query("q", "?"),), tuple(Judgment("q", Anchor(chunk=one), 1) for one in ids)
+    )
+    doubtful = from_url("https://host/a/b/c/d", "Set up")
+    clear = Hit("h2", -1.0, metadata={"url": "https://host/c/d", "section": "Set up"})
+    scores = be.evaluate_hits(benchmark, {"q": [doubtful, clear]}, ["R@2", "RR"])
+    assert scores.mean == {"R@2": 0.5, "RR": 0.5}
+    assert scores.notes == (
+        "query 'q': hit 'af12' could be a/b#set-up or c/d#set-up; it is taken for none of them",
+    )
+
+
+def test_two_chunks_of_one_section_count_once() -> None:
+    """The second repeats what was found: it is judged, and gains nothing."""
+    benchmark = be.Benchmark(
+        "test", (), (Query("q", "?"),), (Judgment("q", Anchor(chunk=REST), 2),)
+    )
+    url = "https://host/spring-boot/web/rest-controllers"
+    hits = [
+        Hit(str(n), -float(n), section=("Creating REST controller",), metadata={"url": url})
+        for n in range(3)
+    ]
+    scores = be.evaluate_hits(benchmark, {"q": hits}, ["R@3", "P@3", "nDCG@3", "Judged@3"])
+    assert dict(scores.mean) == {"R@3": 1.0, "P@3": 1 / 3, "nDCG@3": 1.0, "Judged@3": 1.0}
+
+
+parts = st.sampled_from(["a", "b", "c"])
+paths = st.lists(parts, min_size=1, max_size=4).map("/".join)
+
+
+@given(st.lists(paths, min_size=1, max_size=6, unique=True), paths)
+def test_containment_is_what_a_search_of_all_ids_finds(ids: list[str], address: str) -> None:
+    """The index gives what comparing with every path would give."""
+    judged = [f"{path}#s" for path in ids]
+    inside = [
+        one for one, path in zip(judged, ids, strict=True)
+        if contains(segments(address), segments(path))
+    ]  # fmt: skip
+    longest = max((len(segments(one)) for one in inside), default=0)
+    best = sorted(one for one in inside if len(segments(one)) == longest)
+    match = IdMatcher(judged).match(Hit("x", section=("s",), metadata={"url": address}))
+    found = [match.id] if match.id else sorted(match.choices)
+    assert found == ([f"{address}#s"] if address in ids else best)

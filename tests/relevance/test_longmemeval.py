@@ -1,0 +1,128 @@
+"""LongMemEval: sessions that hold the answer, found whole, by a turn, or by a piece."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import berryeval as be
+from berryeval.errors import DataError
+from berryeval.records import Document, Hit, Query
+from berryeval.relevance import Relevance
+
+TEXT = "user: I bought a bike. assistant: Nice! user: It is red. assistant: Good choice."
+SESSION = Document(
+    "answer_4be1b6b4_2",
+    TEXT,
+    metadata={
+        "turns": [
+            {"id": "answer_4be1b6b4_2_1", "start": 0, "end": 22, "has_answer": False},
+            {"id": "answer_4be1b6b4_2_2", "start": 23, "end": 39},
+            {"id": "answer_4be1b6b4_2_3", "start": 40, "end": 56, "has_answer": True},
+            {"id": "answer_4be1b6b4_2_4", "start": 57, "end": 80, "has_answer": False},
+        ]
+    },
+)
+
+
+def ask(*documents: Document, identity: str = "q", **metadata: Any) -> be.Benchmark:
+    """A question about past sessions."""
+    query = Query(identity, "What colour is my bike?", metadata=metadata)
+    return be.Benchmark("longmemeval", documents, (query,), pack="longmemeval")
+
+
+def found(benchmark: be.Benchmark, *hits: Hit | str) -> list[int]:
+    """The ranks of relevant hits."""
+    ranked = [Hit(hit) if isinstance(hit, str) else hit for hit in hits]
+    judged = Relevance.of(benchmark).judge(benchmark.queries[0].id, ranked)
+    assert judged.strategy == "pack"
+    return judged.ranking.relevant_ranks(1)
+
+
+SESSIONS: dict[str, Any] = {"answer_session_ids": ["answer_4be1b6b4_2", "answer_4be1b6b4_1"]}
+
+
+@pytest.mark.parametrize(
+    "hit",
+    [
+        Hit("answer_4be1b6b4_2"),
+        Hit("q/answer_4be1b6b4_2"),
+        Hit("answer_4be1b6b4_2_3"),
+        Hit("x", doc_id="answer_4be1b6b4_2"),
+        Hit("x", metadata={"session_id": "answer_4be1b6b4_2"}),
+        Hit("x", metadata={"corpus_id": "answer_4be1b6b4_1_7"}),
+    ],
+)
+def test_a_hit_is_the_session_it_names(hit: Hit) -> None:
+    """Or a turn of it: where nobody says which turns hold the answer, any does."""
+    assert found(ask(**SESSIONS), "other", hit) == [2]
+
+
+@pytest.mark.parametrize(
+    "hit",
+    [
+        Hit("answer_4be1b6b4_3"), Hit("answer_4be1b6b4"), Hit("noans_4be1b6b4_2"), Hit("answer"),
+        Hit("x", text="answer_4be1b6b4_2"), Hit("answer_4be1b6b4_2_3_1"),
+        Hit("answer_4be1b6b4_2_1", metadata={"has_answer": False}),
+    ],
+)  # fmt: skip
+def test_the_word_answer_makes_no_answer(hit: Hit) -> None:
+    """The labels decide, and not how an id is written."""
+    assert found(ask(**SESSIONS), hit) == []
+
+
+def test_a_turn_must_hold_the_answer_where_that_is_known() -> None:
+    """By its number, or as a piece of the session."""
+    benchmark = ask(SESSION, **SESSIONS)
+    by_number = [f"answer_4be1b6b4_2_{n}" for n in (1, 2, 3, 4)]
+    assert found(benchmark, *by_number) == [3]
+    start = Hit("a", doc_id=SESSION.id, start=0, end=39)
+    answer = Hit("b", doc_id=SESSION.id, text="It is red.")
+    assert found(benchmark, start, answer) == [2]
+    assert found(benchmark, SESSION.id) == [1]
+    assert found(benchmark, Hit(SESSION.id, text="2023/05/01: " + TEXT)) == [1]
+
+
+def test_turns_as_documents_say_whether_they_answer() -> None:
+    """In their own metadata."""
+    turns = [
+        Document(f"answer_4be1b6b4_2_{n}", f"turn {n}", metadata={"has_answer": n == 3})
+        for n in (1, 2, 3)
+    ]
+    ids = [turn.id for turn in turns]
+    assert found(ask(*turns, **SESSIONS), *ids) == [3]
+    labels = {"answer_corpus_ids": ["answer_4be1b6b4_2_3"], **SESSIONS}
+    scores = be.evaluate_hits(ask(*turns, **labels), {"q": ids}, ["NumRel", "RR", "TokenP"])
+    assert dict(scores.mean) == {"NumRel": 1.0, "RR": pytest.approx(1 / 3), "TokenP": 2 / 6}
+
+
+def test_labels_of_turns_are_found_in_pieces_of_the_session() -> None:
+    """A piece that covers the turn, and the whole session."""
+    benchmark = ask(SESSION, answer_corpus_ids=["answer_4be1b6b4_2_3"])
+    assert found(benchmark, Hit("a", doc_id=SESSION.id, start=0, end=39), SESSION.id) == [2]
+    assert found(benchmark, Hit("a", doc_id=SESSION.id, start=38, end=60)) == [1]
+
+
+def test_the_total_is_that_of_the_labels() -> None:
+    """A session that the corpus lacks is missed, and said to be lacking."""
+    scores = be.evaluate_hits(ask(SESSION, **SESSIONS), {"q": [SESSION.id]}, ["R@5", "AllFound@5"])
+    assert scores.mean == {"R@5": 0.5, "AllFound@5": 0.0}
+    assert scores.notes == ("query 'q': the corpus has no 'answer_4be1b6b4_1', which answers it",)
+
+
+def test_abstention_has_nothing_to_find() -> None:
+    """Whatever its labels say, as in the paper's own retrieval results."""
+    benchmark = ask(identity="gpt4_abs", **SESSIONS)
+    scores = be.evaluate_hits(benchmark, {"gpt4_abs": ["answer_4be1b6b4_2"]}, ["RR"])
+    assert scores.outcomes == ("no relevant documents",)
+    assert scores.strategies == ("pack",)
+
+
+def test_a_question_without_labels_is_said() -> None:
+    """Nothing is relevant to it; the words are not asked."""
+    scores = be.evaluate_hits(ask(answer="red"), {"q": [Hit("h", text="red")]}, ["RR"])
+    assert scores.mean["RR"] == 0.0
+    assert scores.notes == ("query 'q': it has neither answer_corpus_ids nor answer_session_ids",)
+    with pytest.raises(DataError, match=r"answer_session_ids of query 'q': expected an array"):
+        found(ask(answer_session_ids="answer_4be1b6b4_2"))

@@ -1,0 +1,95 @@
+"""Judged sections and documents are found by hits that know them by address only."""
+
+from __future__ import annotations
+
+import berryeval as be
+from berryeval.records import Anchor, Document, Hit, Judgment, Query
+
+GUIDE = (
+    "# REST\n\nIntro.\n\n## Creating a controller {#creating}\n\nWrite it.\n\n## Errors\n\nOops.\n"
+)
+DOCUMENT = Document("boot/web/rest", GUIDE)
+OTHER = Document("boot/data", "# Data\n\n## Errors\n\nNo rows.\n")
+
+
+def benchmark(
+    *judgments: Judgment, documents: tuple[Document, ...] = (DOCUMENT, OTHER)
+) -> be.Benchmark:
+    """A golden set with section anchors."""
+    return be.Benchmark("test", documents, (Query("q", "?"),), judgments)
+
+
+CREATING = Judgment(
+    "q", Anchor(document="boot/web/rest", section=("creating",)), 2, extra={"chunk_id": "uuid-1"}
+)
+ERRORS = Judgment("q", Anchor(document="boot/web/rest", section=("errors",)), 1)
+
+
+def recall(of: be.Benchmark, *hits: Hit | str) -> float:
+    """Recall of these hits, best first."""
+    ranked = [
+        Hit(hit, rank=rank) if isinstance(hit, str) else
+        Hit(hit.id, rank=rank, text=hit.text, doc_id=hit.doc_id, section=hit.section,
+            start=hit.start, end=hit.end, metadata=hit.metadata)
+        for rank, hit in enumerate(hits, start=1)
+    ]  # fmt: skip
+    return be.evaluate_hits(of, {"q": ranked}, ["R@9"]).mean["R@9"]
+
+
+def test_ids_of_sections_are_sections() -> None:
+    """A run of ids like document#section is scored against section anchors."""
+    golden = benchmark(CREATING, ERRORS)
+    assert recall(golden, "boot/web/rest#creating") == 0.5
+    assert recall(golden, "boot/web/rest#creating", "boot/web/rest#errors") == 1.0
+    assert recall(golden, "boot/data#errors", "boot/web/rest#intro") == 0.0
+
+
+def test_a_judgment_may_know_its_chunk_under_another_id() -> None:
+    """The chunk id that a golden set was published with names the section too."""
+    assert recall(benchmark(CREATING, ERRORS), "uuid-1") == 0.5
+
+
+def test_addresses_of_real_documentation_match_sections() -> None:
+    """Whatever the text there is, and wherever it stands."""
+    golden = benchmark(CREATING, ERRORS)
+    url = {"url": "https://docs.example.org/boot/web/rest.html#creating"}
+    found = Hit("7", text="Quite another text.", start=4000, end=4019, metadata=url)
+    assert recall(golden, found) == 0.5
+    by_heading = Hit("8", section=("REST", "Errors"), metadata={"source": "x/boot/web/rest.md"})
+    assert recall(golden, found, by_heading) == 1.0
+
+
+def test_hits_of_the_corpus_need_no_other_name() -> None:
+    """A chunk with a place covers what stands there, whatever its metadata say."""
+    golden = benchmark(ERRORS)
+    start = GUIDE.index("## Errors")
+    misled = Hit(
+        "c", doc_id="boot/web/rest", start=0, end=15,
+        metadata={"url": "https://host/boot/web/rest#errors"},
+    )  # fmt: skip
+    assert recall(golden, misled) == 0.0
+    assert recall(golden, Hit("d", doc_id="boot/web/rest", start=start, end=len(GUIDE))) == 1.0
+
+
+def test_documents_are_found_by_address() -> None:
+    """As sections are; without a corpus too."""
+    judged = Judgment("q", Anchor(document="boot/web/rest"), 1)
+    hit = Hit("7", metadata={"url": "https://docs.example.org/3/boot/web/rest.html"})
+    for documents in ((DOCUMENT, OTHER), ()):
+        golden = benchmark(judged, documents=documents)
+        assert recall(golden, hit) == 1.0
+        assert recall(golden, "boot/web/rest") == 1.0
+        assert recall(golden, Hit("7", metadata={"url": "https://host/web/rest"})) == 0.0
+
+
+def test_sections_of_one_name_are_told_apart_or_not_at_all() -> None:
+    """Two judged sections that an address could be: neither, and it is said."""
+    twice = Document("d/e", "# A\n\n## Set up\n\none\n\n# B\n\n## Set up\n\ntwo\n")
+    judgments = [
+        Judgment("q", Anchor(document="d/e", section=(part, "Set up")), 1) for part in "AB"
+    ]
+    golden = benchmark(*judgments, documents=(twice,))
+    scores = be.evaluate_hits(golden, {"q": ["d/e#set-up"]}, ["R@1"])
+    assert scores.mean["R@1"] == 0.0
+    (note,) = scores.notes
+    assert "hit 'd/e#set-up' could be d/e > A > Set up or d/e > B > Set up; it is taken" in note

@@ -1,0 +1,275 @@
+"""Who decides what is relevant: the first that can, for each query by itself."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import berryeval as be
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.measures import parse_measure
+from berryeval.records import Anchor, Document, Hit, Judgment, Query
+from berryeval.relevance import Relevance, RelevanceOptions
+from berryeval.relevance.overlap import overlap, words
+
+ANSWER = "The capital of France is Paris"
+
+
+def benchmark(
+    *queries: Query,
+    judgments: tuple[Judgment, ...] = (),
+    documents: tuple[Document, ...] = (),
+    pack: str = "",
+) -> be.Benchmark:
+    """A benchmark of these queries."""
+    return be.Benchmark("test", documents, queries, judgments, pack)
+
+
+def query(identity: str = "q", /, **metadata: Any) -> Query:
+    """A query with metadata."""
+    return Query(identity, "What is the capital of France?", metadata=metadata)
+
+
+def texts(*pieces: str) -> list[Hit]:
+    """Hits with these texts, in this order."""
+    return [Hit(f"h{place}", rank=place + 1, text=text) for place, text in enumerate(pieces)]
+
+
+def value(name: str, of: be.Benchmark, hits: Any, **options: Any) -> float:
+    """The value of a measure for the one query there is."""
+    return be.evaluate_hits(of, {"q": hits}, [name], **options).mean[name]
+
+
+def test_judgments_of_the_benchmark_come_first() -> None:
+    """Before ids in metadata, the pack and the words."""
+    asked = query(relevant_ids=["other"], evidence=["D1:1"], answer="D1:1")
+    judged = benchmark(asked, judgments=(Judgment("q", Anchor(chunk="c"), 2),), pack="locomo")
+    scores = be.evaluate_hits(judged, {"q": ["D1:1", "other", "c"]}, ["RR"])
+    assert scores.mean["RR"] == 1 / 3
+    assert scores.details("RR").strategy_used == "qrels"
+
+
+@pytest.mark.parametrize(
+    "field", ["relevant_ids", "relevant_chunk_ids", "ground_truth_ids", "qrels"]
+)
+@pytest.mark.parametrize("ids", [["a", "b"], {"a": 1, "b": 1.0}, ("a", "b", "a")])
+def test_ids_in_metadata_are_judgments(field: str, ids: Any) -> None:
+    """Under any of the four names, as a list or with grades."""
+    judge = Relevance.of(benchmark(query(**{field: ids}), pack="locomo"))
+    judged = judge.judge("q", [Hit("x"), Hit("b")])
+    assert judged.strategy == "qrels"
+    assert judged.ranking.grades == (1.0, 1.0)
+    assert judged.ranking.hits == ((2, 1.0),)
+
+
+def test_grades_in_metadata_are_grades() -> None:
+    """They are gained, and ordered in the ideal ranking."""
+    asked = benchmark(query(qrels={"a": 3, "b": 1, "c": 0}))
+    dcg = 1 + 3 / math.log2(3)
+    assert value("nDCG@5", asked, ["b", "a"]) == pytest.approx(dcg / (3 + 1 / math.log2(3)))
+
+
+def test_an_empty_list_says_that_nothing_is_relevant() -> None:
+    """It is a judgment, so neither pack nor words are asked; null is none, so they are."""
+    said = benchmark(query(relevant_ids=[], answer="Paris"))
+    scores = be.evaluate_hits(said, {"q": texts("Paris")}, ["nDCG@5"])
+    assert scores.strategies == ("qrels",)
+    assert scores.outcomes == ("no relevant documents",)
+    assert scores.mean["nDCG@5"] == 0.0
+    silent = benchmark(query(relevant_ids=None, answer="Paris"))
+    assert be.evaluate_hits(silent, {"q": texts("Paris")}, ["RR"]).strategies == ("token-fallback",)
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        ("d1", r"metadata.relevant_ids of query 'q': expected an array of ids .*string 'd1'"),
+        ([1], r"relevant_ids of query 'q', place 0: expected an id, .* number 1"),
+        ([""], r"place 0: expected an id"),
+        ({"d1": "high"}, r"'d1': expected a grade, which is a number, found string 'high'"),
+        ({"d1": float("nan")}, r"'d1': expected a grade"),
+        ({"d1": True}, r"'d1': expected a grade"),
+    ],
+)
+def test_ids_that_are_none_are_refused(ids: Any, message: str) -> None:
+    """With the query and the place."""
+    with pytest.raises(DataError, match=message):
+        Relevance.of(benchmark(query(relevant_ids=ids)))
+
+
+def test_an_id_of_a_document_is_found_in_every_chunk_of_it() -> None:
+    """And counts once, whichever chunk comes first."""
+    document = Document("guide", "Paris is the capital. It has two million people.")
+    asked = benchmark(query(relevant_ids=["guide"]), documents=(document,))
+    chunks = [Hit("guide#1", doc_id="guide", start=0, end=21, rank=1), Hit("x", rank=2)]
+    assert value("P@2", asked, chunks) == 0.5
+    both = [*chunks, Hit("guide#2", doc_id="guide", start=22, end=48, rank=3)]
+    assert value("R@3", asked, both) == 1.0
+    assert value("NumRelRet", asked, both) == 1.0
+    assert value("RR", asked, ["guide"]) == 1.0
+
+
+def test_a_document_that_the_corpus_lacks_is_found_by_its_id() -> None:
+    """Judgments of documents need no corpus."""
+    judged = benchmark(query(), judgments=(Judgment("q", Anchor(document="d"), 1),))
+    assert value("RR", judged, ["x", "d"]) == 0.5
+
+
+def test_the_ideal_counts_what_there_is_and_not_what_was_found() -> None:
+    """Three relevant, k = 5: the ideal is 2.1309, however few were found."""
+    asked = benchmark(query(relevant_ids=["a", "b", "c"]))
+    ideal = 1 + 1 / math.log2(3) + 1 / 2
+    assert ideal == pytest.approx(2.1309, abs=1e-4)
+    for found, gained in ((["a"], 1.0), (["a", "b"], 1 + 1 / math.log2(3)), (["x", "y"], 0.0)):
+        assert value("nDCG@5", asked, found) == pytest.approx(gained / ideal)
+    assert value("nDCG@5", asked, ["a", "x", "b", "y", "c"]) == pytest.approx(0.8855, abs=1e-4)
+    assert value("nDCG@2", asked, ["a", "b"]) == 1.0  # min(k, relevant) = 2
+    assert value("R@5", asked, ["a"]) == pytest.approx(1 / 3)
+
+
+def test_the_words_decide_last_and_total_is_what_was_found() -> None:
+    """So a lone hit makes a perfect nDCG, and the details say by which strategy."""
+    asked = benchmark(query(expected_answer=ANSWER))
+    hits = texts("Berlin", "The capital of France is Paris, on the Seine", "Rome")
+    scores = be.evaluate_hits(asked, {"q": hits}, ["nDCG@5", "R@5", "RR"])
+    assert scores.mean["R@5"] == 1.0
+    assert scores.mean["nDCG@5"] == pytest.approx(1 / math.log2(3))
+    assert scores.mean["RR"] == 0.5
+    details = scores.details("nDCG@5")
+    assert details.strategy_used == "token-fallback"
+    assert (details.k, details.threshold, details.queries_with_relevant) == (5, 0.3, 1)
+
+
+@pytest.mark.parametrize("field", ["expected_answer", "answer", "ground_truth", "reference"])
+def test_the_expected_answer_has_four_names(field: str) -> None:
+    """As the datasets of the field call it; a list holds answers of which any will do."""
+    assert value("RR", benchmark(query(**{field: "Paris"})), texts("paris!")) == 1.0
+    assert value("RR", benchmark(query(**{field: ["Lutetia", "Paris"]})), texts("paris!")) == 1.0
+    assert value("RR", benchmark(query(**{field: 2022})), texts("in 2022")) == 1.0
+
+
+def test_the_threshold_belongs_to_what_reaches_it() -> None:
+    """F1 of 0.3 is enough, and a hair less is not."""
+    asked = benchmark(query(answer=" ".join(f"w{n}" for n in range(10))))
+    ten = texts(" ".join(["w0", "w1", "w2", *(f"x{n}" for n in range(7))]))
+    assert overlap(words(asked.queries[0].metadata["answer"]), words(ten[0].text)) == 0.3
+    assert value("RR", asked, ten) == 1.0
+    assert value("RR", asked, texts(ten[0].text + " more")) == 0.0
+    assert value("RR", asked, texts(ten[0].text + " more"), relevance={"threshold": 0.2}) == 1.0
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_overlap_is_the_harmonic_mean_of_precision_and_recall(one: str, other: str) -> None:
+    """Of sets of words, and so the same both ways, between 0 and 1."""
+    first, second = words(one), words(other)
+    shared = len(first & second)
+    expected = 0.0
+    if shared:
+        precision, recall = shared / len(second), shared / len(first)
+        expected = 2 * precision * recall / (precision + recall)
+    assert overlap(first, second) == pytest.approx(expected)
+    assert overlap(first, second) == overlap(second, first) <= 1.0
+
+
+def test_words_are_looked_up_in_the_corpus_where_hits_have_none() -> None:
+    """And hits without any text are counted and said."""
+    document = Document("d", "Paris")
+    asked = benchmark(query(answer="Paris"), documents=(document,))
+    assert value("RR", asked, [Hit("h", doc_id="d", start=0, end=5)]) == 1.0
+    scores = be.evaluate_hits(asked, {"q": ["nowhere", "d"]}, ["RR"])
+    assert scores.mean["RR"] == 0.5
+    assert scores.notes == (
+        "query 'q': hits without a text to compare with the expected answer: 1",
+    )
+
+
+def test_an_answer_that_is_none_is_refused() -> None:
+    """Rather than taken for no answer."""
+    with pytest.raises(DataError, match=r"metadata.answer of query 'q': expected a string"):
+        Relevance.of(benchmark(query(answer={"text": "Paris"})))
+
+
+@pytest.mark.parametrize("metadata", [{}, {"answer": ""}, {"answer": "?!"}, {"answer": None}])
+def test_a_query_about_which_nobody_can_decide_counts(metadata: dict[str, Any]) -> None:
+    """With an outcome of its own, 0.0 and never NaN."""
+    asked = benchmark(query(**metadata), query("p", relevant_ids=["a"]))
+    scores = be.evaluate_hits(asked, {"q": ["a"], "p": ["a"]}, ["nDCG@5", "AP"])
+    assert scores.per_query("AP") == {"p": 1.0, "q": 0.0}
+    assert scores.mean["nDCG@5"] == 0.5
+    assert scores.with_outcome("no relevant documents") == ["q"]
+    details = scores.details("AP")
+    assert details.strategies == {"qrels": 1, "pack": 0, "token-fallback": 0, "none": 1}
+    assert (details.strategy_used, details.total, details.queries_with_relevant) == ("qrels", 2, 1)
+
+
+def test_different_strategies_are_mixed() -> None:
+    """Each query says by whom it was decided."""
+    asked = benchmark(query("a", relevant_ids=["c"]), query("b", evidence=["D1:1"]), pack="locomo")
+    hits = {"a": ["c"], "b": [Hit("D1:1")]}
+    scores = be.evaluate_hits(asked, hits, ["RR@3"])
+    assert scores.strategies == ("qrels", "pack")
+    assert scores.details("RR@3").to_dict() == {
+        "average": 1.0, "queries_with_relevant": 2, "total": 2, "k": 3, "threshold": 0.3,
+        "strategy_used": "mixed",
+        "strategies": {"qrels": 1, "pack": 1, "token-fallback": 0, "none": 0},
+    }  # fmt: skip
+
+
+def test_plain_evaluate_has_details_too() -> None:
+    """There judgments decide, for every query."""
+    details = be.evaluate({"q": {"a": 1}, "p": {"a": 0}}, {"q": {"a": 1.0}}, ["map"]).details("map")
+    assert (details.strategy_used, details.k, details.total) == ("qrels", None, 2)
+    assert details.queries_with_relevant == 1
+    assert details.average == 0.5
+
+
+def test_options_are_checked() -> None:
+    """A wrong name or value is an error that says what there is."""
+    asked = benchmark(query(answer="x"))
+    with pytest.raises(
+        ConfigurationError, match=r"unknown option relevance\.treshold; did you mean"
+    ):
+        Relevance.of(asked, {"treshold": 0.5})
+    with pytest.raises(ConfigurationError, match=r"relevance\.threshold must be a number above 0"):
+        Relevance.of(asked, {"threshold": 0})
+    with pytest.raises(ConfigurationError, match=r"relevance\.coverage must be a number"):
+        RelevanceOptions(coverage=True)
+
+
+def test_how_much_a_hit_must_cover_can_be_chosen() -> None:
+    """Half of the shorter one is enough unless told otherwise."""
+    document = Document("d", "0123456789" * 4)
+    judged = benchmark(
+        query(),
+        documents=(document,),
+        judgments=(Judgment("q", Anchor(document="d", start=0, end=10), 1),),
+    )
+    hits = [Hit("h", doc_id="d", start=5, end=25)]
+    assert value("RR", judged, hits) == 1.0
+    assert value("RR", judged, hits, relevance={"coverage": 0.6}) == 0.0
+
+
+def test_targets_that_the_corpus_has_lost_count_and_are_said() -> None:
+    """They can only lower a score."""
+    judged = benchmark(
+        query(),
+        documents=(Document("d", "Something else entirely."),),
+        judgments=(
+            Judgment("q", Anchor(document="d", quote="words that were here"), 1),
+            Judgment("q", Anchor(document="d"), 1),
+        ),
+    )
+    scores = be.evaluate_hits(judged, {"q": ["d"]}, ["R@1"])
+    assert scores.mean["R@1"] == 0.5
+    assert scores.notes == ("targets that are not in the corpus, and count as missed: 1",)
+
+
+def test_a_measure_sees_what_the_judge_gives() -> None:
+    """The ranking of `judge` is the ranking that is scored."""
+    asked = benchmark(query(relevant_ids=["a", "b"]))
+    judged = Relevance.of(asked).judge("q", [Hit("b"), Hit("x"), Hit("a")])
+    assert parse_measure("AP")(judged.ranking) == value("AP", asked, ["b", "x", "a"])
