@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from berryeval import metrics
+from berryeval.benchmarks.checks import CHECKS
 from berryeval.benchmarks.load import options_of
 from berryeval.benchmarks.loaders import LOADERS
 from berryeval.chunkers import CHUNKERS, parse_chunker
@@ -91,6 +92,16 @@ def test_the_page_of_chunkers_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
     assert listed == [str(parse_chunker(name)) for name in CHUNKERS]
     results = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert results.attempted > 10
+    assert results.failed == 0
+
+
+def test_the_page_of_checks_is_true() -> None:
+    """Its session runs, and its table has every check in order."""
+    page = ROOT / "docs" / "validate.md"
+    listed = re.findall(r"^\| `([a-z -]+)` \|", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert listed == list(CHECKS)
+    results = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert results.attempted > 4
     assert results.failed == 0
 
 

@@ -2,16 +2,14 @@
 
 Looking for each piece from the beginning, or from the end of the one before, goes wrong as soon as
 a text repeats itself or pieces overlap. Here all pieces are placed together, in order. Where that
-leaves a choice, the splitter decides (see `twin`); else it is the placing that leaves out the least
-text, cuts the fewest words, and overlaps most evenly.
+leaves a choice and nobody can tell, it is the placing that leaves out the least text, cuts the
+fewest words, and overlaps most evenly.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
-
-from berryeval.chunkers.twin import starts_by_twin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -43,12 +41,14 @@ class _Placing:
 
 
 def align(
-    text: str, pieces: Sequence[str], split: Callable[[str], Sequence[str]] | None = None
+    text: str,
+    pieces: Sequence[str],
+    tell: Callable[[], Sequence[int | None] | None] | None = None,
 ) -> list[int]:
     """Where each piece starts, in rising order; no piece may be empty.
 
     Two pieces start at the same place only if the second is not shorter. Where there is a choice,
-    `split`, the function that made the pieces, is asked again about a twin of the text.
+    `tell` is asked for the starts that are known.
 
     >>> align("a b a b a b", ["a b a", "a b"])
     [0, 8]
@@ -57,8 +57,8 @@ def align(
         NotInTextError: there is no such order.
     """
     bounds = _bounds(text, pieces)
-    if split and any(low != high for low, high in bounds):
-        bounds = _told(text, pieces, split) or bounds
+    if tell and any(low != high for low, high in bounds):
+        bounds = _told(text, pieces, tell()) or bounds
     if all(low == high for low, high in bounds):
         return [low for low, _ in bounds]
     placings = [_Placing(0, 0, 0, (0, 0, 0, 0), None)]
@@ -78,10 +78,9 @@ def lost(text: str, start: int, end: int | None = None) -> int:
 
 
 def _told(
-    text: str, pieces: Sequence[str], split: Callable[[str], Sequence[str]]
+    text: str, pieces: Sequence[str], starts: Sequence[int | None] | None
 ) -> list[tuple[int, int]] | None:
-    """The bounds that the splitter itself draws, if it can."""
-    starts = starts_by_twin(text, pieces, split)
+    """The bounds that known starts leave, if they can be."""
     try:
         return _bounds(text, pieces, starts) if starts else None
     except NotInTextError:

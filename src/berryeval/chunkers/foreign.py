@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from berryeval.chunkers.align import NotInTextError, align, lost
 from berryeval.chunkers.base import Piece
+from berryeval.chunkers.twin import starts_by_twin
 from berryeval.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from berryeval.records import Document
 
@@ -43,27 +44,32 @@ def split(splitter: Any, document: Document) -> list[Piece]:
     Raises:
         DataError: a piece is not in the text, or not in order.
     """
-    given = _given(splitter, document.text)
+
+    def ask(text: str) -> list[str]:
+        return [one.text for one in _given(splitter, text, document.id)]
+
+    given = _given(splitter, document.text, document.id)
     starts = _true_starts(document.text, given)
     if starts is None:
-
-        def ask(text: str) -> list[str]:
-            return [one.text for one in _given(splitter, text)]
-
+        text, pieces = document.text, [one.text for one in given]
         try:
-            starts = align(document.text, [one.text for one in given], ask)
+            starts = align(text, pieces, lambda: starts_by_twin(text, pieces, ask))
         except NotInTextError:
-            return _normalised(document, given)
+            return _normalised(document, pieces, ask)
     ends = [start + len(one.text) for start, one in zip(starts, given, strict=True)]
     return _distinct(zip(starts, ends, strict=True))
 
 
-def _given(splitter: Any, text: str) -> list[_Given]:
+def _given(splitter: Any, text: str, name: str) -> list[_Given]:
     """What the splitter makes of a text, without blank pieces."""
     for method in ("chunk", "split_text", "__call__"):
         if hasattr(splitter, method):
-            given = map(_read, getattr(splitter, method)(text))
-            return [one for one in given if one.text.strip()]
+            try:
+                pieces = list(getattr(splitter, method)(text))
+            except ValueError as error:
+                msg = f"{name}: the splitter {type(splitter).__name__} failed: {error}"
+                raise DataError(msg) from error
+            return [one for one in map(_read, pieces) if one.text.strip()]
     msg = f"expected a splitter with chunk, split_text or a call, found {type(splitter).__name__}"
     raise ConfigurationError(msg)
 
@@ -91,17 +97,20 @@ def _true_starts(text: str, given: Sequence[_Given]) -> list[int] | None:
     return None if lost(text, reached) else starts
 
 
-def _normalised(document: Document, given: Sequence[_Given]) -> list[Piece]:
+def _normalised(
+    document: Document, pieces: Sequence[str], ask: Callable[[str], list[str]]
+) -> list[Piece]:
     """The pieces placed by their letters alone, without white space and case."""
     text, offsets = _squeezed(document.text)
-    words = [_squeezed(one.text)[0] for one in given]
+    words = [_letters(piece) for piece in pieces]
     try:
-        starts = align(text, words)
+        starts = align(text, words, lambda: starts_by_twin(document.text, words, ask, _letters))
     except NotInTextError as error:
+        place, count = error.place + 1, len(pieces)
         msg = (
-            f"{document.id}: piece {error.place + 1} of {len(given)} that the splitter made is not "
-            f"in the text behind the one before it: {given[error.place].text!r:.80}; a splitter "
-            "that rewrites the text, or mixes the order, has no offsets"
+            f"{document.id}: piece {place} of {count} that the splitter made is not in the text "
+            f"behind the one before it: {pieces[error.place]!r:.80}; a splitter that rewrites the "
+            "text, or mixes the order, has no offsets"
         )
         raise DataError(msg) from None
     ends = [start + len(word) for start, word in zip(starts, words, strict=True)]
@@ -113,6 +122,10 @@ def _normalised(document: Document, given: Sequence[_Given]) -> list[Piece]:
 def _distinct(spans: Iterable[tuple[int, int]]) -> list[Piece]:
     """The pieces, without those that a splitter gave twice."""
     return [Piece(*span) for span in dict.fromkeys(spans)]
+
+
+def _letters(text: str) -> str:
+    return _squeezed(text)[0]
 
 
 def _squeezed(text: str) -> tuple[str, list[int]]:

@@ -23,7 +23,6 @@ _CLASSES: Final = {
     "recursive": "RecursiveChunker",
     "sentence": "SentenceChunker",
     "token": "TokenChunker",
-    "fast": "FastChunker",
 }
 _WITH_OVERLAP: Final = ("sentence", "token")
 

@@ -20,15 +20,25 @@ _LETTERS: Final = range(0x4E00, 0x9FA5)  # letters without case; the twin repeat
 
 
 def starts_by_twin(
-    text: str, pieces: Sequence[str], split: Callable[[str], Sequence[str]]
+    text: str,
+    pieces: Sequence[str],
+    split: Callable[[str], Sequence[str]],
+    view: Callable[[str], str] = str,
 ) -> list[int | None] | None:
     r"""Where each piece starts, None for one without letters; or None if the splitter cannot tell.
 
     >>> starts_by_twin("a a\na", ["a", "a", "a"], str.split)
     [0, 2, 4]
+
+    Args:
+        text: what was split.
+        pieces: what it was split into, as `view` shows them.
+        split: what splits.
+        view: how texts and pieces are compared; the starts are those in the view of the text.
     """
     twin = _twin(text)
-    answers = split(twin)
+    answers = [view(answer) for answer in split(twin)]
+    text, twin = view(text), view(twin)
     if [len(answer) for answer in answers] != [len(piece) for piece in pieces]:
         return None
     starts: list[int | None] = []

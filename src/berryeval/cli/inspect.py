@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SHOWN: Final = 8  # categories and the like on one line
 TARGETS: Final = 5  # of the example
 PASSAGE: Final = 300  # characters of each
+RELEVANT: Final = "relevant a query"
 
 
 def inspect(
@@ -75,7 +76,7 @@ def _print_summary(screen: Console, benchmark: Benchmark, summary: Summary) -> N
     rows = {
         "documents": f"{summary.documents:,}{_spread(summary.document_words, 'words each')}",
         "queries": f"{summary.queries:,}{_spread(summary.query_words, 'words each')}",
-        "judgments": f"{summary.judgments:,}{_spread(summary.judged_per_query, 'relevant a query')}",
+        "judgments": f"{summary.judgments:,}{_spread(summary.judged_per_query, RELEVANT)}",
         "targets": _counted(summary.targets),
         "grades": _counted({f"{grade:g}": count for grade, count in summary.grades.items()}),
         "categories": _counted(summary.categories),
@@ -111,6 +112,8 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 
 def _print_example(screen: Console, example: Example) -> None:
+    from berryeval.benchmarks.checks.subject import shortened
+    from berryeval.benchmarks.checks.words import counted
     from berryeval.cli.output import print_indented
 
     query = example.query
@@ -123,8 +126,10 @@ def _print_example(screen: Console, example: Example) -> None:
         print_indented(screen, "no judgments", 2, style="dim")
     for target in example.targets[:TARGETS]:
         screen.print()
-        print_indented(screen, f"grade {target.grade:g}: {target.name}", 2, style="cyan")
-        text = " ".join(target.text.split()) or "(not found in the corpus)"
-        print_indented(screen, text if len(text) <= PASSAGE else f"{text[:PASSAGE]}…", 4)
+        places = f" (at {len(target.texts)} places)" if len(target.texts) > 1 else ""
+        print_indented(screen, f"grade {target.grade:g}: {target.name}{places}", 2, style="cyan")
+        text = shortened(target.texts[0], PASSAGE) if target.texts else "(no place found)"
+        print_indented(screen, text, 4)
     if len(example.targets) > TARGETS:
-        screen.print(f"  … and {len(example.targets) - TARGETS} more targets")
+        screen.print()
+        screen.print(f"  … and {counted(len(example.targets) - TARGETS, 'more target')}")

@@ -23,7 +23,8 @@ def print_indented(screen: Console, text: str, indent: int, *, style: str = "") 
     from rich.padding import Padding
     from rich.text import Text
 
-    screen.print(Padding(Text(text, style=style), (0, 0, 0, indent), expand=False))
+    padded = Padding(Text(text, style=style), (0, 0, 0, indent), expand=False)
+    screen.print(padded, soft_wrap=False)
 
 
 def console() -> Console:

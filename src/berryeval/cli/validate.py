@@ -56,13 +56,16 @@ def validate(
 
 
 def _print(benchmark: Benchmark, report: Report, most: int | None) -> None:
+    from berryeval.benchmarks.checks.words import counted
     from berryeval.cli.output import console
 
     screen = console()
-    screen.print(
-        f"{benchmark.name}: {len(benchmark.documents)} documents, {len(benchmark.queries)} "
-        f"queries, {len(benchmark.judgments)} judgments"
-    )
+    sizes = [
+        counted(len(benchmark.documents), "document"),
+        counted(len(benchmark.queries), "query", "queries"),
+        counted(len(benchmark.judgments), "judgment"),
+    ]
+    screen.print(f"{benchmark.name}: {', '.join(sizes)}")
     for (severity, check), findings in report.by_check().items():
         screen.print()
         screen.print(f"{severity}: {check} ({len(findings)})", style=_STYLES[severity])
@@ -84,7 +87,8 @@ def _print_finding(screen: Console, finding: Finding) -> None:
 
 
 def _verdict(report: Report) -> str:
+    from berryeval.benchmarks.checks.words import counted
+
     counts = report.counts
-    errors, warnings, notes = counts["error"], counts["warning"], counts["info"]
-    said = [f"{errors} error{'s' * (errors != 1)}", f"{warnings} warning{'s' * (warnings != 1)}"]
-    return ", ".join([*said, f"{notes} to know"])
+    errors, warnings = counted(counts["error"], "error"), counted(counts["warning"], "warning")
+    return f"{errors}, {warnings}, {counts['info']} to know"

@@ -24,7 +24,7 @@ _HOME: Final = "berryeval.benchmarks.checks"
 CHECKS: Final = Registry[Check](
     "check",
     {
-        "counts": f"{_HOME}.counts:check_counts",
+        "size": f"{_HOME}.size:check_size",
         "empty text": f"{_HOME}.texts:check_texts",
         "unknown query": f"{_HOME}.judgments:check_queries_exist",
         "repeated judgment": f"{_HOME}.judgments:check_repeats",

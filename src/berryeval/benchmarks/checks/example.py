@@ -18,11 +18,17 @@ __all__ = ["Example", "ExampleTarget", "example_of"]
 
 @dataclass(frozen=True)
 class ExampleTarget:
-    """A judged target: its grade, its name, and its text, empty if that is not in the corpus."""
+    """A judged target.
+
+    Attributes:
+        grade: how relevant it is.
+        name: what it is, in a few words.
+        texts: what stands there; several if it may be at several places, none if it is lost.
+    """
 
     grade: float
     name: str
-    text: str
+    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -35,7 +41,9 @@ class Example:
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON object."""
-        targets = [{"grade": one.grade, "name": one.name, "text": one.text} for one in self.targets]
+        targets = [
+            {"grade": one.grade, "name": one.name, "texts": list(one.texts)} for one in self.targets
+        ]
         return {"query": self.query.to_json(), "targets": targets}
 
 
@@ -46,7 +54,7 @@ def example_of(benchmark: Benchmark, query_id: str = "") -> Example:
     judged = [one for one in benchmark.judgments if one.query_id == query.id]
     judged.sort(key=lambda one: -one.grade)
     targets = tuple(
-        ExampleTarget(one.grade, name_of(one.target), "\n".join(subject.passages(one.target)))
+        ExampleTarget(one.grade, name_of(one.target), tuple(subject.passages(one.target)))
         for one in judged
     )
     labels = {name: shortened(str(value), 200) for name, value in query.metadata.items() if value}

@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from berryeval.anchors import Corpus, Located, locate
+from berryeval.records import Anchor
 
 if TYPE_CHECKING:
     from berryeval.benchmarks.benchmark import Benchmark, RecordKind
-    from berryeval.records import Anchor, Judgment
+    from berryeval.records import Judgment
 
 __all__ = ["Subject", "name_of", "shortened"]
 
@@ -59,8 +60,22 @@ class Subject:
             self._located[anchor] = locate(anchor, self.corpus)
         return self._located[anchor]
 
+    def named(self, chunk: str) -> Anchor | None:
+        """The document, or its section, that the id of a chunk names: `guide`, `guide#set-up`."""
+        documents = self.benchmark.document_of
+        if chunk in documents:
+            return Anchor(document=chunk)
+        document, _, section = chunk.rpartition("#")
+        if document not in documents or not section:
+            return None
+        anchor = Anchor(document=document, section=(section,))
+        return anchor if self.located(anchor).lost is None else None
+
     def passages(self, anchor: Anchor) -> list[str]:
         """The texts that a target means: those of its places, or of its whole document."""
+        if anchor.chunk:
+            named = self.named(anchor.chunk)
+            return [] if named is None else self.passages(named)
         found = self.located(anchor)
         texts = [self._text(span.document)[span.start : span.end] for span in found.spans]
         if not texts and found.is_document and found.lost is None:

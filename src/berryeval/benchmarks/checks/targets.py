@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from berryeval.anchors import parse_sections
 from berryeval.anchors.corpus import as_hash
 from berryeval.benchmarks.checks.finding import Finding
 from berryeval.benchmarks.checks.subject import name_of, shortened
+from berryeval.benchmarks.checks.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ def check_targets(subject: Subject) -> Iterator[Finding]:
     unknown: list[int] = []
     for place, judgment in enumerate(subject.benchmark.judgments):
         if judgment.target.chunk:
-            if not _names_a_chunk(subject, judgment.target.chunk):
+            if subject.named(judgment.target.chunk) is None:
                 unknown.append(place)
             continue
         found = subject.located(judgment.target)
@@ -67,7 +67,8 @@ def _about_lost(subject: Subject, judgment: Judgment, found: Located, where: str
     drifted = _has_changed(subject, found.anchor)
     message = f"query {judgment.query_id!r}: {reason}"
     if nearest:
-        message += f"; nearest ({ratio:.2f} alike): {shortened(nearest)!r}"
+        how = f"found ({ratio:.2f} alike)" if ratio else "there now"
+        message += f"; {how}: {shortened(nearest)!r}"
     advice = "correct the target, or remove the judgment: nothing can cover it"
     if repaired is not None:
         advice = f"if that is meant, point at {name_of(repaired)}"
@@ -82,21 +83,11 @@ def _has_changed(subject: Subject, anchor: Anchor) -> bool:
     return as_hash(anchor.document_hash) != known.content_hash
 
 
-def _names_a_chunk(subject: Subject, chunk: str) -> bool:
-    """Whether the id is that of a document, or of a section of one, as `guide#set-up`."""
-    documents = subject.benchmark.document_of
-    if chunk in documents:
-        return True
-    document, _, section = chunk.rpartition("#")
-    known = documents.get(document)
-    return known is not None and any(one.id == section for one in parse_sections(known.text))
-
-
 def _about_chunks(subject: Subject, places: list[int]) -> Finding:
     first = subject.benchmark.judgments[places[0]].target.chunk
     return Finding(
         _NAME, "warning", subject.where("judgments", places[0]),
-        f"{len(places)} judgments name chunks, the first {first!r}, that are no document and no "
-        "section: they mean something in one chunking only",
+        f"{counted(len(places), 'judgment')} by ids of chunks that are no document and no section, "
+        f"the first {first!r}: they mean something in one chunking only",
         "point at a document with a section, a span or a quote instead",
     )  # fmt: skip

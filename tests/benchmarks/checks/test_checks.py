@@ -1,0 +1,205 @@
+"""Each check on benchmarks that have what it looks for, and on those that do not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from berryeval.benchmarks import Benchmark, load_benchmark
+from berryeval.benchmarks.checks import CHECKS, Subject, Summary, check_benchmark
+from berryeval.benchmarks.checks.copied import longest_shared_run
+from berryeval.benchmarks.checks.example import example_of
+from berryeval.benchmarks.checks.summary import Spread
+from berryeval.errors import DataError
+from berryeval.records import Anchor, Document, Judgment, Query
+from tests.benchmarks.checks.faulty import write_faulty
+from tests.benchmarks.samples import SAMPLES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DOCUMENTS = (
+    Document("tea", "# Tea\n\nGreen tea steeps at eighty degrees for three minutes only.\n"),
+    Document("coffee", "Beans are ground, then brewed with water that nearly boils."),
+)
+QUERIES = (Query("q1", "How hot should tea be?"), Query("q2", "What is done to beans?"))
+JUDGMENTS = (
+    Judgment("q1", Anchor(document="tea"), 2),
+    Judgment("q2", Anchor(document="coffee"), 1),
+)
+
+
+def benchmark(**changed: Any) -> Benchmark:
+    """A benchmark without faults, changed."""
+    fields = {"documents": DOCUMENTS, "queries": QUERIES, "judgments": JUDGMENTS, **changed}
+    return Benchmark("drinks", **fields)
+
+
+def found(check: str, **changed: Any) -> list[tuple[str, str]]:
+    """Severity and message of what a check finds."""
+    subject = Subject(benchmark(**changed))
+    return [(one.severity, one.message) for one in CHECKS.get(check)(subject)]
+
+
+def test_a_good_benchmark_has_nothing_but_its_size() -> None:
+    """Nothing is found, but that there are few queries."""
+    report = check_benchmark(benchmark())
+    assert report.counts == {"error": 0, "warning": 0, "info": 1}
+    assert report.passed
+
+
+@pytest.mark.parametrize("name", list(CHECKS))
+def test_every_check_finds_something(name: str, tmp_path: Path) -> None:
+    """The faulty benchmark has every fault, each with a place, a message and advice."""
+    subject = Subject(load_benchmark(write_faulty(tmp_path / "faulty")))
+    if name == "remark":
+        subject = Subject(benchmark(remarks=("a.json: [0].qa[3]: has no answer",)))
+    findings = list(CHECKS.get(name)(subject))
+    assert findings
+    for finding in findings:
+        assert finding.where
+        assert finding.message
+        assert finding.advice
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_all_formats_can_be_checked(name: str, tmp_path: Path) -> None:
+    """Whatever the format, the checks run through, and the small samples have no errors."""
+    format_, sample = SAMPLES[name]
+    loaded = load_benchmark(sample.write(tmp_path), format=format_, **sample.options)
+    report = check_benchmark(loaded)
+    assert [one for one in report.findings if one.severity == "error"] == []
+    assert example_of(loaded).query in loaded.queries
+    assert Summary.of(loaded).to_json()["queries"] == len(loaded.queries)
+
+
+@pytest.mark.parametrize(
+    ("text", "copied"),
+    [
+        ("green tea steeps at eighty degrees for three minutes", True),
+        ("Why: tea steeps at eighty DEGREES", True),  # five of six words
+        ("and so the beans go; tea steeps at eighty degrees, did they say so", False),
+        ("how hot should the tea be", False),
+        ("tea steeps eighty degrees at", False),
+    ],
+)
+def test_copied_queries(text: str, copied: bool) -> None:  # noqa: FBT001
+    """Eight words in a row are copied, five if they are most of the query."""
+    assert bool(found("copied query", queries=(Query("q1", text),))) == copied
+
+
+def test_copied_from_the_passage_not_from_the_document() -> None:
+    """With a section as the target, the text of others does not count."""
+    document = Document("d", "# A\n\nsomething else\n\n# B\n\ngreen tea steeps at eighty degrees\n")
+    query = Query("q1", "green tea steeps at eighty degrees")
+    for section, expected in ((("A",), 0), (("B",), 1)):
+        judged = Judgment("q1", Anchor(document="d", section=section), 1)
+        said = found("copied query", documents=(document,), queries=(query,), judgments=(judged,))
+        assert len(said) == expected
+
+
+def test_longest_shared_run() -> None:
+    """The longest run counts, wherever it begins; words are whole."""
+    words = list("abcdefg")
+    assert longest_shared_run(words, " x b c d e f g y ") == tuple("bcdefg")
+    assert longest_shared_run(words, " a b c d x ") == ()
+    assert longest_shared_run(words, " a b c d ee ") == ()
+
+
+@pytest.mark.parametrize(
+    ("grade", "announced", "expected"),
+    [
+        (3, None, []),
+        (0, None, []),
+        (-2, None, [("info", "the grade -2 is below 0 and counts as not relevant")]),
+        (1.5, None, [("info", "the grade 1.5 is not whole")]),
+        (80, None, [("warning", "the grade 80 is high: is it a score?")]),
+        (80, [0, 80], []),
+        (4, [0, 1, 2, 3], [("error", "the grade 4 is none of those announced: 0, 1, 2, 3")]),
+        (4, "0-3", []),
+    ],
+)
+def test_grades(grade: float, announced: Any, expected: list[tuple[str, str]]) -> None:
+    """Grades that nobody announced, or that look like something else."""
+    judged = (Judgment("q1", Anchor(document="tea"), grade),)
+    metadata = {} if announced is None else {"grades": announced}
+    assert found("grade", judgments=judged, metadata=metadata) == expected
+
+
+def test_labels_are_judgments_too() -> None:
+    """A query that says itself what is relevant, or that has no answer on purpose, is no fault."""
+    labels: list[dict[str, Any]] = [
+        {"evidence": ["D1:1"]},
+        {"answer": "tea"},
+        {"relevant_ids": ["x"]},
+        {},
+    ]
+    queries = tuple(Query(f"q{place}", "?", metadata=one) for place, one in enumerate(labels))
+    queries += (Query("none", "?", metadata={"abstention": True}),)
+    said = found("nothing relevant", queries=queries, judgments=())
+    assert said == [("warning", "the query 'q3' has no judgment: every system scores 0 for it")]
+
+
+def test_chunk_ids() -> None:
+    """Ids of documents and their sections are fine; other ids mean one chunking only."""
+    for chunk, expected in (("tea", 0), ("tea#tea", 0), ("tea#x", 1), ("7", 1), ("#tea", 1)):
+        judged = (Judgment("q1", Anchor(chunk=chunk), 1),)
+        assert len(found("target", judgments=judged)) == expected
+
+
+def test_targets_without_documents_are_not_looked_for() -> None:
+    """Judgments alone are no fault; it is said that nothing was looked up."""
+    report = check_benchmark(benchmark(documents=()))
+    assert report.passed
+    assert "there are no documents" in report.findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("remark", "where", "message"),
+    [
+        ("a/b.json: [0].qa[3]: has no answer", "a/b.json: [0].qa[3]", "has no answer"),
+        ("b.jsonl:12: odd: very", "b.jsonl:12", "odd: very"),
+        ("a.json: data[2].x: odd", "a.json: data[2].x", "odd"),
+        (
+            "a.tsv: 3 queries not in queries.jsonl: 'q'",
+            "a.tsv",
+            "3 queries not in queries.jsonl: 'q'",
+        ),
+        ("odd", "drinks", "odd"),
+    ],
+)
+def test_remarks(remark: str, where: str, message: str) -> None:
+    """What a loader noticed is shown at its place."""
+    (finding,) = CHECKS.get("remark")(Subject(benchmark(remarks=(remark,))))
+    assert (finding.where, finding.message) == (where, message)
+
+
+def test_places_without_files() -> None:
+    """Records that no file said are named by their ids."""
+    judged = (Judgment("q9", Anchor(document="tea"), 1),)
+    report = check_benchmark(benchmark(judgments=judged, queries=(Query("q1", ""), QUERIES[1])))
+    errors = [finding.where for finding in report.findings if finding.severity == "error"]
+    assert errors == ["query 'q1'", "judgment of query 'q9'"]
+
+
+def test_spread() -> None:
+    """Least, middle, greatest; nothing of nothing."""
+    assert Spread.of([3, 1, 2, 10]) == Spread(1, 2.5, 10, 4.0)
+    assert Spread.of([]) == Spread()
+
+
+def test_example() -> None:
+    """The first query with something relevant, or the one asked for; the highest grade first."""
+    judged = (
+        Judgment("q2", Anchor(document="tea"), 1),
+        Judgment("q2", Anchor(document="coffee"), 3),
+        Judgment("q2", Anchor(chunk="tea#tea"), 2),
+    )
+    shown = example_of(benchmark(judgments=judged))
+    assert shown.query.id == "q2"
+    assert [one.grade for one in shown.targets] == [3, 2, 1]
+    assert shown.targets[0].texts == (DOCUMENTS[1].text,)
+    assert example_of(benchmark(judgments=()), "q1").targets == ()
+    with pytest.raises(DataError, match="drinks has no query 'q11'; did you mean q1"):
+        example_of(benchmark(), "q11")

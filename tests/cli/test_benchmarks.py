@@ -1,0 +1,194 @@
+"""`berryeval validate` and `berryeval inspect`: their texts, their JSON, their exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from berryeval.benchmarks import Benchmark, write_benchmark
+from berryeval.cli.app import build_app, run
+from berryeval.records import Anchor, Document, Judgment, Query
+from tests.benchmarks.checks.faulty import JUDGMENTS, write_faulty
+
+DATA = Path(__file__).parents[1] / "data" / "benchmarks"
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_with_benchmarks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two benchmarks: `faulty` and `good`."""
+    monkeypatch.chdir(tmp_path)
+    write_faulty(Path("faulty"))
+    good = Benchmark(
+        "good", (Document("d", "Tea is hot."),), (Query("q", "What is tea?"),),
+        (Judgment("q", Anchor(document="d"), 1),), version="2", description="One fact.",
+        thresholds={"nDCG@10": 0.5},
+    )  # fmt: skip
+    write_benchmark(good, Path("good"))
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> str:
+    """What was printed, without white space at the ends of lines."""
+    return re.sub(r" +$", "", capsys.readouterr().out, flags=re.MULTILINE)
+
+
+def data_of(capsys: pytest.CaptureFixture[str], command: str) -> dict[str, Any]:
+    """What is in the envelope."""
+    envelope = json.loads(capsys.readouterr().out)
+    assert envelope["command"] == command
+    found: dict[str, Any] = envelope["data"]
+    return found
+
+
+def test_validate_shows_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every fault by severity, with its place, what it is, and what to do; exit code 1."""
+    assert run(build_app(), ["validate", "faulty"]) == 1
+    assert printed(capsys) == (DATA / "validate-faulty.txt").read_text(encoding="utf-8")
+
+
+def test_validate_passes_what_is_good(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without errors the exit code is 0."""
+    assert run(build_app(), ["validate", "good"]) == 0
+    assert printed(capsys) == (
+        "good: 1 document, 1 query, 1 judgment\n\n"
+        "info: size (1)\n"
+        "  good\n"
+        "    1 query only: one of them moves a mean by up to 1.000\n"
+        "    → look at confidence intervals before you compare two systems\n\n"
+        "0 errors, 0 warnings, 1 to know\n"
+    )
+
+
+def test_validate_shows_the_first_of_many(capsys: pytest.CaptureFixture[str]) -> None:
+    """Five findings of a kind, or all of them if asked."""
+    lines = [
+        json.dumps({**JUDGMENTS[0], "target": {"document": f"gone {place}"}}) for place in range(12)
+    ]
+    Path("faulty/judgments.jsonl").write_text("\n".join(lines))
+    assert run(build_app(), ["validate", "faulty"]) == 1
+    text = printed(capsys)
+    assert "error: target (12)\n" in text
+    assert text.count("there is no document 'gone") == 5
+    assert "  … and 7 more; --all shows every one\n" in text
+    assert run(build_app(), ["validate", "faulty", "--all"]) == 1
+    text = printed(capsys)
+    assert text.count("there is no document 'gone") == 12
+    assert "--all" not in text
+
+
+def test_validate_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """Counts, every finding, and the summary; the same exit code."""
+    assert run(build_app(), ["validate", "faulty", "--json"]) == 1
+    data = data_of(capsys, "validate")
+    assert data["benchmark"] == "faulty"
+    assert data["passed"] is False
+    assert data["counts"] == {"error": 8, "warning": 12, "info": 4}
+    assert len(data["findings"]) == 24
+    assert data["findings"][1] == {
+        "check": "empty text", "severity": "error",
+        "where": str(Path("faulty") / "queries.jsonl:5"),
+        "message": "the query 'q5' has no text", "advice": "write the query, or remove it",
+    }  # fmt: skip
+    assert data["summary"]["documents"] == 5
+
+
+def test_inspect_shows_a_summary_and_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    """Sizes, distributions, the content hash, and a query with the texts of its targets."""
+    assert run(build_app(), ["inspect", "faulty", "--query", "q3"]) == 0
+    assert printed(capsys) == (DATA / "inspect-faulty.txt").read_text(encoding="utf-8")
+
+
+def test_inspect_shows_what_the_benchmark_says_of_itself(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Version, description and thresholds; numbers that are all equal are said once."""
+    assert run(build_app(), ["inspect", "good"]) == 0
+    text = printed(capsys)
+    assert text.startswith("good 2\nOne fact.\n\ndocuments     1; 3 words each\n")
+    assert "\nthresholds    nDCG@10 ≥ 0.5\n" in text
+    assert text.endswith("\nquery q\n  What is tea?\n\n  grade 1: 'd'\n    Tea is hot.\n")
+
+
+def test_inspect_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same facts in the envelope."""
+    assert run(build_app(), ["inspect", "good", "--json"]) == 0
+    data = data_of(capsys, "inspect")
+    assert (data["name"], data["version"], data["thresholds"]) == ("good", "2", {"nDCG@10": 0.5})
+    assert data["grades"] == [{"grade": 1, "count": 1}]
+    assert data["content_hash"].startswith("sha256:")
+    assert data["example"] == {
+        "query": {"id": "q", "text": "What is tea?"},
+        "targets": [{"grade": 1, "name": "'d'", "texts": ["Tea is hot."]}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["validate", "nowhere"], "nowhere: no such file or folder, and no bundled benchmark"),
+        (["inspect", "nowhere"], "nowhere: no such file or folder, and no bundled benchmark"),
+        (["validate", "faulty", "--format", "bier"], "unknown loader 'bier'; did you mean beir?"),
+        (["inspect", "faulty", "-q", "q33"], "faulty has no query 'q33'; did you mean q3"),
+        (["validate", "broken"], "queries.jsonl:1: "),
+        (["validate"], "BENCHMARK"),
+    ],
+)
+def test_what_cannot_be_read(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line on stderr and exit code 2."""
+    Path("broken").mkdir()
+    Path("broken/benchmark.json").write_text('{"name": "broken"}')
+    Path("broken/documents.jsonl").write_text('{"id": "d", "text": "x"}\n')
+    Path("broken/queries.jsonl").write_text('{"id": "q1", "text"')
+    assert run(build_app(), arguments) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert err.startswith("error: ")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+@pytest.mark.parametrize("width", [60, 80, 140])
+@pytest.mark.parametrize("command", ["validate", "inspect"])
+def test_texts_fit_the_terminal(command: str, width: int) -> None:
+    """On a terminal lines are wrapped at words, and no word is lost."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "berryeval", command, "faulty"],
+        stdout=theirs, stderr=theirs, env={**os.environ, "COLUMNS": str(width), "TERM": "xterm"},
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        text = _read_all(ours)
+    assert process.returncode == (1 if command == "validate" else 0)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    assert max(len(line.rstrip()) for line in plain.splitlines()) <= width
+    whole = subprocess.run(
+        [sys.executable, "-m", "berryeval", command, "faulty"],
+        capture_output=True, text=True, encoding="utf-8", check=False,
+    ).stdout  # fmt: skip
+    assert "".join(plain.split()) == "".join(whole.split())
+
+
+def _read_all(terminal: int) -> str:
+    """What a program wrote to its terminal until it ended."""
+    parts = []
+    while True:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:  # how Linux says that the other side is closed
+            break
+        if not part:
+            break
+        parts.append(part)
+    os.close(terminal)
+    return b"".join(parts).decode()
