@@ -103,11 +103,6 @@ class Targets:
         """The judged queries, in the order in which they were first judged."""
         return tuple(self._targets)
 
-    @property
-    def corpus(self) -> Corpus:
-        """The texts of the documents."""
-        return self._corpus
-
     def __contains__(self, query_id: str) -> bool:
         return query_id in self._targets
 

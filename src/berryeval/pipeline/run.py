@@ -1,4 +1,4 @@
-"""Benchmarks times providers: chunk, index, ask, score. Nothing that was answered is asked twice."""
+"""Benchmarks times providers: chunk, index, ask, score. What was answered is not asked again."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class ProviderResult:
     name: str
     scores: Scores | None
     outcomes: dict[str, int] = field(default_factory=dict)
-    latency: Latency = Latency()
+    latency: Latency = field(default_factory=Latency)
     warnings: tuple[str, ...] = ()
     failure: str = ""
     folder: Path | None = None
@@ -212,7 +212,7 @@ class _Work:
             for ranking in (read_journal(journal) if journal.exists() else ())
             if ranking.query_id in asked
         ]
-        outcomes = Counter(ranking.outcome for ranking in rankings)
+        outcomes: Counter[str] = Counter(ranking.outcome for ranking in rankings)
         if failure and len(rankings) < len(queries):
             return ProviderResult(spec.label, None, dict(outcomes), failure=failure, folder=part)
         scores = score(benchmark, queries, chunks, rankings, self.plan.measures, spec.label)
