@@ -122,6 +122,12 @@ def _whole(value: Any, where: str) -> int:
     return value
 
 
+def _flag(value: Any, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise refused(where, "true or false", value)
+    return value
+
+
 def _number(value: Any, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not is_finite(value):
         raise refused(where, "a number", value)
@@ -162,6 +168,7 @@ def one_of(*words: str) -> Reader:
 
 # What each annotation means in JSON.
 READERS: Final[Mapping[str, Reader]] = {
+    "bool": _flag,
     "str": _text,
     "int": _whole,
     "float": _number,

@@ -144,7 +144,8 @@ class Hit(_Record):
 class Anchor(_Record):
     """What a judgment points at, in terms that survive another chunking.
 
-    One of: a `chunk` id; a `document`; a document and a `section`; a document and a span from
+    One of: a `chunk` id; a `document`; a document and a `section`, with its subsections unless
+    `subsections` is false; a document and a span from
     `start` to `end` (characters from 0, the end excluded, or lines from 1, the end included); a
     `quote`, best with its document. A span with a quote is found again by the quote when the
     document has changed. `document_hash` is the content hash the document had when the judgment
@@ -159,6 +160,7 @@ class Anchor(_Record):
     unit: Unit = "characters"
     quote: str = ""
     document_hash: str = ""
+    subsections: bool = True
     extra: Mapping[str, Any] = _free(repr=False)
 
     def __post_init__(self) -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.anchors import Corpus, Located, locate, normalise
-from berryeval.records import Anchor, Chunk, Document, content_hash
+from berryeval.anchors import Corpus, Located, Targets, locate, normalise
+from berryeval.records import Anchor, Chunk, Document, Hit, Judgment, content_hash
 
 LINUX = "### On Linux\n\nUse the package manager.\n\n"
 INSTALL = f"## Install {{#setup}}\n\nRun the installer.\n\n{LINUX}"
@@ -243,3 +243,24 @@ def test_an_anchor_made_from_a_place_is_found_there() -> None:
     assert found(anchor).spans == (("guide", start, start + 18),)
     longer = [replace(DOCUMENTS[0], text="Preface.\n\n" + GUIDE)]
     assert found(anchor, longer).spans == (("guide", start + 10, start + 28),)
+
+
+def test_a_section_without_its_subsections_ends_at_the_next_heading() -> None:
+    """The introduction of a page is a section of its own, not the page."""
+    text = "# Guide\n\nHello.\n\n## Install\n\nRun it.\n"
+    for subsections, expected in ((True, text), (False, "# Guide\n\nHello.\n\n")):
+        anchor = Anchor(document="d", section=("guide",), subsections=subsections)
+        located = locate(anchor, Corpus([Document("d", text)]))
+        ((_, start, end),) = located.spans
+        assert text[start:end] == expected
+
+
+def test_a_section_without_its_subsections_is_compared_by_its_exact_path() -> None:
+    """Where nobody knows the text: a chunk below it is not it."""
+    target = Anchor(document="d", section=("Guide",), subsections=False)
+    hits = [
+        Hit("below", doc_id="d", section=("Guide", "Install")),
+        Hit("itself", doc_id="d", section=("Guide",)),
+    ]
+    ranking = Targets.located([Judgment("q", target, 1)]).judge("q", hits)
+    assert [tuple(hit) for hit in ranking.hits] == [(2, 1)]

@@ -35,8 +35,8 @@ def test_chunk_ids_of_a_golden_set_are_sections(tmp_path: Path) -> None:
     assert benchmark.queries[0].category == "FACTUAL"
     assert [document.id for document in benchmark.documents] == ["drinks/tea"]
     assert [(judgment.target, judgment.grade) for judgment in benchmark.judgments] == [
-        (Anchor(document="drinks/tea", section=("green-tea",)), 2),
-        (Anchor(document="drinks/tea", section=("black",)), 1),
+        (Anchor(document="drinks/tea", section=("green-tea",), subsections=False), 2),
+        (Anchor(document="drinks/tea", section=("black",), subsections=False), 1),
         (Anchor(document="drinks/tea"), 1),
     ]
     assert benchmark.judgments[0].extra == {"chunk_id": "drinks/tea#green-tea"}
@@ -60,7 +60,8 @@ def test_technical_docs(tmp_path: Path) -> None:
     assert (query.id, query.category, query.difficulty) == ("t1", "factual", "easy")
     assert query.description == "The temperature of the water."
     assert [judgment.grade for judgment in benchmark.judgments] == [1, 3, 0]
-    assert benchmark.judgments[1].target == Anchor(document="tea", section=("green-tea",))
+    section = Anchor(document="tea", section=("green-tea",), subsections=False)
+    assert benchmark.judgments[1].target == section
     chunk = section_chunk_id("hot-drinks", "tea", "green-tea")
     assert benchmark.judgments[1].extra == {"chunk_id": chunk}
     assert benchmark.judgments[1].note == "says so"
@@ -150,3 +151,20 @@ def test_contexts_become_documents(tmp_path: Path) -> None:
     }  # fmt: skip
     assert len(benchmark.documents) == 3
     assert [benchmark.documents[-1].title, benchmark.documents[-1].text] == ["Coffee", COFFEE]
+
+
+def test_rejected_pairs_are_judged_not_relevant(tmp_path: Path) -> None:
+    """What was read and found of no use has grade 0, and its query must exist."""
+    folder = GOLDEN_SET.write(tmp_path)
+    text = load_benchmark(folder).queries[0].text
+    rejected = [{"query": text, "chunkIds": ["drinks/tea#steeping", "drinks/coffee"]}]
+    (folder / "not-relevant.json").write_text(json.dumps(rejected), encoding="utf-8")
+    added = load_benchmark(folder).judgments[-2:]
+    assert [(one.target.document, one.target.section, one.grade) for one in added] == [
+        ("drinks/tea", ("steeping",), 0),
+        ("drinks/coffee", (), 0),
+    ]
+    rejected[0]["query"] = "nobody asked this"
+    (folder / "not-relevant.json").write_text(json.dumps(rejected), encoding="utf-8")
+    with pytest.raises(DataError, match=r"not-relevant.json: \[0\]: there is no query 'nobody a"):
+        load_benchmark(folder)

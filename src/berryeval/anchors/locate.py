@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from berryeval.anchors.corpus import Corpus, Text
+    from berryeval.anchors.sections import Section
     from berryeval.records import Anchor
 
 __all__ = ["Located", "locate"]
@@ -71,7 +72,7 @@ def _section(anchor: Anchor, text: Text) -> Located:
     sections = text.sections.find(anchor.section)
     if anchor.quote:
         for section in sections:
-            found = find_same(anchor.quote, text, section.start, section.end)
+            found = find_same(anchor.quote, text, section.start, _end(anchor, section))
             if found:
                 return _at(anchor, text, found)
         return _quote(anchor, text)
@@ -81,7 +82,12 @@ def _section(anchor: Anchor, text: Text) -> Located:
         choices = (f"{' > '.join(one.path)} (#{one.id})" for one in sections)
         return Located(anchor, choices=tuple(choices))
     (section,) = sections
-    return Located(anchor, _spans(text, [(section.start, section.end)]), path=section.path)
+    span = (section.start, _end(anchor, section))
+    return Located(anchor, _spans(text, [span]), path=section.path)
+
+
+def _end(anchor: Anchor, section: Section) -> int:
+    return section.end if anchor.subsections else section.own_end
 
 
 def _span(anchor: Anchor, text: Text) -> Located:

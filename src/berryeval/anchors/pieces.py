@@ -93,7 +93,11 @@ class Pieces:
             candidates = (self.unplaced[place] for place in holding)
             return [number for number in candidates if self._may_be_in(number, anchor)]
         if target.path:
-            return self._unplaced_by_path.get((anchor.document, slugs(target.path)), ())
+            wanted = slugs(target.path)
+            numbers = self._unplaced_by_path.get((anchor.document, wanted), ())
+            if anchor.subsections:
+                return numbers
+            return [n for n in numbers if slugs(self._pieces[n].section) == wanted]
         return ()
 
     def _may_be_in(self, number: int, anchor: Anchor) -> bool:

@@ -2,7 +2,8 @@
 
 The file is an array of `{"query", "queryType", "judgments": [{"chunkId", "grade"}]}`. A chunk id
 such as "spring-boot/web/rest-controllers#creating-rest-controller" is a document, "#", and the id
-of one of its sections: the judgment is on the section, whatever the chunking. An id without "#" is
+of one of its sections: the judgment is on the section without its subsections, however the
+document is cut. An id without "#" is
 a document. Queries are numbered from 001 unless they have an `id`.
 
 A pair that is not listed is not relevant. Which of those were read and rejected, rather than never
@@ -62,7 +63,9 @@ def _add_rejected(gather: Gather, node: Node) -> None:
 
 def _target(chunk: str) -> Anchor:
     document, _, section = chunk.partition("#")
-    return Anchor(document=document, section=(section,) if section else ())
+    if not section:
+        return Anchor(document=document)
+    return Anchor(document=document, section=(section,), subsections=False)
 
 
 def _add(gather: Gather, entry: Node, number: str) -> None:

@@ -67,7 +67,9 @@ def _query(entry: Node) -> Query:
 def _judgment(benchmark: str, query: str, entry: Node) -> Judgment:
     note = entry.get("note")
     with at(entry.where):
-        target = Anchor(document=entry["document"].id(), section=(entry["section"].id(),))
+        target = Anchor(
+            document=entry["document"].id(), section=(entry["section"].id(),), subsections=False
+        )
     rest = entry.besides("document", "section", "grade", "note", "chunk_id")
     return Judgment(
         query_id=query,
