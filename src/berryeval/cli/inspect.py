@@ -34,7 +34,7 @@ def inspect(
 
     Args:
         benchmark: A bundled benchmark, or a file or folder in any format that can be loaded.
-        query: The id of the query to show; otherwise the first with something relevant.
+        query: The id of the query to show; otherwise the first with a passage to find.
         format: The format, if it cannot be told from the files.
         json: Print JSON instead of text.
     """
@@ -112,7 +112,7 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 
 def _print_example(screen: Console, example: Example) -> None:
-    from berryeval.benchmarks.checks.subject import shortened
+    from berryeval.benchmarks.checks.naming import shortened
     from berryeval.benchmarks.checks.words import counted
     from berryeval.cli.output import print_indented
 

@@ -55,6 +55,8 @@ def test_every_check_finds_something(name: str, tmp_path: Path) -> None:
     subject = Subject(load_benchmark(write_faulty(tmp_path / "faulty")))
     if name == "remark":
         subject = Subject(benchmark(remarks=("a.json: [0].qa[3]: has no answer",)))
+    if name == "label":
+        subject = Subject(benchmark(pack="locomoo"))
     findings = list(CHECKS.get(name)(subject))
     assert findings
     for finding in findings:
@@ -139,6 +141,49 @@ def test_labels_are_judgments_too() -> None:
     queries += (Query("none", "?", metadata={"abstention": True}),)
     said = found("nothing relevant", queries=queries, judgments=())
     assert said == [("warning", "the query 'q3' has no judgment: every system scores 0 for it")]
+
+
+def memories(evidence: Any) -> dict[str, Any]:
+    """A benchmark of which a pack reads the labels."""
+    turns = tuple(
+        Document(f"c1/D1:{number}", text, metadata={"conversation": "c1"})
+        for number, text in enumerate(["Hello, how are you today then?", "I like green tea."], 1)
+    )
+    metadata = {"conversation": "c1", "evidence": evidence}
+    query = Query("q1", "hello, how are you today?", metadata=metadata)
+    return {"documents": turns, "queries": (query,), "judgments": (), "pack": "locomo"}
+
+
+UNREADABLE = (
+    "metadata.evidence of query 'q1': expected a string or an array of strings, found number 7"
+)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "expected"),
+    [
+        (["D1:2"], []),
+        (["D1:2", "D"], [("warning", "the query 'q1': 'D' in its evidence names no turn")]),
+        (["D7:1"], [("warning", "the query 'q1': the corpus has no turn D7:1 of its evidence")]),
+        (7, [("error", UNREADABLE)]),
+    ],
+)  # fmt: skip
+def test_labels_of_packs(evidence: Any, expected: list[tuple[str, str]]) -> None:
+    """What a pack cannot read, or not find, is said at the query."""
+    assert found("label", **memories(evidence)) == expected
+
+
+def test_passages_of_packs() -> None:
+    """Labels are what is relevant: a query copied from one is noticed, one without any too."""
+    assert found("nothing relevant", **memories(["D1:2"])) == []
+    assert found("nothing relevant", **memories([])) == [
+        ("warning",
+         "the query 'q1' has no labels that its pack can read: every system scores 0 for it")
+    ]  # fmt: skip
+    assert found("copied query", **memories(["D1:2"])) == []
+    assert len(found("copied query", **memories(["D1:1"]))) == 1
+    shown = example_of(benchmark(**memories(["D1:2"])))
+    assert [(one.name, one.texts) for one in shown.targets] == [("D1:2", ("I like green tea.",))]
 
 
 def test_chunk_ids() -> None:

@@ -32,6 +32,7 @@ CHECKS: Final = Registry[Check](
         "grade": f"{_HOME}.grades:check_grades",
         "nothing relevant": f"{_HOME}.grades:check_something_relevant",
         "target": f"{_HOME}.targets:check_targets",
+        "label": f"{_HOME}.labels:check_labels",
         "near-duplicate queries": f"{_HOME}.duplicates:check_queries",
         "near-duplicate documents": f"{_HOME}.duplicates:check_documents",
         "copied query": f"{_HOME}.copied:check_copied",

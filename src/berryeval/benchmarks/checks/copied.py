@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from berryeval.benchmarks.checks.finding import Finding
-from berryeval.benchmarks.checks.subject import name_of
 from berryeval.benchmarks.checks.words import words_of
 
 if TYPE_CHECKING:
@@ -25,16 +24,14 @@ def check_copied(subject: Subject) -> Iterator[Finding]:
     known: dict[str, str] = {}
     for place, query in enumerate(subject.benchmark.queries):
         words = words_of(query.text)
-        for judgment in subject.relevant.get(query.id, []) if len(words) >= SHORTEST else []:
-            passages = [_spaced(text, known) for text in subject.passages(judgment.target)]
-            shared = max(
-                (longest_shared_run(words, text) for text in passages), key=len, default=()
-            )
+        for passage in subject.passages_for(query) if len(words) >= SHORTEST else ():
+            texts = [_spaced(text, known) for text in passage.texts if passage.grade > 0]
+            shared = max((longest_shared_run(words, text) for text in texts), key=len, default=())
             if len(shared) >= LONG or len(shared) >= max(SHORTEST, MOST * len(words)):
                 yield Finding(
                     "copied query", "warning", subject.where("queries", place),
                     f"the query {query.id!r} has {len(shared)} of its {len(words)} words in a row "
-                    f"from {name_of(judgment.target)}: {' '.join(shared)!r:.80}",
+                    f"from {passage.name}: {' '.join(shared)!r:.80}",
                     "write it in other words: matching words finds it too easily",
                 )  # fmt: skip
                 break

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from berryeval.benchmarks.checks.subject import Subject, name_of, shortened
+from berryeval.benchmarks.checks.naming import shortened
+from berryeval.benchmarks.checks.subject import Passage, Subject
 from berryeval.errors import DataError
 from berryeval.registry import nearest
 
@@ -13,22 +14,7 @@ if TYPE_CHECKING:
     from berryeval.benchmarks.benchmark import Benchmark
     from berryeval.records import Query
 
-__all__ = ["Example", "ExampleTarget", "example_of"]
-
-
-@dataclass(frozen=True)
-class ExampleTarget:
-    """A judged target.
-
-    Attributes:
-        grade: how relevant it is.
-        name: what it is, in a few words.
-        texts: what stands there; several if it may be at several places, none if it is lost.
-    """
-
-    grade: float
-    name: str
-    texts: tuple[str, ...]
+__all__ = ["Example", "example_of"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +23,7 @@ class Example:
 
     query: Query
     labels: dict[str, str]
-    targets: tuple[ExampleTarget, ...]
+    targets: tuple[Passage, ...]
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON object."""
@@ -48,17 +34,12 @@ class Example:
 
 
 def example_of(benchmark: Benchmark, query_id: str = "") -> Example:
-    """The query of this id; without one, the first with something relevant, else the first."""
+    """The query of this id; without one, the first with a passage to find, else the first."""
     subject = Subject(benchmark)
     query = _chosen(subject, query_id)
-    judged = [one for one in benchmark.judgments if one.query_id == query.id]
-    judged.sort(key=lambda one: -one.grade)
-    targets = tuple(
-        ExampleTarget(one.grade, name_of(one.target), tuple(subject.passages(one.target)))
-        for one in judged
-    )
+    targets = sorted(subject.passages_for(query), key=lambda one: -one.grade)
     labels = {name: shortened(str(value), 200) for name, value in query.metadata.items() if value}
-    return Example(query, labels, targets)
+    return Example(query, labels, tuple(targets))
 
 
 def _chosen(subject: Subject, query_id: str) -> Query:
@@ -71,5 +52,9 @@ def _chosen(subject: Subject, query_id: str) -> Query:
             msg = f"{benchmark.name} has no query {query_id!r}{hint}"
             raise DataError(msg)
         return known[query_id]
-    relevant = (query for query in benchmark.queries if query.id in subject.relevant)
+    relevant = (
+        query
+        for query in benchmark.queries
+        if any(passage.grade > 0 and passage.texts for passage in subject.passages_for(query))
+    )
     return next(relevant, benchmark.queries[0])

@@ -6,11 +6,13 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.benchmarks.checks.finding import Finding
+from berryeval.relevance.packs import Labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from berryeval.benchmarks.checks.subject import Subject
+    from berryeval.records import Query
 
 __all__ = ["check_grades", "check_something_relevant"]
 
@@ -63,15 +65,22 @@ def _problem(grade: float, announced: list[float]) -> tuple[Any, str, str] | Non
 
 def check_something_relevant(subject: Subject) -> Iterator[Finding]:
     """Queries without a judgment above 0, and without a label that says what is relevant."""
-    judged = {judgment.query_id for judgment in subject.benchmark.judgments}
     for place, query in enumerate(subject.benchmark.queries):
-        if query.id in subject.relevant or any(query.metadata.get(name) for name in _LABELS):
-            continue
-        why = "only judgments of grade 0" if query.id in judged else "no judgment"
-        if query.metadata.get("abstention") is True:
-            continue
-        yield Finding(
-            "nothing relevant", "warning", subject.where("queries", place),
-            f"the query {query.id!r} has {why}: every system scores 0 for it",
-            "judge it, or remove it",
-        )  # fmt: skip
+        why = _why_nothing(subject, query)
+        if why and query.metadata.get("abstention") is not True:
+            yield Finding(
+                "nothing relevant", "warning", subject.where("queries", place),
+                f"the query {query.id!r} has {why}: every system scores 0 for it",
+                "judge it, or remove it",
+            )  # fmt: skip
+
+
+def _why_nothing(subject: Subject, query: Query) -> str:
+    """Why nothing is relevant to a query; nothing, if something is."""
+    judged = subject.judged.get(query.id, [])
+    if judged:
+        return "" if any(one.grade > 0 for one in judged) else "only judgments of grade 0"
+    labels = subject.labels(query)
+    if isinstance(labels, Labels) and labels.grades is not None:
+        return "" if labels.grades else "no labels that its pack can read"
+    return "" if any(query.metadata.get(name) for name in _LABELS) else "no judgment"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from berryeval.benchmarks.checks.finding import Finding
-from berryeval.benchmarks.checks.subject import name_of
+from berryeval.benchmarks.checks.naming import name_of
 from berryeval.registry import nearest
 
 if TYPE_CHECKING:

@@ -4,38 +4,32 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, NamedTuple
 
 from berryeval.anchors import Corpus, Located, locate
+from berryeval.benchmarks.checks.naming import name_of
+from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.records import Anchor
+from berryeval.relevance.packs import BoundPack, Labels, PackCorpus, find_pack
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from berryeval.benchmarks.benchmark import Benchmark, RecordKind
-    from berryeval.records import Judgment
+    from berryeval.records import Judgment, Query
 
-__all__ = ["Subject", "name_of", "shortened"]
-
-_LONGEST: Final = 80
+__all__ = ["Passage", "Subject"]
 
 
-def shortened(text: str, longest: int = _LONGEST) -> str:
-    """A text in messages: on one line, and not too long."""
-    line = " ".join(text.split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+class Passage(NamedTuple):
+    """Something judged: its grade, its name, and its texts; several if it may be at several places.
 
+    There is no text if it is not in the corpus.
+    """
 
-def name_of(anchor: Anchor) -> str:
-    """A target in a few words."""
-    if anchor.chunk:
-        return f"chunk {anchor.chunk!r}"
-    parts = [repr(anchor.document)] if anchor.document else []
-    if anchor.section:
-        parts.append(f"section {' > '.join(anchor.section)!r}")
-    if anchor.start is not None:
-        parts.append(f"{anchor.unit} {anchor.start} to {anchor.end}")
-    elif anchor.quote:
-        parts.append(f"quote {shortened(anchor.quote, 50)!r}")
-    return ", ".join(parts)
+    grade: float
+    name: str
+    texts: tuple[str, ...]
 
 
 class Subject:
@@ -87,13 +81,46 @@ class Subject:
         return known.text if known else ""
 
     @cached_property
-    def relevant(self) -> dict[str, list[Judgment]]:
-        """The judgments of each query with a grade above zero."""
+    def judged(self) -> dict[str, list[Judgment]]:
+        """The judgments of each query."""
         found: dict[str, list[Judgment]] = defaultdict(list)
         for judgment in self.benchmark.judgments:
-            if judgment.grade > 0:
-                found[judgment.query_id].append(judgment)
+            found[judgment.query_id].append(judgment)
         return dict(found)
+
+    @cached_property
+    def _pack(self) -> BoundPack | None:
+        """The pack that decides what is relevant, if there is one."""
+        try:
+            pack = find_pack(self.benchmark.pack) if self.benchmark.pack else None
+        except ConfigurationError:
+            return None
+        if pack is None or "relevance" not in pack.seals:
+            return None
+        return pack.bound(PackCorpus(self.benchmark.document_of, self.corpus))
+
+    def labels(self, query: Query) -> Labels | BerryEvalError | None:
+        """What the pack reads of a query's labels, or why it cannot; None if there is no pack."""
+        if self._pack is None:
+            return None
+        try:
+            return self._pack.rules_for(query).labels
+        except BerryEvalError as error:
+            return error
+
+    def passages_for(self, query: Query) -> Iterator[Passage]:
+        """What is judged for a query, by judgments or, without them, by its labels."""
+        judged = self.judged.get(query.id)
+        if judged:
+            for one in judged:
+                yield Passage(one.grade, name_of(one.target), tuple(self.passages(one.target)))
+            return
+        labels = self.labels(query)
+        if isinstance(labels, Labels):
+            for label, grade in (labels.grades or {}).items():
+                span = labels.places.get(label)
+                texts = [self._text(span.document)[span.start : span.end]] if span else []
+                yield Passage(grade, label, tuple(text for text in texts if text))
 
     def where(self, kind: RecordKind, place: int) -> str:
         """Where a record stands in its file; else which record it is."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.anchors.corpus import as_hash
 from berryeval.benchmarks.checks.finding import Finding
-from berryeval.benchmarks.checks.subject import name_of, shortened
+from berryeval.benchmarks.checks.naming import name_of, shortened
 from berryeval.benchmarks.checks.words import counted
 
 if TYPE_CHECKING:
