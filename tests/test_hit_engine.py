@@ -264,6 +264,12 @@ def test_options_belong_to_where_relevance_is_made() -> None:
         be.evaluate_hits(judge, {}, ["RR"], relevance={"threshold": 0.5})
 
 
+def test_a_benchmark_is_wanted() -> None:
+    """Judgments alone belong to `evaluate`."""
+    with pytest.raises(TypeError, match="expected a Benchmark or a Relevance, found dict"):
+        be.evaluate_hits({"q": {"a": 1}}, {}, ["RR"])  # type: ignore[arg-type]
+
+
 def test_a_failing_measure_is_named() -> None:
     """With the query, and without a traceback of ours."""
     with pytest.raises(MeasureError, match=r"CharIoU of query 'q': hit 'a' has neither a text"):

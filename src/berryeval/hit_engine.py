@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from berryeval import _backend
+from berryeval.benchmarks import Benchmark
 from berryeval.conventions import Conventions, find_profile
 from berryeval.engine import (
     Found,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from berryeval.benchmarks import Benchmark
     from berryeval.measures import JudgedRanking, Measure
     from berryeval.records import Chunk
     from berryeval.relevance import Judged
@@ -110,6 +110,7 @@ def evaluate_hits(
         scores,
         strategies=tuple(strategy_of[query] for query in scores.queries),
         token_threshold=judge.options.threshold,
+        pack=judge.rules,
         notes=_notes(judge, [rankings.notes, *(one.notes for one in judged)]),
     )
 
@@ -119,8 +120,11 @@ def _relevance(
     options: RelevanceOptions | Mapping[str, Any] | None,
     chunks: Iterable[Chunk] | None,
 ) -> Relevance:
-    if not isinstance(benchmark, Relevance):
+    if isinstance(benchmark, Benchmark):
         return Relevance.of(benchmark, options, chunks=chunks)
+    if not isinstance(benchmark, Relevance):
+        msg = f"expected a Benchmark or a Relevance, found {type(benchmark).__name__}"
+        raise TypeError(msg)
     if options is not None or chunks is not None:
         msg = "options and chunks belong to Relevance.of(...), which is already made"
         raise TypeError(msg)

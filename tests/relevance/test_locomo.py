@@ -90,6 +90,7 @@ def test_evidence_of_a_wrong_kind_is_refused() -> None:
         Hit("D1:3"),
         Hit("conv-26/D1:3"),
         Hit("conv-26/D1:3#0"),
+        Hit("bm25:conv-26:D1:3"),
         Hit("x", doc_id="conv-26/D1:3"),
         Hit("x", metadata={"dia_id": "D1:3"}),
         Hit("x", metadata={"dia_ids": ["D1:2", "D1:3"], "sample_id": "conv-26"}),
