@@ -23,7 +23,7 @@ from berryeval.engine import (
 from berryeval.measures import SubtopicHit, SubtopicRanking
 from berryeval.qrels import Qrels
 from berryeval.relevance import Relevance, RelevanceOptions
-from berryeval.relevance.rankings import read_rankings
+from berryeval.relevance.rankings import checked_id, read_rankings
 from berryeval.run import RankingRule, Run
 from berryeval.tables import QueryTable, StringColumn
 
@@ -97,7 +97,7 @@ def evaluate_hits(
     unique = list(dict.fromkeys(measure for _, measure in wanted))
     judge = _relevance(benchmark, relevance, chunks)
     rankings = read_rankings(hits, rule, lenient=lenient)
-    queries = judge.queries
+    queries = [checked_id(query, "the id of a query") for query in judge.queries]
     judged = [judge.judge(query, rankings.hits.get(query, ())) for query in queries]
     table, values = _values(judge, queries, judged, unique)
     in_run = [query in rankings.hits for query in queries]

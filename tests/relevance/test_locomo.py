@@ -67,6 +67,7 @@ def turns(conversation: str = "conv-26") -> list[Document]:
         (["D", "D2:1"], ["D2:1"], ["D"]),
         (["D4:5", "D4:5"], ["D4:5"], []),
         (["D1:3,D1:4", "none"], ["D1:3", "D1:4"], ["none"]),
+        ([f"D{'9' * 5000}:1"], [], [f"D{'9' * 5000}:1"]),
     ],
 )
 def test_evidence_is_read_as_it_is_written(

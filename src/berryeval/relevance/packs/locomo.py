@@ -27,9 +27,9 @@ __all__ = ["PACK", "LocomoPack", "read_evidence"]
 
 CONVERSATION_FIELDS: Final = ("conversation", "conversation_id", "sample_id")
 TURN_FIELDS: Final = ("dia_id", "dia_ids", "turn_id", "turn_ids")
-_EVIDENCE: Final = re.compile(r"\bD:?(\d+):(\d+)\b")
+_EVIDENCE: Final = re.compile(r"\bD:?(\d{1,9}):(\d{1,9})\b")
 _IN_ID: Final = re.compile(r"(?:^|[^0-9A-Za-z])(D\d+:\d+)(?![0-9A-Za-z:])")
-_SESSION: Final = re.compile(r"(?:^|[^0-9A-Za-z])session_(\d+)$")
+_SESSION: Final = re.compile(r"(?:^|[^0-9A-Za-z])session_(\d{1,9})$")
 _SEPARATOR: Final = re.compile(r"[/:#|]")
 _BETWEEN: Final = " \t\r\n;,"
 
