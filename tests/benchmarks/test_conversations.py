@@ -134,6 +134,8 @@ def test_longmemeval_sessions(tmp_path: Path) -> None:
     assert first.metadata == {
         "answer": "red", "question_date": "2023/05/30 (Tue) 10:00", "abstention": False,
         "answer_session_ids": ["answer_1"], "haystack": ["answer_1", "filler_1"],
+        "haystack_session_ids": ["answer_1", "filler_1"],
+        "haystack_dates": ["2023/05/01 (Mon) 10:00", "2023/05/02 (Tue) 10:00"],
     }  # fmt: skip
     assert (second.metadata["abstention"], second.metadata["answer"]) == (True, "0")
 

@@ -228,7 +228,7 @@ def test_quepid_books(tmp_path: Path) -> None:
 def test_quepid_cases(tmp_path: Path) -> None:
     """A case has a name, its queries needs and notes; a rating nobody gave is none."""
     benchmark = load_benchmark(QUEPID_CASE.write(tmp_path))
-    assert benchmark.name == "Hot drinks"
+    assert (benchmark.name, benchmark.metadata) == ("Hot drinks", {"scorer": {"name": "AP@10"}})
     assert benchmark.queries[0].description == "temperature of tea"
     assert benchmark.queries[0].extra == {"notes": "often asked"}
     assert _grades(benchmark) == [("tea", "d1", 3), ("tea", "d2", 0), ("coffee", "d2", 2)]
@@ -263,7 +263,7 @@ def test_rre(tmp_path: Path) -> None:
         ("tea", "1", 3), ("tea", "2", 2), ("tea (2)", "1", 3), ("tea (2)", "2", 2),
         ("black tea", "2", 3), ("black tea", "4", 3),
     ]  # fmt: skip
-    assert benchmark.metadata == {"index": "drinks"}
+    assert benchmark.metadata == {"index": "drinks", "id_field": "id"}
 
 
 def test_rre_without_topics(tmp_path: Path) -> None:
@@ -318,7 +318,7 @@ def test_rank_eval_of_several_indices(tmp_path: Path) -> None:
     assert [judgment.target.document for judgment in benchmark.judgments] == ["a/1", "b/1"]
     assert "2 indices: a document is its _index/_id" in benchmark.remarks[0]
     assert benchmark.queries[0].text == "r"
-    with pytest.raises(RepeatedDocumentError, match="document '1' stands twice in 'r'"):
+    with pytest.raises(RepeatedDocumentError, match="document '1' stands twice in query 'r'"):
         load_benchmark(_rank_eval(one, one).write(tmp_path))
     with pytest.raises(DataError, match=r"ratings\[0\].rating: expected a number, found null"):
         load_benchmark(_rank_eval({**one, "rating": None}).write(tmp_path))

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from berryeval.benchmarks.choices import one_choice
 from berryeval.benchmarks.gather import Gather
 from berryeval.benchmarks.loaders import Loader
+from berryeval.benchmarks.turns import joined
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.records import Document, Query
 
@@ -111,15 +112,14 @@ def _add_turns(gather: Gather, session: Node, about: dict[str, Any]) -> None:
 
 
 def _add_session(gather: Gather, session: Node, name: str, about: dict[str, Any]) -> None:
-    lines, turns, start = [], [], 0
-    for turn in session.items():
-        lines.append(_said(turn))
-        end = start + len(lines[-1])
-        turns.append({"id": turn["dia_id"].id(), "start": start, "end": end})
-        start = end + 1
+    text, places = joined(map(_said, session.items()))
+    turns = [
+        {"id": turn["dia_id"].id(), **place}
+        for turn, place in zip(session.items(), places, strict=True)
+    ]
     document = Document(
         id=f"{about['conversation']}/{name}",
-        text="\n".join(lines),
+        text=text,
         title=about["date"],
         metadata={**about, "turns": turns},
     )

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from berryeval.benchmarks.choices import one_choice
 from berryeval.benchmarks.gather import Gather
 from berryeval.benchmarks.loaders import Loader
+from berryeval.benchmarks.turns import joined
 from berryeval.errors import DataError
 from berryeval.records import Document, Query
 
@@ -61,35 +62,43 @@ class _Corpus:
 
     def add(self, name: str, session: Node, question: str) -> list[Document]:
         """The documents of a session, which are added unless they are there."""
-        text = "\n".join(_said(turn) for turn in session.items())
+        text, places = joined(map(_said, session.items()))
         known = self._known.get(name)
         if known is not None and known[0] != text:
             first, name = name, f"{question}/{name}"
             self.gather.remark(f"{session.where}: {first!r} has another text than before: {name!r}")
             known = self._known.get(name)
         if known is None:
-            known = self._known[name] = text, self._documents(name, session, text)
+            known = self._known[name] = text, self._documents(name, session, text, places)
             for document in known[1]:
                 self.gather.document(document, session.where)
         else:
             _mark_answers(known[1], session)
         return known[1]
 
-    def _documents(self, name: str, session: Node, text: str) -> list[Document]:
-        turns = _turns(name.rpartition("/")[2], session)
+    def _documents(
+        self, name: str, session: Node, text: str, places: list[dict[str, int]]
+    ) -> list[Document]:
+        turns = []
+        for number, (turn, place) in enumerate(zip(session.items(), places, strict=True), start=1):
+            label = {"id": f"{name.rpartition('/')[2]}_{number}", "role": turn["role"].text()}
+            turns.append({**label, **place, "has_answer": _has_answer(turn)})
         if self.granularity == "session":
             return [Document(name, text, metadata={"turns": turns})]
-        return [
-            Document(
-                id=f"{name}_{number}",
-                text=text[turn["start"] : turn["end"]],
-                metadata={
-                    "session_id": name, "turn_id": turn["id"], "role": turn["role"],
-                    "has_answer": turn["has_answer"],
-                },
-            )
-            for number, turn in enumerate(turns, start=1)
-        ]  # fmt: skip
+        return [_turn_document(name, number, text, turn) for number, turn in enumerate(turns, 1)]
+
+
+def _turn_document(session: str, number: int, text: str, turn: dict[str, Any]) -> Document:
+    return Document(
+        id=f"{session}_{number}",
+        text=text[turn["start"] : turn["end"]],
+        metadata={
+            "session_id": session,
+            "turn_id": turn["id"],
+            "role": turn["role"],
+            "has_answer": turn["has_answer"],
+        },
+    )
 
 
 def _said(turn: Node) -> str:
@@ -99,21 +108,6 @@ def _said(turn: Node) -> str:
 def _has_answer(turn: Node) -> bool:
     flag = turn.get("has_answer")
     return flag is not None and flag.flag()
-
-
-def _turns(name: str, session: Node) -> list[dict[str, Any]]:
-    """Where the turns of a session stand in its text, and which of them have the answer."""
-    turns, start = [], 0
-    for number, turn in enumerate(session.items(), start=1):
-        end = start + len(_said(turn))
-        turns.append(
-            {
-                "id": f"{name}_{number}", "start": start, "end": end,
-                "role": turn["role"].text(), "has_answer": _has_answer(turn),
-            }
-        )  # fmt: skip
-        start = end + 1
-    return turns
 
 
 def _mark_answers(documents: list[Document], session: Node) -> None:
@@ -128,6 +122,7 @@ def _mark_answers(documents: list[Document], session: Node) -> None:
 
 def _add_question(gather: Gather, corpus: _Corpus, entry: Node) -> None:
     identity, date = entry["question_id"].id(), entry.get("question_date")
+    dates = entry.get("haystack_dates")
     labels = [label.id() for label in entry["answer_session_ids"].items()]
     names, haystack = _haystack(corpus, entry, identity)
     if identity.endswith(ABSTENTION):
@@ -142,6 +137,8 @@ def _add_question(gather: Gather, corpus: _Corpus, entry: Node) -> None:
         "abstention": identity.endswith(ABSTENTION),
         "answer_session_ids": labels,
         "haystack": haystack,
+        "haystack_session_ids": names,
+        "haystack_dates": [] if dates is None else dates.texts(),
     }
     if corpus.granularity == "turn":
         metadata["answer_corpus_ids"] = labels_of_turns

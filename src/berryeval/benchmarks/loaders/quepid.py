@@ -13,22 +13,21 @@ out.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.benchmarks.corpora import read_corpus
-from berryeval.benchmarks.gather import Gather
 from berryeval.benchmarks.loaders import Loader
+from berryeval.benchmarks.ratings import Ratings, mean
 from berryeval.benchmarks.source import TABLES
-from berryeval.errors import DataError, RepeatedDocumentError
+from berryeval.errors import DataError
 from berryeval.io.csv_rows import read_rows
 from berryeval.io.json_node import Node
 from berryeval.io.json_text import parse_json
 from berryeval.io.names import choose_columns
-from berryeval.records import Anchor, Document, Judgment, Query
+from berryeval.records import Document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from berryeval.benchmarks.benchmark import Benchmark
     from berryeval.benchmarks.source import Source
@@ -47,106 +46,76 @@ def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
         source: the file.
         corpus: a file or folder with the documents.
     """
-    gather = _Ratings(source)
-    read_corpus(gather, corpus)
-    fields: dict[str, Any] = {}
+    ratings = Ratings(source)
+    read_corpus(ratings, corpus)
     if source.suffix in TABLES:
-        _add_rows(gather, source)
-    elif source.json.has("query_doc_pairs"):
+        _add_rows(ratings, source)
+        return ratings.benchmark()
+    if source.json.has("query_doc_pairs"):
         for pair in source.json["query_doc_pairs"].items():
-            _add_pair(gather, pair)
+            _add_pair(ratings, pair)
     else:
         for query in source.json["queries"].items():
-            _add_query(gather, query)
-    if source.suffix not in TABLES:
-        name = source.json.get("case_name", "name")
-        fields = {} if name is None else {"name": name.text()}
-    return gather.benchmark(**fields)
+            _add_query(ratings, query)
+    name = source.json.get("case_name", "name")
+    fields = {} if name is None else {"name": name.text()}
+    about = source.json.besides("queries", "query_doc_pairs", "case_name", "name")
+    return ratings.benchmark(**fields, metadata=about)
 
 
-class _Ratings(Gather):
-    """Collects ratings, by the text of the query."""
-
-    def __init__(self, source: Source) -> None:
-        super().__init__(source)
-        self._asked: set[str] = set()
-        self._rated: dict[tuple[str, str], str] = {}
-
-    def ask(self, text: str, where: str, **fields: Any) -> None:
-        """Add a query unless it is there."""
-        if text not in self._asked:
-            self._asked.add(text)
-            self.query(Query(text, text, **fields), where)
-
-    def rate(self, text: str, document: str, grade: float, where: str, **extra: Any) -> None:
-        """Add a rating; a document can be rated once for a query."""
-        before = self._rated.setdefault((text, document), where)
-        if before != where:
-            twice = f"document {document!r} stands twice in query {text!r:.80}"
-            msg = f"{where}: {twice}; first in {before}"
-            raise RepeatedDocumentError(msg)
-        self.judgment(Judgment(text, Anchor(document=document), grade, extra=extra), where)
-
-
-def _add_rows(gather: _Ratings, source: Source) -> None:
+def _add_rows(ratings: Ratings, source: Source) -> None:
     judges = source.columns[2:]
     if source.columns[:2] != _START or not judges:
         there = ", ".join(map(repr, source.columns))
         msg = f"{source.name}:1: expected the columns query, docid and rating, found {there:.200}"
         raise DataError(msg)
     for row in read_rows(source.path, short_rows=True):
-        text = row.id("query")
-        gather.ask(text, row.where)
-        ratings = {judge: row.number(judge) for judge in judges if row.cells[judge].strip()}
-        if not row.cells["docid"]:
-            if ratings:
-                msg = f"{row.where}: docid: is empty, but the row has a rating"
-                raise DataError(msg)
-        elif ratings:
-            extra = {"ratings": ratings} if judges != ["rating"] else {}
-            gather.rate(text, row.cells["docid"], _mean(ratings.values()), row.where, **extra)
+        text, document = row.id("query"), row.cells["docid"]
+        ratings.ask(text, text, source.name, row.line)
+        given = {judge: row.number(judge) for judge in judges if row.cells[judge].strip()}
+        if given and not document:
+            msg = f"{row.where}: docid: is empty, but the row has a rating"
+            raise DataError(msg)
+        if given:
+            extra = {"ratings": given} if judges != ["rating"] else {}
+            ratings.rate(text, document, mean(given.values()), source.name, row.line, extra)
 
 
-def _mean(ratings: Iterable[float]) -> float:
-    numbers = list(ratings)
-    return math.fsum(numbers) / len(numbers)
-
-
-def _add_query(gather: _Ratings, node: Node) -> None:
+def _add_query(ratings: Ratings, node: Node) -> None:
     text = node.one_of(*_TEXT).id()
     need = node.get("information_need")
     extra = node.besides(*_TEXT, "ratings", "information_need")
-    gather.ask(text, node.where, description="" if need is None else need.text(), extra=extra)
-    ratings = node.get("ratings")
-    if ratings is None:
+    described = "" if need is None else need.text()
+    ratings.ask(text, text, node.where, description=described, extra=extra)
+    for document, rating in _rated(node.get("ratings")):
+        if rating.value is not None:
+            ratings.rate(text, document, rating.number(), rating.where)
+
+
+def _rated(node: Node | None) -> Iterator[tuple[str, Node]]:
+    """The documents with their ratings: an object of them, or an array of objects."""
+    if node is None:
         return
-    if isinstance(ratings.value, dict):
-        for document, rating in ratings.fields():
-            _rate(gather, text, document, rating)
+    if isinstance(node.value, dict):
+        yield from node.fields()
         return
-    for item in ratings.items():
-        _rate(gather, text, item["doc_id"].id(), item["rating"])
+    for item in node.items():
+        yield item["doc_id"].id(), item["rating"]
 
 
-def _rate(gather: _Ratings, text: str, document: str, rating: Node) -> None:
-    if rating.value is not None:
-        gather.rate(text, document, rating.number(), rating.where)
-
-
-def _add_pair(gather: _Ratings, pair: Node) -> None:
+def _add_pair(ratings: Ratings, pair: Node) -> None:
     text, document = pair["query_text"].id(), pair["doc_id"].id()
-    gather.ask(text, pair.where)
-    shown = pair.get("document_fields")
+    ratings.ask(text, text, pair.where)
+    shown, judgements = pair.get("document_fields"), pair.get("judgements")
     if shown is not None:
-        gather.document_once(Document(document, "\n".join(_values(shown))), shown.where)
-    ratings = {}
-    judgements = pair.get("judgements")
+        ratings.document_once(Document(document, "\n".join(_values(shown))), shown.where)
+    given: dict[str, Any] = {}
     for place, judged in enumerate([] if judgements is None else judgements.items()):
         rating, judge = judged.get("rating"), judged.get("user_email")
         if rating is not None:
-            ratings[str(place + 1) if judge is None else judge.text()] = rating.number()
-    if ratings:
-        gather.rate(text, document, _mean(ratings.values()), pair.where, ratings=ratings)
+            given[str(place + 1) if judge is None else judge.text()] = rating.number()
+    if given:
+        ratings.rate(text, document, mean(given.values()), pair.where, extra={"ratings": given})
 
 
 def _values(shown: Node) -> Iterator[str]:

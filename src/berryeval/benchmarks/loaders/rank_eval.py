@@ -12,10 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.benchmarks.corpora import read_corpus
-from berryeval.benchmarks.gather import Gather
 from berryeval.benchmarks.loaders import Loader
-from berryeval.errors import RepeatedDocumentError
-from berryeval.records import Anchor, Judgment, Query
+from berryeval.benchmarks.ratings import Ratings
+from berryeval.records import Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,8 +36,8 @@ def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
         source: the file.
         corpus: a file or folder with the documents.
     """
-    gather = Gather(source)
-    read_corpus(gather, corpus)
+    ratings = Ratings(source)
+    read_corpus(ratings, corpus)
     requests = source.json["requests"].items()
     indices = {
         index.text()
@@ -47,32 +46,23 @@ def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
         if (index := rating.get("_index")) is not None
     }
     if len(indices) > 1:
-        gather.remark(f"{source.name}: {len(indices)} indices: a document is its _index/_id")
+        ratings.remark(f"{source.name}: {len(indices)} indices: a document is its _index/_id")
     for request in requests:
-        _add(gather, request, several=len(indices) > 1)
-    return gather.benchmark(metadata=source.json.besides("requests"))
+        _add(ratings, request, several=len(indices) > 1)
+    return ratings.benchmark(metadata=source.json.besides("requests"))
 
 
-def _add(gather: Gather, request: Node, *, several: bool) -> None:
+def _add(ratings: Ratings, request: Node, *, several: bool) -> None:
     identity = request["id"].id()
     metadata = request.besides("id", "ratings")
-    gather.query(Query(identity, _text(metadata) or identity, metadata=metadata), request.where)
-    seen: dict[str, str] = {}
+    query = Query(identity, _text(metadata) or identity, metadata=metadata)
+    ratings.query(query, request.where)
     for rating in request["ratings"].items():
         document, index = rating["_id"].id(), rating.get("_index")
         if several and index is not None:
             document = f"{index.text()}/{document}"
-        before = seen.setdefault(document, rating.where)
-        if before != rating.where:
-            msg = f"{rating.where}: document {document!r} stands twice in {identity!r}"
-            raise RepeatedDocumentError(msg)
-        judgment = Judgment(
-            query_id=identity,
-            target=Anchor(document=document),
-            grade=rating["rating"].number(),
-            extra=rating.besides("_id", "rating"),
-        )
-        gather.judgment(judgment, rating.where)
+        grade, rest = rating["rating"].number(), rating.besides("_id", "rating")
+        ratings.rate(identity, document, grade, rating.where, extra=rest)
 
 
 def _text(metadata: dict[str, Any]) -> str:

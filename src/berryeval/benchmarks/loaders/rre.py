@@ -44,8 +44,8 @@ def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
     for group, about in _groups(node):
         for query in group["queries"].items():
             _add(gather, query, group, name, about)
-    index = node.get("index")
-    return gather.benchmark(metadata={} if index is None else {"index": index.text()})
+    about = node.besides("topics", "query_groups", "queries", "relevant_documents")
+    return gather.benchmark(metadata=about)
 
 
 def _groups(node: Node) -> Iterator[tuple[Node, dict[str, str]]]:

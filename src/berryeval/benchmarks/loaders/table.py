@@ -11,13 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from berryeval.benchmarks.corpora import read_corpus
-from berryeval.benchmarks.gather import Gather
 from berryeval.benchmarks.loaders import Loader
+from berryeval.benchmarks.ratings import Ratings
 from berryeval.benchmarks.source import TABLES
-from berryeval.errors import DataError, RepeatedDocumentError
-from berryeval.io.csv_rows import Row, read_rows
+from berryeval.errors import DataError
+from berryeval.io.csv_rows import read_rows
 from berryeval.io.names import choose_columns
-from berryeval.records import Anchor, Judgment, Query
 
 if TYPE_CHECKING:
     from berryeval.benchmarks.benchmark import Benchmark
@@ -56,40 +55,15 @@ def load(
         there = ", ".join(map(repr, source.columns))
         msg = f"{source.name}: no column {words!r} with the text of the query; found {there}"
         raise DataError(msg)
-    gather = Gather(source)
-    read_corpus(gather, corpus)
-    _add_rows(gather, source, columns, words)
-    return gather.benchmark()
-
-
-def _add_rows(gather: Gather, source: Source, columns: tuple[str, str, str], words: str) -> None:
-    query, document, grade = columns
-    texts: dict[str, str] = {}
-    seen: dict[tuple[str, str], str] = {}
+    ratings = Ratings(source)
+    read_corpus(ratings, corpus)
     for row in read_rows(source.path):
-        pair = row.id(query), row.id(document)
-        before = seen.setdefault(pair, row.where)
-        if before != row.where:
-            msg = (
-                f"{row.where}: document {pair[1]!r} stands twice in query {pair[0]!r}; first in "
-                f"{before}"
-            )
-            raise RepeatedDocumentError(msg)
-        _add_query(gather, row, source.name, pair[0], row.cells[words], texts)
+        identity = row.id(columns[0])
+        ratings.ask(identity, row.cells[words], source.name, row.line)
         rest = {name: cell for name, cell in row.cells.items() if name not in {*columns, words}}
-        judgment = Judgment(pair[0], Anchor(document=pair[1]), row.number(grade), extra=rest)
-        gather.judgment(judgment, source.name, row.line)
-
-
-def _add_query(
-    gather: Gather, row: Row, file: str, identity: str, text: str, texts: dict[str, str]
-) -> None:
-    if identity not in texts:
-        texts[identity] = text
-        gather.query(Query(identity, text), file, row.line)
-    elif texts[identity] != text:
-        msg = f"{row.where}: query {identity!r} has another text than before: {text!r:.80}"
-        raise DataError(msg)
+        found = identity, row.id(columns[1]), row.number(columns[2])
+        ratings.rate(*found, source.name, row.line, rest)
+    return ratings.benchmark()
 
 
 def _recognises(source: Source) -> bool:
