@@ -161,7 +161,11 @@ def test_hits_without_ranks_and_scores_are_said_to_be_in_no_order() -> None:
         ({"q": {"a": "high"}}, "hits of query 'q': the score of 'a' must be a number, found"),
         ({"q": [Hit("a", float("nan"))]}, "place 0: the score of 'a' must be a number"),
         ({"q": {1: 1.0}}, "hits of query 'q': an id must be a string"),
-        ({1: {"a": 1.0}}, "which is a string; found number 1"),
+        ({"q": {"a": 10**400}}, "the score of 'a' must be a number"),
+        ({"q": ["\ud800"]}, "place 0: an id must be a string of valid Unicode"),
+        ({"q": [Hit("a", rank=1.5)]}, "the rank of 'a' must be a whole number"),  # type: ignore[arg-type]
+        ({1: {"a": 1.0}}, "the id of a query with hits must be a string"),
+        ({"\ud800": ["a"]}, "the id of a query with hits must be a string"),
         ({"q": [Hit("a", rank=1), Hit("b", rank=1)]}, "hits of query 'q': rank 1 stands twice"),
         (7, "a run can be a dict"),
     ],
@@ -262,6 +266,19 @@ def test_options_belong_to_where_relevance_is_made() -> None:
     judge = Relevance.of(golden({"q": {"a": 1}}))
     with pytest.raises(TypeError, match=r"belong to Relevance\.of"):
         be.evaluate_hits(judge, {}, ["RR"], relevance={"threshold": 0.5})
+
+
+def test_a_benchmark_is_wanted() -> None:
+    """Judgments alone belong to `evaluate`."""
+    with pytest.raises(TypeError, match="expected a Benchmark or a Relevance, found dict"):
+        be.evaluate_hits({"q": {"a": 1}}, {}, ["RR"])  # type: ignore[arg-type]
+
+
+def test_a_query_id_must_be_text() -> None:
+    """Half a character is none."""
+    asked = be.Benchmark("t", (), (Query("\ud800", "?"),))
+    with pytest.raises(DataError, match="the id of a query must be a string of valid Unicode"):
+        be.evaluate_hits(asked, {}, ["RR"])
 
 
 def test_a_failing_measure_is_named() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from berryeval import _backend
+from berryeval.benchmarks import Benchmark
 from berryeval.conventions import Conventions, find_profile
 from berryeval.engine import (
     Found,
@@ -22,7 +23,7 @@ from berryeval.engine import (
 from berryeval.measures import SubtopicHit, SubtopicRanking
 from berryeval.qrels import Qrels
 from berryeval.relevance import Relevance, RelevanceOptions
-from berryeval.relevance.rankings import read_rankings
+from berryeval.relevance.rankings import checked_id, read_rankings
 from berryeval.run import RankingRule, Run
 from berryeval.tables import QueryTable, StringColumn
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from berryeval.benchmarks import Benchmark
     from berryeval.measures import JudgedRanking, Measure
     from berryeval.records import Chunk
     from berryeval.relevance import Judged
@@ -97,7 +97,7 @@ def evaluate_hits(
     unique = list(dict.fromkeys(measure for _, measure in wanted))
     judge = _relevance(benchmark, relevance, chunks)
     rankings = read_rankings(hits, rule, lenient=lenient)
-    queries = judge.queries
+    queries = [checked_id(query, "the id of a query") for query in judge.queries]
     judged = [judge.judge(query, rankings.hits.get(query, ())) for query in queries]
     table, values = _values(judge, queries, judged, unique)
     in_run = [query in rankings.hits for query in queries]
@@ -110,6 +110,7 @@ def evaluate_hits(
         scores,
         strategies=tuple(strategy_of[query] for query in scores.queries),
         token_threshold=judge.options.threshold,
+        pack=judge.rules,
         notes=_notes(judge, [rankings.notes, *(one.notes for one in judged)]),
     )
 
@@ -119,8 +120,11 @@ def _relevance(
     options: RelevanceOptions | Mapping[str, Any] | None,
     chunks: Iterable[Chunk] | None,
 ) -> Relevance:
-    if not isinstance(benchmark, Relevance):
+    if isinstance(benchmark, Benchmark):
         return Relevance.of(benchmark, options, chunks=chunks)
+    if not isinstance(benchmark, Relevance):
+        msg = f"expected a Benchmark or a Relevance, found {type(benchmark).__name__}"
+        raise TypeError(msg)
     if options is not None or chunks is not None:
         msg = "options and chunks belong to Relevance.of(...), which is already made"
         raise TypeError(msg)

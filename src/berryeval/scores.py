@@ -51,6 +51,7 @@ class Scores:
         left_out: judged queries that do not count, because the profile wants only those of the run.
         strategies: who decided what is relevant to each query; empty where judgments did for all.
         token_threshold: the overlap from which on the words of a chunk decide, where they do.
+        pack: the pack that decided, if one did: its name, version, and the hash of its rules.
         notes: what people should know about how the hits were judged, a line each.
     """
 
@@ -67,6 +68,7 @@ class Scores:
     left_out: tuple[str, ...] = ()
     strategies: tuple[Strategy, ...] = ()
     token_threshold: float = TOKEN_THRESHOLD
+    pack: str = ""
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -235,6 +237,7 @@ class Scores:
             "unjudged": self.unjudged,
             "dropped_rows": self.dropped,
             "strategies": strategy_counts(self.strategies, self.count),
+            "pack": self.pack,
             "notes": list(self.notes),
         }
 
@@ -256,6 +259,7 @@ class Scores:
             "dropped_rows": self.dropped,
             "strategies": list(self.strategies),
             "token_threshold": self.token_threshold,
+            "pack": self.pack,
             "notes": list(self.notes),
         }
 
@@ -278,6 +282,7 @@ class Scores:
             left_out=tuple(data["left_out_queries"]),
             strategies=tuple(data.get("strategies", ())),
             token_threshold=data.get("token_threshold", TOKEN_THRESHOLD),
+            pack=data.get("pack", ""),
             notes=tuple(data.get("notes", ())),
         )
 
@@ -305,8 +310,8 @@ class Scores:
             == (other.measures, other.queries, other.aggregates, other.outcomes)
             and (self.run_name, self.extra_queries, self.left_out, self.dropped)
             == (other.run_name, other.extra_queries, other.left_out, other.dropped)
-            and (self._decided, self.token_threshold, self.notes)
-            == (other._decided, other.token_threshold, other.notes)
+            and (self._decided, self.token_threshold, self.pack, self.notes)
+            == (other._decided, other.token_threshold, other.pack, other.notes)
             and self.values.tobytes() == other.values.tobytes()
             and self.counts.tobytes() == other.counts.tobytes()
         )

@@ -67,6 +67,7 @@ def turns(conversation: str = "conv-26") -> list[Document]:
         (["D", "D2:1"], ["D2:1"], ["D"]),
         (["D4:5", "D4:5"], ["D4:5"], []),
         (["D1:3,D1:4", "none"], ["D1:3", "D1:4"], ["none"]),
+        ([f"D{'9' * 5000}:1"], [], [f"D{'9' * 5000}:1"]),
     ],
 )
 def test_evidence_is_read_as_it_is_written(
@@ -90,6 +91,7 @@ def test_evidence_of_a_wrong_kind_is_refused() -> None:
         Hit("D1:3"),
         Hit("conv-26/D1:3"),
         Hit("conv-26/D1:3#0"),
+        Hit("bm25:conv-26:D1:3"),
         Hit("x", doc_id="conv-26/D1:3"),
         Hit("x", metadata={"dia_id": "D1:3"}),
         Hit("x", metadata={"dia_ids": ["D1:2", "D1:3"], "sample_id": "conv-26"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -145,6 +146,15 @@ def test_a_pack_of_ones_own_decides(long_hits: Pack) -> None:
     assert scores.mean["P@4"] == 0.5
     assert scores.mean["RR"] == 0.5
     assert scores.mean["CharIoU"] == 27 / (27 + 5 + 11)
+
+
+def test_scores_say_by_which_rules() -> None:
+    """Name, version and hash go with them, to JSON and back; without a pack there is nothing."""
+    scores = be.evaluate_hits(ask("locomo", evidence=["D1:1"]), {"q": ["D1:1"]}, ["RR"])
+    assert scores.pack == f"locomo@1 {HASHES['locomo']}"
+    assert be.Scores.from_dict(scores.to_dict()) == scores != replace(scores, pack="")
+    assert be.evaluate_hits(ask("generic"), {}, ["RR"]).pack == ""
+    assert scores.summary()["pack"] == scores.pack
 
 
 def test_versions_can_be_asked_for(long_hits: Pack) -> None:

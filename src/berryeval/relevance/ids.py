@@ -33,6 +33,7 @@ How: TypeAlias = Literal["id", "exact", "contained", "tie", "none"]
 
 ADDRESS_FIELDS: Final = ("source_url", "url", "source", "path")
 SECTION_FIELDS: Final = ("section", "heading", "anchor")
+_REMEMBERED: Final = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -57,18 +58,16 @@ class IdMatcher:
         self._ids = frozenset(ids)
         self._equal: dict[Written, list[str]] = defaultdict(list)
         self._paths: dict[Segments, dict[Words, list[str]]] = defaultdict(dict)
-        self._ending: dict[str, list[Segments]] = defaultdict(list)
         self._known: dict[tuple[tuple[str, ...], tuple[Words, ...]], IdMatch] = {}
         for identity in sorted(self._ids):
             if "/" in identity or "#" in identity:
                 self._add(identity, written(identity))
+        self._lengths = sorted({len(path) for path in self._paths}, reverse=True)
 
     def _add(self, identity: str, parts: Written) -> None:
         if not parts.path:
             return
         self._equal[parts].append(identity)
-        if parts.path not in self._paths:
-            self._ending[parts.path[-1]].append(parts.path)
         self._paths[parts.path].setdefault(parts.section, []).append(identity)
 
     def match(self, hit: Hit) -> IdMatch:
@@ -80,6 +79,8 @@ class IdMatcher:
         addresses, headings = tuple(_addresses(hit)), tuple(_headings(hit))
         key = (addresses, headings)
         if key not in self._known:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
             self._known[key] = self._found([written(one) for one in addresses], headings)
         return self._known[key]
 
@@ -116,14 +117,12 @@ class IdMatcher:
 
     def _paths_inside(self, path: Segments) -> list[Segments]:
         """The longest judged paths that stand in this path in one piece."""
-        found = {
-            inner
-            for end, last in enumerate(path, start=1)
-            for inner in self._ending.get(last, ())
-            if path[max(0, end - len(inner)) : end] == inner
-        }
-        longest = max(map(len, found), default=0)
-        return sorted(inner for inner in found if len(inner) == longest)
+        for length in self._lengths:
+            starts = range(len(path) - length + 1)
+            found = {path[start : start + length] for start in starts} & self._paths.keys()
+            if found:
+                return sorted(found)
+        return []
 
 
 def _one_of(ids: list[str], how: How) -> IdMatch:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
@@ -14,6 +15,7 @@ Words: TypeAlias = tuple[str, ...]
 _HOST: Final = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#]*", re.IGNORECASE)
 _EXTENSION: Final = re.compile(r"(?<=.)\.(?:html?|xhtml|mdx?|markdown|adoc|rst|txt)$")
 _NOT_A_WORD: Final = re.compile(r"[\W_]+")
+_REMEMBERED: Final = 1 << 16  # many hits are of few pages
 
 
 class Written(NamedTuple):
@@ -38,6 +40,7 @@ def segments(path: str) -> Segments:
     return tuple(parts)
 
 
+@lru_cache(_REMEMBERED)
 def slug_words(heading: str) -> Words:
     """The words of a heading, slug or fragment.
 
@@ -47,6 +50,7 @@ def slug_words(heading: str) -> Words:
     return tuple(word for word in _NOT_A_WORD.split(unquote(heading).lower()) if word)
 
 
+@lru_cache(_REMEMBERED)
 def written(identity: str) -> Written:
     """An id or address as the path before the # and the words behind it."""
     path, _, section = identity.partition("#")

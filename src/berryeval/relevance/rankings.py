@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from berryeval.run import RankingRule
 
-__all__ = ["Rankings", "read_rankings"]
+__all__ = ["Rankings", "checked_id", "read_rankings"]
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,7 @@ def read_rankings(source: Any, rule: RankingRule, *, lenient: bool = False) -> R
     dropped = 0
     notes = []
     for query, given in source.items():
-        if not isinstance(query, str):
-            msg = f"hits are wanted by query, which is a string; found {found(query)}"
-            raise DataError(msg)
+        checked_id(query, "the id of a query with hits")
         hits, unordered = _ordered(query, list(_hits(query, given)), rule)
         kept = _without_repeats(query, hits, lenient=lenient)
         dropped += len(hits) - len(kept)
@@ -79,7 +77,7 @@ def _hits(query: str, given: Any) -> Iterable[Hit]:
         if isinstance(hit, Hit):
             yield _checked(hit, where)
         elif isinstance(hit, str):
-            yield Hit(hit, rank=place + 1)
+            yield _checked(Hit(hit, rank=place + 1), where)
         elif isinstance(hit, Mapping):
             yield _checked(Hit.from_json(hit, where), where)
         else:
@@ -92,15 +90,29 @@ def _but(value: object) -> str:
 
 
 def _checked(hit: Hit, where: str) -> Hit:
-    """The hit, if its id and score are what they should be; any class can be handed anything."""
-    number = isinstance(hit.score, int | float) and not isinstance(hit.score, bool)
-    if not isinstance(hit.id, str):
-        msg = f"{where}: an id must be a string, {_but(hit.id)}"
-        raise DataError(msg)
-    if not number or math.isnan(hit.score):
+    """The hit, if it is what it should be; a class can be handed anything."""
+    checked_id(hit.id, f"{where}: an id")
+    try:
+        number = not isinstance(hit.score, bool) and not math.isnan(hit.score)
+    except (TypeError, OverflowError):
+        number = False
+    if not number:
         msg = f"{where}: the score of {hit.id!r} must be a number, {_but(hit.score)}"
         raise DataError(msg)
+    if hit.rank is not None and type(hit.rank) is not int:
+        msg = f"{where}: the rank of {hit.id!r} must be a whole number, {_but(hit.rank)}"
+        raise DataError(msg)
     return hit
+
+
+def checked_id(value: Any, what: str) -> str:
+    """The id, if it is a string that can be written as UTF-8."""
+    try:
+        value.encode()
+    except (AttributeError, UnicodeEncodeError):
+        msg = f"{what} must be a string of valid Unicode text, {_but(value)}"
+        raise DataError(msg) from None
+    return str(value)
 
 
 def _ordered(query: str, hits: list[Hit], rule: RankingRule) -> tuple[list[Hit], bool]:

@@ -18,7 +18,7 @@ from berryeval.relevance.labelled import Joined, join_labels, join_words
 from berryeval.relevance.naming import Naming
 from berryeval.relevance.options import RelevanceOptions, options_for
 from berryeval.relevance.overlap import expected_answers
-from berryeval.relevance.packs import Pack, PackCorpus, find_pack
+from berryeval.relevance.packs import Pack, PackCorpus, find_pack, rules_hash
 from berryeval.relevance.passages import Texts, span_ranking
 
 if TYPE_CHECKING:
@@ -140,6 +140,13 @@ class Relevance:
     def queries(self) -> tuple[str, ...]:
         """Every query of the benchmark, and every one that its judgments name."""
         return tuple(dict.fromkeys((*self._queries, *self.targets.queries)))
+
+    @property
+    def rules(self) -> str:
+        """The pack, its version and the hash of its rules, if it decides anything."""
+        if self.pack is None or self._bound is None:
+            return ""
+        return f"{self.pack.name}@{self.pack.version} {rules_hash(self.pack)}"
 
     def strategy_of(self, query_id: str) -> Strategy:
         """Who decides for a query."""

@@ -27,9 +27,10 @@ __all__ = ["PACK", "LocomoPack", "read_evidence"]
 
 CONVERSATION_FIELDS: Final = ("conversation", "conversation_id", "sample_id")
 TURN_FIELDS: Final = ("dia_id", "dia_ids", "turn_id", "turn_ids")
-_EVIDENCE: Final = re.compile(r"\bD:?(\d+):(\d+)\b")
+_EVIDENCE: Final = re.compile(r"\bD:?(\d{1,9}):(\d{1,9})\b")
 _IN_ID: Final = re.compile(r"(?:^|[^0-9A-Za-z])(D\d+:\d+)(?![0-9A-Za-z:])")
-_SESSION: Final = re.compile(r"(?:^|[^0-9A-Za-z])session_(\d+)$")
+_SESSION: Final = re.compile(r"(?:^|[^0-9A-Za-z])session_(\d{1,9})$")
+_SEPARATOR: Final = re.compile(r"[/:#|]")
 _BETWEEN: Final = " \t\r\n;,"
 
 
@@ -141,7 +142,7 @@ def _turn_ids(identity: str, metadata: Mapping[str, Any]) -> list[str]:
 def _prefix(identity: str) -> str:
     """What stands in front of a turn or session in an id: `conv-26` of `conv-26/D1:3`."""
     found = _IN_ID.search(identity) or _SESSION.search(identity)
-    return identity[: found.start()].rpartition("/")[2] if found else ""
+    return _SEPARATOR.split(identity[: found.start()])[-1] if found else ""
 
 
 def _first_text(metadata: Mapping[str, Any], names: tuple[str, ...]) -> str:
