@@ -39,7 +39,10 @@ native-test: $(VENV)/.tools
 pytest: pytest-native pytest-python
 
 pytest-native pytest-python: pytest-%: $(VENV)/.tools $(VENV)/.installed
-	BERRYEVAL_BACKEND=$* pytest -q
+	BERRYEVAL_BACKEND=$* pytest -q -n auto $(pytest-$*)
+
+# What computes no score computes the same on either backend: once is enough.
+pytest-python: pytest-python := $(addprefix --ignore=tests/,chunkers benchmarks providers harness test_build.py)
 
 bench: $(VENV)/.bench  ## measure, side by side with NumPy and the peers, as ratios
 	$(BIN)/python benchmarks/bench_arrays.py
