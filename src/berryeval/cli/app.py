@@ -46,8 +46,11 @@ def build_app() -> App:
         version=__version__,
     )
     app.command("berryeval.cli.score:score", help="Score a run against judgments.")
-    lists = App(name="list", help="Show what there is: measures.", help_format="plaintext")
+    lists = App(
+        name="list", help="Show what there is: measures, providers.", help_format="plaintext"
+    )
     lists.command("berryeval.cli.list_measures:measures", help="Show every measure.")
+    lists.command("berryeval.cli.list_providers:providers", help="Show every provider.")
     app.command(lists)
     app.command("berryeval.cli.version:version", help="Show versions and the backend in use.")
     app.command(
