@@ -77,7 +77,7 @@ def test_words_are_stemmed_and_sifted(options: dict[str, bool], text: str, *, fo
 
 def test_more_than_a_gigabyte_fits_into_memory() -> None:
     """SQLite's limit for a database in memory is lifted."""
-    with Sqlite(mode="text") as provider, provider._connection() as connection:
+    with Sqlite(mode="text") as provider, provider._database.connection() as connection:
         limit = ctypes.c_int64(-1)  # asks for the limit
         connection.file_control("main", apsw.SQLITE_FCNTL_SIZE_LIMIT, ctypes.addressof(limit))
         assert limit.value > 2**40
@@ -113,7 +113,7 @@ def test_a_file_that_another_program_holds_is_an_error_that_can_pass(tmp_path: P
         other.execute("CREATE TABLE theirs (x)")
         with Sqlite(str(file), mode="text") as provider:
             provider.index(CHUNKS)
-            with provider._connection() as connection:
+            with provider._database.connection() as connection:
                 connection.set_busy_timeout(0)
             other.execute("BEGIN EXCLUSIVE")
             with pytest.raises(ProviderError, match=r"SQLite at .+: .*locked") as caught:

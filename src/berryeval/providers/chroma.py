@@ -44,7 +44,7 @@ class Chroma(EmbeddingProvider):
 
     path: str = ""
     embedder: str = "wordllama"
-    embedder_options: Mapping[str, Any] = field(default_factory=dict)
+    embedder_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     ef_search: int = 100
     ef_construction: int = 100
     max_neighbors: int = 16
@@ -88,13 +88,13 @@ class Chroma(EmbeddingProvider):
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """The nearest chunks, as far as the index finds them."""
-        vector = self.embed([query.text])
+        vector = self.embed_query(query.text)
         if self._collection is None or not vector.any():
             return []
 
         def fetch(count: int) -> list[tuple[int, float]]:
             found = self._collection.query(
-                query_embeddings=vector, n_results=count, include=["distances"]
+                query_embeddings=[vector], n_results=count, include=["distances"]
             )
             pairs = zip(found["ids"][0], found["distances"][0], strict=True)
             return [(int(name), 1.0 - distance) for name, distance in pairs]

@@ -31,8 +31,13 @@ class EmbeddingProvider(Provider):
     embedder_options: Mapping[str, Any]
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """The vectors of texts, of length 1; all zeros for a text that says nothing."""
+        """The vectors of texts to search in; all zeros for a text that says nothing."""
         return unit_vectors(self._embedder, texts)
+
+    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
+        """The vector of a query; all zeros if it says nothing."""
+        vector: npt.NDArray[np.float32] = self.embed([text])[0]
+        return vector
 
     @cached_property
     def _embedder(self) -> Embedder:

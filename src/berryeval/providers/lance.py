@@ -54,7 +54,7 @@ class LanceDb(EmbeddingProvider):
     mode: Mode = "hybrid"
     language: str = "English"
     embedder: str = "wordllama"
-    embedder_options: Mapping[str, Any] = field(default_factory=dict)
+    embedder_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     approximate: bool = False
     k: int = 60
     depth: int = 100
@@ -126,7 +126,7 @@ class LanceDb(EmbeddingProvider):
         return hits_with_ties(self._chunks, k, fetch)
 
     def _by_vector(self, query: Query, k: int) -> list[Hit]:
-        vector = self.embed([query.text])[0]
+        vector = self.embed_query(query.text)
         if not vector.any():
             return []
 

@@ -55,7 +55,7 @@ class Qdrant(EmbeddingProvider):
     api_key: str = field(default="", repr=False)
     path: str = ""
     embedder: str = "wordllama"
-    embedder_options: Mapping[str, Any] = field(default_factory=dict)
+    embedder_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     approximate: bool = False
     batch_size: int = 256
     timeout: int = 30
@@ -95,7 +95,7 @@ class Qdrant(EmbeddingProvider):
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """The nearest chunks."""
-        vector = self.embed([query.text])[0]
+        vector = self.embed_query(query.text)
         if not self._collection or not vector.any():
             return []
         exact = None  # the local mode knows no other way, and warns when it is told so

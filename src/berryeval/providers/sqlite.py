@@ -7,24 +7,20 @@ from machine to machine, and many cannot load sqlite-vec.
 
 from __future__ import annotations
 
-import ctypes
 import secrets
-import threading
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from berryeval.errors import ProviderError
-from berryeval.optional import imported
 from berryeval.providers.base import check_choice, check_counts, hit_of, searched_text, writable
 from berryeval.providers.bm25 import STOPWORDS
 from berryeval.providers.embedding import EmbeddingProvider
 from berryeval.providers.fusion import fused
+from berryeval.providers.sqlite_database import SqliteDatabase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from berryeval.records import Chunk, Hit, Query
 
@@ -40,7 +36,6 @@ _BY_TEXT: Final = """
 _BY_VECTOR: Final = """
     SELECT place, 1 - vec_distance_cosine(embedding, ?) AS score
     FROM {name} WHERE embedding IS NOT NULL ORDER BY score DESC, id DESC LIMIT ?"""
-_LARGEST: Final = 2**46  # bytes; a database in memory is refused more than 2**30 unless told
 
 
 @dataclass
@@ -65,29 +60,29 @@ class Sqlite(EmbeddingProvider):
     stemming: bool = True
     stopwords: bool = True
     embedder: str = "wordllama"
-    embedder_options: Mapping[str, Any] = field(default_factory=dict)
+    embedder_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     k: int = 60
     depth: int = 100
     extra: ClassVar[str] = "sqlite"
     modules: ClassVar[Sequence[str]] = ("apsw", "sqlite_vec", "wordllama")
     _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _name: str = field(default="", init=False, repr=False)
-    _made_file: bool = field(default=False, init=False, repr=False)
-    _open: list[Any] = field(default_factory=list, init=False, repr=False)
-    _own: threading.local = field(default_factory=threading.local, init=False, repr=False)
+    _database: SqliteDatabase = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
         check_choice("sqlite", "mode", self.mode, get_args(Mode))
         check_counts("sqlite", k=self.k, depth=self.depth)
+        self._database = SqliteDatabase(self.path, with_vectors=self.mode != "text")
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Make the tables and fill them, all or nothing."""
         self._drop()
         texts = [searched_text(chunk) for chunk in chunks]
-        vectors = self.embed(texts) if self.mode != "text" else None
+        with_vectors = self.mode != "text"
+        blobs = list(map(_blob, self.embed(texts))) if with_vectors else [None] * len(texts)
         name = f"berryeval_{secrets.token_hex(6)}"
-        with self._connection() as connection, connection:
+        with self._database.connection() as connection, connection:
             tokenizer = "porter unicode61" if self.stemming else "unicode61"
             connection.execute(
                 f"CREATE TABLE {name} (place INTEGER PRIMARY KEY, id BLOB, embedding BLOB);"
@@ -97,7 +92,7 @@ class Sqlite(EmbeddingProvider):
             connection.executemany(
                 f"INSERT INTO {name} VALUES (?, ?, ?)",  # noqa: S608 - the name is ours
                 (
-                    (place, chunk.id.encode(errors="surrogatepass"), _blob(vectors, place))
+                    (place, chunk.id.encode(errors="surrogatepass"), blobs[place])
                     for place, chunk in enumerate(chunks)
                 ),
             )
@@ -121,9 +116,9 @@ class Sqlite(EmbeddingProvider):
         return fused(rankings, k, constant=self.k)
 
     def _by_text(self, query: Query, k: int) -> list[Hit]:
-        with self._connection() as connection:
+        with self._database.connection() as connection:
             words = connection.fts5_tokenizer("unicode61")(
-                writable(query.text).encode(), self._apsw.FTS5_TOKENIZE_QUERY, None,
+                writable(query.text).encode(), self._database.package.FTS5_TOKENIZE_QUERY, None,
                 include_offsets=False, include_colocated=False,
             )  # fmt: skip
         if self.stopwords:
@@ -132,85 +127,31 @@ class Sqlite(EmbeddingProvider):
         return self._hits(_BY_TEXT, " OR ".join(f'"{word}"' for word in words), k)
 
     def _by_vector(self, query: Query, k: int) -> list[Hit]:
-        return self._hits(_BY_VECTOR, _blob(self.embed([query.text]), 0), k)
+        return self._hits(_BY_VECTOR, _blob(self.embed_query(query.text)), k)
 
     def _hits(self, statement: str, asked: str | bytes | None, k: int) -> list[Hit]:
         if not asked:  # no words, or no direction
             return []
-        with self._connection() as connection:
+        with self._database.connection() as connection:
             rows = connection.execute(statement.format(name=self._name), (asked, k)).fetchall()
         return [
             hit_of(self._chunks[place], score, rank)
             for rank, (place, score) in enumerate(rows, start=1)
         ]
 
-    @cached_property
-    def _apsw(self) -> Any:
-        return imported("apsw", "the provider sqlite", extra="sqlite")
-
-    @cached_property
-    def _memory(self) -> str:
-        """A database that all connections of this provider share, and nobody else."""
-        return f"file:/berryeval-{secrets.token_hex(8)}?vfs=memdb"
-
-    @contextmanager
-    def _connection(self) -> Iterator[Any]:
-        """The connection of this thread."""
-        apsw = self._apsw
-        try:
-            if getattr(self._own, "connection", None) is None:
-                self._own.connection = self._connect()
-            yield self._own.connection
-        except apsw.Error as error:
-            passing = isinstance(error, apsw.BusyError | apsw.LockedError)
-            msg = f"SQLite at {self.path or 'memory'}: {error}"
-            raise ProviderError(msg, passing=passing) from None
-
-    def _connect(self) -> Any:
-        apsw = self._apsw
-        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-        if self.path:
-            file = Path(self.path).expanduser()
-            self._made_file = self._made_file or not file.exists()
-            connection = apsw.Connection(str(file), flags=flags)
-        else:
-            connection = apsw.Connection(self._memory, flags=flags | apsw.SQLITE_OPEN_URI)
-            limit = ctypes.c_int64(_LARGEST)
-            connection.file_control(
-                "main", apsw.SQLITE_FCNTL_SIZE_LIMIT, ctypes.addressof(limit)
-            )  # fmt: skip
-        self._open.append(connection)
-        connection.set_busy_timeout(10_000)
-        if self.mode != "text":
-            package = imported("sqlite_vec", "the provider sqlite", extra="sqlite")
-            connection.enable_load_extension(True)
-            connection.load_extension(package.loadable_path())
-            connection.enable_load_extension(False)
-        return connection
-
     def _drop(self) -> None:
         if self._name:
             name, self._name = self._name, ""
-            with self._connection() as connection:
+            with self._database.connection() as connection:
                 connection.execute(f"DROP TABLE {name}_words; DROP TABLE {name}")
 
     def close(self) -> None:
         """Drop the tables, close every connection, and remove a file that was made here."""
-        empty = False
         with suppress(ProviderError):  # a file that is gone needs no tidying
             self._drop()
-            if self._made_file:
-                with self._connection() as connection:
-                    empty = not connection.execute("SELECT 1 FROM sqlite_schema").fetchall()
-        for connection in self._open:
-            connection.close()
-        self._open.clear()
-        self._own = threading.local()
-        if empty:  # others may have put their tables into it
-            Path(self.path).expanduser().unlink(missing_ok=True)
-        self._made_file = False
+        self._database.close()
 
 
-def _blob(vectors: Any, place: int) -> bytes | None:
+def _blob(vector: Any) -> bytes | None:
     """As sqlite-vec reads it; nothing for a text that says nothing."""
-    return vectors[place].tobytes() if vectors is not None and vectors[place].any() else None
+    return vector.tobytes() if vector.any() else None
