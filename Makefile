@@ -51,6 +51,7 @@ bench: $(VENV)/.bench  ## measure, side by side with NumPy and the peers, as rat
 
 docs: $(VENV)/.installed  ## write the pages that are made from the code
 	$(BIN)/python -m berryeval.measures.reference > docs/measures.md
+	$(BIN)/python -m berryeval.providers.reference > docs/providers.md
 
 sanitize: $(VENV)/.tools  ## native tests under the address, undefined behaviour and thread sanitizers
 	for preset in sanitize sanitize-thread; do \

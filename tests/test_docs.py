@@ -75,6 +75,17 @@ def test_the_page_of_measures_is_the_catalogue() -> None:
     assert page == done.stdout
 
 
+def test_the_page_of_providers_is_their_table() -> None:
+    """docs/providers.md is what `make docs` writes."""
+    page = (ROOT / "docs" / "providers.md").read_text(encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "berryeval.providers.reference"],
+        capture_output=True, text=True, encoding="utf-8", check=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )  # fmt: skip
+    assert page == done.stdout
+
+
 @pytest.mark.parametrize("name", ["conventions.md", "relevance.md"])
 def test_the_sessions_of_the_pages_run(name: str) -> None:
     """What the page shows is what happens."""

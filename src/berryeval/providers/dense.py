@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -42,8 +42,11 @@ class Dense(Provider):
     embedder: str = "wordllama"
     embedder_options: Mapping[str, Any] = field(default_factory=dict)
     feedback: int = 0
+    extra: ClassVar[str] = "dense"
+    modules: ClassVar[Sequence[str]] = ("wordllama",)
     _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _vectors: Any = field(default=None, init=False, repr=False)
+    _first_alike: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse a feedback that is none."""
@@ -53,6 +56,11 @@ class Dense(Provider):
         """Embed every chunk."""
         self._chunks = chunks
         self._vectors = self.embed([searched_text(chunk) for chunk in chunks])
+        first: dict[bytes, int] = {}
+        self._first_alike = np.array(
+            [first.setdefault(row.tobytes(), place) for place, row in enumerate(self._vectors)],
+            dtype=np.intp,
+        )
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """The nearest chunks; one without a direction, such as an empty text, is no hit."""
@@ -70,6 +78,8 @@ class Dense(Provider):
 
     def _cosines(self, vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         cosines: npt.NDArray[np.float32] = self._vectors @ vector
+        # A product may differ in the last bit from row to row: equal vectors must tie.
+        cosines = cosines[self._first_alike]
         cosines[~self._vectors.any(axis=1)] = -np.inf
         return cosines
 

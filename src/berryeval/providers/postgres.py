@@ -7,7 +7,7 @@ import threading
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from berryeval.errors import ConfigurationError, ProviderError
 from berryeval.optional import imported
@@ -54,7 +54,7 @@ _BEST: Final = """
 
 @dataclass
 class Postgres(Provider):
-    """Search in a table that is made for the run and dropped at its end.
+    """Full text, vectors (pgvector) or both on PostgreSQL, in a table that is dropped at the end.
 
     Attributes:
         dsn: where the server is, as `postgresql://user:password@host/database`. Without, one from
@@ -81,6 +81,8 @@ class Postgres(Provider):
     k: int = 60
     depth: int = 100
     schema: str = "berryeval"
+    extra: ClassVar[str] = "postgres"
+    modules: ClassVar[Sequence[str]] = ("psycopg", "wordllama")
     _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _table: str = field(default="", init=False, repr=False)
     _open: list[Any] = field(default_factory=list, init=False, repr=False)

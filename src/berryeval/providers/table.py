@@ -22,8 +22,12 @@ PROVIDERS: Final[Registry[type[Provider]]] = Registry(
         "dense": "berryeval.providers.dense:Dense",
         "hybrid": "berryeval.providers.hybrid:Hybrid",
         "postgres": "berryeval.providers.postgres:Postgres",
+        "sqlite": "berryeval.providers.sqlite:Sqlite",
+        "lancedb": "berryeval.providers.lance:LanceDb",
+        "chroma": "berryeval.providers.chroma:Chroma",
+        "qdrant": "berryeval.providers.qdrant:Qdrant",
     },
-    {"pgvector": "postgres"},
+    {"pgvector": "postgres", "sqlite-vec": "sqlite", "lance": "lancedb", "chromadb": "chroma"},
 )
 
 
