@@ -254,6 +254,7 @@ def test_what_is_sent_names_the_type_of_the_flavour(cluster: Cluster, server: Lo
             {"candidates": 0},
             "candidates of elasticsearch must be a whole number from 1 up",
         ),
+        ({"api_key": 12345}, "api_key of elasticsearch must be a text, found int"),
         ({"headers": 3}, "headers of elasticsearch must be names and values"),
         ({"analyser": "x"}, "provider 'opensearch' has no option 'analyser'; did you mean"),
     ],

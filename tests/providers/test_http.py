@@ -6,7 +6,7 @@ import base64
 import threading
 import traceback
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from email.utils import format_datetime
 from typing import TYPE_CHECKING, Any
 
@@ -195,12 +195,12 @@ def test_retry_after_is_heard(status: int) -> None:
     later = format_datetime(datetime.now(timezone.utc) + timedelta(seconds=90), usegmt=True)
     waits = [
         refusal(Reply("", status, {"Retry-After": text})).retry_after
-        for text in ("7", later, "Sun, 06 Nov 1994 08:49:37 GMT", "soon", "-3")
+        for text in ("7", later, "Sun, 06 Nov 1994 08:49:37 GMT", "1.5", "soon", "-3", "")
     ]
     assert waits[0] == 7
     assert waits[1] is not None
     assert 60 < waits[1] <= 90
-    assert waits[2:] == [0, None, None]
+    assert waits[2:] == [0, 1.5, None, None, None]
 
 
 def test_a_redirect_is_not_followed_but_said() -> None:
@@ -302,6 +302,10 @@ def test_a_closed_provider_opens_again() -> None:
         ({"method": "GET", "body": {}}, "a GET has none"),
         ({"body": {"q": "text"}}, r"would ask every query the same: write \{query\}"),
         ({"body": {"q": "{k}"}}, "would ask every query the same"),
+        ({"body": {"q": "{query}", "d": date(2024, 1, 1)}}, "cannot be sent as JSON .* in quotes"),
+        ({"body": {"q": "{query}", "n": float("nan")}}, "body of http cannot be sent as JSON"),
+        ({"token": 12345}, "token of http must be a text, found int"),
+        ({"user": "me", "password": 12345}, "password of http must be a text, found int"),
         ({"params": ["q"]}, "params of http must be names and values, found list"),
         ({"params": {"q": {"a": "{query}"}}}, "'q' must be a text, a number or a list"),
         ({"headers": "X: 1"}, "headers of http must be names and values, found str"),

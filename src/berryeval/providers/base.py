@@ -25,6 +25,7 @@ __all__ = [
     "check_choice",
     "check_counts",
     "check_feedback",
+    "first_line",
     "hit_of",
     "ranked_hits",
     "searched_text",
@@ -96,6 +97,11 @@ def ranked_hits(found: Sequence[Chunk], scores: list[float], k: int) -> list[Hit
 def writable(text: str) -> str:
     """A text that every engine can store: without the character 0 and halves of surrogates."""
     return text.replace("\x00", " ").encode(errors="replace").decode()
+
+
+def first_line(error: Exception) -> str:
+    """What an engine says, without the details below it."""
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def check_choice(owner: str, option: str, value: object, choices: Sequence[str]) -> None:

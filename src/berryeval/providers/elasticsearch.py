@@ -28,7 +28,7 @@ from berryeval.providers.base import (
 from berryeval.providers.embedding import EmbeddingProvider
 from berryeval.providers.fusion import fused
 from berryeval.providers.search_index import knn_query, made_index, match_query
-from berryeval.providers.web import JsonServer
+from berryeval.providers.web import JsonServer, check_texts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,6 +105,7 @@ class Elasticsearch(EmbeddingProvider):
         if not isinstance(self.prefix, str) or not _PREFIX.fullmatch(self.prefix):
             msg = f"prefix of elasticsearch must be a to z and 0 to 9, found {self.prefix!r}"
             raise ConfigurationError(msg)
+        check_texts("elasticsearch", api_key=self.api_key, analyzer=self.analyzer)
         headers = dict(self.headers) if isinstance(self.headers, Mapping) else self.headers
         if self.api_key and isinstance(headers, dict):
             headers["Authorization"] = f"ApiKey {self.api_key}"

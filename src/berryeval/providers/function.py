@@ -37,7 +37,7 @@ class Function(Provider):
             not said, the annotation of its first parameter decides; without one it is the text.
     """
 
-    function: str | Callable[..., Any] = ""
+    function: str | Callable[..., Any] = field(default="", repr=False)  # may hold secrets
     argument: str = ""
     _called: Callable[..., Any] = field(init=False, repr=False)
     _with_query: bool = field(init=False, repr=False)
@@ -67,7 +67,8 @@ class Function(Provider):
             signature.bind("text", 1)
         except TypeError:
             name = getattr(self._called, "__name__", type(self._called).__name__)
-            msg = f"function of callable: expected a function (text, k), found {name}{signature}"
+            found = f"{name}({', '.join(signature.parameters)})"
+            msg = f"function of callable: expected a function (text, k), found {found}"
             raise ConfigurationError(msg) from None
         first = next(iter(signature.parameters.values()), None)
         if first is not None and not self.argument:

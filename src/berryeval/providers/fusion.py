@@ -1,9 +1,4 @@
-"""Reciprocal rank fusion: several rankings of one query as one.
-
-score(d) = sum over the rankings: weight / (constant + rank of d), where it is ranked. Cormack,
-Clarke and Büttcher (2009), "Reciprocal Rank Fusion Outperforms Condorcet and Individual Rank
-Learning Methods".
-"""
+"""Reciprocal rank fusion, for every provider that fuses; `hybrid` says whose formula it is."""
 
 from __future__ import annotations
 

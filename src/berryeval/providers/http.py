@@ -13,6 +13,7 @@ top of the answer, the others at a hit.
 
 from __future__ import annotations
 
+import json
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ from berryeval.providers.base import Provider, check_choice
 from berryeval.providers.json_path import JsonPath
 from berryeval.providers.json_values import READERS, as_array, as_id
 from berryeval.providers.template import filled, is_asked_for
-from berryeval.providers.web import JsonServer, secrets_in
+from berryeval.providers.web import JsonServer, check_texts, secrets_in
 from berryeval.records import Hit
 
 if TYPE_CHECKING:
@@ -100,7 +101,9 @@ class Http(Provider):
         if self.method == "GET" and self.body is not None:
             msg = "body of http: a GET has none; give params, or method: POST"
             raise ConfigurationError(msg)
+        check_texts("http", token=self.token)
         _check_params(self.params)
+        _check_body(self.body)
         headers = dict(self.headers) if isinstance(self.headers, Mapping) else self.headers
         if self.token and isinstance(headers, dict):
             headers["Authorization"] = f"Bearer {self.token}"
@@ -206,6 +209,14 @@ def _check_params(params: object) -> None:
                     f"{type(item).__name__}"
                 )
                 raise ConfigurationError(msg)
+
+
+def _check_body(body: object) -> None:
+    try:
+        json.dumps(body, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        msg = f"body of http cannot be sent as JSON ({error}); a date belongs in quotes"
+        raise ConfigurationError(msg) from None
 
 
 def _one_place(text: object, option: str) -> JsonPath:

@@ -1,4 +1,9 @@
-"""`hybrid`: the rankings of other providers, fused by rank."""
+"""`hybrid`: the rankings of other providers, fused by rank.
+
+score(d) = sum over the providers: weight / (k + rank of d), where it is ranked. Cormack, Clarke and
+Büttcher (2009), "Reciprocal Rank Fusion Outperforms Condorcet and Individual Rank Learning
+Methods".
+"""
 
 from __future__ import annotations
 

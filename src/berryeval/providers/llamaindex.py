@@ -47,7 +47,7 @@ class LlamaIndex(RetrieverProvider):
         return self.completed(hits)
 
     def _hit(self, scored: Any, place: int) -> Hit:
-        node = getattr(scored, "node", None)
+        node: Any = getattr(scored, "node", None)
         metadata = getattr(node, "metadata", None)
         own = getattr(node, "node_id", None)
         if not isinstance(metadata, Mapping) or not isinstance(own, str):
@@ -62,7 +62,7 @@ class LlamaIndex(RetrieverProvider):
         return Hit(
             id_in(metadata, self.id, "llamaindex", place) if self.id else own,
             0.0 if score is None else as_number(score, "score"),
-            text=str(getattr(node, "text", "") or ""),
+            text=str(node.get_content() if hasattr(node, "get_content") else node.text),
             doc_id=str(source or ""),
             start=start if placed else None,
             end=end if placed else None,

@@ -22,7 +22,7 @@ __all__ = ["RetrieverProvider", "id_in"]
 class RetrieverProvider(Provider):
     """A retriever of another framework, called by the methods that framework gives it."""
 
-    retriever: Any = ""
+    retriever: Any = field(default="", repr=False)  # may hold secrets
     asynchronous: bool = False
     name: ClassVar[str]
     methods: ClassVar[tuple[str, str]]  # what searches; the same, awaited

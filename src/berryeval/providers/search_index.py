@@ -33,6 +33,8 @@ def made_index(flavour: str, analyzer: str, dimensions: int) -> dict[str, Any]:
             "dims": dimensions,
             "index": True,
             "similarity": "cosine",
+            # said in full: what is left to the server is rounded to bytes or bits
+            "index_options": {"type": "hnsw", "m": 16, "ef_construction": 100},
         }
     mappings = {"dynamic": False, "properties": fields}
     return {"settings": {"index": settings}, "mappings": mappings}

@@ -77,7 +77,7 @@ def _wrapper_of(source: Any) -> tuple[str, str]:
             return name, option
     msg = (
         "a provider is a name, a function (text, k), a retriever of LangChain or LlamaIndex, or a "
-        f"Provider; found {type(source).__name__} {source!r:.80}"
+        f"Provider; found {type(source).__name__}"
     )
     raise ConfigurationError(msg)
 

@@ -22,7 +22,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from berryeval.errors import ConfigurationError, ProviderError
 from berryeval.optional import imported
 
-__all__ = ["JsonServer", "check_headers", "check_url", "secrets_in"]
+__all__ = ["JsonServer", "check_headers", "check_texts", "check_url", "secrets_in"]
 
 _PASSING: Final = {408, 425, 429}
 _OK: Final = 200
@@ -37,6 +37,7 @@ _PLAIN_HEADERS: Final = {"accept", "content-type", "user-agent"}
 _SECRET_NAME: Final = re.compile(
     r"pass(word|wd)?$|secret|token|key$|authorization|credential|cookie", re.IGNORECASE
 )
+_NUMBER: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
@@ -68,6 +69,7 @@ class JsonServer:
     def __post_init__(self) -> None:
         """Refuse an address that is none, and find out what to hide."""
         check_url(self.what, self.url)
+        check_texts(self.what, user=self.user, password=self.password)
         check_headers(self.what, self.headers)
         if isinstance(self.timeout, bool) or not isinstance(self.timeout, int | float):
             msg = f"timeout of {self.what} must be a number of seconds, found {self.timeout!r}"
@@ -211,6 +213,14 @@ def check_url(what: str, url: object) -> None:
         raise ConfigurationError(msg)
 
 
+def check_texts(what: str, **options: object) -> None:
+    """Refuse an option that is no text; its value is not shown."""
+    for name, value in options.items():
+        if not isinstance(value, str):
+            msg = f"{name} of {what} must be a text, found {type(value).__name__}"
+            raise ConfigurationError(msg)
+
+
 def check_headers(what: str, headers: object) -> None:
     """Refuse headers that cannot be sent; their values are not shown."""
     if not isinstance(headers, Mapping):
@@ -258,8 +268,7 @@ def _shown(url: str) -> str:
 
 def _seconds(text: str) -> float | None:
     """How long `Retry-After` asks to wait: a number of seconds, or a date."""
-    text = text.strip()
-    if text.isascii() and text.isdigit():
+    if _NUMBER.fullmatch(text.strip()):
         return float(text)
     try:
         when = parsedate_to_datetime(text)

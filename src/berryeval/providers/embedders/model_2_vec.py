@@ -10,7 +10,7 @@ import numpy as np
 
 from berryeval.errors import ConfigurationError
 from berryeval.optional import imported
-from berryeval.providers.base import writable
+from berryeval.providers.base import first_line, writable
 from berryeval.providers.embedders.local_model import model_identity
 
 if TYPE_CHECKING:
@@ -63,6 +63,6 @@ class Model2Vec:
         try:
             return package.StaticModel.from_pretrained(self.model)
         except (OSError, ValueError, KeyError) as error:
-            first = next(iter(str(error).splitlines()), type(error).__name__)
-            msg = f"model of the embedder model2vec: {self.model!r} cannot be loaded ({first})"
+            words = f"{self.model!r} cannot be loaded ({first_line(error)})"
+            msg = f"model of the embedder model2vec: {words}"
             raise ConfigurationError(msg) from None

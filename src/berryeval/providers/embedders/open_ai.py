@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from berryeval.errors import ConfigurationError, ProviderError
+from berryeval.errors import ProviderError
 from berryeval.providers.base import check_counts, writable
-from berryeval.providers.web import JsonServer
+from berryeval.providers.web import JsonServer, check_headers, check_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,9 +60,8 @@ class OpenAi:
         """Refuse what could not be sent."""
         name = "the embedder openai"
         check_counts(name, batch_size=self.batch_size, attempts=self.attempts)
-        if not isinstance(self.api_key, str):
-            msg = f"api_key of {name} must be a text, found {type(self.api_key).__name__}"
-            raise ConfigurationError(msg)
+        check_texts(name, model=self.model, api_key=self.api_key)
+        check_headers(name, self.headers)
         headers = dict(self.headers)
         if self.api_key:
             headers["Authorization"] = f"Bearer {self.api_key}"

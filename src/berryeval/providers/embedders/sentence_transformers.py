@@ -11,7 +11,7 @@ import numpy as np
 
 from berryeval.errors import ConfigurationError
 from berryeval.optional import imported
-from berryeval.providers.base import check_counts, writable
+from berryeval.providers.base import check_counts, first_line, writable
 from berryeval.providers.embedders.local_model import model_identity
 
 if TYPE_CHECKING:
@@ -79,7 +79,6 @@ class SentenceTransformers:
         try:
             return package.SentenceTransformer(self.model, device=self.device or None)
         except (OSError, ValueError, RuntimeError) as error:
-            first = next(iter(str(error).splitlines()), type(error).__name__)
             name = "the embedder sentence-transformers"
-            msg = f"model of {name}: {self.model!r} cannot be loaded ({first})"
+            msg = f"model of {name}: {self.model!r} cannot be loaded ({first_line(error)})"
             raise ConfigurationError(msg) from None
