@@ -8,20 +8,18 @@ Retrieval".
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from berryeval.providers.base import Provider, best_hits, check_feedback, searched_text
-from berryeval.providers.embedders import EMBEDDERS, unit_vectors
+from berryeval.providers.base import best_hits, check_feedback, searched_text
+from berryeval.providers.embedding import EmbeddingProvider
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
-    from berryeval.providers.embedders import Embedder
     from berryeval.records import Chunk, Hit, Query
 
 __all__ = ["Dense"]
@@ -30,7 +28,7 @@ _FEEDBACK_SHARE: Final = 0.5
 
 
 @dataclass
-class Dense(Provider):
+class Dense(EmbeddingProvider):
     """Every chunk and every query a vector; the hits are the nearest by angle.
 
     Attributes:
@@ -40,7 +38,7 @@ class Dense(Provider):
     """
 
     embedder: str = "wordllama"
-    embedder_options: Mapping[str, Any] = field(default_factory=dict)
+    embedder_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     feedback: int = 0
     extra: ClassVar[str] = "dense"
     modules: ClassVar[Sequence[str]] = ("wordllama",)
@@ -54,19 +52,19 @@ class Dense(Provider):
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Embed every chunk."""
-        self._chunks = chunks
         self._vectors = self.embed([searched_text(chunk) for chunk in chunks])
         first: dict[bytes, int] = {}
         self._first_alike = np.array(
             [first.setdefault(row.tobytes(), place) for place, row in enumerate(self._vectors)],
             dtype=np.intp,
         )
+        self._chunks = chunks if self._vectors.any() else ()  # without a direction nothing is near
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """The nearest chunks; one without a direction, such as an empty text, is no hit."""
         if not len(self._chunks):
             return []
-        vector = self.embed([query.text])[0]
+        vector = self.embed_query(query.text)
         if not vector.any():
             return []
         cosines = self._cosines(vector)
@@ -82,11 +80,3 @@ class Dense(Provider):
         cosines = cosines[self._first_alike]
         cosines[~self._vectors.any(axis=1)] = -np.inf
         return cosines
-
-    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """The vectors of texts, of length 1; all zeros for a text that says nothing."""
-        return unit_vectors(self._embedder, texts)
-
-    @cached_property
-    def _embedder(self) -> Embedder:
-        return EMBEDDERS.get(self.embedder)(**self.embedder_options)

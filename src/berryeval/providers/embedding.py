@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from berryeval.providers.base import Provider
-from berryeval.providers.embedders import EMBEDDERS, unit_vectors
+from berryeval.providers.embedders import make_embedder, query_vector, unit_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,9 +36,13 @@ class EmbeddingProvider(Provider):
 
     def embed_query(self, text: str) -> npt.NDArray[np.float32]:
         """The vector of a query; all zeros if it says nothing."""
-        vector: npt.NDArray[np.float32] = self.embed([text])[0]
-        return vector
+        return query_vector(self._embedder, text)
+
+    def close(self) -> None:
+        """Close the embedder, if it holds anything open."""
+        if "_embedder" in vars(self) and hasattr(self._embedder, "close"):
+            self._embedder.close()
 
     @cached_property
     def _embedder(self) -> Embedder:
-        return EMBEDDERS.get(self.embedder)(**self.embedder_options)
+        return make_embedder(self.embedder, self.embedder_options)

@@ -41,7 +41,7 @@ class Hybrid(Provider):
     weights: Sequence[float] = ()
     k: int = 60
     depth: int = 100
-    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     extra: ClassVar[str] = "dense"
     modules: ClassVar[Sequence[str]] = ("wordllama",)
     _children: list[Provider] = field(default_factory=list, init=False, repr=False)
