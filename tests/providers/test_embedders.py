@@ -119,6 +119,7 @@ def test_a_busy_server_is_waited_for_while_indexing() -> None:
         with pytest.raises(ProviderError, match="status 429") as caught:
             query_vector(embedder, "text")
         assert (caught.value.passing, caught.value.retry_after) == (True, 0)
+        assert len(server.asked) == 1
         assert unit_vectors(embedder, ["text"]).any()
         assert len(server.asked) == 4
         busy.extend([Reply({}, 429, {"Retry-After": "0"})] * 9)

@@ -54,6 +54,7 @@ def test_nothing_is_embedded_twice(tmp_path: Path) -> None:
     assert second.asked == ["", "d"]  # what says nothing is not worth keeping
     third = Slow(str(tmp_path))
     assert np.array_equal(unit_vectors(third, texts), expected)
+    assert third.asked == [""]
 
 
 def test_another_model_has_other_vectors(tmp_path: Path) -> None:

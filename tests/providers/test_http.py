@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import threading
 import traceback
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime, timedelta, timezone
 from email.utils import format_datetime
@@ -15,6 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berryeval.errors import ConfigurationError, ProviderError
+from berryeval.harness.policy import Policy
+from berryeval.harness.runner import ask_all
 from berryeval.providers import make_provider
 from berryeval.providers.http import Http
 from berryeval.providers.json_path import JsonPath
@@ -24,6 +27,7 @@ from tests.providers.corpus import CHUNKS, query
 from tests.providers.loopback import Asked, Reply, loopback
 
 if TYPE_CHECKING:
+    from berryeval.harness.ranking import Ranking
     from berryeval.providers.answers import Answer
 
 CANARY = "canary-5f2a9c"
@@ -280,6 +284,43 @@ def test_threads_share_one_client() -> None:
         texts = [f"text {number}" for number in range(100)]
         found = list(threads.map(lambda text: provider.search(query(text), 1)[0].id, texts))
     assert found == texts
+
+
+def test_a_run_loses_nothing_to_a_faulty_server() -> None:
+    """What passes is asked again, what does not is the outcome of its query, the rest is right."""
+    asked_for: Counter[str] = Counter()
+
+    def answer(asked: Asked) -> Any:
+        name = asked.body["query"]
+        asked_for[name] += 1
+        faults: dict[str, Any] = {
+            "busy": Reply({}, 429, {"Retry-After": "0"}) if asked_for[name] == 1 else None,
+            "cut": b"" if asked_for[name] < 3 else None,
+            "broken": Reply({"error": "no shards"}, 500),
+            "gone": Reply({"error": "no index"}, 404),
+            "html": Reply(b"<html>"),
+        }
+        fault = faults.get(name)
+        return None if fault == b"" else fault or {"hits": [{"id": f"hit of {name}"}]}
+
+    names = ["busy", "cut", "broken", "gone", "html", *(f"fine {n}" for n in range(20))]
+    rankings: dict[str, Ranking] = {}
+    with loopback(answer) as server, Http(server.url) as provider:
+        policy = Policy(first_wait=0.01, warm_up=0)
+        ask_all(
+            provider,
+            [Query(name, name) for name in names],
+            3,
+            lambda ranking: rankings.update({ranking.query_id: ranking}),
+            policy,
+        )
+    assert rankings.keys() == set(names)
+    failed = {name: rankings[name].attempts for name in names if rankings[name].outcome == "error"}
+    assert failed == {"broken": 3, "gone": 1, "html": 1}
+    assert "no shards" in rankings["broken"].error
+    assert [rankings[name].attempts for name in ("busy", "cut", "fine 0")] == [2, 3, 1]
+    for name in set(names) - set(failed):
+        assert [hit.id for hit in rankings[name].hits] == [f"hit of {name}"]
 
 
 def test_a_closed_provider_opens_again() -> None:

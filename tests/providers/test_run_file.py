@@ -36,6 +36,14 @@ def test_every_format_gives_the_rankings(name: str, tmp_path: Path) -> None:
     assert hits[0].text == CHUNKS[0].text
 
 
+def test_the_order_of_the_lines_does_not_matter(tmp_path: Path) -> None:
+    """Scores decide, and among equals the higher id; the ranks of the file are not looked at."""
+    path = tmp_path / "run.trec"
+    path.write_text("q1 Q0 a 1 0.5 t\nq1 Q0 c 2 2 t\nq1 Q0 d 3 0.5 t\nq1 Q0 b 4 0.5 t\n")
+    hits = make_provider("run-file", {"path": str(path)}).search(Query("q1", ""), 3)
+    assert [hit.id for hit in hits] == ["c", "d", "b"]
+
+
 def test_it_works_without_chunks(tmp_path: Path) -> None:
     """The ids are all there is, then."""
     path = tmp_path / "run.json"

@@ -228,9 +228,5 @@ def _one_place(text: object, option: str) -> JsonPath:
 
 
 def _value_at(path: JsonPath, item: Any, *, needed: bool) -> Any:
-    try:
-        return path.one(item)
-    except ProviderError:
-        if needed:
-            raise
-        return None
+    value = path.find(item)
+    return path.one(item) if needed and value is None else value  # which says what is missing

@@ -60,6 +60,19 @@ class JsonPath:
         found = self.all(data)
         return found if self.every else found[0]
 
+    def find(self, data: Any) -> Any:
+        """What stands there, of a path without `[*]`; None if nothing does."""
+        for step in self.steps:
+            if isinstance(step, int):
+                if not isinstance(data, list) or not -len(data) <= step < len(data):
+                    return None
+                data = data[step]
+            elif isinstance(data, dict):
+                data = data.get(step)
+            else:
+                return None
+        return data
+
     def all(self, data: Any) -> list[Any]:
         """All that stands there: one thing, or with `[*]` any number."""
         here = [("", data)]

@@ -120,9 +120,10 @@ class JsonServer:
             headers.setdefault("Content-Type", "application/json")
         url = request.pop("url", "") or (self.url.rstrip("/") + path if path else self.url)
         try:
-            # what the address asks for already stays: `params=` of httpx would replace it
-            whole = httpx.URL(url).copy_merge_params(request.pop("params", {}))
-            answer = self._opened(httpx).request(method, whole, headers=headers, **request)
+            address = url
+            if params := request.pop("params", {}):  # given to httpx, they would replace the others
+                address = httpx.URL(url).copy_merge_params(params)
+            answer = self._opened(httpx).request(method, address, headers=headers, **request)
         except httpx.TimeoutException as error:
             words = f"no answer in time ({type(error).__name__})"
             raise self._error(method, url, words, passing=True) from None

@@ -30,7 +30,7 @@ class Model2Vec:
         query_prefix: put before every query.
         text_prefix: put before every text that is searched.
         cache: a folder for vectors that were made once, None for the usual one; "" for none, as
-            making them takes hardly longer than finding them.
+            making them takes little time.
     """
 
     model: str = "minishlab/potion-base-8M"
