@@ -57,7 +57,7 @@ def test_every_provider_is_described(name: str) -> None:
         assert option.description.endswith("."), option.name
     if facts.extra:
         assert f"\n{facts.extra} = [" in PYPROJECT
-    assert facts.installed
+    assert facts.installed or facts.name in HEAVY
 
 
 @pytest.mark.usefixtures("other_providers")
