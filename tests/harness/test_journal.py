@@ -136,3 +136,59 @@ def test_a_full_disk_is_said(tmp_path: Path) -> None:
     with Journal(path, HEADER) as journal:
         journal.add(RANKINGS[3])
     assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("text", ["my shopping list\n", "my shopping list", "\n"])
+def test_a_file_of_one_line_that_is_no_journal_is_left_alone(tmp_path: Path, text: str) -> None:
+    """Only the beginning of a line of ours is taken for one."""
+    path = tmp_path / "results.jsonl"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match="is not the first line of a journal; nothing was changed"):
+        Journal(path, HEADER)
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_one_journal_has_one_writer(tmp_path: Path) -> None:
+    """The second is told so, and may when the first has ended."""
+    path = tmp_path / "results.jsonl"
+    with Journal(path, HEADER) as journal:
+        with pytest.raises(DataError, match="another process is writing it"):
+            Journal(path, HEADER)
+        journal.add(RANKINGS[0])
+    with Journal(path, HEADER) as journal:
+        assert list(journal.done) == ["q1"]
+
+
+def test_what_json_has_no_form_for_is_written_as_text(tmp_path: Path) -> None:
+    """Whatever a provider puts into its metadata, the line is JSON and is read again."""
+    path = tmp_path / "results.jsonl"
+    loop: dict[str, object] = {}
+    loop["self"] = loop
+    odd = {"nan": float("nan"), "set": {1}, 3: object, "loop": loop, "half": "\ud800"}
+    with Journal(path, HEADER) as journal:
+        journal.add(Ranking("q", "ok", (Hit("a", 1.0, 1, metadata=odd),)))  # type: ignore[arg-type]
+    (ranking,) = read_journal(path)
+    found = ranking.hits[0].metadata
+    assert (found["nan"], found["set"], found["half"]) == ("nan", [1], "\ud800")
+    for line in path.read_text(encoding="utf-8").splitlines():
+        json.loads(line, parse_constant=pytest.fail)
+
+
+def test_half_a_line_is_taken_back(tmp_path: Path) -> None:
+    """A disk that is full for a moment costs one line, not the next one too."""
+    resource = pytest.importorskip("resource", reason="limits of file sizes are a thing of Unix")
+    path = tmp_path / "results.jsonl"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        with Journal(path, HEADER) as journal:
+            journal.add(RANKINGS[0])
+            resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 9, before[1]))
+            with pytest.raises(DataError, match="cannot be written"):
+                journal.add(RANKINGS[1])
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+            journal.add(RANKINGS[2])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert list(read_journal(path)) == [RANKINGS[0], RANKINGS[2]]

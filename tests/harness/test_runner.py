@@ -258,3 +258,66 @@ def test_a_policy_that_cannot_be_followed_is_refused(options: Any, message: str)
     """With what is allowed."""
     with pytest.raises(ConfigurationError, match=message):
         Policy(**options)
+
+
+@pytest.mark.parametrize("error", [asyncio.CancelledError(), SystemExit(1), asyncio.TimeoutError()])
+def test_what_would_end_a_task_or_a_process_ends_one_query(error: BaseException) -> None:
+    """No query is lost, and the run goes on."""
+
+    class Awaited(Provider):
+        async def search(self, query: Query, k: int) -> list[Hit]:  # type: ignore[override]
+            await asyncio.sleep(0)
+            if query.id == "3":
+                raise error
+            return [Hit(query.id, 1.0)][:k]
+
+    rankings: list[Ranking] = []
+    ask_all(Awaited(), [Query(str(n), "") for n in range(8)], 5, rankings.append, QUICK)
+    expected = "timeout" if isinstance(error, asyncio.TimeoutError) else "error"
+    outcomes = {ranking.query_id: ranking.outcome for ranking in rankings}
+    assert outcomes == {**{str(n): "ok" for n in range(8)}, "3": expected}
+
+
+def test_one_that_never_waits_can_be_given_up() -> None:
+    """The others get their turn, and no query is asked when the run has failed."""
+    asked: list[str] = []
+
+    class Eager(Provider):
+        async def search(self, query: Query, k: int) -> list[Hit]:  # type: ignore[override]
+            asked.append(query.id)
+            return [][:k]
+
+    def full_disk(ranking: Ranking) -> None:
+        if ranking.query_id == "5":
+            msg = "disk"
+            raise OSError(msg)
+
+    queries = [Query(str(n), "") for n in range(1000)]
+    with pytest.raises(OSError, match="disk"):
+        ask_all(Eager(), queries, 5, full_disk, Policy(warm_up=0))
+    assert len(asked) < 20
+
+
+def test_threads_end_with_the_run() -> None:
+    """Idle ones at once, others when their calls do."""
+    before = threading.active_count()
+    release = threading.Event()
+    ask(lambda name, _: release.wait(10) and GOOD if name == "q1" else GOOD, 6, Policy(
+        timeout=0.05, attempts=1, error_budget=1.0, warm_up=0
+    ))  # fmt: skip
+    release.set()
+    for _ in range(200):
+        if threading.active_count() <= before:
+            break
+        time.sleep(0.01)
+    assert threading.active_count() <= before
+
+
+@pytest.mark.parametrize("retry_after", ["Wed, 21 Oct 2026", float("nan"), -5, None])
+def test_an_odd_retry_after_is_not_heard(retry_after: Any) -> None:
+    """The usual wait is taken."""
+    error = ConnectionError()
+    error.retry_after = retry_after  # type: ignore[attr-defined]
+    wait = Policy(first_wait=1.0).wait_before(2, error, "q")
+    assert wait is not None
+    assert 0.5 <= wait <= 1.0

@@ -47,6 +47,9 @@ class Theirs(Provider):
         return []
 
 
+HEAVY = {"llamaindex"}  # 200 MB that the tests do without
+
+
 @pytest.mark.parametrize("name", list(PROVIDERS))
 def test_every_provider_is_described(name: str) -> None:
     """In one sentence, with each of its options, and an extra that exists."""

@@ -1,31 +1,38 @@
 """The journal: a line per query, written when it is answered, never rewritten.
 
 Each line is a JSON object whose last field is the checksum of the others. A process that is killed
-leaves at most a torn last line; the next one cuts it off and goes on.
+leaves at most a torn last line; the next one cuts it off and goes on. One process writes at a time.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from berryeval.errors import ConfigurationError, DataError
+from berryeval.harness.json_lines import json_text
 from berryeval.harness.ranking import Ranking
-from berryeval.io.files import PathLike, read_bytes
+from berryeval.io.locks import lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from typing_extensions import Self
 
+    from berryeval.io.files import PathLike
+
 __all__ = ["Journal", "read_journal"]
 
-SCHEMA_VERSION = 1
-_ENDING = ', "checksum": "{:08x}"}}\n'
-_ENDING_LENGTH = len(_ENDING.format(0))
+SCHEMA_VERSION: Final = 1
+_BEGINNING: Final = b'{"schema_version": '
+_ENDING: Final = ', "checksum": "{:08x}"}}\n'
+_ENDING_LENGTH: Final = len(_ENDING.format(0))
+# Every line of a query begins like this, so the rest need not be read to know whose it is.
+_ENTRY: Final = re.compile(rb'\{"query_id": ("(?:[^"\\]|\\.)*"), "outcome": "(\w+)"')
 
 
 class Journal:
@@ -40,31 +47,44 @@ class Journal:
         self.path = Path(path)
         self.done: dict[str, str] = {}
         self.damaged = 0
-        start = {"schema_version": SCHEMA_VERSION, **header}
-        keep = self._read_what_is_there(start) if self.path.exists() else 0
+        start = json.loads(json.dumps({"schema_version": SCHEMA_VERSION, **header}))
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
-            os.ftruncate(self._file, keep)
-            os.lseek(self._file, 0, os.SEEK_END)
-            if not keep:
-                self._write(start)
+            binary = getattr(os, "O_BINARY", 0)
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | binary, 0o666)
         except OSError as error:
-            msg = f"{self.path}: cannot be written ({error.strerror or error})"
-            raise DataError(msg) from None
+            raise self._not_written(error) from None
+        try:
+            self._take(start)
+        except BaseException:
+            os.close(self._file)
+            raise
 
-    def _read_what_is_there(self, start: Mapping[str, Any]) -> int:
+    def _take(self, start: dict[str, Any]) -> None:
+        if not lock(self._file):
+            msg = f"{self.path}: another process is writing it; wait for its end, or stop it"
+            raise DataError(msg)
+        try:
+            with open(self._file, "rb", closefd=False) as stream:
+                self._end = self._read_what_is_there(stream, start)
+            os.ftruncate(self._file, self._end)
+            os.lseek(self._file, 0, os.SEEK_END)
+        except OSError as error:
+            raise self._not_written(error) from None
+        if not self._end:
+            self._write(start)
+
+    def _read_what_is_there(self, stream: BinaryIO, start: dict[str, Any]) -> int:
         """How many bytes to keep: up to the end of the last whole line."""
-        data = read_bytes(self.path).tobytes()
-        keep = data.rfind(b"\n") + 1
-        lines = data[:keep].splitlines(keepends=True)
-        header = _checked(lines[0]) if lines else None
+        line = stream.readline()
+        header = _checked(line)
         if header is None:
-            if len(lines) > 1:
+            torn = line.startswith(_BEGINNING) or _BEGINNING.startswith(line)
+            if line.endswith(b"\n") or not torn:
                 msg = f"{self.path}:1: is not the first line of a journal; nothing was changed"
                 raise DataError(msg)
-            return 0  # torn while it was made
-        if header != json.loads(json.dumps(start)):
+            return 0  # killed while it was made
+        if header != start:
             different = sorted(
                 name for name in {*header, *start} if header.get(name) != start.get(name)
             )
@@ -73,33 +93,52 @@ class Journal:
                 "resume with the same configuration, or give another folder"
             )
             raise ConfigurationError(msg)
-        for line in lines[1:]:
-            entry = _checked(line)
-            if entry is None:
-                self.damaged += 1
-            else:
-                self.done[entry["query_id"]] = entry["outcome"]
-        return keep
+        end = len(line)
+        for line in stream:
+            if line.endswith(b"\n"):
+                end += len(line)
+                entry = _entry(line)
+                if entry is None:
+                    self.damaged += 1
+                else:
+                    self.done[entry[0]] = entry[1]
+        return end
 
     def add(self, ranking: Ranking) -> None:
         """Write a line. When this returns, killing the process does not lose it."""
         self._write(ranking.to_json())
-        self.done[ranking.query_id] = ranking.outcome
 
     def _write(self, entry: Mapping[str, Any]) -> None:
-        body = json.dumps(entry, ensure_ascii=False)[:-1].encode(errors="surrogatepass")
+        body = json_text(entry)[:-1]
         line = body + _ENDING.format(zlib.crc32(body)).encode()
+        left = line
         try:
-            while line:
-                line = line[os.write(self._file, line) :]
+            while left:
+                left = left[os.write(self._file, left) :]
         except OSError as error:
-            msg = f"{self.path}: cannot be written ({error.strerror or error})"
-            raise DataError(msg) from None
+            self._cut_to(self._end)
+            raise self._not_written(error) from None
+        self._end += len(line)
+
+    def _cut_to(self, end: int) -> None:
+        """Take back half a line: what is written next would be lost with it."""
+        from contextlib import suppress
+
+        with suppress(OSError):
+            os.ftruncate(self._file, end)
+            os.lseek(self._file, end, os.SEEK_SET)
+
+    def _not_written(self, error: OSError) -> DataError:
+        return DataError(f"{self.path}: cannot be written ({error.strerror or error})")
 
     def close(self) -> None:
         """Make sure the disk has it all."""
-        os.fsync(self._file)
-        os.close(self._file)
+        try:
+            os.fsync(self._file)
+        except OSError as error:
+            raise self._not_written(error) from None
+        finally:
+            os.close(self._file)
 
     def __enter__(self) -> Self:
         return self
@@ -109,28 +148,47 @@ class Journal:
 
 
 def read_journal(path: PathLike) -> Iterator[Ranking]:
-    """The rankings of a journal; of a query that was asked again, the last. Damage is left out."""
+    """The rankings of a journal; of a query that was asked again, the last. Damage is left out.
+
+    They are read one by one: only the ids of the queries are held.
+    """
+    try:
+        with Path(path).open("rb") as stream:
+            for place in list(_last_places(stream).values()):
+                stream.seek(place)
+                entry = _checked(stream.readline())
+                yield Ranking.from_json(entry, os.fspath(path))
+    except OSError as error:
+        msg = f"{os.fspath(path)}: cannot be read ({error.strerror or error})"
+        raise DataError(msg) from None
+
+
+def _last_places(stream: BinaryIO) -> dict[str, int]:
+    """Where the last line of each query begins."""
     last: dict[str, int] = {}
-    entries: list[tuple[int, int]] = []
-    data = read_bytes(path).tobytes()
-    start = data.find(b"\n") + 1
-    while (end := data.find(b"\n", start) + 1) > 0:
-        entry = _checked(data[start:end])
+    place = len(stream.readline())
+    for line in stream:
+        entry = _entry(line)
         if entry is not None:
-            last[entry["query_id"]] = len(entries)
-            entries.append((start, end))
-        start = end
-    for place in last.values():
-        start, end = entries[place]
-        entry = _checked(data[start:end]) or {}
-        entry.pop("checksum", None)
-        yield Ranking.from_json(entry, f"{os.fspath(path)}")
+            last[entry[0]] = place
+        place += len(line)
+    return last
+
+
+def _entry(line: bytes) -> tuple[str, str] | None:
+    """The query of a line and its outcome; None if the line is not as it was written."""
+    found = _ENTRY.match(line) if _is_whole(line) else None
+    return (json.loads(found[1]), found[2].decode()) if found else None
 
 
 def _checked(line: bytes) -> dict[str, Any] | None:
     """The object of a line without its checksum; None if it is not as it was written."""
-    body, ending = line[:-_ENDING_LENGTH], line[-_ENDING_LENGTH:]
-    if ending != _ENDING.format(zlib.crc32(body)).encode():
+    if not _is_whole(line):
         return None
-    entry = json.loads(body + b"}")
+    entry = json.loads(line[:-_ENDING_LENGTH] + b"}")
     return entry if isinstance(entry, dict) else None
+
+
+def _is_whole(line: bytes) -> bool:
+    body, ending = line[:-_ENDING_LENGTH], line[-_ENDING_LENGTH:]
+    return ending == _ENDING.format(zlib.crc32(body)).encode()

@@ -8,10 +8,10 @@ from typing import Final
 
 from berryeval.errors import ConfigurationError, ProviderError
 
-__all__ = ["Policy"]
+__all__ = ["Policy", "is_timeout"]
 
 # What the world outside raises when it may be better in a moment.
-_PASSING: Final = (ConnectionError, TimeoutError)
+_PASSING: Final = ConnectionError
 _SURE_AFTER: Final = 20  # so many queries before a share of them says anything
 
 
@@ -22,6 +22,7 @@ class Policy:
     Attributes:
         concurrency: how many queries are asked at once.
         timeout: seconds an attempt may take.
+        index_timeout: seconds a provider may take to index; closing it has `timeout`.
         attempts: how often a query is asked when errors that can pass come up.
         first_wait: seconds before the second attempt; each wait is twice the last, at most
             `longest_wait`, and shortened by chance so that many do not come back at once.
@@ -33,6 +34,7 @@ class Policy:
 
     concurrency: int = 4
     timeout: float = 30.0
+    index_timeout: float = 3600.0
     attempts: int = 3
     first_wait: float = 0.5
     longest_wait: float = 30.0
@@ -47,7 +49,7 @@ class Policy:
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 msg = f"{name} must be a whole number from {least} up, found {value!r}"
                 raise ConfigurationError(msg)
-        for name in ("timeout", "longest_wait"):
+        for name in ("timeout", "index_timeout", "longest_wait"):
             if not getattr(self, name) > 0:
                 msg = f"{name} must be more than 0 seconds, found {getattr(self, name)!r}"
                 raise ConfigurationError(msg)
@@ -58,14 +60,14 @@ class Policy:
             msg = f"error_budget must lie between 0 and 1, found {self.error_budget!r}"
             raise ConfigurationError(msg)
 
-    def wait_before(self, attempt: int, error: Exception, query_id: str) -> float | None:
+    def wait_before(self, attempt: int, error: Exception, what: str) -> float | None:
         """Seconds to wait before this attempt; None if another would not help."""
         if attempt > self.attempts or not _may_pass(error):
             return None
         asked_for = getattr(error, "retry_after", None)
-        if asked_for is not None:
-            return min(float(asked_for), self.longest_wait)
-        chance = random.Random(f"{self.seed}:{query_id}:{attempt}").uniform(0.5, 1.0)  # noqa: S311
+        if isinstance(asked_for, int | float) and asked_for >= 0:
+            return min(asked_for, self.longest_wait)
+        chance = random.Random(f"{self.seed}:{what}:{attempt}").uniform(0.5, 1.0)  # noqa: S311
         longest: float = min(self.first_wait * 2 ** (attempt - 2), self.longest_wait)
         return longest * chance
 
@@ -81,4 +83,13 @@ class Policy:
 def _may_pass(error: Exception) -> bool:
     if isinstance(error, ProviderError):
         return error.passing
-    return isinstance(error, _PASSING)
+    return isinstance(error, _PASSING) or is_timeout(error)
+
+
+def is_timeout(error: BaseException) -> bool:
+    """Whether an error says that something took too long."""
+    import asyncio
+    import concurrent.futures
+
+    # The latter two are the first under other names from Python 3.11 on.
+    return isinstance(error, TimeoutError | asyncio.TimeoutError | concurrent.futures.TimeoutError)

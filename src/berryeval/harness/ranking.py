@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
+from berryeval.harness.hit_fields import check_fields
 from berryeval.json_record import JsonRecord, Reader, one_of, refused
 from berryeval.providers.answers import as_hits
 from berryeval.records import Hit
@@ -16,12 +17,25 @@ if TYPE_CHECKING:
 __all__ = ["Outcome", "Ranking", "fair_ranking"]
 
 Outcome: TypeAlias = Literal["ok", "empty", "error", "timeout"]
+_PLAIN: Final = {"id", "score", "rank"}
 
 
 def _hits(value: Any, where: str) -> tuple[Hit, ...]:
     if not isinstance(value, list):
         raise refused(where, "an array of hits", value)
-    return tuple(Hit.from_json(item, f"{where}[{place}]") for place, item in enumerate(value))
+    return tuple(
+        _plain_hit(item) or Hit.from_json(item, f"{where}[{place}]")
+        for place, item in enumerate(value)
+    )
+
+
+def _plain_hit(item: Any) -> Hit | None:
+    """The hit of an object with nothing but id, score and rank: most are, and all are many."""
+    if type(item) is dict and item.keys() == _PLAIN:
+        name, score, rank = item["id"], item["score"], item["rank"]
+        if type(name) is str and type(score) is float and type(rank) is int:
+            return Hit(name, score, rank)
+    return None
 
 
 @dataclass(frozen=True)
@@ -64,6 +78,8 @@ def fair_ranking(query_id: str, answer: Any, k: int, latency: float, attempts: i
     """
     cost = getattr(answer, "cost", None) or {}
     given = as_hits(answer)
+    for place, hit in enumerate(given, start=1):
+        check_fields(hit, place)
     first: dict[str, Hit] = {}
     for hit in given:
         first.setdefault(hit.id, hit)
@@ -75,7 +91,10 @@ def fair_ranking(query_id: str, answer: Any, k: int, latency: float, attempts: i
         hits = [hits[place] for place in order]
     else:
         hits = [replace(hit, score=1.0 / rank) for rank, hit in enumerate(hits[:k], start=1)]
-    ranked = tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits, start=1))
+    ranked = tuple(
+        hit if hit.rank == rank else replace(hit, rank=rank)
+        for rank, hit in enumerate(hits, start=1)
+    )
     return Ranking(
         query_id,
         "ok" if ranked else "empty",

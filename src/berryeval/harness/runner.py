@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
-import threading
+import itertools
+import math
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.errors import BerryEvalError, RunFailedError
-from berryeval.harness.policy import Policy
+from berryeval.errors import ProviderError, RunFailedError
+from berryeval.harness.loops import run_async
+from berryeval.harness.policy import Policy, is_timeout
 from berryeval.harness.ranking import Ranking, fair_ranking
 from berryeval.harness.threads import DaemonThreads
 
@@ -21,9 +23,9 @@ if TYPE_CHECKING:
     from berryeval.providers.base import Provider
     from berryeval.records import Query
 
-__all__ = ["ask_all", "run_async"]
+__all__ = ["Asking", "ask_all", "run_async", "said_by"]
 
-T = TypeVar("T")
+_FAR_TOO_MANY: Final = 1000  # times as many hits as asked for: a generator may never end
 
 
 def ask_all(
@@ -38,42 +40,13 @@ def ask_all(
     What goes wrong with a query is its outcome. When the error budget is used up, the run is given
     up with a `RunFailedError`; what `record` got until then stays.
     """
-    asking = _Asking(provider, queries, k, record, policy or Policy())
-    run_async(asking.all)
-
-
-def run_async(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run asynchronous work to its end, also where a loop runs already, as in a notebook.
-
-    The loop that runs is left alone: the work gets one of its own in a thread of its own.
-    """
-    import asyncio
-
-    import anyio
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return anyio.run(work)
-    outcome: list[T] = []
-    errors: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            outcome.append(anyio.run(work))
-        except BaseException as error:  # noqa: BLE001 - it is raised again where the work was asked for
-            errors.append(error)
-
-    thread = threading.Thread(target=run, name="berryeval run")
-    thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
-    return outcome[0]
+    run_async(Asking(provider, queries, k, record, policy or Policy()).all)
 
 
 @dataclass
-class _Asking:
+class Asking:
+    """All queries of a run, and how far it is."""
+
     provider: Provider
     queries: Sequence[Query]
     k: int
@@ -82,15 +55,16 @@ class _Asking:
     threads: DaemonThreads = field(default_factory=DaemonThreads)
     done: int = 0
     failed: int = 0
-    failure: BerryEvalError | None = None
+    failure: Exception | None = None
 
     async def all(self) -> None:
+        """Ask them all."""
         import anyio
 
-        for query in self.queries[: self.policy.warm_up]:
-            await self._attempt_quietly(query)
         waiting = iter(self.queries)
         try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._warm_up)
             async with anyio.create_task_group() as group:
                 for _ in range(min(self.policy.concurrency, len(self.queries))):
                     group.start_soon(self._work_off, waiting, group.cancel_scope)
@@ -99,14 +73,23 @@ class _Asking:
         if self.failure:
             raise self.failure
 
+    async def _warm_up(self) -> None:
+        """What goes wrong here goes wrong again when it counts."""
+        import contextlib
+
+        for query in self.queries[: self.policy.warm_up]:
+            with contextlib.suppress(Exception):
+                await self._attempt(query)
+
     async def _work_off(self, waiting: Iterator[Query], scope: CancelScope) -> None:
         for query in waiting:
             ranking = await self._ask(query)
             try:
                 self._count(ranking)
-            except BerryEvalError as error:
-                self.failure = error
+            except Exception as error:  # noqa: BLE001 - it is raised when the others have stopped
+                self.failure = self.failure or error
                 scope.cancel()
+                return
 
     def _count(self, ranking: Ranking) -> None:
         self.record(ranking)
@@ -142,30 +125,54 @@ class _Asking:
     async def _attempt(self, query: Query) -> Any:
         import anyio
 
-        try:
-            with anyio.fail_after(self.policy.timeout):
-                if inspect.iscoroutinefunction(self.provider.search):
-                    return await self.provider.search(query, self.k)
-                answer = await self.threads.call(partial(self.provider.search, query, self.k))
-                return await answer if isinstance(answer, Awaitable) else answer
-        except TimeoutError as error:
-            raise _TooSlowError(self.policy.timeout) from error
+        with anyio.move_on_after(self.policy.timeout):
+            try:
+                return await self._search(query)
+            except asyncio.CancelledError:
+                if anyio.current_effective_deadline() == -math.inf:  # by us
+                    raise
+                msg = "the provider has cancelled its own search"
+                raise ProviderError(msg) from None
+            except SystemExit as error:
+                msg = f"the provider wanted to end the process (SystemExit: {error})"
+                raise ProviderError(msg) from None
+        raise TooSlowError(self.policy.timeout)
 
-    async def _attempt_quietly(self, query: Query) -> None:
-        """A warm-up: what goes wrong here goes wrong again when it counts."""
-        import contextlib
+    async def _search(self, query: Query) -> Any:
+        if inspect.iscoroutinefunction(self.provider.search):
+            await asyncio.sleep(0)  # one that never waits would leave nobody else a turn
+            return await self.provider.search(query, self.k)
 
-        with contextlib.suppress(Exception):
-            await self._attempt(query)
+        def search() -> Any:
+            answer: Any = self.provider.search(query, self.k)
+            if isinstance(answer, Iterator):
+                return list(itertools.islice(answer, _FAR_TOO_MANY * self.k))
+            return answer
+
+        answer = await self.threads.call(search)
+        return await answer if isinstance(answer, Awaitable) else answer
 
 
-class _TooSlowError(TimeoutError):
+class TooSlowError(TimeoutError):
+    """Our own patience has ended."""
+
     def __init__(self, seconds: float) -> None:
         super().__init__(f"no answer within {seconds:g} s")
 
 
+def said_by(error: Exception) -> str:
+    """An error in one line of text."""
+    if isinstance(error, TooSlowError):
+        return str(error)
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
+
+
 def _failed(query_id: str, error: Exception, latency: float, attempts: int) -> Ranking:
-    timeout = isinstance(error, TimeoutError)
-    text = str(error) if timeout else f"{type(error).__name__}: {error}"
-    outcome = "timeout" if timeout else "error"
-    return Ranking(query_id, outcome, latency=latency, attempts=attempts, error=text)  # type: ignore[arg-type]
+    outcome = "timeout" if is_timeout(error) else "error"
+    return Ranking(
+        query_id,
+        outcome,  # type: ignore[arg-type]
+        latency=latency,
+        attempts=attempts,
+        error=said_by(error),
+    )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -27,30 +26,41 @@ class _Call(NamedTuple):
 
 
 class DaemonThreads:
-    """As many threads as calls are under way; idle ones are used again."""
+    """As many threads as calls are under way; idle ones are used again.
+
+    Everything but the calls themselves happens in the thread of the event loop.
+    """
 
     def __init__(self) -> None:
         self._idle: list[_Worker] = []
+        self._closed = False
 
     async def call(self, function: Callable[[], T]) -> T:
         """The result of the function; when cancelled, the call is left alone and forgotten."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        worker = self._idle.pop() if self._idle else _Worker(self._idle)
+        worker = self._idle.pop() if self._idle else _Worker(self)
         worker.calls.put(_Call(function, future, loop))
         return await future
 
-    def close(self) -> None:
-        """Let idle threads end."""
-        for worker in self._idle:
+    def give_back(self, worker: _Worker) -> None:
+        """Keep a worker whose call has ended for the next one."""
+        if self._closed:
             worker.calls.put(None)
-        self._idle.clear()
+        else:
+            self._idle.append(worker)
+
+    def close(self) -> None:
+        """Let threads end: idle ones now, the others when their calls do."""
+        self._closed = True
+        while self._idle:
+            self._idle.pop().calls.put(None)
 
 
 class _Worker:
-    def __init__(self, idle: list[_Worker]) -> None:
+    def __init__(self, threads: DaemonThreads) -> None:
         self.calls: SimpleQueue[_Call | None] = SimpleQueue()
-        self._idle = idle
+        self._threads = threads
         threading.Thread(target=self._work, name="berryeval worker", daemon=True).start()
 
     def _work(self) -> None:
@@ -60,20 +70,26 @@ class _Worker:
                 result = call.function()
             except BaseException as caught:  # noqa: BLE001 - it is raised where the call was made
                 error = caught
-            with suppress(
-                RuntimeError
-            ):  # the loop has ended; so does this thread, with the process
+            try:
                 call.loop.call_soon_threadsafe(self._deliver, call.future, result, error)
+            except RuntimeError:  # the loop has ended: nobody will call again
+                return
+            del call, result, error  # an idle thread holds on to nothing
 
     def _deliver(
         self, future: asyncio.Future[Any], result: Any, error: BaseException | None
     ) -> None:
-        self._idle.append(self)
-        if future.cancelled():
+        self._threads.give_back(self)
+        if future.done():
             return
-        if isinstance(error, StopIteration):  # a future cannot hold one
-            error = RuntimeError(f"StopIteration: {error}")
-        if error is not None:
-            future.set_exception(error)
-        else:
+        if error is None:
             future.set_result(result)
+        else:
+            future.set_exception(_harmless(error))
+
+
+def _harmless(error: BaseException) -> Exception:
+    """The error, if a future can hold it; what would end a process or a task, as a plain one."""
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        return error
+    return RuntimeError(f"{type(error).__name__}: {error}".rstrip(": "))

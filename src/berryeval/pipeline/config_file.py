@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.io.files import PathLike, name_of, read_bytes
+from berryeval.pipeline.redaction import is_secret_name, masked
 from berryeval.registry import nearest
 
 if TYPE_CHECKING:
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["ConfigFile", "check_model"]
 
 Path = tuple[str | int, ...]
+_QUOTED: Final = re.compile(r"(['\"]).*\1")
+_KEY: Final = re.compile(r"[\s{,-]*['\"]?([\w.-]+)['\"]?\s*:")
 
 
 class ConfigFile:
@@ -23,6 +27,7 @@ class ConfigFile:
         import yaml
 
         self.name = name_of(path)
+        text = ""
         try:
             text = read_bytes(path).tobytes().decode()
             node = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -35,7 +40,10 @@ class ConfigFile:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             line = f":{mark.line + 1}" if mark else ""
-            msg = f"{self.name}{line}: not valid YAML ({error.problem})"
+            problem = str(error.problem)
+            if mark and _names_a_secret(text.splitlines(), mark.line):
+                problem = f"{_QUOTED.sub('...', problem)}; put a secret into quotes, or ${{NAME}}"
+            msg = f"{self.name}{line}: not valid YAML ({problem})"
             raise ConfigurationError(msg) from None
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             msg = f"{self.name}: not valid YAML ({str(error).splitlines()[0]})"
@@ -54,10 +62,19 @@ class ConfigFile:
         above = {*above, id(node)}
         self._lines[path] = node.start_mark.line + 1
         if isinstance(node, yaml.MappingNode):
+            first: dict[str, int] = {}
             for key, value in node.value:
-                here = (*path, str(key.value))
+                name, line = str(key.value), key.start_mark.line + 1
+                if name in first:
+                    msg = (
+                        f"{self.name}:{line}: the key {name!r} stands twice; "
+                        f"first in line {first[name]}"
+                    )
+                    raise ConfigurationError(msg)
+                first[name] = line
+                here = (*path, name)
                 self._note_lines(value, here, above)
-                self._lines[here] = key.start_mark.line + 1
+                self._lines[here] = line
         elif isinstance(node, yaml.SequenceNode):
             for place, value in enumerate(node.value):
                 self._note_lines(value, (*path, place), above)
@@ -96,7 +113,20 @@ def _message(model: type[BaseModel], errors: ValidationError, file: ConfigFile |
     if fault["type"] == "value_error":  # our own words say what was found
         return where + str(fault["ctx"]["error"])
     text = fault["msg"][:1].lower() + fault["msg"][1:]
-    return f"{where}{text}, found {fault['input']!r:.80}"
+    return f"{where}{text}, found {_shown(fault['input'], path)}"
+
+
+def _shown(value: Any, path: Path) -> str:
+    """A value in a message; only its kind where it may be a secret."""
+    if any(str(part) == "options" or is_secret_name(str(part)) for part in path):
+        return type(value).__name__
+    return f"{masked(value)!r:.80}"
+
+
+def _names_a_secret(lines: list[str], line: int) -> bool:
+    """Whether a line, or the one before it, gives a value to a secret name."""
+    keys = (_KEY.match(text) for text in lines[max(line - 1, 0) : line + 1])
+    return any(key and is_secret_name(key[1]) for key in keys)
 
 
 def _fields_at(model: type[BaseModel], path: Path) -> list[str]:

@@ -18,17 +18,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import berryeval
-from berryeval.errors import DataError
+from berryeval.errors import ConfigurationError, DataError
 from berryeval.io.files import name_of, read_bytes, writing
+from berryeval.io.locks import locked
 from berryeval.pipeline.redaction import masked
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from berryeval.io.files import PathLike
     from berryeval.pipeline.plan import Plan, ProviderSpec
 
 __all__ = ["RunFolder", "config_hash"]
 
 SCHEMA_VERSION: Final = 1
+_LONGEST: Final = 200  # bytes; file systems take 255
 _UNSAFE: Final = re.compile(r"[^\w.:+-]+")
 
 
@@ -52,6 +56,33 @@ class RunFolder:
     def manifest_file(self) -> Path:
         """The manifest."""
         return self.path / "manifest.json"
+
+    def locked(self) -> AbstractContextManager[None]:
+        """Keep other processes out; a process that is killed keeps nobody out."""
+        problem = (
+            f"{self.path}: another process is working in this folder; wait for its end, stop it, "
+            "or give another folder"
+        )
+        return locked(self.path / ".lock", problem)
+
+    def check_same_run(self, plan: Plan) -> None:
+        """Refuse a plan that asks for something else than the one the folder was made for.
+
+        How patient the run is, and what it must reach, may change.
+        """
+        if not self.manifest_file.exists():
+            return
+        before = self.read_manifest().get("plan")
+        before = before if isinstance(before, dict) else {}
+        now = json.loads(json.dumps(masked(plan.model_dump(mode="json"))))
+        names = {*before, *now} - {"run", "thresholds"}
+        different = sorted(name for name in names if before.get(name) != now.get(name))
+        if different:
+            msg = (
+                f"{self.path}: holds another run ({', '.join(different)} differ); "
+                "resume it with the same configuration, or give another folder"
+            )
+            raise ConfigurationError(msg)
 
     def write_manifest(self, plan: Plan, facts: dict[str, Any]) -> None:
         """Write what was asked, under which circumstances; secrets are masked."""
@@ -90,7 +121,7 @@ def write_json_file(path: Path, data: Any) -> None:
         raise DataError(msg) from None
     with writing(path) as stream:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
-        stream.write(text.encode(errors="surrogatepass") + b"\n")
+        stream.write(text.encode(errors="backslashreplace") + b"\n")
 
 
 def read_json_object(path: PathLike) -> dict[str, Any]:
@@ -110,5 +141,7 @@ def read_json_object(path: PathLike) -> dict[str, Any]:
 
 def _file_name(label: str) -> str:
     """A label as a name that every file system takes."""
-    name = _UNSAFE.sub("-", label).strip("-.") or "unnamed"
-    return name.replace(":", "-")
+    name = _UNSAFE.sub("-", label).strip("-.").replace(":", "-") or "unnamed"
+    if len(name.encode()) > _LONGEST:
+        name = f"{name[: _LONGEST // 4]}-{hashlib.sha256(label.encode()).hexdigest()[:12]}"
+    return name

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from berryeval.errors import BerryEvalError
 from berryeval.harness.policy import Policy
+from berryeval.pipeline.redaction import masked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["DEFAULT_MEASURES", "Patience", "Plan", "ProviderSpec"]
 
@@ -35,6 +39,11 @@ class ProviderSpec(_Part):
             return {"type": kind, "chunker": chunker, "name": value}
         return value
 
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """Secrets are masked in all that shows a plan."""
+        for name, value in super().__repr_args__():
+            yield name, masked(value, name or "")
+
     @property
     def label(self) -> str:
         """What tables and folders call it."""
@@ -46,6 +55,7 @@ class Patience(_Part):
 
     concurrency: Annotated[int, Field(ge=1)] = Policy.concurrency
     timeout: Annotated[float, Field(gt=0)] = Policy.timeout
+    index_timeout: Annotated[float, Field(gt=0)] = Policy.index_timeout
     attempts: Annotated[int, Field(ge=1)] = Policy.attempts
     first_wait: Annotated[float, Field(ge=0)] = Policy.first_wait
     longest_wait: Annotated[float, Field(gt=0)] = Policy.longest_wait

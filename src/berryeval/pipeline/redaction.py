@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
+import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 
 from berryeval.errors import ConfigurationError
 
-__all__ = ["Secrets"]
+__all__ = ["MASK", "Secrets", "is_secret_name", "masked"]
 
 _VARIABLE: Final = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 _SECRET_NAME: Final = re.compile(
-    r"pass(word|wd)?$|secret|token|api[-_]?key|authorization|credential|private[-_]?key|^dsn$",
+    r"pass(word|wd|phrase)?$|^pwd$|secret|tokens?$|(api|access|private|account|auth)[-_]?key"
+    r"|authorization|^auth$|bearer|credential|cookie|^dsn$|conn(ection)?[-_]?str(ing)?$",
     re.IGNORECASE,
 )
+# Names and values inside a text: `password=...` of a DSN, `api_key=...` of a URL.
+_INNER: Final = re.compile(
+    r"\b([\w-]*(?:password|passwd|pwd|secret|token|api[-_]?key|sig))=('(?:[^'\\]|\\.)*'|[^\s&;'\"]+)",
+    re.IGNORECASE,
+)
+_SCHEME: Final = re.compile(r"(bearer|basic|token|apikey|api-key|digest)\s+(\S+)$", re.IGNORECASE)
 _SHORTEST: Final = 4  # a shorter value would be found in every other word
 MASK: Final = "***"
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether the name of an option says that its value is a secret."""
+    return bool(_SECRET_NAME.search(name))
 
 
 class Secrets:
     """The secret values of a run, and texts without them.
 
     A value is secret if it comes from the environment through `${NAME}`, or if the name of its
-    option says so (`password`, `api_key`, `token`, ...). Passwords inside URLs are secrets too.
+    option, or of one that holds it, says so (`password`, `api_key`, `token`, ...). Passwords inside
+    URLs and connection strings are secrets too. Each is known in the forms it takes on its way:
+    URL-encoded, in JSON, in Base64.
     """
 
     def __init__(self) -> None:
@@ -34,15 +52,16 @@ class Secrets:
     def filled_in(self, options: Any, name: str = "") -> Any:
         """The options with `${NAME}` and `${NAME:-default}` replaced; what is secret is noted."""
         if isinstance(options, Mapping):
-            return {key: self.filled_in(value, str(key)) for key, value in options.items()}
+            return {key: self.filled_in(value, _inner(name, key)) for key, value in options.items()}
         if isinstance(options, list | tuple):
             return [self.filled_in(value, name) for value in options]
         if not isinstance(options, str):
             return options
         filled = _VARIABLE.sub(self._variable, options)
-        if _SECRET_NAME.search(name):
+        if is_secret_name(name):
             self._note(filled)
-        self._note_password(filled)
+        for value in _passwords(filled):
+            self._note(value)
         return filled
 
     def _variable(self, found: re.Match[str]) -> str:
@@ -58,18 +77,14 @@ class Secrets:
         self._note(value)
         return value
 
-    def _note_password(self, text: str) -> None:
-        try:
-            password = urlsplit(text).password
-        except ValueError:
-            return
-        if password:
-            self._note(password)
-            self._note(unquote(password))
-
     def _note(self, value: str) -> None:
-        if len(value) >= _SHORTEST:
-            self._values.add(value)
+        scheme = _SCHEME.match(value)
+        if scheme:
+            self._note(scheme[2])
+            self._note(_password_of_basic(scheme[2]))
+        for form in {value, value.strip(), unquote(value), unquote_plus(value)}:
+            if len(form) >= _SHORTEST:
+                self._values.update(_forms(form))
 
     def removed_from(self, text: str) -> str:
         """The text with every secret value masked."""
@@ -77,25 +92,82 @@ class Secrets:
             text = text.replace(value, MASK)
         return text
 
+    @contextmanager
+    def kept_out_of_errors(self) -> Iterator[None]:
+        """Mask secrets in the texts of errors that leave the block, and of those behind them."""
+        try:
+            yield
+        except BaseException as error:
+            self._clean(error)
+            raise
+
+    def _clean(self, error: BaseException) -> None:
+        seen: set[int] = set()
+        left: list[BaseException | None] = [error]
+        while left:
+            one = left.pop()
+            if one is None or id(one) in seen:
+                continue
+            seen.add(id(one))
+            one.args = tuple(
+                self.removed_from(part) if isinstance(part, str) else part for part in one.args
+            )
+            for name in ("strerror", "filename") if isinstance(one, OSError) else ():
+                if isinstance(getattr(one, name), str):
+                    setattr(one, name, self.removed_from(getattr(one, name)))
+            left += [one.__cause__, one.__context__]
+
 
 def masked(options: Any, name: str = "") -> Any:
     """Options as they may be written down: `${NAME}` stays, literal secrets are masked."""
     if isinstance(options, Mapping):
-        return {key: masked(value, str(key)) for key, value in options.items()}
+        return {key: masked(value, _inner(name, key)) for key, value in options.items()}
     if isinstance(options, list | tuple):
         return [masked(value, name) for value in options]
     if isinstance(options, str):
-        if _SECRET_NAME.search(name) and not _VARIABLE.fullmatch(options):
+        if is_secret_name(name) and not _VARIABLE.fullmatch(options):
             return MASK
-        return _without_password(options)
+        return _without_passwords(options)
     return options
 
 
-def _without_password(text: str) -> str:
+def _inner(name: str, key: Any) -> str:
+    """What stands below a secret name is secret, whatever it is called."""
+    return name if is_secret_name(name) else str(key)
+
+
+def _without_passwords(text: str) -> str:
+    for value in _passwords(text):
+        if not _VARIABLE.fullmatch(unquote(value)):
+            text = re.sub(rf"(?<=[:=']){re.escape(value)}", MASK, text)
+    return text
+
+
+def _passwords(text: str) -> Iterator[str]:
+    """The passwords inside a URL or a connection string, as they are written there."""
     try:
         password = urlsplit(text).password
     except ValueError:
-        return text
-    if not password or _VARIABLE.fullmatch(unquote(password)):
-        return text
-    return text.replace(f":{password}@", f":{MASK}@")
+        password = None
+    if password:
+        yield password
+    for found in _INNER.finditer(text):
+        value = found[2]
+        yield value[1:-1] if value.startswith("'") else value
+
+
+def _password_of_basic(text: str) -> str:
+    try:
+        return base64.b64decode(text, validate=True).decode().partition(":")[2]
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        return ""
+
+
+def _forms(value: str) -> Iterator[str]:
+    """The forms a value takes inside of other texts."""
+    yield value
+    data = value.encode(errors="surrogatepass")
+    yield from (quote(data, safe=""), quote(data), quote_plus(data))
+    yield from (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1])
+    yield repr(value)[1:-1]
+    yield base64.b64encode(data).decode()

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from collections import Counter
-from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from berryeval.benchmarks import load_benchmark
 from berryeval.chunkers import parse_chunker
 from berryeval.errors import BerryEvalError, ConfigurationError, RunFailedError
-from berryeval.harness.journal import Journal, read_journal
-from berryeval.harness.runner import ask_all
-from berryeval.hit_engine import evaluate_hits
+from berryeval.harness.journal import Journal
+from berryeval.harness.lifecycle import index_and_ask
 from berryeval.pipeline.folder import RunFolder, write_json_file
 from berryeval.pipeline.latency import Latency
+from berryeval.pipeline.rankings import Answers, lean
 from berryeval.pipeline.redaction import Secrets, masked
+from berryeval.pipeline.scoring import score, warnings_about, write_trec_run
 from berryeval.providers import make_provider
-from berryeval.relevance import Relevance
-from berryeval.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +35,7 @@ __all__ = ["BenchmarkResult", "Listener", "ProviderResult", "run_plan"]
 
 DEFAULT_CHUNKER: Final = "section"
 _FAILED: Final = ("error", "timeout")
+_LONGEST_ERROR: Final = 2000  # characters; some errors bring a whole web page along
 log = logging.getLogger("berryeval")
 
 
@@ -105,14 +105,14 @@ def run_plan(
     """Do everything the plan asks for, or what is left of it in the folder."""
     secrets = Secrets()
     work = _Work(plan, folder, secrets, listener or _Silent(), retry_errors=retry_errors)
-    benchmarks = [load_benchmark(source) for source in plan.benchmarks]
-    for spec in plan.providers:  # what cannot be made is said before anything is run
-        work.made(spec).close()
-        if spec.chunker:
-            parse_chunker(spec.chunker)
-    hashes = {benchmark.name: benchmark.content_hash for benchmark in benchmarks}
-    folder.write_manifest(plan, {"benchmarks": hashes})
-    return [work.on_benchmark(benchmark) for benchmark in benchmarks]
+    with secrets.kept_out_of_errors():
+        benchmarks = [load_benchmark(source) for source in plan.benchmarks]
+        work.check(benchmarks)
+        hashes = {benchmark.name: benchmark.content_hash for benchmark in benchmarks}
+        with folder.locked():
+            folder.check_same_run(plan)
+            folder.write_manifest(plan, {"benchmarks": hashes})
+            return [work.on_benchmark(benchmark) for benchmark in benchmarks]
 
 
 class _Work:
@@ -133,19 +133,52 @@ class _Work:
 
     def made(self, spec: ProviderSpec) -> Provider:
         """The provider, with its secrets filled in."""
-        return make_provider(spec.type, self.secrets.filled_in(spec.options))
+        options = self.secrets.filled_in(spec.options)
+        try:
+            return make_provider(spec.type, options)
+        except BerryEvalError:
+            raise
+        except (TypeError, ValueError) as error:
+            msg = f"provider {spec.label!r} cannot be made: {error}"
+            raise ConfigurationError(msg) from error
+
+    def check(self, benchmarks: Sequence[Benchmark]) -> None:
+        """Say what cannot be done before anything is done."""
+        for spec in self.plan.providers:
+            self.made(spec)
+            if spec.chunker:
+                parse_chunker(spec.chunker)
+        owners: dict[str, str] = {}
+        for benchmark in benchmarks:
+            chosen_queries(benchmark, self.plan)
+            for spec in self.plan.providers:
+                owner = f"{spec.label} on {benchmark.name}"
+                part = str(self.folder.part(benchmark.name, spec))
+                other = owners.setdefault(part.lower(), owner)
+                if other is not owner:
+                    msg = f"{other} and {owner} would share the folder {part}; rename one of them"
+                    raise ConfigurationError(msg)
 
     def on_benchmark(self, benchmark: Benchmark) -> BenchmarkResult:
+        """Ask every provider, one after the other."""
         queries = chosen_queries(benchmark, self.plan)
         log.info("Starting quality evaluation with %d queries", len(queries))
-        results = [self._on_provider(benchmark, queries, spec) for spec in self.plan.providers]
+        cut: dict[str, list[Chunk]] = {}
+        results = []
+        for spec in self.plan.providers:
+            if spec.chunker not in cut:
+                cut[spec.chunker] = chunked(benchmark, spec)
+            results.append(self._on_provider(benchmark, queries, spec, cut[spec.chunker]))
         return BenchmarkResult(benchmark, queries, tuple(results))
 
     def _on_provider(
-        self, benchmark: Benchmark, queries: tuple[Query, ...], spec: ProviderSpec
+        self,
+        benchmark: Benchmark,
+        queries: tuple[Query, ...],
+        spec: ProviderSpec,
+        chunks: list[Chunk],
     ) -> ProviderResult:
         part = self.folder.part(benchmark.name, spec)
-        chunks = chunked(benchmark, spec)
         failure = ""
         try:
             self._ask(benchmark, queries, spec, chunks, part)
@@ -154,6 +187,7 @@ class _Work:
         except BerryEvalError as error:
             failure = self.secrets.removed_from(str(error))
             log.error("%s on %s: %s", spec.label, benchmark.name, failure)  # noqa: TRY400
+            log.debug("%s", self.secrets.removed_from("".join(traceback.format_exception(error))))
         finally:
             self.listener.end()
         return self._scored(benchmark, queries, spec, chunks, part, failure)
@@ -181,7 +215,8 @@ class _Work:
                 return
 
             def record(ranking: Ranking) -> None:
-                clean = replace(ranking, error=self.secrets.removed_from(ranking.error))
+                error = self.secrets.removed_from(ranking.error)[:_LONGEST_ERROR]
+                clean = replace(ranking, error=error) if ranking.error else ranking
                 journal.add(lean(clean, chunks_of))
                 log.debug(
                     "Query %s: retrieved %d results in %.0fms",
@@ -190,11 +225,8 @@ class _Work:
                 self.listener.answered(clean)
 
             chunks_of = {chunk.id: chunk for chunk in chunks}
-            with closing(self.made(spec)) as provider:
-                provider.index(chunks)
-                ask_all(
-                    provider, left, self.plan.depth, record, self.plan.run.policy(self.plan.seed)
-                )
+            policy = self.plan.run.policy(self.plan.seed)
+            index_and_ask(self.made(spec), chunks, left, self.plan.depth, record, policy)
 
     def _scored(
         self,
@@ -205,29 +237,21 @@ class _Work:
         part: Path,
         failure: str,
     ) -> ProviderResult:
-        journal = part / "results.jsonl"
-        asked = {query.id for query in queries}
-        rankings = [
-            whole(ranking, {chunk.id: chunk for chunk in chunks})
-            for ranking in (read_journal(journal) if journal.exists() else ())
-            if ranking.query_id in asked
-        ]
-        outcomes: Counter[str] = Counter(ranking.outcome for ranking in rankings)
+        answers = Answers.read(part / "results.jsonl", queries, chunks)
+        rankings = answers.rankings
+        outcomes: dict[str, int] = dict(Counter(str(r.outcome) for r in rankings))
         if failure and len(rankings) < len(queries):
-            return ProviderResult(spec.label, None, dict(outcomes), failure=failure, folder=part)
-        scores = score(benchmark, queries, chunks, rankings, self.plan.measures, spec.label)
+            (part / "scores.json").unlink(missing_ok=True)  # of fewer queries, or of another day
+            return ProviderResult(spec.label, None, outcomes, failure=failure, folder=part)
+        scores = score(benchmark, queries, chunks, answers.hits, self.plan.measures, spec.label)
         write_json_file(part / "scores.json", scores.to_dict())
-        _as_run(rankings, spec.label).to_trec(part / "run.trec")
+        warnings = warnings_about(rankings, self.plan.depth, len(chunks))
+        warnings += write_trec_run(answers.hits, spec.label, part / "run.trec")
         answered = [r.latency for r in rankings if r.outcome not in _FAILED]
+        latency = Latency.of(answered)
         return ProviderResult(
-            spec.label,
-            scores,
-            dict(outcomes),
-            Latency.of(answered),
-            tuple(warnings_about(rankings, self.plan.depth)),
-            failure,
-            part,
-        )
+            spec.label, scores, outcomes, latency, tuple(warnings), failure, part
+        )  # fmt: skip
 
 
 def chosen_queries(benchmark: Benchmark, plan: Plan) -> tuple[Query, ...]:
@@ -254,69 +278,6 @@ def chunked(benchmark: Benchmark, spec: ProviderSpec) -> list[Chunk]:
     text = spec.chunker or str(benchmark.metadata.get("chunker", DEFAULT_CHUNKER))
     chunker = parse_chunker(text)
     return [chunk for document in benchmark.documents for chunk in chunker.chunk(document)]
-
-
-def score(
-    benchmark: Benchmark,
-    queries: Sequence[Query],
-    chunks: Sequence[Chunk],
-    rankings: Sequence[Ranking],
-    measures: Sequence[str],
-    name: str,
-) -> Scores:
-    """The scores of rankings on the queries that were asked; a failed query scores 0."""
-    asked = replace(benchmark, queries=tuple(queries), judgments=_about(benchmark, queries))
-    relevance = Relevance.of(asked, chunks=chunks)
-    hits = {ranking.query_id: list(ranking.hits) for ranking in rankings}
-    return replace(evaluate_hits(relevance, hits, measures), run_name=name)
-
-
-def _about(benchmark: Benchmark, queries: Sequence[Query]) -> Any:
-    asked = {query.id for query in queries}
-    return tuple(judgment for judgment in benchmark.judgments if judgment.query_id in asked)
-
-
-def lean(ranking: Ranking, chunks: dict[str, Chunk]) -> Ranking:
-    """The ranking without the texts that the corpus holds anyway."""
-    return replace(
-        ranking,
-        hits=tuple(
-            replace(hit, text="") if hit.id in chunks and hit.text == chunks[hit.id].text else hit
-            for hit in ranking.hits
-        ),
-    )
-
-
-def whole(ranking: Ranking, chunks: dict[str, Chunk]) -> Ranking:
-    """The ranking with these texts again."""
-    return replace(
-        ranking,
-        hits=tuple(
-            replace(hit, text=chunks[hit.id].text) if not hit.text and hit.id in chunks else hit
-            for hit in ranking.hits
-        ),
-    )
-
-
-def warnings_about(rankings: Sequence[Ranking], k: int) -> list[str]:
-    """What a provider did that makes a comparison unfair, or a score doubtful."""
-    found = []
-    many = sum(ranking.returned - ranking.repeated > k for ranking in rankings)
-    if many:
-        found.append(f"returned more than the {k} hits asked for in {many} queries; cut to {k}")
-    repeats = sum(ranking.repeated for ranking in rankings)
-    if repeats:
-        found.append(f"returned {repeats} hits more than once; the first counts")
-    failed = [ranking for ranking in rankings if ranking.outcome in _FAILED]
-    if failed:
-        found.append(f"{len(failed)} queries failed and score 0; the last: {failed[-1].error}")
-    return found
-
-
-def _as_run(rankings: Sequence[Ranking], name: str) -> Run:
-    return Run.from_dict(
-        {r.query_id: {hit.id: hit.score for hit in r.hits} for r in rankings if r.hits}, name=name
-    )
 
 
 def failed_runs(results: Sequence[BenchmarkResult]) -> list[RunFailedError]:

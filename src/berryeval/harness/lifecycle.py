@@ -1,0 +1,113 @@
+"""The life of a provider in a run: index, ask, close, in one event loop and never for ever."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from berryeval.errors import BerryEvalError, ProviderError, RunFailedError
+from berryeval.harness.loops import run_async
+from berryeval.harness.policy import Policy
+from berryeval.harness.runner import Asking, TooSlowError, said_by
+from berryeval.harness.threads import DaemonThreads
+
+if TYPE_CHECKING:
+    from berryeval.harness.ranking import Ranking
+    from berryeval.providers.base import Provider
+    from berryeval.records import Chunk, Query
+
+__all__ = ["index_and_ask"]
+
+_A_QUICK_END: Final = 5.0  # seconds for closing what has failed or was interrupted
+log = logging.getLogger("berryeval")
+
+
+def index_and_ask(
+    provider: Provider,
+    chunks: Sequence[Chunk],
+    queries: Sequence[Query],
+    k: int,
+    record: Callable[[Ranking], None],
+    policy: Policy | None = None,
+) -> None:
+    """Let the provider index, ask it every query as `ask_all` does, and close it.
+
+    An index that cannot be made is a `RunFailedError`, after as many attempts as the policy gives
+    to errors that can pass. What goes wrong at the end is logged: all was answered by then.
+    """
+    run_async(_Life(provider, chunks, queries, k, record, policy or Policy()).all)
+
+
+@dataclass
+class _Life:
+    provider: Provider
+    chunks: Sequence[Chunk]
+    queries: Sequence[Query]
+    k: int
+    record: Callable[[Ranking], None]
+    policy: Policy
+
+    async def all(self) -> None:
+        seconds = _A_QUICK_END
+        try:
+            await self._index()
+            await Asking(self.provider, self.queries, self.k, self.record, self.policy).all()
+            seconds = self.policy.timeout
+        finally:
+            await self._close(min(seconds, self.policy.timeout))
+
+    async def _index(self) -> None:
+        import anyio
+
+        attempt = 1
+        while True:
+            try:
+                return await self._call(self.policy.index_timeout, self.provider.index, self.chunks)
+            except TooSlowError:
+                msg = f"the index was not made within {self.policy.index_timeout:g} s"
+                raise RunFailedError(msg) from None
+            except Exception as caught:  # noqa: BLE001 - whatever a provider raises fails its run, not others
+                error = caught
+            wait = self.policy.wait_before(attempt + 1, error, "index")
+            if wait is None:
+                raise RunFailedError(_why(error, attempt)) from error
+            await anyio.sleep(wait)
+            attempt += 1
+
+    async def _close(self, seconds: float) -> None:
+        import anyio
+
+        with anyio.CancelScope(shield=True):
+            try:
+                await self._call(seconds, self.provider.close)
+            except TooSlowError:
+                log.warning("a provider was not closed within %g s and is left alone", seconds)
+            except Exception as error:  # noqa: BLE001 - the answers are there; this must not lose them
+                name = type(error).__name__
+                log.warning("a provider could not be closed (%s); its answers are kept", name)
+
+    async def _call(self, seconds: float, function: Callable[..., Any], *args: Any) -> None:
+        import anyio
+
+        threads = DaemonThreads()
+        try:
+            with anyio.move_on_after(seconds):
+                answer = await threads.call(partial(function, *args))
+                if isinstance(answer, Awaitable):
+                    await answer
+                return
+        finally:
+            threads.close()
+        raise TooSlowError(seconds)
+
+
+def _why(error: Exception, attempts: int) -> str:
+    """What went wrong, and how often it was tried if that was more than once."""
+    ours = isinstance(error, BerryEvalError)
+    text = str(error) if ours else f"the index could not be made ({said_by(error)})"
+    if attempts > 1 or (isinstance(error, ProviderError) and error.passing):
+        text += f" (tried {attempts} time{'s' if attempts > 1 else ''})"
+    return text

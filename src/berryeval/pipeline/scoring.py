@@ -1,0 +1,79 @@
+"""From answers to scores, and what to say about them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from berryeval.errors import DataError
+from berryeval.hit_engine import evaluate_hits
+from berryeval.relevance import Relevance
+from berryeval.run import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from berryeval.benchmarks import Benchmark
+    from berryeval.harness.ranking import Ranking
+    from berryeval.records import Chunk, Hit, Query
+    from berryeval.scores import Scores
+
+__all__ = ["score", "warnings_about", "write_trec_run"]
+
+_FAILED: Final = ("error", "timeout")
+
+
+def score(
+    benchmark: Benchmark,
+    queries: Sequence[Query],
+    chunks: Sequence[Chunk],
+    hits: Mapping[str, list[Hit]],
+    measures: Sequence[str],
+    name: str,
+) -> Scores:
+    """The scores of hits on the queries that were asked; a failed query scores 0."""
+    asked = replace(benchmark, queries=tuple(queries), judgments=_about(benchmark, queries))
+    relevance = Relevance.of(asked, chunks=chunks)
+    return replace(evaluate_hits(relevance, hits, measures), run_name=name)
+
+
+def _about(benchmark: Benchmark, queries: Sequence[Query]) -> Any:
+    asked = {query.id for query in queries}
+    return tuple(judgment for judgment in benchmark.judgments if judgment.query_id in asked)
+
+
+def warnings_about(rankings: Sequence[Ranking], k: int, available: int | None = None) -> list[str]:
+    """What a provider did that makes a comparison unfair, or a score doubtful.
+
+    Args:
+        rankings: its answers.
+        k: how many hits it was asked for.
+        available: how many there were to be had, if known.
+    """
+    found = []
+    different = [r.returned - r.repeated for r in rankings if r.outcome not in _FAILED]
+    many = sum(count > k for count in different)
+    if many:
+        found.append(f"returned more than the {k} hits asked for in {many} queries; cut to {k}")
+    few = sum(count < min(k, available or 0) for count in different)
+    if few:
+        found.append(f"returned fewer than the {k} hits asked for in {few} queries")
+    repeats = sum(ranking.repeated for ranking in rankings)
+    if repeats:
+        found.append(f"returned {repeats} hits more than once; the first counts")
+    failed = [ranking for ranking in rankings if ranking.outcome in _FAILED]
+    if failed:
+        found.append(f"{len(failed)} queries failed and score 0; the last: {failed[-1].error}")
+    return found
+
+
+def write_trec_run(hits: Mapping[str, list[Hit]], name: str, path: Path) -> list[str]:
+    """Write the rankings for other tools; what cannot be written so is a warning."""
+    rows = {query: {hit.id: hit.score for hit in found} for query, found in hits.items() if found}
+    try:
+        Run.from_dict(rows, name=name).to_trec(path)
+    except DataError as error:
+        path.unlink(missing_ok=True)
+        return [f"{path.name} was not written: {error}"]
+    return []

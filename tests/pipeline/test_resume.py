@@ -1,0 +1,227 @@
+"""Runs that are killed, resumed, repeated: the end is the same, and nothing is asked twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import tests.pipeline.scripted  # noqa: F401 - registers the provider
+from berryeval.errors import ConfigurationError, DataError
+from tests.pipeline.worlds import asked, benchmark, plan_of, program, results_of, started
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from berryeval.pipeline.plan import Plan
+
+KILLS = 25
+CONCURRENCY = 4
+SPEC = {"type": "scripted", "name": "s"}
+
+
+# Forks the run again and again, and kills it when so many more queries have been asked.
+KILLING = f"""
+import os, random, signal, time
+from pathlib import Path
+chance = random.Random(7)
+log = Path(plan.providers[0].options["log"])
+asked = lambda: log.read_bytes().count(b"\\n") if log.exists() else 0
+kills = 0
+while kills < {KILLS}:
+    child = os.fork()
+    if not child:
+        run_plan(plan, RunFolder(sys.argv[2]))
+        os._exit(0)
+    target = asked() + chance.randrange(1, 16)
+    while asked() < target:
+        time.sleep(0.001)
+    time.sleep(chance.random() * 0.01)
+    os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    if os.waitstatus_to_exitcode(status) != -signal.SIGKILL:
+        sys.exit(f"the run has ended after {{kills}} kills")
+    kills += 1
+run_plan(plan, RunFolder(sys.argv[2]))
+print(kills, "kills")
+"""
+
+
+def scores(folder: Path) -> bytes:
+    """The bytes of the only scores below a folder."""
+    (file,) = folder.rglob("scores.json")
+    return file.read_bytes()
+
+
+def lines(folder: Path) -> int:
+    """How many queries the journal holds."""
+    return sum(file.read_bytes().count(b"\n") - 1 for file in folder.rglob("results.jsonl"))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that forks")
+def test_a_run_killed_at_25_moments_ends_as_one_that_was_not(tmp_path: Path) -> None:
+    """Scores to the byte, run file too; only queries in flight at a kill are asked again."""
+    source = benchmark(tmp_path, 400)
+    log = tmp_path / "asked.txt"
+    faults = {f"q{n}": ("twice", "raise", "empty", "many")[n % 4] for n in range(0, 400, 7)}
+
+    def plan(delay: float, log: str) -> Plan:
+        options = {"faults": faults, "delay": delay, "log": log}
+        return plan_of(source, {"type": "scripted", "name": "s", "options": options})
+
+    whole = plan(0.0, str(log))
+    results_of(whole, tmp_path / "whole")
+    assert sorted(asked(log)) == sorted(f"q{n}" for n in range(400))
+    log.unlink()
+    process = started(program(plan(0.005, str(log)), tmp_path / "killed", instead=KILLING))
+    said, wrong = process.communicate(timeout=100)
+    assert (process.returncode, wrong) == (0, "")
+    assert said == f"{KILLS} kills\n"
+    assert scores(tmp_path / "killed") == scores(tmp_path / "whole")
+    repeated = {name: count for name, count in Counter(asked(log)).items() if count > 1}
+    assert sum(repeated.values()) - len(repeated) <= KILLS * CONCURRENCY
+    assert set(asked(log)) == {f"q{n}" for n in range(400)}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("k", 7), ("limit", 2), ("measures", ["P@3"]), ("filter", {"id": "q1"}), ("seed", 3)],
+)
+def test_the_folder_of_another_run_is_refused(tmp_path: Path, name: str, value: Any) -> None:
+    """And stays as it is."""
+    source = benchmark(tmp_path, 3)
+    results_of(plan_of(source, SPEC), tmp_path / "run")
+    before = {file: file.read_bytes() for file in (tmp_path / "run").rglob("*.json*")}
+    with pytest.raises(ConfigurationError, match=rf"holds another run \({name} differ\)"):
+        results_of(plan_of(source, SPEC, **{name: value}), tmp_path / "run")
+    assert {file: file.read_bytes() for file in before} == before
+
+
+def test_the_folder_of_another_provider_is_refused(tmp_path: Path) -> None:
+    """One with other options is another one."""
+    source = benchmark(tmp_path, 3)
+    results_of(plan_of(source, SPEC), tmp_path / "run")
+    other = {**SPEC, "options": {"delay": 0.1}}
+    with pytest.raises(ConfigurationError, match=r"holds another run \(providers differ\)"):
+        results_of(plan_of(source, other), tmp_path / "run")
+
+
+def test_a_benchmark_that_has_changed_is_refused(tmp_path: Path) -> None:
+    """Answers to other texts cannot be mixed in."""
+    source = benchmark(tmp_path, 3)
+    plan = plan_of(source, {"type": "scripted"})
+    results_of(plan, tmp_path / "run")
+    benchmark(tmp_path, 3, words="quince")
+    with pytest.raises(ConfigurationError, match=r"\(benchmark_hash differ\)"):
+        results_of(plan, tmp_path / "run")
+
+
+def test_patience_may_change(tmp_path: Path) -> None:
+    """A run that timed out is resumed with more time."""
+    source = benchmark(tmp_path, 3)
+    log = tmp_path / "asked.txt"
+    spec = {"type": "scripted", "options": {"log": str(log), "delay": 0.2}}
+    quick = plan_of(source, spec, run={"timeout": 0.05, "attempts": 1})
+    assert results_of(quick, tmp_path / "run")["scripted:whole"].outcomes == {"timeout": 3}
+    slow = plan_of(source, spec)
+    assert results_of(slow, tmp_path / "run")["scripted:whole"].outcomes == {"timeout": 3}
+    again = results_of(slow, tmp_path / "run", retry_errors=True)["scripted:whole"]
+    assert again.outcomes == {"ok": 3}
+    assert len(asked(log)) == 6
+
+
+def test_only_failed_queries_are_asked_again(tmp_path: Path) -> None:
+    """With `retry_errors`; without it nothing is."""
+    source = benchmark(tmp_path, 8)
+    log = tmp_path / "asked.txt"
+    marker = {"q2": "raise", "q5": "hang", "q6": "empty"}
+    options = {"log": str(log), "faults": marker}
+    run = {"timeout": 0.1, "attempts": 1}
+    plan = plan_of(source, {"type": "scripted", "options": options}, run=run)
+    for retry, expected in ((False, 8), (False, 8), (True, 10)):
+        result = results_of(plan, tmp_path / "run", retry_errors=retry)["scripted:whole"]
+        assert len(asked(log)) == expected
+        assert result.outcomes == {"ok": 5, "error": 1, "timeout": 1, "empty": 1}
+    assert sorted(asked(log)[8:]) == ["q2", "q5"]
+
+
+def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
+    """The second says so; the first is not disturbed; after a kill the next one may."""
+    source = benchmark(tmp_path, 60)
+    log = tmp_path / "asked.txt"
+    options = {"log": str(log), "delay": 0.05}
+    plan = plan_of(source, {"type": "scripted", "options": options})
+    first = started(program(plan, tmp_path / "run"))
+    while not asked(log):
+        assert first.poll() is None
+        time.sleep(0.01)
+    with pytest.raises(DataError, match="another process is working in this folder"):
+        results_of(plan, tmp_path / "run")
+    assert first.poll() is None
+    first.kill()
+    first.communicate()
+    result = results_of(plan, tmp_path / "run")["scripted:whole"]
+    assert result.outcomes == {"ok": 60}
+    assert len(asked(log)) <= 60 + CONCURRENCY
+
+
+def test_names_that_would_share_a_folder_are_refused(tmp_path: Path) -> None:
+    """Before anything is run."""
+    names = ({"type": "scripted", "name": "a/b"}, {"type": "scripted", "name": "A:b"})
+    plan = plan_of(benchmark(tmp_path, 2), *names)
+    with pytest.raises(ConfigurationError, match="would share the folder"):
+        results_of(plan, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("notebook", [False, True])
+def test_one_interrupt_ends_a_run_at_once(tmp_path: Path, notebook: bool) -> None:  # noqa: FBT001
+    """Even while searches hang; the journal is whole, and the run can be resumed."""
+    source = benchmark(tmp_path, 50)
+    log = tmp_path / "asked.txt"
+    options = {"log": str(log), "faults": {"q20": "hang", "q21": "hang"}, "delay": 0.01}
+    plan = plan_of(source, {"type": "scripted", "options": options}, run={"timeout": 60})
+    command = program(plan, tmp_path / "run")
+    if notebook:
+        text = command[2].replace("results = ", "import asyncio\nasync def cell(): return ")
+        command[2] = f"{text}\nasyncio.run(cell())"
+    process = started(command)
+    while lines(tmp_path / "run") < 48:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    try:
+        _, said = process.communicate(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    assert "KeyboardInterrupt" in said.splitlines()[-1]
+    assert lines(tmp_path / "run") == 48
+    calm = plan_of(
+        source, {"type": "scripted", "options": options}, run={"timeout": 0.1, "attempts": 1}
+    )
+    result = results_of(calm, tmp_path / "run")["scripted:whole"]
+    assert result.outcomes == {"ok": 48, "timeout": 2}
+    assert Counter(asked(log))["q0"] == 1
+
+
+def test_an_interrupt_while_it_indexes_ends_at_once(tmp_path: Path) -> None:
+    """An index that hangs is left alone."""
+    plan = plan_of(benchmark(tmp_path, 2), {"type": "scripted", "options": {"index_fault": "hang"}})
+    process = started(program(plan, tmp_path / "run"))
+    while not list((tmp_path / "run").rglob("results.jsonl")):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    try:
+        _, said = process.communicate(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    assert "KeyboardInterrupt" in said
