@@ -3,6 +3,13 @@
 With feedback the query is searched twice: the second time from where it stands moved towards the
 middle of the best chunks of the first. Rocchio (1971), "Relevance Feedback in Information
 Retrieval".
+
+Embedders: `wordllama` comes with its model and is fast; `model2vec` and `sentence-transformers`
+load one from a folder or download it; `openai` asks a server of OpenAI's protocol (`base_url`,
+`api_key`). Vectors of chunks made by `sentence-transformers` or `openai` are kept in a file under
+`BERRYEVAL_CACHE`, or the user's folder for caches, and found again by the hash of model and text;
+`cache: ""` among the `embedder_options` keeps nothing. Queries are embedded anew each time: that is
+part of their latency.
 """
 
 from __future__ import annotations

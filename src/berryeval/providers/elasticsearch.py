@@ -50,9 +50,6 @@ _ATTEMPTS: Final = 5  # while indexing; searches are asked again by the harness
 class Elasticsearch(EmbeddingProvider):
     """Search in an index of Elasticsearch or OpenSearch, made for the run and deleted at its end.
 
-    The parts of their API that it uses are tested against a server of these parts, not against a
-    cluster.
-
     Attributes:
         url: where the server is.
         mode: "text" ranks by BM25, "vector" by the cosine of embeddings, "hybrid" by both, fused by

@@ -1,4 +1,10 @@
-"""`callable`: a Python function that searches."""
+"""`callable`: a Python function that searches.
+
+It returns ids, `(id, score)` pairs, `{id: score}`, dicts with `id` and what else a hit has, or
+`Hit`s, best first. An id of a chunk of the benchmark gets its text and place from there. An object
+with a method `index` has it called with the chunks first, and `close` at the end. What is `async`
+runs in one event loop of its own.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +31,6 @@ _KINDS: Final = ("", "text", "query")
 @dataclass
 class Function(Provider):
     """A Python function `(text, k)` or `(query, k)`, plain or `async`, of your own.
-
-    It returns ids, `(id, score)` pairs, `{id: score}`, dicts with `id` and what else a hit has, or
-    `Hit`s, best first. An id of a chunk of the benchmark gets its text and place from there. An
-    object with a method `index` has it called with the chunks first, and `close` at the end.
 
     Attributes:
         function: "module:function" (a module of the current folder, or an installed one), or the

@@ -1,8 +1,13 @@
-"""`langchain`: a retriever of LangChain."""
+"""`langchain`: a retriever of LangChain.
+
+It finds as many documents as it is set up for, commonly 4: set it up for as many as are evaluated,
+or name the argument that says how many. A document that was split with `add_start_index` says where
+it stands.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,10 +26,6 @@ __all__ = ["LangChain"]
 class LangChain(RetrieverProvider):
     """A `BaseRetriever` of LangChain, or anything with its `invoke`.
 
-    It finds as many documents as it is set up for, commonly 4: set it up for as many as are
-    evaluated, or name the argument that says how many. A document that was split with
-    `add_start_index` says where it stands.
-
     Attributes:
         retriever: "module:object" (a module of the current folder, or an installed one), or the
             retriever itself; or a function that makes one of the chunks of the benchmark.
@@ -42,8 +43,8 @@ class LangChain(RetrieverProvider):
     k_argument: str = ""
     name: ClassVar[str] = "langchain"
     methods: ClassVar[tuple[str, str]] = ("invoke", "ainvoke")
+    # nothing is imported here: the retriever brings its package along
     extra: ClassVar[str] = "langchain"
-    modules: ClassVar[Sequence[str]] = ("langchain_core",)
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """Invoke it."""

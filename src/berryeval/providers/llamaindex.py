@@ -1,8 +1,12 @@
-"""`llamaindex`: a retriever of LlamaIndex."""
+"""`llamaindex`: a retriever of LlamaIndex.
+
+It finds as many nodes as it is set up for (`similarity_top_k`, commonly 2): set it up for as many
+as are evaluated.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,9 +25,6 @@ __all__ = ["LlamaIndex"]
 class LlamaIndex(RetrieverProvider):
     """A `BaseRetriever` of LlamaIndex, or anything with its `retrieve`.
 
-    It finds as many nodes as it is set up for (`similarity_top_k`, commonly 2): set it up for as
-    many as are evaluated.
-
     Attributes:
         retriever: "module:object" (a module of the current folder, or an installed one), or the
             retriever itself; or a function that makes one of the chunks of the benchmark.
@@ -37,8 +38,8 @@ class LlamaIndex(RetrieverProvider):
     doc_id: str = ""
     name: ClassVar[str] = "llamaindex"
     methods: ClassVar[tuple[str, str]] = ("retrieve", "aretrieve")
+    # nothing is imported here: the retriever brings its package along
     extra: ClassVar[str] = "llamaindex"
-    modules: ClassVar[Sequence[str]] = ("llama_index.core",)
 
     def search(self, query: Query, k: int) -> list[Hit]:  # noqa: ARG002 - it has its own
         """Let it retrieve."""
