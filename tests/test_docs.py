@@ -203,3 +203,18 @@ def test_the_benchmark_runs() -> None:
     )  # fmt: skip
     for expected in ("all five", "five in one call / one metric", "limit:", "import: numpy"):
         assert expected in done.stdout
+
+
+def test_the_benchmark_of_the_harness_runs() -> None:
+    """Every query is answered, by a function and by a coroutine, here a few."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / "bench_harness.py"), "--queries", "50"],
+        capture_output=True, text=True, encoding="utf-8", check=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )  # fmt: skip
+    rows = [line.split("│") for line in done.stdout.splitlines() if line.startswith("│")]
+    assert [[cell.strip() for cell in row[1:4]] for row in rows] == [
+        ["function", "5", "5"], ["function", "50", "50"],
+        ["coroutine", "5", "5"], ["coroutine", "50", "50"],
+    ]  # fmt: skip
+    assert "goal: at most 0.3 ms per query asked" in done.stdout

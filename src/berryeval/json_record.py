@@ -61,17 +61,32 @@ class JsonRecord:
     def to_json(self) -> dict[str, Any]:
         """The JSON object; `from_json` reads it back. Names in `extra` must be unknown ones."""
         data: dict[str, Any] = {}
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
-            if field.name == "extra" or (not _is_required(field) and value == _default(field)):
+        for name, required, default in _layout(type(self)):
+            value = getattr(self, name)
+            if name == "extra" or (not required and value == default):
                 continue
-            data[field.name] = _plain(value)
+            data[name] = _plain(value)
         extra: Mapping[str, Any] = getattr(self, "extra", {})
-        known = {field.name for field in dataclasses.fields(self)} & extra.keys()  # type: ignore[arg-type]
+        if not extra:
+            return data
+        known = {name for name, _, _ in _layout(type(self))} & extra.keys()
         if known:
             msg = f"extra holds {min(known)!r}, which is a field of {type(self).__name__} itself"
             raise DataError(msg)
         return {**data, **extra}
+
+
+_layouts: dict[type[Any], tuple[tuple[str, bool, Any], ...]] = {}
+
+
+def _layout(kind: type[Any]) -> tuple[tuple[str, bool, Any], ...]:
+    """Of each field of a dataclass its name, whether it must be there, and what it is if not."""
+    if kind not in _layouts:
+        _layouts[kind] = tuple(
+            (field.name, _is_required(field), None if _is_required(field) else _default(field))
+            for field in dataclasses.fields(kind)
+        )
+    return _layouts[kind]
 
 
 def _plain(value: Any) -> Any:

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["Outcome", "Ranking", "fair_ranking"]
 
 Outcome: TypeAlias = Literal["ok", "empty", "error", "timeout"]
-_PLAIN: Final = {"id", "score", "rank"}
+_PLAIN: Final = {
+    "id": str, "score": float, "rank": int,
+    "doc_id": str, "section": list, "start": int, "end": int,
+}  # fmt: skip
 
 
 def _hits(value: Any, where: str) -> tuple[Hit, ...]:
@@ -30,12 +33,15 @@ def _hits(value: Any, where: str) -> tuple[Hit, ...]:
 
 
 def _plain_hit(item: Any) -> Hit | None:
-    """The hit of an object with nothing but id, score and rank: most are, and all are many."""
-    if type(item) is dict and item.keys() == _PLAIN:
-        name, score, rank = item["id"], item["score"], item["rank"]
-        if type(name) is str and type(score) is float and type(rank) is int:
-            return Hit(name, score, rank)
-    return None
+    """The hit of an object as `lean` writes most of them: there are many, so this is quick."""
+    if type(item) is not dict or not item.keys() <= _PLAIN.keys():
+        return None
+    if not all(type(value) is _PLAIN[name] for name, value in item.items()) or "id" not in item:
+        return None
+    section = item.get("section")
+    if section is None:
+        return Hit(**item)
+    return Hit(**{**item, "section": tuple(section)}) if set(map(type, section)) == {str} else None
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from berryeval.harness.journal import read_journal
+from berryeval.records import Hit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from berryeval.harness.ranking import Ranking
-    from berryeval.records import Chunk, Hit, Query
+    from berryeval.records import Chunk, Query
 
 __all__ = ["Answers", "lean", "whole"]
 
@@ -52,8 +53,11 @@ def lean(ranking: Ranking, chunks: Mapping[str, Chunk]) -> Ranking:
 def _lean(hit: Hit, chunk: Chunk | None) -> Hit:
     if chunk is None or hit.text != chunk.text:
         return hit
-    same = hit.metadata == chunk.metadata
-    return replace(hit, text="", metadata={} if same else hit.metadata)
+    metadata = {} if hit.metadata == chunk.metadata else hit.metadata
+    return Hit(
+        hit.id, hit.score, hit.rank, "", hit.doc_id, hit.section, hit.start, hit.end, metadata,
+        hit.extra,
+    )  # fmt: skip
 
 
 def whole(ranking: Ranking, chunks: Mapping[str, Chunk]) -> Ranking:
@@ -64,11 +68,9 @@ def whole(ranking: Ranking, chunks: Mapping[str, Chunk]) -> Ranking:
 def _whole(hit: Hit, chunk: Chunk | None) -> Hit:
     if chunk is None or hit.text:
         return hit
-    return replace(
-        hit,
-        id=chunk.id,
-        text=chunk.text,
-        doc_id=chunk.doc_id if hit.doc_id == chunk.doc_id else hit.doc_id,
-        section=chunk.section if hit.section == chunk.section else hit.section,
-        metadata=hit.metadata or chunk.metadata,
-    )
+    doc_id = chunk.doc_id if hit.doc_id == chunk.doc_id else hit.doc_id
+    section = chunk.section if hit.section == chunk.section else hit.section
+    return Hit(
+        chunk.id, hit.score, hit.rank, chunk.text, doc_id, section, hit.start, hit.end,
+        hit.metadata or chunk.metadata, hit.extra,
+    )  # fmt: skip

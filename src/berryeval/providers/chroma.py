@@ -130,6 +130,7 @@ class Chroma(EmbeddingProvider):
 
     def close(self) -> None:
         """Delete the collection and let go of the database."""
+        super().close()
         with suppress(ProviderError):  # a folder that is gone needs no tidying
             self._drop()
         client = self.__dict__.pop("_client", None)

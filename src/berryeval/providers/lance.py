@@ -168,6 +168,7 @@ class LanceDb(EmbeddingProvider):
 
     def close(self) -> None:
         """Drop the table, and remove a folder that was made here."""
+        super().close()
         try:
             self._drop()
         finally:

@@ -171,6 +171,7 @@ class Qdrant(EmbeddingProvider):
 
     def close(self) -> None:
         """Delete the collection and let go of the server."""
+        super().close()
         with suppress(ProviderError):  # a server that is gone cannot be tidied
             self._drop()
         client = self.__dict__.pop("_client", None)

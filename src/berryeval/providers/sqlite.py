@@ -147,6 +147,7 @@ class Sqlite(EmbeddingProvider):
 
     def close(self) -> None:
         """Drop the tables, close every connection, and remove a file that was made here."""
+        super().close()
         with suppress(ProviderError):  # a file that is gone needs no tidying
             self._drop()
         self._database.close()

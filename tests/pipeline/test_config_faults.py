@@ -1,0 +1,109 @@
+"""Configuration files: every fault is said with its line and key, and what was meant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from berryeval.errors import ConfigurationError
+from berryeval.pipeline.config_file import ConfigFile, check_model
+from berryeval.pipeline.plan import DEFAULT_MEASURES, Patience, Plan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOOD = "benchmarks: [technical-docs]\nproviders: [bm25]\n"
+
+
+def plan_in(folder: Path, text: str) -> Plan:
+    """The plan of a file with this content."""
+    path = folder / "berryeval.yaml"
+    path.write_text(text, encoding="utf-8")
+    file = ConfigFile(path)
+    plan: Plan = check_model(Plan, file.data, file)
+    return plan
+
+
+def test_what_is_not_said_has_a_default(tmp_path: Path) -> None:
+    """The smallest file is a whole plan."""
+    plan = plan_in(tmp_path, GOOD)
+    assert plan.measures == list(DEFAULT_MEASURES)
+    assert (plan.depth, plan.limit, plan.seed, plan.run) == (20, None, 0, Patience())
+    assert [spec.label for spec in plan.providers] == ["bm25"]
+    policy = plan.run.policy(3)
+    assert (policy.concurrency, policy.timeout, policy.attempts, policy.seed) == (4, 30.0, 3, 3)
+
+
+def test_providers_are_lines_or_mappings(tmp_path: Path) -> None:
+    """A chunker follows a colon; the label says both unless there is a name."""
+    plan = plan_in(
+        tmp_path,
+        "benchmarks: [x]\nproviders:\n- bm25:fixed-400\n- {type: dense, chunker: section}\n"
+        "- {type: bm25, name: mine, options: {k1: 1.2}}\nmeasures: [P@50]\n",
+    )
+    assert [spec.label for spec in plan.providers] == ["bm25:fixed-400", "dense:section", "mine"]
+    assert [spec.chunker for spec in plan.providers] == ["fixed-400", "section", ""]
+    assert plan.depth == 50
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (GOOD + "providrs: [x]\n", ":3: unknown key 'providrs'; did you mean 'providers'?"),
+        (GOOD + "run:\n  timout: 3\n", ":4: unknown key 'run.timout'; did you mean 'timeout'?"),
+        (GOOD + "run:\n  timeout: soon\n", ":4: run.timeout: input should be a valid number"),
+        (GOOD + "run:\n  attempts: 0\n", ":4: run.attempts: input should be greater than or equal"),
+        (GOOD + "k: many\n", ":3: k: input should be a valid integer"),
+        (GOOD + "measures: [nDGC@10]\n", ":3: measures: unknown measure 'nDGC@10'; did you mean"),
+        ("benchmarks: [x]\n", ":1: providers: is missing"),
+        ("benchmarks: [x]\nproviders: [bm25, bm25]\n", ": two providers are called 'bm25'; give"),
+        ("benchmarks: [x]\nproviders:\n  - {chunker: y}\n", ":3: providers[0].type: is missing"),
+        (GOOD + "k: 1\nk: 2\n", ":4: the key 'k' stands twice; first in line 3"),
+        (GOOD + "run: {k: 1, k: 2}\n", ":3: the key 'k' stands twice; first in line 3"),
+        (GOOD + "\trun: x\n", ":3: not valid YAML (found character '\\t' that cannot start any"),
+        (GOOD + "measures: [a\n", ": not valid YAML ("),
+        (GOOD + "k: *nobody\n", ":3: not valid YAML (found undefined alias 'nobody')"),
+        (GOOD + "k: !!python/object:os.system x\n", ":3: not valid YAML (could not determine"),
+        ("- a\n- b\n", ": expected names and values, found list"),
+        ("just text", ": expected names and values, found str"),
+        ("", ": benchmarks: is missing"),
+    ],
+)
+def test_a_fault_is_said_with_its_line_and_key(tmp_path: Path, text: str, message: str) -> None:
+    """And with what may have been meant."""
+    with pytest.raises(ConfigurationError) as caught:
+        plan_in(tmp_path, text)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(str(tmp_path / "berryeval.yaml"))
+
+
+def test_files_that_are_none_are_said(tmp_path: Path) -> None:
+    """Missing, a folder, not text."""
+    with pytest.raises(ConfigurationError, match="no such file"):
+        ConfigFile(tmp_path / "nothing.yaml")
+    with pytest.raises(ConfigurationError, match="is a directory"):
+        ConfigFile(tmp_path)
+    (tmp_path / "latin.yaml").write_bytes(b"k: \xe9\xff")
+    with pytest.raises(ConfigurationError, match="not UTF-8 text"):
+        ConfigFile(tmp_path / "latin.yaml")
+
+
+def test_an_alias_inside_what_it_names_ends(tmp_path: Path) -> None:
+    """A file that contains itself is a fault like any other."""
+    with pytest.raises(ConfigurationError, match="unknown key 'x'"):
+        plan_in(tmp_path, GOOD + "x: &x\n  y: *x\n")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"benchmarks": [], "providers": ["bm25"]}, "benchmarks: list should have at least 1"),
+        ({"benchmarks": ["x"], "providers": [3]}, "providers[0]: input should be a valid dict"),
+    ],
+)
+def test_data_without_a_file_have_keys(data: Any, message: str) -> None:
+    """The place is the key alone."""
+    with pytest.raises(ConfigurationError) as caught:
+        check_model(Plan, data, None)
+    assert str(caught.value).startswith(message)
