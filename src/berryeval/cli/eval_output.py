@@ -68,7 +68,7 @@ def _print_legend(
     screen: Console, view: View, result: BenchmarkResult, measures: list[str]
 ) -> None:
     marks = "* best of its column; " if len(result.providers) > 1 else ""
-    print_indented(screen, f"{marks}after each value its 95 % interval", 0, style="dim")
+    print_indented(screen, f"{marks}with each value its 95 % interval", 0, style="dim")
     least = result.benchmark.thresholds
     if least and not view.plan.thresholds:
         shown = ", ".join(
