@@ -46,6 +46,11 @@ class View:
     by: str | None = None
     worst: Worst = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Refuse groups that no query is in, before anything is shown."""
+        for result in self.results:
+            self.groups(result)
+
     def groups(self, result: BenchmarkResult) -> dict[str, str]:
         """The group of every query."""
         if self.by is None:

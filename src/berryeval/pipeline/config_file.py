@@ -87,7 +87,9 @@ def check_model(model: type[BaseModel], data: dict[str, Any], file: Places | Non
 
 
 def _message(model: type[BaseModel], errors: ValidationError, file: Places | None) -> str:
-    fault = errors.errors(include_url=False)[0]
+    faults = errors.errors(include_url=False)
+    unknown = (fault for fault in faults if fault["type"] == "extra_forbidden")
+    fault = next(unknown, faults[0])  # a wrong key explains why another one is missing
     path: Path = tuple(part for part in fault["loc"] if not str(part).startswith("<"))
     shown = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     shown = shown.lstrip(".")
