@@ -9,13 +9,13 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MODULES := $(VENV)/.modules-$(shell find src -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -f1)
 NATIVE := CMakeLists.txt CMakePresets.json $(shell find native -name '*.?pp')
 
-.PHONY: demo test lint types layers native-test pytest pytest-native pytest-python bench docs sanitize clean help
+.PHONY: demo baseline test lint types layers native-test pytest pytest-native pytest-python bench docs sanitize clean help
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
 
-demo: $(VENV)/.installed  ## show the metrics on a small example
-	@$(BIN)/python examples/first_look.py
+demo: $(VENV)/.demo  ## compare four providers on a bundled benchmark, one of them a real PostgreSQL
+	@$(BIN)/python examples/demo.py
 
 test: lint types layers native-test pytest  ## everything that must pass before a change lands
 
@@ -39,7 +39,10 @@ native-test: $(VENV)/.tools
 pytest: pytest-native pytest-python
 
 pytest-native pytest-python: pytest-%: $(VENV)/.tools $(VENV)/.installed
-	BERRYEVAL_BACKEND=$* pytest -q
+	BERRYEVAL_BACKEND=$* pytest -q -n auto $(pytest-$*)
+
+# What computes no score computes the same on either backend: once is enough.
+pytest-python: pytest-python := $(addprefix --ignore=tests/,chunkers benchmarks providers harness test_build.py)
 
 bench: $(VENV)/.bench  ## measure, side by side with NumPy and the peers, as ratios
 	$(BIN)/python benchmarks/bench_arrays.py
@@ -49,6 +52,12 @@ bench: $(VENV)/.bench  ## measure, side by side with NumPy and the peers, as rat
 
 docs: $(VENV)/.installed  ## write the pages that are made from the code
 	$(BIN)/python -m berryeval.measures.reference > docs/measures.md
+	$(BIN)/python -m berryeval.providers.reference > docs/providers.md
+	$(BIN)/python -m berryeval.pipeline.schema > docs/berryeval.schema.json
+
+baseline: $(VENV)/.demo  ## measure the bundled providers again, and write docs/baseline.md
+	$(BIN)/berryeval eval --benchmarks technical-docs spring-boot --providers bm25 dense hybrid \
+	  --baseline-doc docs/baseline.md
 
 sanitize: $(VENV)/.tools  ## native tests under the address, undefined behaviour and thread sanitizers
 	for preset in sanitize sanitize-thread; do \
@@ -69,6 +78,10 @@ $(MODULES): $(VENV)/.made
 
 $(VENV)/.installed: $(VENV)/.made $(MODULES) pyproject.toml src/berryeval/__init__.py $(NATIVE)
 	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.made pyproject.toml | $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[dense,postgres]'
 	@touch $@
 
 # After .installed, if both are to be made: two pips must not work in one environment at once.

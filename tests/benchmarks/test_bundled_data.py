@@ -155,3 +155,12 @@ def test_no_retriever_leaves_holes_in_the_judgments(name: str) -> None:
         provider.index(chunks)
         hits = {query.id: provider.search(query, 10) for query in benchmark.queries}
         assert evaluate_hits(benchmark, hits, ["Judged@10"]).mean["Judged@10"] == 1.0
+
+
+@pytest.mark.parametrize("name", ["technical-docs", "spring-boot", "rag-template"])
+def test_validate_finds_nothing_wrong(name: str) -> None:
+    """No error and no warning in our own sets."""
+    from berryeval.benchmarks.checks import check_benchmark
+
+    findings = check_benchmark(load_benchmark(name)).findings
+    assert [one for one in findings if one.severity != "info"] == []

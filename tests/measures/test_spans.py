@@ -196,6 +196,16 @@ def test_texts_of_no_document_are_passages_by_themselves() -> None:
     assert value("TokenR", lost, [hit(1, 0, 20)]) == 4 / 8
 
 
+def test_an_empty_document_has_no_characters() -> None:
+    """Retrieved or wanted, it changes nothing, and is no error."""
+    empty = Hit("e", rank=1)
+    assert value("CharIoU", [target(0, 10)], [empty, hit(2, 0, 10)], texts=(TEXT, "")) == 1.0
+    assert value("TokensToHit", [target(0, 10)], [empty, hit(2, 0, 10)], texts=(TEXT, "")) == 2
+    wanted = [Judgment("q", Anchor(document="e"), 1)]
+    assert value("TokenR", wanted, [empty], texts=(TEXT, "")) == 0.0
+    assert value("R@1", wanted, [empty], texts=(TEXT, "")) == 1.0
+
+
 def test_what_has_no_place_is_an_error() -> None:
     """And no wrong number: the error says what is missing."""
     with pytest.raises(MeasureError, match="hit 'ghost' has neither a text nor a place"):

@@ -11,7 +11,7 @@ from berryeval.errors import ConfigurationError
 from berryeval.providers import Provider, make_provider
 from berryeval.providers.dense import Dense
 from berryeval.providers.hybrid import Hybrid
-from berryeval.records import Hit, Query
+from berryeval.records import Chunk, Hit, Query
 from tests.providers.corpus import CHUNKS, query
 
 if TYPE_CHECKING:
@@ -61,6 +61,16 @@ def test_dense_without_text_finds_nothing() -> None:
     assert provider.search(query("anything"), 3) == []
     provider.index(CHUNKS)
     assert provider.search(query(""), 3) == []
+
+
+@pytest.mark.parametrize("text", ["phrase", "rate limit of phrases", "x", "how long"])
+def test_dense_ties_are_ordered_by_the_one_rule(text: str) -> None:
+    """Equal texts have equal scores, wherever they stand; the higher id comes first."""
+    with Dense() as provider:
+        provider.index([*CHUNKS, *(Chunk(f"{n:03}", "d", "equal phrase") for n in range(67))])
+        hits = [hit for hit in provider.search(query(text), 80) if hit.id.isdigit()]
+    assert len({hit.score for hit in hits}) == 1
+    assert [hit.id for hit in hits] == [f"{n:03}" for n in reversed(range(67))]
 
 
 def test_dense_feedback_moves_the_query_towards_what_it_found() -> None:

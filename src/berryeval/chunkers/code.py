@@ -53,18 +53,17 @@ class CodeChunker(OptionChunker):
         else:
             language = self.language
         if not language:
-            self._warn(f"{document.id}: the ending names no language that can be cut as code")
+            self._warn(document, "the ending names no language that can be cut as code")
             return None
         parts = parse_parts(document.text, LANGUAGES[language])
         if parts is None:
-            self._warn(f"{document.id}: this is no {language} without errors in its syntax")
+            self._warn(document, f"this is no {language} without errors in its syntax")
         return parts
 
-    def _warn(self, what: str) -> None:
-        reason = what.partition(": ")[2]
+    def _warn(self, document: Document, reason: str) -> None:
         if reason not in self._said:
             self._said.add(reason)
-            text = f"{what}; it is cut between lines, and so are others like it"
+            text = f"{document.id}: {reason}; it is cut between lines, and so are others like it"
             warnings.warn(text, ChunkingWarning, stacklevel=2)
 
     def _cut(self, text: str, parts: Sequence[Part], path: Section) -> Iterator[Piece]:

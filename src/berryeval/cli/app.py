@@ -45,12 +45,20 @@ def build_app() -> App:
         help_format="plaintext",
         version=__version__,
     )
+    app.command(
+        "berryeval.cli.eval:evaluate",
+        name=["eval", "evaluate"],
+        help="Run providers on benchmarks, score them, and print the table.",
+    )
+    app.command("berryeval.cli.init:init", help="Write a starting berryeval.yaml.")
     app.command("berryeval.cli.score:score", help="Score a run against judgments.")
     lists = App(name="list", help="Show what there is.", help_format="plaintext")
     lists.command("berryeval.cli.list_chunkers:chunkers", help="Show every chunker.")
+    lists.command("berryeval.cli.list_providers:providers", help="Show every provider.")
     lists.command("berryeval.cli.list_measures:measures", help="Show every measure.")
     lists.command("berryeval.cli.list_benchmarks:benchmarks", help="Show the bundled benchmarks.")
     lists.command("berryeval.cli.list_benchmarks:formats", help="Show the formats of benchmarks.")
+    lists.command("berryeval.cli.list_providers:providers", help="Show every provider.")
     app.command(lists)
     app.command("berryeval.cli.validate:validate", help="Check a benchmark for faults.")
     app.command("berryeval.cli.inspect:inspect", help="Show what is in a benchmark.")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
-from berryeval.errors import DataError, ProviderError
 from berryeval.harness.hit_fields import check_fields
 from berryeval.json_record import JsonRecord, Reader, one_of, refused
+from berryeval.providers.answers import as_hits
 from berryeval.records import Hit
 from berryeval.run import RankingRule
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["Outcome", "Ranking", "fair_ranking"]
 
@@ -82,7 +83,7 @@ def fair_ranking(query_id: str, answer: Any, k: int, latency: float, attempts: i
     An answer without scores stays in the order it has.
     """
     cost = getattr(answer, "cost", None) or {}
-    given = _as_hits(getattr(answer, "hits", answer))
+    given = as_hits(answer)
     for place, hit in enumerate(given, start=1):
         check_fields(hit, place)
     first: dict[str, Hit] = {}
@@ -110,37 +111,3 @@ def fair_ranking(query_id: str, answer: Any, k: int, latency: float, attempts: i
         repeated=len(given) - len(first),
         cost=dict(cost),
     )
-
-
-def _as_hits(answer: Any) -> list[Hit]:
-    """Hits of what a provider returned: hits, ids, (id, score) pairs, or dicts with an id."""
-    if isinstance(answer, Mapping):
-        answer = answer.items()
-    if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
-        msg = f"expected a list of hits, found {type(answer).__name__} {answer!r:.80}"
-        raise ProviderError(msg)
-    return [_as_hit(item, place) for place, item in enumerate(answer, start=1)]
-
-
-def _as_hit(item: Any, place: int) -> Hit:
-    try:
-        if isinstance(item, Mapping):
-            item = Hit.from_json(item)
-        elif isinstance(item, str):
-            item = Hit(item)
-        elif isinstance(item, tuple | list):
-            name, score = item
-            item = Hit(name, float(score))
-    except (DataError, TypeError, ValueError) as error:
-        msg = f"hit {place} is none: {error}"
-        raise ProviderError(msg) from None
-    if not isinstance(item, Hit) or not isinstance(item.id, str) or not item.id:
-        msg = f"hit {place}: expected a hit with an id, found {type(item).__name__} {item!r:.80}"
-        raise ProviderError(msg)
-    if isinstance(item.score, bool) or not isinstance(item.score, int | float):
-        msg = f"hit {place} ({item.id!r}): expected a number as score, found {item.score!r:.80}"
-        raise ProviderError(msg)
-    if not math.isfinite(item.score):
-        msg = f"hit {place} ({item.id!r}): the score must be finite, found {item.score}"
-        raise ProviderError(msg)
-    return item

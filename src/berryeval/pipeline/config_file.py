@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.io.files import PathLike, name_of, read_bytes
@@ -86,7 +86,14 @@ class ConfigFile:
         return f"{self.name}:{self._lines.get(path, 1)}"
 
 
-def check_model(model: type[BaseModel], data: dict[str, Any], file: ConfigFile | None) -> Any:
+class Places(Protocol):
+    """Knows where the parts of a configuration come from."""
+
+    def where(self, path: Path) -> str:
+        """The place of a part, or "" if there is nothing to say about it."""
+
+
+def check_model(model: type[BaseModel], data: dict[str, Any], file: Places | None) -> Any:
     """The model of these data, or an error with the line, the key and what was expected."""
     from pydantic import ValidationError
 
@@ -96,12 +103,15 @@ def check_model(model: type[BaseModel], data: dict[str, Any], file: ConfigFile |
         raise ConfigurationError(_message(model, errors, file)) from None
 
 
-def _message(model: type[BaseModel], errors: ValidationError, file: ConfigFile | None) -> str:
-    fault = errors.errors(include_url=False)[0]
-    path: Path = fault["loc"]
+def _message(model: type[BaseModel], errors: ValidationError, file: Places | None) -> str:
+    faults = errors.errors(include_url=False)
+    unknown = (fault for fault in faults if fault["type"] == "extra_forbidden")
+    fault = next(unknown, faults[0])  # a wrong key explains why another one is missing
+    path: Path = tuple(part for part in fault["loc"] if not str(part).startswith("<"))
     shown = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     shown = shown.lstrip(".")
-    where = f"{file.where(path)}: " if file else ""
+    place = file.where(path) if file else ""
+    where = f"{place}: " if place else ""
     if fault["type"] == "extra_forbidden":
         known = _fields_at(model, path[:-1])
         near = nearest(str(path[-1]), known, 1)

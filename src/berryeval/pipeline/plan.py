@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    field_validator,
+    model_validator,
+)
 
 from berryeval.errors import BerryEvalError
 from berryeval.harness.policy import Policy
@@ -13,7 +21,7 @@ from berryeval.pipeline.redaction import masked
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["DEFAULT_MEASURES", "Patience", "Plan", "ProviderSpec"]
+__all__ = ["DEFAULT_MEASURES", "BenchmarkSpec", "Patience", "Plan", "ProviderSpec"]
 
 DEFAULT_MEASURES = ("nDCG@10", "P@5", "R@10", "RR", "AP")
 DEFAULT_K = 20
@@ -21,6 +29,21 @@ DEFAULT_K = 20
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class BenchmarkSpec(_Part):
+    """A benchmark that needs more than its name or path to be read."""
+
+    source: str = Field(description="a bundled name, or a path")
+    format: str = Field("", description="a name of `berryeval list formats`; known by its signs")
+    options: dict[str, Any] = Field({}, description="of the format, as corpus: docs")
+
+
+# In angles: the tags take part in the places of faults, and are left out of messages.
+AnyBenchmark = Annotated[
+    Annotated[str, Tag("<text>")] | Annotated[BenchmarkSpec, Tag("<mapping>")],
+    Discriminator(lambda value: "<text>" if isinstance(value, str) else "<mapping>"),
+]
 
 
 class ProviderSpec(_Part):
@@ -70,25 +93,31 @@ class Patience(_Part):
 class Plan(_Part):
     """Everything a run is asked to do."""
 
-    benchmarks: list[str] = Field(min_length=1, description="bundled names, or paths")
+    benchmarks: list[AnyBenchmark] = Field(
+        min_length=1, description="bundled names, or paths, or mappings with a `source`"
+    )
     providers: list[ProviderSpec] = Field(min_length=1, description="what is compared")
-    measures: list[str] = Field(list(DEFAULT_MEASURES), min_length=1)
+    measures: list[str] = Field(
+        list(DEFAULT_MEASURES), min_length=1, description="names of `berryeval list measures`"
+    )
     k: Annotated[int, Field(ge=1)] | None = Field(
         None, description="hits per query; 20, or the largest cutoff of the measures"
     )
-    run: Patience = Patience()
+    run: Patience = Field(Patience(), description="how patient the run is")
     limit: Annotated[int, Field(ge=1)] | None = Field(None, description="the first n queries only")
     filter: dict[str, str] = Field({}, description="only queries with these, as category: factual")
     seed: int = Field(0, description="of everything that is drawn by chance")
-    thresholds: dict[str, float] = Field({}, description="least values; else the benchmark's own")
+    thresholds: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(
+        {}, description="the least value of a measure; a provider below it fails the run"
+    )
 
-    @field_validator("measures")
+    @field_validator("measures", "thresholds")
     @classmethod
-    def _known_measures(cls, names: list[str]) -> list[str]:
+    def _known_measures(cls, names: Any) -> Any:
         from berryeval.measures import parse_measures
 
         try:
-            parse_measures(names)
+            parse_measures(list(names))
         except BerryEvalError as error:
             raise ValueError(str(error)) from None
         return names
@@ -103,11 +132,20 @@ class Plan(_Part):
         return self
 
     @property
+    def scored(self) -> list[str]:
+        """The measures, and those that only a threshold names."""
+        from berryeval.measures import parse_measure
+
+        known = {parse_measure(name) for name in self.measures}
+        extra = [name for name in self.thresholds if parse_measure(name) not in known]
+        return [*self.measures, *extra]
+
+    @property
     def depth(self) -> int:
         """How many hits every provider is asked for."""
         if self.k is not None:
             return self.k
         from berryeval.measures import parse_measures
 
-        cutoffs = [measure.params.get("cutoff") or 0 for measure in parse_measures(self.measures)]
+        cutoffs = [measure.params.get("cutoff") or 0 for measure in parse_measures(self.scored)]
         return max(DEFAULT_K, *cutoffs)

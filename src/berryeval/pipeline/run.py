@@ -10,14 +10,20 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from berryeval.benchmarks import load_benchmark
 from berryeval.chunkers import parse_chunker
-from berryeval.errors import BerryEvalError, ConfigurationError, RunFailedError
+from berryeval.errors import (
+    BerryEvalError,
+    ConfigurationError,
+    MissingDependencyError,
+    RunFailedError,
+)
 from berryeval.harness.journal import Journal
 from berryeval.harness.lifecycle import index_and_ask
 from berryeval.pipeline.folder import RunFolder, write_json_file
 from berryeval.pipeline.latency import Latency
+from berryeval.pipeline.log_lines import scored_and_said
 from berryeval.pipeline.rankings import Answers, lean
 from berryeval.pipeline.redaction import Secrets, masked
-from berryeval.pipeline.scoring import score, warnings_about, write_trec_run
+from berryeval.pipeline.scoring import relevance_of, score, warnings_about, write_trec_run
 from berryeval.providers import make_provider
 
 if TYPE_CHECKING:
@@ -26,7 +32,7 @@ if TYPE_CHECKING:
 
     from berryeval.benchmarks import Benchmark
     from berryeval.harness.ranking import Ranking
-    from berryeval.pipeline.plan import Plan, ProviderSpec
+    from berryeval.pipeline.plan import BenchmarkSpec, Plan, ProviderSpec
     from berryeval.providers import Provider
     from berryeval.records import Chunk, Query
     from berryeval.scores import Scores
@@ -43,6 +49,7 @@ __all__ = [
 DEFAULT_CHUNKER: Final = "section"
 _FAILED: Final = ("error", "timeout")
 _LONGEST_ERROR: Final = 2000  # characters; some errors bring a whole web page along
+_FIELDS: Final = ("id", "category", "difficulty")
 log = logging.getLogger("berryeval")
 
 
@@ -95,11 +102,18 @@ class ProviderResult:
 
 @dataclass(frozen=True)
 class BenchmarkResult:
-    """What all providers did on one benchmark."""
+    """What all providers did on one benchmark; `result["bm25"]` is what one of them did."""
 
     benchmark: Benchmark
     queries: tuple[Query, ...]
     providers: tuple[ProviderResult, ...]
+
+    def __getitem__(self, name: str) -> ProviderResult:
+        for one in self.providers:
+            if one.name == name:
+                return one
+        msg = f"no provider {name!r}; there are {', '.join(one.name for one in self.providers)}"
+        raise KeyError(msg)
 
 
 def run_plan(
@@ -108,18 +122,41 @@ def run_plan(
     *,
     retry_errors: bool = False,
     listener: Listener | None = None,
+    loaded: Sequence[Benchmark] = (),
 ) -> list[BenchmarkResult]:
-    """Do everything the plan asks for, or what is left of it in the folder."""
+    """Do everything the plan asks for, or what is left of it in the folder.
+
+    Args:
+        plan: what to do.
+        folder: where the results go.
+        retry_errors: ask queries again that failed before.
+        listener: hears how it goes on.
+        loaded: the benchmarks of the plan, if they are loaded already.
+    """
     secrets = Secrets()
     work = _Work(plan, folder, secrets, listener or _Silent(), retry_errors=retry_errors)
     with secrets.kept_out_of_errors():
-        benchmarks = [load_benchmark(source) for source in plan.benchmarks]
+        benchmarks = loaded or [_loaded(source) for source in plan.benchmarks]
         work.check(benchmarks)
         hashes = {benchmark.name: benchmark.content_hash for benchmark in benchmarks}
         with folder.locked():
             folder.check_same_run(plan)
             folder.write_manifest(plan, {"benchmarks": hashes})
             return [work.on_benchmark(benchmark) for benchmark in benchmarks]
+
+
+def _loaded(source: str | BenchmarkSpec) -> Benchmark:
+    if isinstance(source, str):
+        return load_benchmark(source)
+    return load_benchmark(source.source, format=source.format or None, **source.options)
+
+
+def _check_names(benchmarks: Sequence[Benchmark]) -> None:
+    names = [benchmark.name for benchmark in benchmarks]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        msg = f"two benchmarks are called {twice!r}; run them one by one, or rename one"
+        raise ConfigurationError(msg)
 
 
 class _Work:
@@ -155,6 +192,7 @@ class _Work:
             self.made(spec)
             if spec.chunker:
                 parse_chunker(spec.chunker)
+        _check_names(benchmarks)
         owners: dict[str, str] = {}
         for benchmark in benchmarks:
             chosen_queries(benchmark, self.plan)
@@ -189,7 +227,7 @@ class _Work:
         failure = ""
         try:
             self._ask(benchmark, queries, spec, chunks, part)
-        except ConfigurationError:
+        except (ConfigurationError, MissingDependencyError):
             raise
         except BerryEvalError as error:
             failure = self.secrets.removed_from(str(error))
@@ -250,7 +288,10 @@ class _Work:
         if failure and len(rankings) < len(queries):
             (part / "scores.json").unlink(missing_ok=True)  # of fewer queries, or of another day
             return ProviderResult(spec.label, None, outcomes, failure=failure, folder=part)
-        scores = score(benchmark, queries, chunks, answers.hits, self.plan.measures, spec.label)
+        relevance = relevance_of(benchmark, queries, chunks)
+        scores = scored_and_said(
+            lambda measures: score(relevance, answers.hits, measures, spec.label), self.plan.scored
+        )
         write_json_file(part / "scores.json", scores.to_dict())
         warnings = warnings_about(rankings, self.plan.depth, len(chunks))
         warnings += write_trec_run(answers.hits, spec.label, part / "run.trec")
@@ -265,8 +306,8 @@ def chosen_queries(benchmark: Benchmark, plan: Plan) -> tuple[Query, ...]:
     """The queries the plan asks for: those that pass the filter, up to the limit."""
     queries = benchmark.queries
     for name, wanted in plan.filter.items():
-        known = {_property(query, name) for query in queries}
-        kept = tuple(q for q in queries if _property(q, name).lower() == wanted.lower())
+        known = {property_of(query, name) for query in queries}
+        kept = tuple(q for q in queries if property_of(q, name).lower() == wanted.lower())
         if not kept:
             there = ", ".join(sorted(value for value in known if value)) or "none"
             msg = f"no query of {benchmark.name} has {name}={wanted}; there are {there}"
@@ -275,8 +316,9 @@ def chosen_queries(benchmark: Benchmark, plan: Plan) -> tuple[Query, ...]:
     return queries[: plan.limit]
 
 
-def _property(query: Query, name: str) -> str:
-    value = getattr(query, name, None)
+def property_of(query: Query, name: str) -> str:
+    """What a query says about itself under this name: a field, or a part of its metadata."""
+    value = getattr(query, name, None) if name in _FIELDS else None
     return str(query.metadata.get(name, "") if value is None else value)
 
 

@@ -19,22 +19,23 @@ if TYPE_CHECKING:
     from berryeval.records import Chunk, Hit, Query
     from berryeval.scores import Scores
 
-__all__ = ["score", "warnings_about", "write_trec_run"]
+__all__ = ["relevance_of", "score", "warnings_about", "write_trec_run"]
 
 _FAILED: Final = ("error", "timeout")
 
 
+def relevance_of(
+    benchmark: Benchmark, queries: Sequence[Query], chunks: Sequence[Chunk]
+) -> Relevance:
+    """Who decides what is relevant to these queries."""
+    asked = replace(benchmark, queries=tuple(queries), judgments=_about(benchmark, queries))
+    return Relevance.of(asked, chunks=chunks)
+
+
 def score(
-    benchmark: Benchmark,
-    queries: Sequence[Query],
-    chunks: Sequence[Chunk],
-    hits: Mapping[str, list[Hit]],
-    measures: Sequence[str],
-    name: str,
+    relevance: Relevance, hits: Mapping[str, list[Hit]], measures: Sequence[str], name: str
 ) -> Scores:
     """The scores of hits on the queries that were asked; a failed query scores 0."""
-    asked = replace(benchmark, queries=tuple(queries), judgments=_about(benchmark, queries))
-    relevance = Relevance.of(asked, chunks=chunks)
     return replace(evaluate_hits(relevance, hits, measures), run_name=name)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -19,7 +19,18 @@ if TYPE_CHECKING:
 
     from berryeval.records import Chunk, Query
 
-__all__ = ["Provider", "best_hits", "check_feedback", "hit_of", "searched_text"]
+__all__ = [
+    "Provider",
+    "best_hits",
+    "check_choice",
+    "check_counts",
+    "check_feedback",
+    "first_line",
+    "hit_of",
+    "ranked_hits",
+    "searched_text",
+    "writable",
+]
 
 
 class Provider(ABC):
@@ -27,7 +38,14 @@ class Provider(ABC):
 
     `index` is called once, before the first search; a provider that searches something that exists
     already leaves it as it is. Used as a context manager it is closed at the end.
+
+    Attributes:
+        extra: the extra of this package that brings what the provider needs; "" if nothing.
+        modules: what it imports, unless its options say otherwise.
     """
+
+    extra: ClassVar[str] = ""
+    modules: ClassVar[Sequence[str]] = ()
 
     def index(self, chunks: Sequence[Chunk]) -> None:  # noqa: B027 - nothing to do is a fine way
         """Take in what will be searched."""
@@ -66,9 +84,39 @@ def best_hits(
         last = np.partition(scores[candidates], -k)[-k]
         candidates = candidates[scores[candidates] >= last]
     found = [chunks[place] for place in candidates.tolist()]
-    values = scores[candidates].tolist()
-    order = RankingRule(depth=k).order([chunk.id.encode() for chunk in found], values)
-    return [hit_of(found[place], values[place], rank) for rank, place in enumerate(order, start=1)]
+    return ranked_hits(found, scores[candidates].tolist(), k)
+
+
+def ranked_hits(found: Sequence[Chunk], scores: list[float], k: int) -> list[Hit]:
+    """The `k` best of what was found, in THE order of rankings."""
+    ids = [chunk.id.encode(errors="surrogatepass") for chunk in found]
+    order = RankingRule(depth=k).order(ids, scores)
+    return [hit_of(found[place], scores[place], rank) for rank, place in enumerate(order, start=1)]
+
+
+def writable(text: str) -> str:
+    """A text that every engine can store: without the character 0 and halves of surrogates."""
+    return text.replace("\x00", " ").encode(errors="replace").decode()
+
+
+def first_line(error: Exception) -> str:
+    """What an engine says, without the details below it."""
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+def check_choice(owner: str, option: str, value: object, choices: Sequence[str]) -> None:
+    """Refuse a value that is not one of the choices."""
+    if value not in choices:
+        msg = f"{option} of {owner} must be one of {', '.join(choices)}; found {value!r}"
+        raise ConfigurationError(msg)
+
+
+def check_counts(owner: str, **counts: object) -> None:
+    """Refuse an option that counts something and is no whole number from 1 up."""
+    for option, value in counts.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            msg = f"{option} of {owner} must be a whole number from 1 up, found {value!r}"
+            raise ConfigurationError(msg)
 
 
 def check_feedback(owner: str, count: int) -> None:

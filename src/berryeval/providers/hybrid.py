@@ -7,13 +7,13 @@ Methods".
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from berryeval.errors import ConfigurationError
 from berryeval.providers.base import Provider
+from berryeval.providers.fusion import fused
 from berryeval.providers.table import make_provider
-from berryeval.run import RankingRule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +41,9 @@ class Hybrid(Provider):
     weights: Sequence[float] = ()
     k: int = 60
     depth: int = 100
-    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    extra: ClassVar[str] = "dense"
+    modules: ClassVar[Sequence[str]] = ("wordllama",)
     _children: list[Provider] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -68,23 +70,8 @@ class Hybrid(Provider):
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """The hits of all, by their fused score."""
-        hit_of: dict[str, Hit] = {}
-        score_of: dict[str, float] = {}
-        for child, weight in zip(self._children, self.weights, strict=True):
-            first: dict[str, Hit] = {}
-            for hit in child.search(query, max(k, self.depth)):
-                first.setdefault(hit.id, hit)
-            for rank, (name, hit) in enumerate(first.items(), start=1):
-                hit_of.setdefault(name, hit)
-                score_of[name] = score_of.get(name, 0.0) + weight / (self.k + rank)
-        ids = list(hit_of)
-        order = RankingRule(depth=k).order(
-            [name.encode() for name in ids], [score_of[name] for name in ids]
-        )
-        return [
-            replace(hit_of[ids[place]], score=score_of[ids[place]], rank=rank)
-            for rank, place in enumerate(order, start=1)
-        ]
+        rankings = [child.search(query, max(k, self.depth)) for child in self._children]
+        return fused(rankings, k, constant=self.k, weights=self.weights)
 
     def close(self) -> None:
         """Close every provider."""

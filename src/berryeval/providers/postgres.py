@@ -7,18 +7,17 @@ import threading
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from berryeval.errors import ConfigurationError, ProviderError
 from berryeval.optional import imported
-from berryeval.providers.base import Provider, hit_of, searched_text
-from berryeval.providers.embedders import EMBEDDERS, unit_vectors
+from berryeval.providers.base import hit_of, searched_text
+from berryeval.providers.embedding import EmbeddingProvider
 from berryeval.providers.own_postgres import OwnPostgres
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from berryeval.providers.embedders import Embedder
     from berryeval.records import Chunk, Hit, Query
 
 __all__ = ["Postgres"]
@@ -53,8 +52,8 @@ _BEST: Final = """
 
 
 @dataclass
-class Postgres(Provider):
-    """Search in a table that is made for the run and dropped at its end.
+class Postgres(EmbeddingProvider):
+    """Full text, vectors (pgvector) or both on PostgreSQL, in a table that is dropped at the end.
 
     Attributes:
         dsn: where the server is, as `postgresql://user:password@host/database`. Without, one from
@@ -76,11 +75,13 @@ class Postgres(Provider):
     language: str = "english"
     normalisation: int = 1
     embedder: str = "wordllama"
-    embedder_options: Mapping[str, Any] = field(default_factory=dict)
+    embedder_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     approximate: bool = False
     k: int = 60
     depth: int = 100
     schema: str = "berryeval"
+    extra: ClassVar[str] = "postgres"
+    modules: ClassVar[Sequence[str]] = ("psycopg", "wordllama")
     _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _table: str = field(default="", init=False, repr=False)
     _open: list[Any] = field(default_factory=list, init=False, repr=False)
@@ -100,7 +101,7 @@ class Postgres(Provider):
         self._drop()
         self._chunks = chunks
         texts = [searched_text(chunk) for chunk in chunks]
-        vectors = unit_vectors(self._embedder, texts) if self._with_vectors and texts else None
+        vectors = self.embed(texts) if self._with_vectors and texts else None
         name = f"chunks_{secrets.token_hex(6)}"
         with self._connection() as connection:
             table = self._identifier(connection, name)
@@ -148,8 +149,7 @@ class Postgres(Provider):
             "normalisation": self.normalisation, "limit": k, "depth": max(k, self.depth),
         }  # fmt: skip
         if self._with_vectors:
-            vector = unit_vectors(self._embedder, [query.text])[0]
-            values["vector"] = _vector(vector)
+            values["vector"] = _vector(self.embed_query(query.text))
         with self._connection() as connection:
             rows = connection.execute(self._statement, values).fetchall()
         return [
@@ -171,10 +171,6 @@ class Postgres(Provider):
     @property
     def _with_vectors(self) -> bool:
         return self.mode != "text"
-
-    @cached_property
-    def _embedder(self) -> Embedder:
-        return EMBEDDERS.get(self.embedder)(**self.embedder_options)
 
     @cached_property
     def _psycopg(self) -> Any:
@@ -233,6 +229,7 @@ class Postgres(Provider):
 
     def close(self) -> None:
         """Drop the table, close every connection, stop a server that was started here."""
+        super().close()
         with suppress(ProviderError):  # a server that is gone has dropped it for us
             self._drop()
         for connection in self._open:

@@ -6,12 +6,11 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.errors import ConfigurationError
+from berryeval.providers.base import Provider
 from berryeval.registry import Registry, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from berryeval.providers.base import Provider
 
 __all__ = ["PROVIDERS", "make_provider"]
 
@@ -22,19 +21,72 @@ PROVIDERS: Final[Registry[type[Provider]]] = Registry(
         "dense": "berryeval.providers.dense:Dense",
         "hybrid": "berryeval.providers.hybrid:Hybrid",
         "postgres": "berryeval.providers.postgres:Postgres",
+        "sqlite": "berryeval.providers.sqlite:Sqlite",
+        "lancedb": "berryeval.providers.lance:LanceDb",
+        "chroma": "berryeval.providers.chroma:Chroma",
+        "qdrant": "berryeval.providers.qdrant:Qdrant",
+        "elasticsearch": "berryeval.providers.elasticsearch:Elasticsearch",
+        "http": "berryeval.providers.http:Http",
+        "callable": "berryeval.providers.function:Function",
+        "langchain": "berryeval.providers.langchain:LangChain",
+        "llamaindex": "berryeval.providers.llamaindex:LlamaIndex",
+        "run-file": "berryeval.providers.run_file:RunFile",
     },
-    {"pgvector": "postgres"},
+    {
+        "pgvector": "postgres",
+        "sqlite-vec": "sqlite",
+        "lance": "lancedb",
+        "chromadb": "chroma",
+        "opensearch": "elasticsearch",
+        "function": "callable",
+        "llama-index": "llamaindex",
+        "run": "run-file",
+    },
 )
 
 
-def make_provider(name: str, options: Mapping[str, Any] | None = None) -> Provider:
-    """The provider of this name with these options."""
-    kind = PROVIDERS.get(name)
+# Objects that are searched through a provider of ours, by a method that gives them away.
+_KNOWN_BY: Final = (
+    ("ainvoke", "langchain", "retriever"),
+    ("aretrieve", "llamaindex", "retriever"),
+    ("__call__", "callable", "function"),
+)
+
+
+def make_provider(source: Any, options: Mapping[str, Any] | None = None) -> Provider:
+    """The provider of this name with these options.
+
+    Instead of a name, a class of providers may be given, a function that searches, a retriever of
+    LangChain or LlamaIndex, or a provider, which is returned as it is and takes no options.
+    """
     given = dict(options or {})
+    if isinstance(source, Provider):
+        check_options("a provider that is made already", [], given)
+        return source
+    if isinstance(source, str):
+        kind, owner = PROVIDERS.get(source), f"provider {source!r}"
+    elif isinstance(source, type) and issubclass(source, Provider):
+        kind, owner = source, f"provider {source.__name__!r}"
+    else:
+        name, option = _wrapper_of(source)
+        kind, owner = PROVIDERS.get(name), f"provider {name!r}"
+        given = {option: source, **given}
     if dataclasses.is_dataclass(kind):
         known = [field.name for field in dataclasses.fields(kind) if field.init]
-        check_options(f"provider {name!r}", known, given)
+        check_options(owner, known, given)
     return kind(**given)
+
+
+def _wrapper_of(source: Any) -> tuple[str, str]:
+    """The provider that searches with such an object, and the option that takes it."""
+    for method, name, option in _KNOWN_BY:
+        if not isinstance(source, type) and hasattr(source, method):
+            return name, option
+    msg = (
+        "a provider is a name, a function (text, k), a retriever of LangChain or LlamaIndex, or a "
+        f"Provider; found {type(source).__name__}"
+    )
+    raise ConfigurationError(msg)
 
 
 def check_options(owner: str, known: list[str], given: Mapping[str, Any]) -> None:

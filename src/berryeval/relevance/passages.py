@@ -55,8 +55,12 @@ class Texts:
         anchor = member.anchor
         if anchor.chunk:
             return self.targets.place(Hit(anchor.chunk))
-        text = self._text_of(anchor.document) if member.is_document else None
-        return (Span(anchor.document, 0, len(text)),) if text else ()
+        return self.whole(anchor.document) if member.is_document else ()
+
+    def whole(self, document: str) -> tuple[Span, ...]:
+        """All of a document, if its text is known; of an empty one, nothing."""
+        text = self._text_of(document)
+        return () if text is None else (Span(document, 0, len(text)),)
 
 
 def span_ranking(joined: Joined, hits: Sequence[Hit], texts: Texts) -> SpanRanking:
@@ -86,6 +90,8 @@ def _passage(hit: Hit, joined: Joined, texts: Texts, loose: dict[str, str]) -> P
         name = f"{_LOOSE}hit {hit.id}"
         loose[name] = hit.text
         spans = (Span(name, 0, len(hit.text)),)
+    if not spans and (hit.doc_id or hit.id) == hit.id:
+        spans = texts.whole(hit.id)  # an empty document stands nowhere, and is read in no time
     if joined.file_of is not None:
         return Passage(hit.id, spans, (joined.file_of(hit),))
     path, section, _ = hit.id.partition("#")

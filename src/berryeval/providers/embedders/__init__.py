@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
+from berryeval.providers.embedders.cache import embed_with_cache
+from berryeval.providers.table import check_options
 from berryeval.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy.typing as npt
 
-__all__ = ["EMBEDDERS", "Embedder", "unit_vectors"]
+__all__ = ["EMBEDDERS", "Embedder", "make_embedder", "query_vector", "unit_vectors"]
 
 
 class Embedder(Protocol):
-    """Makes vectors of texts. `model` names what decides the numbers, for caches and manifests."""
+    """Makes vectors of texts. `model` names what decides the numbers, for caches and manifests.
+
+    One that takes long may have an attribute `cache`: the folder where vectors of texts that were
+    embedded once are kept, None for the usual one, "" for none; and `identity`, which tells apart
+    what gives other numbers. One that treats queries in another way has `embed_query`, one that
+    holds connections open `close`.
+    """
 
     model: str
 
@@ -26,15 +35,51 @@ class Embedder(Protocol):
 
 
 EMBEDDERS: Final[Registry[Callable[..., Embedder]]] = Registry(
-    "embedder", {"wordllama": "berryeval.providers.embedders.word_llama:WordLlama"}
+    "embedder",
+    {
+        "wordllama": "berryeval.providers.embedders.word_llama:WordLlama",
+        "model2vec": "berryeval.providers.embedders.model_2_vec:Model2Vec",
+        "openai": "berryeval.providers.embedders.open_ai:OpenAi",
+        "sentence-transformers": (
+            "berryeval.providers.embedders.sentence_transformers:SentenceTransformers"
+        ),
+    },
 )
 
 
+def make_embedder(name: str, options: Mapping[str, Any] | None = None) -> Embedder:
+    """The embedder of this name with these options."""
+    kind = EMBEDDERS.get(name)
+    given = dict(options or {})
+    if dataclasses.is_dataclass(kind):
+        known = [field.name for field in dataclasses.fields(kind) if field.init]
+        check_options(f"embedder {name!r}", known, given)
+    return kind(**given)
+
+
 def unit_vectors(embedder: Embedder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-    """The vectors of texts, of length 1; all zeros for a text that says nothing."""
+    """The vectors of texts to search in, of length 1; all zeros for a text that says nothing.
+
+    Those of slow embedders come from the cache, if they are there.
+    """
     if not texts:
         return np.zeros((0, 1), dtype=np.float32)
-    vectors = np.nan_to_num(np.asarray(embedder.embed(texts), dtype=np.float32))
+    return _of_length_1(embed_with_cache(embedder, texts))
+
+
+def query_vector(embedder: Embedder, text: str) -> npt.NDArray[np.float32]:
+    """The vector of a query, of length 1; all zeros if it says nothing.
+
+    Never from the cache: the time it takes is part of the time a search takes.
+    """
+    embed_query = getattr(embedder, "embed_query", None)
+    made = embedder.embed([text])[0] if embed_query is None else embed_query(text)
+    vector: npt.NDArray[np.float32] = _of_length_1(np.asarray(made)[np.newaxis, :])[0]
+    return vector
+
+
+def _of_length_1(made: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    vectors = np.nan_to_num(np.array(made, dtype=np.float32))
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     lengths[lengths == 0] = 1.0
     vectors /= lengths

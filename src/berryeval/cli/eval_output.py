@@ -1,0 +1,130 @@
+"""How `berryeval eval` prints its results for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from berryeval.cli.eval_tables import quality_tables, speed_table
+from berryeval.cli.eval_worst import print_worst
+from berryeval.cli.output import console, print_indented
+from berryeval.measures import parse_measures
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from berryeval.cli.eval_view import View
+    from berryeval.pipeline.run import BenchmarkResult, ProviderResult
+
+__all__ = ["print_view"]
+
+_NOTES: Final = 3  # of how hits were judged, for each provider
+
+
+def print_view(view: View, *, quiet: bool) -> None:
+    """A table per benchmark, what is doubtful about it, and where everything is."""
+    screen = console()
+    for result in view.results:
+        _print_benchmark(screen, view, result, quiet=quiet)
+        screen.print()
+    if not quiet:
+        _print_places(screen, view)
+
+
+def _print_benchmark(screen: Console, view: View, result: BenchmarkResult, *, quiet: bool) -> None:
+    from berryeval.benchmarks.checks.words import counted
+
+    measures = [str(measure) for measure in parse_measures(view.plan.scored)]
+    queries = counted(len(result.queries), "query", "queries")
+    about = f"{queries}, {view.plan.depth} hits each{_strategy(result)}"
+    screen.print(f"{result.benchmark.name}: {about}", style="bold")
+    screen.print()
+    rows = {one.name: one.scores for one in result.providers}
+    wide = quality_tables(rows, measures, screen.width, result.providers)
+    for table in wide or quality_tables(rows, measures, screen.width):
+        screen.print(table)
+        screen.print()
+    if not wide:
+        screen.print(speed_table(result.providers))
+        screen.print()
+    if not quiet:
+        _print_legend(screen, view, result, measures)
+    _print_groups(screen, view, result, measures)
+    _print_warnings(screen, result.providers)
+    for one in result.providers:
+        worst = view.worst.get((result.benchmark.name, one.name))
+        if worst:
+            print_worst(screen, one.name, worst)
+
+
+def _strategy(result: BenchmarkResult) -> str:
+    """Who decided what is relevant, where it was not judgments alone."""
+    found = {
+        strategy for one in result.providers if one.scores for strategy in one.scores.strategies
+    }
+    return "" if found <= {"qrels"} else f"; relevance decided by {', '.join(sorted(found))}"
+
+
+def _print_legend(
+    screen: Console, view: View, result: BenchmarkResult, measures: list[str]
+) -> None:
+    marks = "* best of its column; " if len(result.providers) > 1 else ""
+    print_indented(screen, f"{marks}with each value its 95 % interval", 0, style="dim")
+    least = result.benchmark.thresholds
+    if least and not view.plan.thresholds:
+        shown = ", ".join(
+            f"{measure} {value:g}"
+            for (name, value), measure in zip(
+                least.items(), parse_measures(list(least)), strict=True
+            )
+            if str(measure) in measures
+        )
+        if shown:
+            print_indented(screen, f"the benchmark's own thresholds: {shown}", 0, style="dim")
+
+
+def _print_groups(
+    screen: Console, view: View, result: BenchmarkResult, measures: list[str]
+) -> None:
+    from berryeval.benchmarks.checks.words import counted
+
+    groups = view.groups(result)
+    if not groups:
+        return
+    parts = {one.name: one.scores.by(groups) if one.scores else {} for one in result.providers}
+    names = sorted({name for by_group in parts.values() for name in by_group})
+    for name in names:
+        rows = {provider: by_group.get(name) for provider, by_group in parts.items()}
+        count = max(scores.count for scores in rows.values() if scores)
+        screen.print()
+        queries = counted(count, "query", "queries")
+        screen.print(f"{view.by} {name}: {queries}", style="bold")
+        for table in quality_tables(rows, measures, screen.width):
+            screen.print(table)
+
+
+def _print_warnings(screen: Console, providers: tuple[ProviderResult, ...]) -> None:
+    lines = []
+    for one in providers:
+        if one.failure:
+            lines.append(f"failed: {one.name}: {one.failure}")
+        lines += [f"warning: {one.name}: {warning}" for warning in one.warnings]
+        notes = one.scores.notes if one.scores else ()
+        lines += [f"note: {one.name}: {note}" for note in notes[:_NOTES]]
+        if len(notes) > _NOTES:
+            lines.append(f"note: {one.name}: … and {len(notes) - _NOTES} more in scores.json")
+    if lines:
+        screen.print()
+    for line in lines:
+        style = "red" if line.startswith("failed") else "yellow"
+        print_indented(screen, line, 0, style=style)
+
+
+def _print_places(screen: Console, view: View) -> None:
+    screen.print(f"results: {view.folder.path}", style="bold")
+    for what in (
+        "manifest.json: what was asked, hashes, versions",
+        "BENCHMARK/PROVIDER/scores.json: every query's scores, in full precision",
+        "BENCHMARK/PROVIDER/run.trec: the rankings, for other tools",
+        "BENCHMARK/PROVIDER/results.jsonl: the journal, a line per query",
+    ):
+        print_indented(screen, what, 2)

@@ -1,0 +1,133 @@
+"""The tables of `berryeval eval`: as one where there is room, in parts where there is not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from berryeval.pipeline.run import ProviderResult
+    from berryeval.scores import Scores
+
+__all__ = ["quality_tables", "speed_table"]
+
+BEST: Final = "*"
+NOTHING: Final = "-"
+SMALLER_IS_BETTER: Final = ("TokensToHit",)
+_SPEED: Final = ("p50", "p95", "p99")
+
+
+def quality_tables(
+    rows: Mapping[str, Scores | None],
+    measures: Sequence[str],
+    width: int,
+    providers: Sequence[ProviderResult] = (),
+) -> list[Table]:
+    """Providers as rows, measures as columns, each value with its interval.
+
+    With `providers` the times and outcomes stand in the same table; there is none if it does not
+    fit. Without, intervals go below their values where it is narrow, and columns that do not fit go
+    to further tables.
+    """
+    one = _table(rows, measures, providers, stacked=False)
+    if _width(one) <= width:
+        return [one]
+    if providers:
+        return []
+    tables = []
+    left = list(measures)
+    while left:
+        fits = len(left)
+        while fits > 1 and _width(_table(rows, left[:fits], (), stacked=True)) > width:
+            fits -= 1
+        tables.append(_table(rows, left[:fits], (), stacked=True))
+        left = left[fits:]
+    return tables
+
+
+def speed_table(providers: Sequence[ProviderResult]) -> Table:
+    """How long answers took, and what became of the queries."""
+    table = _empty()
+    for title in (*(f"{name} ms" for name in _SPEED),):
+        table.add_column(title, justify="right")
+    table.add_column("outcomes", overflow="fold")
+    for one in providers:
+        table.add_row(one.name, *_times(one), _outcomes(one))
+    return table
+
+
+def _empty() -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("provider", overflow="fold")
+    return table
+
+
+def _table(
+    rows: Mapping[str, Scores | None],
+    measures: Sequence[str],
+    providers: Sequence[ProviderResult],
+    *,
+    stacked: bool,
+) -> Table:
+    table = _empty()
+    for measure in measures:
+        table.add_column(measure, justify="left", no_wrap=True)
+    for title in (*(f"{name} ms" for name in _SPEED), "outcomes") if providers else ():
+        table.add_column(title, justify="left" if title == "outcomes" else "right", no_wrap=True)
+    best = {measure: _best(rows, measure) for measure in measures}
+    for place, (name, scores) in enumerate(rows.items()):
+        cells: list[Text | str] = [
+            _cell(scores, measure, best[measure], stacked=stacked) for measure in measures
+        ]
+        if providers:
+            cells += [*_times(providers[place]), _outcomes(providers[place])]
+        table.add_row(name, *cells)
+    return table
+
+
+def _best(rows: Mapping[str, Scores | None], measure: str) -> float | None:
+    """The best value, if there is something to compare it with."""
+    values = [scores.mean[measure] for scores in rows.values() if scores]
+    if len(values) < 2 or len(set(values)) == 1:  # noqa: PLR2004
+        return None
+    smaller = measure.partition("@")[0].partition("(")[0] in SMALLER_IS_BETTER
+    return min(values) if smaller else max(values)
+
+
+def _cell(scores: Scores | None, measure: str, best: float | None, *, stacked: bool) -> Text:
+    if scores is None:
+        return Text(NOTHING)
+    value, (low, high) = scores.mean[measure], scores.ci(measure)
+    is_best = value == best
+    text = Text(f"{value:.3f}{BEST if is_best else ' '}", style="bold" if is_best else "")
+    text.append("\n" if stacked else " ")
+    text.append(f"{low:.2f}-{high:.2f}", style="dim not bold")
+    return text
+
+
+def _times(one: ProviderResult) -> list[str]:
+    if one.scores is None:
+        return [NOTHING] * len(_SPEED)
+    return [f"{getattr(one.latency, name) * 1000:.1f}" for name in _SPEED]
+
+
+def _outcomes(one: ProviderResult) -> str:
+    if one.scores is None:
+        return "failed"
+    return ", ".join(f"{count} {name}" for name, count in sorted(one.outcomes.items(), key=_rank))
+
+
+def _rank(outcome: tuple[str, int]) -> tuple[bool, str]:
+    return outcome[0] != "ok", outcome[0]
+
+
+def _width(table: Table) -> int:
+    from rich.console import Console
+
+    wide = Console(width=10_000)
+    return Measurement.get(wide, wide.options, table).maximum

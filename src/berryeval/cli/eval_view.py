@@ -1,0 +1,111 @@
+"""What there is to show of a run, for people and for machines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from berryeval.cli.output import print_json
+from berryeval.errors import ConfigurationError
+from berryeval.pipeline.folder import config_hash
+from berryeval.pipeline.redaction import masked
+from berryeval.pipeline.run import property_of
+from berryeval.pipeline.worst import WorstQuery, worst_queries
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from berryeval.pipeline.folder import RunFolder
+    from berryeval.pipeline.plan import Plan
+    from berryeval.pipeline.run import BenchmarkResult, ProviderResult
+    from berryeval.pipeline.thresholds import Verdict
+    from berryeval.scores import Scores
+
+__all__ = ["View", "worst_of"]
+
+Worst = dict[tuple[str, str], list[WorstQuery]]  # by benchmark and provider
+
+
+def worst_of(plan: Plan, results: Sequence[BenchmarkResult], count: int) -> Worst:
+    """The worst queries of every provider on every benchmark."""
+    return {
+        (result.benchmark.name, one.name): worst_queries(result, one, spec, count)
+        for result in results
+        for one, spec in zip(result.providers, plan.providers, strict=True)
+    }
+
+
+@dataclass(frozen=True)
+class View:
+    """Everything that is shown."""
+
+    plan: Plan
+    folder: RunFolder
+    results: Sequence[BenchmarkResult]
+    verdicts: Sequence[Verdict] = ()
+    by: str | None = None
+    worst: Worst = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse groups that no query is in, before anything is shown."""
+        for result in self.results:
+            self.groups(result)
+
+    def groups(self, result: BenchmarkResult) -> dict[str, str]:
+        """The group of every query."""
+        if self.by is None:
+            return {}
+        name = self.by
+        group_of = {query.id: property_of(query, name) for query in result.queries}
+        if not any(group_of.values()):
+            msg = f"no query of {result.benchmark.name} has a {name!r}; try --by category"
+            raise ConfigurationError(msg)
+        return {query: value for query, value in group_of.items() if value}
+
+    def print_json(self) -> None:
+        """One envelope with everything."""
+        data: dict[str, Any] = {
+            "folder": str(self.folder.path),
+            "config_hash": config_hash(self.plan),
+            "plan": masked(self.plan.model_dump(mode="json")),
+            "passed": all(one.met for one in self.verdicts),
+            "thresholds": [one.to_dict() for one in self.verdicts],
+            "benchmarks": [self._benchmark(result) for result in self.results],
+        }
+        print_json("eval", data)
+
+    def _benchmark(self, result: BenchmarkResult) -> dict[str, Any]:
+        groups = self.groups(result)
+        return {
+            "benchmark": result.benchmark.name,
+            "content_hash": result.benchmark.content_hash,
+            "queries": len(result.queries),
+            "k": self.plan.depth,
+            "providers": [self._provider(result, one, groups) for one in result.providers],
+        }
+
+    def _provider(
+        self, result: BenchmarkResult, one: ProviderResult, groups: dict[str, str]
+    ) -> dict[str, Any]:
+        data: dict[str, Any] = {
+            "provider": one.name,
+            "folder": str(one.folder),
+            "failure": one.failure,
+            "outcomes": one.outcomes,
+            "latency_seconds": one.latency.to_dict(),
+            "warnings": list(one.warnings),
+            "scores": one.scores.summary() if one.scores else None,
+        }
+        if self.by is not None:
+            data["groups"] = grouped_summaries(one.scores, groups)
+        worst = self.worst.get((result.benchmark.name, one.name))
+        if worst is not None:
+            data["where_it_fails"] = [query.to_dict() for query in worst]
+        return data
+
+
+def grouped_summaries(scores: Scores | None, groups: dict[str, str]) -> dict[str, Any] | None:
+    """The summary of each group of queries."""
+    if scores is None:
+        return None
+    return {name: part.summary() for name, part in scores.by(groups).items()}

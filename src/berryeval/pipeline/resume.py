@@ -1,0 +1,118 @@
+"""Which folder a run goes to, and how one that was interrupted goes on."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.pipeline.config_file import ConfigFile, check_model
+from berryeval.pipeline.folder import RunFolder, config_hash
+from berryeval.pipeline.plan import BenchmarkSpec, Plan, ProviderSpec
+from berryeval.pipeline.redaction import MASK, masked
+from berryeval.pipeline.settings import config_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from berryeval.io.files import PathLike
+
+__all__ = ["RUNS", "folder_for", "resumed"]
+
+RUNS: Final = Path(".berryeval") / "runs"
+
+
+def folder_for(plan: Plan, output: PathLike | None) -> RunFolder:
+    """The folder of a run: the given one, or a new one below `.berryeval/runs`.
+
+    One that holds the same run already goes on with it; one with another run is refused.
+    """
+    if output is None:
+        return RunFolder(_new_folder(plan))
+    folder = RunFolder(output)
+    if folder.path.exists() and not folder.path.is_dir():
+        msg = f"{folder.path}: expected a folder, found a file"
+        raise ConfigurationError(msg)
+    if folder.manifest_file.exists() and folder.read_manifest()["config_hash"] != config_hash(plan):
+        msg = (
+            f"{folder.path}: holds the run of another configuration; "
+            f"give another folder, or go on with it: berryeval eval --resume {folder.path}"
+        )
+        raise ConfigurationError(msg)
+    return folder
+
+
+def _new_folder(plan: Plan) -> Path:
+    first, *more = (
+        one.source if isinstance(one, BenchmarkSpec) else one for one in plan.benchmarks
+    )
+    label = Path(first).stem + (f"+{len(more)}" if more else "")
+    stamp = datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")
+    path = RUNS / f"{stamp}-{label}"
+    number = 1
+    while path.exists():
+        number += 1
+        path = RUNS / f"{stamp}-{label}-{number}"
+    return path
+
+
+def resumed(
+    output: PathLike, changes: Mapping[str, Any] | None = None, config: PathLike | None = None
+) -> tuple[Plan, RunFolder]:
+    """The plan of a folder, to go on with it.
+
+    Secrets that were written out in a configuration file are not in the folder: they are taken from
+    the file again. `${NAME}` is filled in from the environment, as before.
+
+    Args:
+        output: the folder.
+        changes: `concurrency` and `timeout`, if they are to change.
+        config: the configuration file.
+    """
+    folder = RunFolder(output)
+    if not folder.manifest_file.exists():
+        msg = f"{folder.path}: holds no run (there is no manifest.json in it)"
+        raise DataError(msg)
+    data = folder.read_manifest().get("plan")
+    if not isinstance(data, dict):
+        msg = f"{folder.manifest_file}: has no plan"
+        raise DataError(msg)
+    wanted = {name: value for name, value in (changes or {}).items() if value is not None}
+    if wanted:
+        data = {**data, "run": {**data.get("run", {}), **wanted}}
+    providers = data.get("providers")
+    if isinstance(providers, list) and _has_mask(providers):
+        data = {**data, "providers": _with_secrets(providers, config, folder)}
+    plan: Plan = check_model(Plan, data, None)
+    return plan, folder
+
+
+def _has_mask(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_mask, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_mask, value))
+    return isinstance(value, str) and MASK in value
+
+
+def _with_secrets(providers: list[Any], config: PathLike | None, folder: RunFolder) -> list[Any]:
+    """The providers as the configuration file has them, where only secrets differ."""
+    path = config_path(config)
+    known = ConfigFile(path).data.get("providers") if path else None
+    given = [
+        check_model(ProviderSpec, one, None).model_dump(mode="json")
+        for one in (known if isinstance(known, list) else ())
+    ]
+    found = []
+    for provider in providers:
+        same = [one for one in given if masked(one) == provider] if _has_mask(provider) else []
+        if _has_mask(provider) and not same:
+            name = provider.get("name") or provider.get("type")
+            msg = (
+                f"{folder.path}: the secrets of provider {name!r} are not kept there; give the "
+                "configuration of the run with --config, or write secrets as ${NAME}"
+            )
+            raise ConfigurationError(msg)
+        found.append(same[0] if same else provider)
+    return found

@@ -1,0 +1,145 @@
+"""What a run is asked to do: flags win over `BERRYEVAL_*` variables, these over the file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from berryeval.benchmarks import bundled_benchmarks
+from berryeval.errors import ConfigurationError
+from berryeval.pipeline.config_file import ConfigFile, check_model
+from berryeval.pipeline.plan import Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from berryeval.io.files import PathLike
+    from berryeval.pipeline.config_file import Path as Place
+
+__all__ = ["CONFIG_NAME", "VARIABLES", "config_path", "planned", "read_pairs"]
+
+CONFIG_NAME: Final = "berryeval.yaml"
+PATIENCE: Final = ("concurrency", "timeout")
+_LISTS: Final = ("benchmarks", "providers", "measures")
+_PAIRS: Final = ("filter",)
+# Every setting that a variable can give; values of a list have spaces between them.
+VARIABLES: Final = {
+    f"BERRYEVAL_{name.upper()}": name
+    for name in (*_LISTS, "k", "limit", *_PAIRS, "seed", *PATIENCE)
+}
+
+
+def config_path(given: PathLike | None) -> Path | None:
+    """The configuration file: the given one, `BERRYEVAL_CONFIG`, or the one that lies here."""
+    named = given or os.environ.get("BERRYEVAL_CONFIG")
+    if named:
+        return Path(named)
+    return Path(CONFIG_NAME) if Path(CONFIG_NAME).exists() else None
+
+
+def planned(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:
+    """The plan of these flags, the environment, and the configuration file.
+
+    Args:
+        flags: settings by the names of the plan, `concurrency` and `timeout` too; those that are
+            None or empty were not given.
+        config: the file; without, `BERRYEVAL_CONFIG` or `berryeval.yaml` here, if there is one.
+    """
+    path = config_path(config)
+    file = ConfigFile(path) if path else None
+    given = {name: value for name, value in flags.items() if value not in (None, [], {}, ())}
+    variables = _from_environment()
+    data = dict(file.data) if file else {}
+    if path and data.get("benchmarks"):
+        data["benchmarks"] = _beside(path.parent, data["benchmarks"])
+    for source in (variables, given):
+        _overlay(data, source)
+    for name in ("benchmarks", "providers"):
+        if not data.get(name):
+            msg = f"no {name}; give them with --{name}, or in {CONFIG_NAME} (berryeval init)"
+            raise ConfigurationError(msg)
+    plan: Plan = check_model(Plan, data, _Origins(file, set(variables), set(given)))
+    return plan
+
+
+class _Origins:
+    """Where each setting comes from, for messages."""
+
+    def __init__(self, file: ConfigFile | None, variables: set[str], flags: set[str]) -> None:
+        self._file = file
+        self._variables = variables
+        self._flags = flags
+
+    def where(self, path: Place) -> str:
+        names = [str(part) for part in path[:2]]
+        for name in names:
+            if name in self._flags:
+                return ""  # the name alone says it
+            if name in self._variables:
+                return f"BERRYEVAL_{name.upper()}"
+        return self._file.where(path) if self._file else ""
+
+
+def _overlay(data: dict[str, Any], settings: Mapping[str, Any]) -> None:
+    for name, value in settings.items():
+        if name in PATIENCE:
+            run = data.get("run")
+            data["run"] = {**(run if isinstance(run, dict) else {}), name: value}
+        else:
+            data[name] = value
+
+
+def _from_environment() -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for variable, name in VARIABLES.items():
+        text = os.environ.get(variable, "").strip()
+        if not text:
+            continue
+        if name in _LISTS:
+            found[name] = text.split()
+        elif name in _PAIRS:
+            found[name] = read_pairs(text.split(), variable)
+        else:
+            found[name] = text
+    return found
+
+
+def read_pairs(texts: list[str], owner: str) -> dict[str, str]:
+    """Names and values that were written as `name=value`."""
+    pairs = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name.strip() and equals and value.strip()):
+            msg = f"{owner}: expected NAME=VALUE, found {text!r}"
+            raise ConfigurationError(msg)
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def _beside(folder: Path, benchmarks: Any) -> Any:
+    """The benchmarks of a file, whose paths begin where the file lies."""
+    if not isinstance(benchmarks, list) or folder == Path():
+        return benchmarks
+    return [
+        {
+            **one,
+            **{key: _moved(folder, one[key]) for key in ("source",) if key in one},
+            **({"options": _moved_options(folder, one["options"])} if "options" in one else {}),
+        }
+        if isinstance(one, dict)
+        else _moved(folder, one)
+        for one in benchmarks
+    ]
+
+
+def _moved_options(folder: Path, options: Any) -> Any:
+    if not isinstance(options, dict) or "corpus" not in options:
+        return options
+    return {**options, "corpus": _moved(folder, options["corpus"])}
+
+
+def _moved(folder: Path, path: Any) -> Any:
+    if not isinstance(path, str) or path in bundled_benchmarks() or Path(path).is_absolute():
+        return path
+    return str(folder / path)

@@ -1,0 +1,70 @@
+"""`run_benchmark`: the whole job from Python."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+from berryeval.benchmarks import Benchmark
+from berryeval.pipeline.config_file import check_model
+from berryeval.pipeline.folder import RunFolder
+from berryeval.pipeline.plan import DEFAULT_MEASURES, Plan
+from berryeval.pipeline.resume import folder_for
+from berryeval.pipeline.run import run_plan
+from berryeval.pipeline.settings import PATIENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from berryeval.io.files import PathLike
+    from berryeval.pipeline.run import BenchmarkResult, Listener
+
+__all__ = ["run_benchmark"]
+
+
+def run_benchmark(
+    benchmark: str | Benchmark,
+    providers: Sequence[str | Mapping[str, Any]],
+    measures: Sequence[str] = DEFAULT_MEASURES,
+    *,
+    folder: PathLike | None = None,
+    retry_errors: bool = False,
+    listener: Listener | None = None,
+    **options: Any,
+) -> BenchmarkResult:
+    """Ask providers every query of a benchmark, and score what they return.
+
+        >>> import berryeval as be
+        >>> result = be.run_benchmark("rag-template", ["bm25", "bm25:fixed-400"], ["nDCG@5"])
+        >>> [one.name for one in result.providers], len(result.queries)
+        (['bm25', 'bm25:fixed-400'], 10)
+        >>> sorted(result["bm25"].outcomes.items())
+        [('ok', 10)]
+
+    Args:
+        benchmark: a bundled name, a path, or a `Benchmark`.
+        providers: names, as "bm25" or "bm25:fixed-400", or mappings with `type`, `chunker`, `name`
+            and `options`.
+        measures: what to compute.
+        folder: where the journal, the scores and the rankings go; what is there already is not
+            asked again. Without one they go to a temporary folder that is removed.
+        retry_errors: ask queries again that failed before.
+        listener: hears how it goes on.
+        options: what else a plan has: `k`, `limit`, `filter`, `seed`, and `concurrency`, `timeout`.
+    """
+    loaded = [benchmark] if isinstance(benchmark, Benchmark) else []
+    patience = {name: options.pop(name) for name in PATIENCE if name in options}
+    data = {
+        **options,
+        "benchmarks": [benchmark.name if isinstance(benchmark, Benchmark) else str(benchmark)],
+        "providers": list(providers),
+        "measures": list(measures),
+    }
+    if patience:
+        data["run"] = {**data.get("run", {}), **patience}
+    plan: Plan = check_model(Plan, data, None)
+    if folder is not None:
+        where = folder_for(plan, folder)
+        return run_plan(plan, where, retry_errors=retry_errors, listener=listener, loaded=loaded)[0]
+    with tempfile.TemporaryDirectory(prefix="berryeval-") as place:
+        return run_plan(plan, RunFolder(place), listener=listener, loaded=loaded)[0]

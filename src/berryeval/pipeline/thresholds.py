@@ -1,0 +1,91 @@
+"""Thresholds: the least value that a measure should have, and who is below it."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from berryeval.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from berryeval.pipeline.run import BenchmarkResult
+
+__all__ = ["Verdict", "read_thresholds", "say_missed", "verdicts"]
+
+log = logging.getLogger("berryeval")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a provider reaches a threshold on a benchmark; without scores it does not."""
+
+    benchmark: str
+    provider: str
+    measure: str
+    value: float | None
+    least: float
+
+    @property
+    def met(self) -> bool:
+        """Whether it does."""
+        return self.value is not None and self.value >= self.least
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {**asdict(self), "met": self.met}
+
+
+def read_thresholds(texts: Iterable[str], owner: str) -> dict[str, float]:
+    """Thresholds that were written as `recall@10=0.80`."""
+    found = {}
+    for text in texts:
+        name, _, number = text.rpartition("=")
+        try:
+            found[name.strip()] = float(number)
+        except ValueError:
+            name = ""
+        if not name.strip():
+            msg = f"{owner}: expected MEASURE=VALUE, as recall@10=0.80, found {text!r}"
+            raise ConfigurationError(msg)
+    return found
+
+
+def verdicts(results: Iterable[BenchmarkResult], thresholds: Mapping[str, float]) -> list[Verdict]:
+    """Every provider against every threshold, on every benchmark."""
+    from berryeval.measures import parse_measure
+
+    return [
+        Verdict(
+            result.benchmark.name,
+            one.name,
+            str(parse_measure(measure)),
+            None if one.scores is None else one.scores.mean[measure],
+            least,
+        )
+        for result in results
+        for measure, least in thresholds.items()
+        for one in result.providers
+    ]
+
+
+def say_missed(found: Iterable[Verdict]) -> bool:
+    """Log what is below its threshold; whether all of it is met."""
+    passed = True
+    for one in found:
+        if one.met or one.value is None:  # a run that failed is said elsewhere
+            continue
+        passed = False
+        log.error(
+            "Quality threshold not met: %s=%s < %g (%s on %s)",
+            one.measure, _shown(one.value, one.least), one.least, one.provider, one.benchmark,
+        )  # fmt: skip
+    return passed
+
+
+def _shown(value: float, least: float) -> str:
+    """Three digits, unless they would hide that the value is below."""
+    short = f"{value:.3f}"
+    return short if float(short) < least else repr(value)

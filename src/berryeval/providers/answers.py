@@ -1,0 +1,92 @@
+"""Hits of whatever a search returned, and what the chunks know about them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from berryeval.errors import DataError, ProviderError
+from berryeval.records import Hit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from berryeval.records import Chunk
+
+__all__ = ["Answer", "KnownChunks", "as_hits"]
+
+
+class Answer(list[Hit]):
+    """Hits, and what it cost to get them: tokens, money."""
+
+    def __init__(self, hits: Iterable[Hit], cost: Mapping[str, Any] | None = None) -> None:
+        super().__init__(hits)
+        self.cost: dict[str, Any] = dict(cost or {})
+
+
+class KnownChunks:
+    """The chunks of a benchmark, for providers that search something else and name them."""
+
+    def __init__(self, chunks: Sequence[Chunk] = ()) -> None:
+        self._chunks = {chunk.id: chunk for chunk in chunks}
+        self._documents = {chunk.doc_id for chunk in chunks}
+
+    def completed(self, hit: Hit) -> Hit:
+        """The hit with what the chunk of its id knows and it does not say itself.
+
+        An id that is no chunk's but a document's is the hit's document.
+        """
+        chunk = self._chunks.get(hit.id)
+        if chunk is None:
+            known = not hit.doc_id and hit.id in self._documents
+            return replace(hit, doc_id=hit.id) if known else hit
+        whole = hit.start is None and hit.text in {"", chunk.text}
+        return replace(
+            hit,
+            text=hit.text or chunk.text,
+            doc_id=hit.doc_id or chunk.doc_id,
+            section=hit.section or chunk.section,
+            start=chunk.start if whole else hit.start,
+            end=chunk.end if whole else hit.end,
+            metadata=hit.metadata or chunk.metadata,
+        )
+
+
+def as_hits(answer: Any) -> list[Hit]:
+    """Hits of what a provider returned: hits, ids, (id, score) pairs, or dicts with an id.
+
+    A dict may also be `{id: score}`; an object may hold all this in `hits`.
+    """
+    answer = getattr(answer, "hits", answer)
+    if isinstance(answer, Mapping):
+        answer = answer.items()
+    if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
+        msg = f"expected a list of hits, found {type(answer).__name__} {answer!r:.80}"
+        raise ProviderError(msg)
+    return [_as_hit(item, place) for place, item in enumerate(answer, start=1)]
+
+
+def _as_hit(item: Any, place: int) -> Hit:
+    try:
+        if isinstance(item, Mapping):
+            item = Hit.from_json(item)
+        elif isinstance(item, str):
+            item = Hit(item)
+        elif isinstance(item, tuple | list):
+            name, score = item
+            item = Hit(name, float(score))
+    except (DataError, TypeError, ValueError) as error:
+        msg = f"hit {place} is none: {error}"
+        raise ProviderError(msg) from None
+    if not isinstance(item, Hit) or not isinstance(item.id, str) or not item.id:
+        msg = f"hit {place}: expected a hit with an id, found {type(item).__name__} {item!r:.80}"
+        raise ProviderError(msg)
+    if isinstance(item.score, bool) or not isinstance(item.score, int | float):
+        msg = f"hit {place} ({item.id!r}): expected a number as score, found {item.score!r:.80}"
+        raise ProviderError(msg)
+    if not math.isfinite(item.score):
+        msg = f"hit {place} ({item.id!r}): the score must be finite, found {item.score}"
+        raise ProviderError(msg)
+    return item

@@ -1,0 +1,159 @@
+"""Vectors that were made once, kept by the hash of model and text in one SQLite file.
+
+The file `embeddings.sqlite` may be used by several processes at once and removed at any time. One
+that is damaged is thrown away and begun anew, with a warning; so is a vector whose checksum is
+wrong. A place where nothing can be written costs a warning and the time to embed again, not more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import sys
+import warnings
+import zlib
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    import numpy.typing as npt
+
+__all__ = ["EmbeddingCache", "default_folder", "embed_with_cache"]
+
+FILE_NAME: Final = "embeddings.sqlite"
+_TABLE: Final = "vectors_1"
+_CHECKSUM_BYTES: Final = 4
+_AT_ONCE: Final = 500  # keys of one statement
+_PATIENCE: Final = 30.0  # seconds to wait for another process that is writing
+
+
+def default_folder() -> str:
+    """Where caches of the user lie; `BERRYEVAL_CACHE` says another place, or none if empty."""
+    given = os.environ.get("BERRYEVAL_CACHE")
+    if given is not None:
+        return given
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return str(base / "berryeval")
+
+
+def embed_with_cache(embedder: Any, texts: Sequence[str]) -> npt.NDArray[Any]:
+    """A row per text; by an embedder with a cache, only those it has not seen are embedded."""
+    folder = getattr(embedder, "cache", "")
+    if folder is None:
+        folder = default_folder()
+    if not folder:
+        return np.asarray(embedder.embed(texts))
+    identity = getattr(embedder, "identity", None) or f"{type(embedder).__name__}:{embedder.model}"
+    return EmbeddingCache(folder).vectors(identity, texts, embedder.embed)
+
+
+class EmbeddingCache:
+    """The cache in a folder."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.path = Path(folder) / FILE_NAME
+
+    def vectors(
+        self,
+        identity: str,
+        texts: Sequence[str],
+        embed: Callable[[Sequence[str]], npt.NDArray[Any]],
+    ) -> npt.NDArray[np.float32]:
+        """A row per text: what is kept, and what `embed` makes of the rest, which is kept too."""
+        keys = [_key(identity, text) for text in texts]
+        kept = self._read(keys)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in kept}
+        if missing:
+            made = np.asarray(embed(list(missing.values())), dtype=np.float32)
+            lengths = {len(vector) for vector in kept.values()} or {made.shape[1]}
+            if not made.any():  # nothing is said in any of them: their length says nothing either
+                made = np.zeros((len(made), max(lengths)), dtype=np.float32)
+            if lengths != {made.shape[1]}:  # the model is another one than it was
+                return np.asarray(embed(texts), dtype=np.float32)
+            new = dict(zip(missing, made, strict=True))
+            self._write({key: vector for key, vector in new.items() if vector.any()})
+            kept.update(new)
+        return np.stack([kept[key] for key in keys])
+
+    def _read(self, keys: Sequence[bytes]) -> dict[bytes, npt.NDArray[np.float32]]:
+        wanted = list(dict.fromkeys(keys))
+
+        def read(database: sqlite3.Connection) -> dict[bytes, npt.NDArray[np.float32]]:
+            found: dict[bytes, npt.NDArray[np.float32]] = {}
+            for start in range(0, len(wanted), _AT_ONCE):
+                part = wanted[start : start + _AT_ONCE]
+                marks = ",".join("?" * len(part))
+                rows = database.execute(
+                    f"SELECT key, vector FROM {_TABLE} WHERE key IN ({marks})",  # noqa: S608 - ours
+                    part,
+                )
+                found.update((key, vector) for key, vector in _checked(rows))
+            return found
+
+        return self._tried(read) or {}
+
+    def _write(self, vectors: Mapping[bytes, npt.NDArray[np.float32]]) -> None:
+        rows = [(key, _packed(vector)) for key, vector in vectors.items()]
+
+        def write(database: sqlite3.Connection) -> None:
+            with database:
+                database.executemany(f"INSERT OR REPLACE INTO {_TABLE} VALUES (?, ?)", rows)  # noqa: S608 - ours
+
+        self._tried(write)
+
+    def _tried(self, work: Callable[[sqlite3.Connection], Any], *, again: bool = True) -> Any:
+        """What the work gives; on a damaged file, what it gives on a new one; else None."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(self.path, timeout=_PATIENCE)) as database:
+                database.execute(
+                    f"CREATE TABLE IF NOT EXISTS {_TABLE} "
+                    "(key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
+                )
+                return work(database)
+        except (sqlite3.OperationalError, OSError) as error:
+            _warn(f"{self.path}: the cache of embeddings cannot be used ({error})")
+        except sqlite3.DatabaseError as error:
+            _warn(f"{self.path}: the cache of embeddings is damaged ({error}); begun anew")
+            self._throw_away()
+            return self._tried(work, again=False) if again else None
+        return None
+
+    def _throw_away(self) -> None:
+        # the journal first: it must not be applied to a file that is not its own
+        for name in (f"{FILE_NAME}-journal", FILE_NAME):
+            with suppress(OSError):
+                (self.path.parent / name).unlink()
+
+
+def _key(identity: str, text: str) -> bytes:
+    both = f"{len(identity)}:{identity}{text}"
+    return hashlib.sha256(both.encode(errors="surrogatepass")).digest()
+
+
+def _packed(vector: npt.NDArray[np.float32]) -> bytes:
+    data = np.ascontiguousarray(vector, dtype="<f4").tobytes()
+    return data + zlib.crc32(data).to_bytes(_CHECKSUM_BYTES, "little")
+
+
+def _checked(rows: Iterable[Any]) -> Iterable[tuple[bytes, npt.NDArray[np.float32]]]:
+    """The vectors that are as they were written."""
+    for key, packed in rows:
+        data, checksum = packed[:-_CHECKSUM_BYTES], packed[-_CHECKSUM_BYTES:]
+        if data and zlib.crc32(data).to_bytes(_CHECKSUM_BYTES, "little") == checksum:
+            yield key, np.frombuffer(data, dtype="<f4").astype(np.float32)
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, RuntimeWarning, stacklevel=2)

@@ -1,0 +1,48 @@
+"""What the providers that search vectors share: texts become vectors of length 1."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from berryeval.providers.base import Provider
+from berryeval.providers.embedders import make_embedder, query_vector, unit_vectors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from berryeval.providers.embedders import Embedder
+
+__all__ = ["EmbeddingProvider"]
+
+
+class EmbeddingProvider(Provider):
+    """A provider with the options `embedder` and `embedder_options`.
+
+    Attributes:
+        embedder: who makes vectors of texts.
+        embedder_options: what the embedder is made with.
+    """
+
+    embedder: str
+    embedder_options: Mapping[str, Any]
+
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """The vectors of texts to search in; all zeros for a text that says nothing."""
+        return unit_vectors(self._embedder, texts)
+
+    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
+        """The vector of a query; all zeros if it says nothing."""
+        return query_vector(self._embedder, text)
+
+    def close(self) -> None:
+        """Close the embedder, if it holds anything open."""
+        if "_embedder" in vars(self) and hasattr(self._embedder, "close"):
+            self._embedder.close()
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        return make_embedder(self.embedder, self.embedder_options)

@@ -1,0 +1,72 @@
+"""`run-file`: rankings that another system made and wrote to a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from berryeval.errors import ConfigurationError, DataError, ProviderError
+from berryeval.providers.answers import KnownChunks
+from berryeval.providers.base import Provider
+from berryeval.records import Hit
+from berryeval.run import RankingRule, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from berryeval.records import Chunk, Query
+
+__all__ = ["RunFile"]
+
+
+@dataclass
+class RunFile(Provider):
+    """The rankings of a run file, by query id; a query that is not in it finds nothing.
+
+    Attributes:
+        path: a TREC, TSV, JSON or Parquet file, also packed; as `Run.load` takes it.
+        lenient: leave out faulty and repeated lines rather than refuse the file.
+    """
+
+    path: str = ""
+    lenient: bool = False
+    _known: KnownChunks = field(default_factory=KnownChunks, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse to read nothing."""
+        if not self.path:
+            msg = "path of run-file is missing; give the run file"
+            raise ConfigurationError(msg)
+
+    def index(self, chunks: Sequence[Chunk]) -> None:
+        """Read the file; the chunks complete hits that are chunks of theirs."""
+        self._known = KnownChunks(chunks)
+        _ = self._loaded
+
+    def search(self, query: Query, k: int) -> list[Hit]:
+        """What the file has for the id of the query, in THE order of rankings."""
+        run, place_of = self._loaded
+        place = place_of.get(query.id.encode(errors="surrogatepass"))
+        if place is None:
+            return []
+        start, end = run.table.offsets[place : place + 2].tolist()
+        documents = run.table.documents.to_bytes_list(start, end)
+        scores = run.table.values[start:end].tolist()
+        order = RankingRule(depth=k).order(documents, scores)
+        return [
+            self._known.completed(Hit(documents[row].decode(), scores[row], rank))
+            for rank, row in enumerate(order, start=1)
+        ]
+
+    @cached_property
+    def _loaded(self) -> tuple[Run, dict[bytes, int]]:
+        """The run, and where in it a query stands."""
+        try:
+            run = Run.load(self.path, lenient=self.lenient)
+        except DataError as error:
+            raise ProviderError(str(error)) from None
+        queries = run.table.queries
+        return run, {
+            name: place for place, name in enumerate(queries.to_bytes_list(0, len(queries)))
+        }

@@ -1,0 +1,68 @@
+"""A small benchmark of drinks, and how `berryeval eval` is called in tests."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from berryeval.benchmarks import Benchmark, write_benchmark
+from berryeval.cli.app import build_app, run
+from berryeval.records import Anchor, Document, Judgment, Query
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+TEA = "# Tea\n\nTea is steeped.\n\n## Green tea\n\nSteep green tea at 80 degrees.\n"
+COFFEE = "# Coffee\n\nBeans are ground and brewed.\n\n## Espresso\n\nNine bar press the water.\n"
+WATER = "# Water\n\nWater boils at 100 degrees, and less on a mountain.\n"
+
+DRINKS = Benchmark(
+    "drinks",
+    (Document("tea", TEA), Document("coffee", COFFEE), Document("water", WATER)),
+    (
+        Query("q1", "How hot is green tea?", category="factual", difficulty="easy"),
+        Query("q2", "What pressure has espresso?", category="factual", difficulty="hard"),
+        Query("q3", "When does water boil?", category="conceptual", difficulty="easy"),
+        Query("q4", "zymurgy", category="conceptual", difficulty="hard"),
+    ),
+    (
+        Judgment("q1", Anchor(document="tea", section=("Tea", "Green tea")), 2),
+        Judgment("q1", Anchor(document="water"), 1),
+        Judgment("q2", Anchor(document="coffee", section=("Coffee", "Espresso")), 2),
+        Judgment("q3", Anchor(document="water"), 2),
+        Judgment("q4", Anchor(document="coffee"), 1),
+    ),
+    thresholds={"RR": 0.7},
+)
+
+
+def write_drinks(folder: Path) -> None:
+    """The benchmark as a folder `drinks`."""
+    write_benchmark(DRINKS, folder / "drinks")
+
+
+def berryeval(*arguments: str) -> int:
+    """The exit code of a command line."""
+    return run(build_app(), list(arguments))
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> str:
+    """What was printed, without times and white space at the ends of lines."""
+    text = re.sub(r"  +\d+\.\d(?= |$)", _masked, capsys.readouterr().out, flags=re.MULTILINE)
+    return re.sub(r" +$", "", text, flags=re.MULTILINE)
+
+
+def _masked(found: re.Match[str]) -> str:
+    return "#.#".rjust(len(found[0]))
+
+
+def data_of(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """What is in the envelope."""
+    envelope = json.loads(capsys.readouterr().out)
+    assert envelope["schema_version"] == 1
+    assert envelope["command"] == "eval"
+    found: dict[str, Any] = envelope["data"]
+    return found

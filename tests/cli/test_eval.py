@@ -1,0 +1,304 @@
+"""`berryeval eval`: its texts, its JSON, its exit codes."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.eval_world import berryeval, data_of, printed, write_drinks
+
+GOLDEN = Path(__file__).parents[1] / "data" / "eval"
+DRINKS = ("eval", "--benchmarks", "drinks", "--output", "run")
+BM25 = (*DRINKS, "--providers", "bm25")
+TWO = (*DRINKS, "--providers", "bm25", "bm25:fixed-5", "--metrics", "nDCG@10,P@1", "RR")
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_with_drinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in list(os.environ):
+        if name.startswith("BERRYEVAL_") and name != "BERRYEVAL_BACKEND":
+            monkeypatch.delenv(name)
+    write_drinks(tmp_path)
+
+
+def golden(name: str) -> str:
+    """What should be printed."""
+    return (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    """Providers as rows, measures as columns with intervals, times, outcomes, and the places."""
+    assert berryeval(*TWO) == 0
+    assert printed(capsys) == golden("table")
+
+
+def test_groups_of_queries(capsys: pytest.CaptureFixture[str]) -> None:
+    """A table per group."""
+    assert berryeval(*TWO, "--by", "category") == 0
+    assert printed(capsys) == golden("by-category")
+
+
+def test_where_it_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    """The worst queries with what was returned, its grades, and what was wanted."""
+    assert berryeval(*TWO, "--where-it-fails", "2") == 0
+    assert printed(capsys) == golden("where-it-fails")
+
+
+def test_where_it_fails_without_a_number(capsys: pytest.CaptureFixture[str]) -> None:
+    """Three queries, and the next flag is a flag."""
+    assert berryeval(*BM25, "--where-it-fails", "--json") == 0
+    (provider,) = data_of(capsys)["benchmarks"][0]["providers"]
+    worst = provider["where_it_fails"]
+    assert worst[0]["query"]["id"] == "q4"
+    assert len(worst) == 3
+    assert worst[0]["missed"] == [{"target": "'coffee'", "grade": 1}]
+
+
+def test_the_command_of_the_template(capsys: pytest.CaptureFixture[str]) -> None:
+    """The bundled template runs by its documented command; words decide, and that is said."""
+    command = (
+        "eval --benchmarks rag-template --providers bm25 "
+        "--metrics ndcg_at_5 ndcg_at_10 precision_at_5 recall_at_10 --limit 10"
+    )
+    assert berryeval(*command.split()) == 0
+    text = printed(capsys)
+    assert text.startswith(
+        "rag-template: 10 queries, 20 hits each; relevance decided by token-fallback\n"
+    )
+    assert "provider  nDCG@5            nDCG@10           P@5               R@10" in text
+    (folder,) = Path(".berryeval/runs").iterdir()
+    assert folder.name.endswith("-rag-template")
+    assert (folder / "manifest.json").exists()
+
+
+def test_the_alias(capsys: pytest.CaptureFixture[str]) -> None:
+    """`evaluate` is the same command."""
+    assert berryeval("evaluate", *BM25[1:], "--json") == 0
+    assert data_of(capsys)["benchmarks"][0]["queries"] == 4
+
+
+def test_the_envelope(capsys: pytest.CaptureFixture[str]) -> None:
+    """Everything in full precision: the plan, scores with intervals, times, outcomes, groups."""
+    assert berryeval(*TWO, "--json", "--by", "difficulty", "--limit", "3") == 0
+    data = data_of(capsys)
+    assert data["folder"] == "run"
+    assert data["passed"] is True
+    assert data["plan"]["limit"] == 3
+    (benchmark,) = data["benchmarks"]
+    first, second = benchmark["providers"]
+    assert (benchmark["benchmark"], benchmark["queries"], benchmark["k"]) == ("drinks", 3, 20)
+    assert first["scores"]["measures"]["nDCG@10"].keys() == {"value", "aggregate", "std", "ci", "n"}
+    assert set(first["latency_seconds"]) == {"p50", "p95", "p99", "max"}
+    assert first["outcomes"] == {"ok": 3}
+    assert set(second["groups"]) == {"easy", "hard"}
+    saved = json.loads(Path("run/drinks/bm25/scores.json").read_text())
+    mean = sum(saved["values"]["nDCG@10"]) / 3
+    assert first["scores"]["measures"]["nDCG@10"]["value"] == pytest.approx(mean, abs=1e-12)
+
+
+def test_a_threshold_that_is_met(capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 0."""
+    assert berryeval(*BM25, "--fail-below", "recall@10=0.5") == 0
+    assert "Quality threshold" not in capsys.readouterr().err
+
+
+def test_a_threshold_that_is_missed(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line of the log, the table all the same, and exit code 1."""
+    assert berryeval(*BM25, "-m", "AP", "--fail-below", "mrr=0.99", "P@1=0.1") == 1
+    out, err = capsys.readouterr()
+    assert "error: Quality threshold not met: RR=0.750 < 0.99 (bm25 on drinks)\n" in err
+    assert "P@1" not in err
+    assert out.splitlines()[2].split()[:4] == ["provider", "AP", "RR", "P@1"]
+
+
+def test_the_benchmarks_own_thresholds_are_shown_only(capsys: pytest.CaptureFixture[str]) -> None:
+    """They say what is expected; only who asks for it fails."""
+    assert berryeval(*DRINKS, "--providers", "bm25", "--filter", "category=conceptual") == 0
+    assert "the benchmark's own thresholds: RR 0.7\n" in capsys.readouterr().out
+
+
+def test_a_filter(capsys: pytest.CaptureFixture[str]) -> None:
+    """Only the queries that have it, by any case of letters, are asked."""
+    assert berryeval(*BM25, "--filter", "category=FACTUAL", "difficulty=hard", "--json") == 0
+    assert data_of(capsys)["benchmarks"][0]["queries"] == 1
+
+
+def test_the_log(capsys: pytest.CaptureFixture[str]) -> None:
+    """With --verbose every line of ours, and none of anybody else's."""
+    assert berryeval(*BM25, "--verbose", "--concurrency", "1") == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "info: Starting quality evaluation with 4 queries"
+    assert "info: Quality metrics: P@5=0.150, P@10=0.075, MRR=0.750" in lines
+    assert "warning: Query q4 returned no relevant results" in lines
+    queries = [line for line in lines if line.startswith("debug: Query q")]
+    assert len(queries) == 4
+    assert all(line.split(" results in ")[1].endswith("ms") for line in queries)
+    assert len(lines) == 7
+
+
+def test_the_log_by_a_variable(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`BERRYEVAL_LOG` says how much."""
+    monkeypatch.setenv("BERRYEVAL_LOG", "info")
+    assert berryeval(*BM25) == 0
+    err = capsys.readouterr().err
+    assert "info: Quality metrics: " in err
+    assert "debug: " not in err
+    monkeypatch.setenv("BERRYEVAL_LOG", "loud")
+    assert berryeval(*BM25) == 2
+    assert "BERRYEVAL_LOG must be one of debug, info, warning, error; found 'loud'" in (
+        capsys.readouterr().err
+    )
+
+
+def test_quiet(capsys: pytest.CaptureFixture[str]) -> None:
+    """The table, and nothing on stderr."""
+    assert berryeval(*BM25, "--quiet") == 0
+    out, err = capsys.readouterr()
+    assert not err
+    assert "results:" not in out
+    assert out.startswith("drinks: 4 queries")
+
+
+def test_logging_is_left_as_it_was() -> None:
+    """The command takes its handlers away again."""
+    ours, root = logging.getLogger("berryeval"), logging.getLogger()
+    before = (list(ours.handlers), list(root.handlers), ours.level)
+    assert berryeval(*BM25, "--verbose") == 0
+    assert (list(ours.handlers), list(root.handlers), ours.level) == before
+
+
+def test_a_provider_that_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    """The others are shown, why it failed is said, and the exit code is 3."""
+    Path("berryeval.yaml").write_text(
+        "benchmarks: [drinks]\nproviders:\n  - bm25\n  - name: away\n    type: postgres\n"
+        "    options: {dsn: 'postgresql://me:swordfish@127.0.0.1:9/db', mode: text}\n"
+        "run: {attempts: 1, timeout: 5}\n"
+    )
+    assert berryeval("eval", "--output", "run") == 3
+    out, err = capsys.readouterr()
+    row = next(line for line in out.splitlines() if line.startswith("away"))
+    assert row.split() == ["away", *["-"] * 8, "failed"]
+    assert "failed: away: " in out
+    assert "127.0.0.1" in out
+    assert "swordfish" not in out + err + Path("run/manifest.json").read_text()
+
+
+CANNOT: list[tuple[list[str], str]] = [
+    (["--providers", "bm52"], "unknown provider 'bm52'; did you mean bm25?"),
+    (["--providers", "bm25:fxed-400"], "did you mean fixed"),
+    (["--providers", "bm25", "--benchmarks", "technical-dosc"], "did you mean technical-docs?"),
+    (["--providers", "bm25", "--metrics", "ndgc@10"], "unknown measure 'ndgc@10'; did you mean"),
+    (["--providers", "bm25", "--fail-below", "ndgc=1"], "unknown measure 'ndgc'; did you mean"),
+    (["--providers", "bm25", "--fail-below", "AP"], "expected MEASURE=VALUE"),
+    (["--providers", "bm25", "--fail-below", "AP=nan"], "finite number, found nan"),
+    (["--providers", "bm25", "--filter", "category"], "--filter: expected NAME=VALUE"),
+    (["--providers", "bm25", "--filter", "category=x"], "there are conceptual, factual"),
+    (["--providers", "bm25", "--by", "colour"], "no query of drinks has a 'colour'"),
+    (["--providers", "bm25", "--k", "0"], "k: input should be greater than or equal to 1, found 0"),
+    (["--providers", "bm25", "--concurrency", "0"], "run.concurrency: input should be greater"),
+    (["--providers", "bm25", "--timeout", "-1"], "run.timeout: input should be greater than 0"),
+    (["--providers", "bm25", "--k", "ten"], "--k"),
+    (["--providers", "bm25", "bm25"], "two providers are called 'bm25'"),
+    (["--providers", "bm25", "--benchmarks", "drinks", "./drinks"], "two benchmarks are called"),
+    (["--providers", "bm25", "--where-it-fails", "0"], "--where-it-fails must be 1 or more"),
+    (["--providers", "bm25", "--quiet", "--verbose"], "choose one of --quiet and --verbose"),
+    (["--providers", "bm25", "--output", "drinks/queries.jsonl"], "found a file"),
+    (["--providers", "bm25", "--config", "nowhere.yaml"], "nowhere.yaml: no such file"),
+    (["--providers", "bm25", "--resume", "run"], "run: holds no run"),
+    (["--providers", "bm25", "--retry-errors"], "--retry-errors needs --resume"),
+    (["--providers", "bm25", "--resume", "run", "-m", "AP"], "leave out --metrics"),
+    (["--providers"], "no providers; give them with --providers"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "said"), CANNOT)
+def test_what_cannot_be_run(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line on stderr that says what to do, and exit code 2."""
+    resuming = "--resume" in arguments
+    first = [] if "--benchmarks" in arguments or resuming else ["--benchmarks", "drinks"]
+    arguments = arguments[2:] if resuming else arguments
+    assert berryeval("eval", *first, *arguments) == 2
+    out, err = capsys.readouterr()
+    lines = [line for line in err.splitlines() if not line.startswith("warning: Query")]
+    assert not out
+    assert len(lines) == 1
+    assert lines[0].startswith("error: ")
+    assert said in lines[0]
+
+
+def test_a_corpus_that_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+    """The file and what is wrong with it."""
+    Path("drinks/documents.jsonl").write_bytes(b'{"id": "tea", "text": "\xff"}\n')
+    assert berryeval(*BM25) == 2
+    err = capsys.readouterr().err
+    assert "documents.jsonl" in err
+    assert err.count("\n") == 1
+
+
+def test_a_missing_package(tmp_path: Path) -> None:
+    """The line to type, and exit code 2."""
+    script = (
+        "import sys; sys.modules['wordllama'] = None\n"
+        "from berryeval.cli.app import build_app, run\n"
+        "sys.exit(run(build_app(), sys.argv[1:]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "eval", "--benchmarks", "drinks", "--providers", "dense"],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "pip install 'berryeval[dense]'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_packages_that_log_stay_silent(tmp_path: Path) -> None:
+    """What others log never reaches the user, whoever sets logging up."""
+    script = (
+        "import logging, sys\n"
+        "from berryeval.cli.app import build_app, run\n"
+        "from berryeval.providers.bm25 import Bm25\n"
+        "index = Bm25.index\n"
+        "def noisy(self, chunks):\n"
+        "    logging.warning('noise'); logging.getLogger('bm25s').debug('more noise')\n"
+        "    index(self, chunks)\n"
+        "Bm25.index = noisy\n"
+        "sys.exit(run(build_app(), sys.argv[1:]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, *BM25], capture_output=True, text=True, check=False,
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert done.stderr == "warning: Query q4 returned no relevant results\n"
+
+
+def test_the_help_names_every_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--help` is complete, and its example runs."""
+    assert berryeval("eval", "--help") == 0
+    text = capsys.readouterr().out
+    for flag in (
+        "--benchmarks", "--providers", "--metrics", "--measures", "-m", "--k", "--limit",
+        "--filter", "--seed", "--concurrency", "--timeout", "--config", "--output", "--resume",
+        "--retry-errors", "--by", "--where-it-fails", "--fail-below", "--json", "--quiet",
+        "--verbose", "--baseline-doc",
+    ):  # fmt: skip
+        assert flag in text, flag
+
+
+def test_the_seed_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is a part of the plan."""
+    assert berryeval(*BM25, "--seed", "7", "--json") == 0
+    data: dict[str, Any] = data_of(capsys)
+    assert data["plan"]["seed"] == 7

@@ -1,0 +1,245 @@
+"""`berryeval eval` again: resumed, interrupted, and from a configuration."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.eval_world import berryeval, data_of, write_drinks
+
+CONFIG = """\
+benchmarks: [drinks]
+providers:
+  - bm25
+  - name: exact
+    type: bm25
+    options: {k1: 0.9}
+measures: [AP]
+limit: 2
+run: {concurrency: 2}
+"""
+SLOW = """\
+import sys, time
+from pathlib import Path
+from berryeval.cli.app import build_app, run
+from berryeval.providers import PROVIDERS, Provider
+from berryeval.records import Hit
+
+@PROVIDERS.register("slow")
+class Slow(Provider):
+    def search(self, query, k):
+        with open("asked.txt", "a") as stream:
+            stream.write(query.id + "\\n")
+        if not Path("fast").exists() and query.id != "q1":
+            time.sleep(30)
+        return [Hit("water", 1.0, doc_id="water")]
+
+sys.exit(run(build_app(), sys.argv[1:]))
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_with_drinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in list(os.environ):
+        if name.startswith("BERRYEVAL_") and name != "BERRYEVAL_BACKEND":
+            monkeypatch.delenv(name)
+    write_drinks(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send")
+def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
+    """Ctrl-C says in one line how to resume; what was answered is not asked again."""
+    command = [sys.executable, "-c", SLOW, "eval"]
+    start = ["--benchmarks", "drinks", "--providers", "slow", "--concurrency", "1"]
+    with subprocess.Popen(
+        [*command, *start, "--output", "run"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, cwd=tmp_path,
+    ) as process:  # fmt: skip
+        _wait_for_line(tmp_path / "run" / "drinks" / "slow" / "results.jsonl", '"q1"')
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert (out, err) == ("", "interrupted; to go on: berryeval eval --resume run\n")
+    (tmp_path / "fast").touch()
+    (tmp_path / "asked.txt").unlink()
+    done = subprocess.run(
+        [*command, "--resume", "run", "--json"], capture_output=True, text=True, check=True,
+        cwd=tmp_path,
+    )  # fmt: skip
+    (provider,) = json.loads(done.stdout)["data"]["benchmarks"][0]["providers"]
+    assert provider["outcomes"] == {"ok": 4}
+    assert "q1" not in (tmp_path / "asked.txt").read_text().splitlines()[1:]  # the first: warm-up
+
+
+def _wait_for_line(path: Path, text: str) -> None:
+    for _ in range(400):
+        if path.exists() and text in path.read_text():
+            return
+        time.sleep(0.05)
+    pytest.fail(f"{path} never said {text}")
+
+
+def test_a_run_is_resumed_by_its_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    """The plan comes from the manifest; nothing is asked again and the scores are the same."""
+    Path("berryeval.yaml").write_text(CONFIG)
+    assert berryeval("eval", "--output", "run", "--json") == 0
+    first = data_of(capsys)
+    journal = Path("run/drinks/exact/results.jsonl").read_bytes()
+    Path("berryeval.yaml").unlink()
+    assert berryeval("eval", "--resume", "run", "--json") == 0
+    assert data_of(capsys) == first
+    assert Path("run/drinks/exact/results.jsonl").read_bytes() == journal
+
+
+def test_the_same_output_goes_on_and_another_run_is_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A folder holds one run; its manifest is not replaced by another's."""
+    Path("berryeval.yaml").write_text(CONFIG)
+    assert berryeval("eval", "--output", "run") == 0
+    assert berryeval("eval", "--output", "run") == 0
+    manifest = Path("run/manifest.json").read_bytes()
+    capsys.readouterr()
+    assert berryeval("eval", "--output", "run", "--k", "3") == 2
+    assert "run: holds the run of another configuration" in capsys.readouterr().err
+    assert Path("run/manifest.json").read_bytes() == manifest
+
+
+def test_flags_win_over_variables_over_the_file(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each setting by itself, those of `run` too."""
+    Path("berryeval.yaml").write_text(CONFIG)
+    monkeypatch.setenv("BERRYEVAL_LIMIT", "3")
+    monkeypatch.setenv("BERRYEVAL_MEASURES", "RR P@5")
+    monkeypatch.setenv("BERRYEVAL_TIMEOUT", "7.5")
+    monkeypatch.setenv("BERRYEVAL_FILTER", "category=factual")
+    assert berryeval("eval", "--metrics", "nDCG@3", "--providers", "bm25", "--json") == 0
+    plan = data_of(capsys)["plan"]
+    assert plan["measures"] == ["nDCG@3"]
+    assert plan["limit"] == 3
+    assert plan["filter"] == {"category": "factual"}
+    assert [provider["name"] for provider in plan["providers"]] == ["bm25"]
+    assert (plan["run"]["timeout"], plan["run"]["concurrency"]) == (7.5, 2)
+
+
+def test_a_variable_that_cannot_be_used(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is named."""
+    Path("berryeval.yaml").write_text(CONFIG)
+    monkeypatch.setenv("BERRYEVAL_K", "many")
+    assert berryeval("eval") == 2
+    assert capsys.readouterr().err.startswith("error: BERRYEVAL_K: k: ")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("measures: [AP]", "measure: [AP]", "berryeval.yaml:7: unknown key 'measure'; did you"),
+        ("limit: 2", "limit: two", "berryeval.yaml:8: limit: "),
+        ("limit: 2", "limit: [2", "berryeval.yaml:9: not valid YAML"),
+        ("type: bm25", "tpye: bm25", "berryeval.yaml:5: unknown key 'providers[1].tpye'; did you"),
+        ("{k1: 0.9}", "{kk1: 0.9}", "provider 'bm25' has no option 'kk1'; did you"),
+        ("[drinks]", "[{sorce: drinks}]", "berryeval.yaml:1: unknown key 'benchmarks[0].sorce'"),
+        ("[drinks]", "[{source: drinks, format: bier}]", "unknown loader 'bier'; did you mean"),
+        ("[drinks]", "drinks", "berryeval.yaml:1: benchmarks: "),
+        ("concurrency: 2", "concurrency: 0", "berryeval.yaml:9: run.concurrency: "),
+    ],
+)  # fmt: skip
+def test_a_configuration_that_cannot_be_used(
+    before: str, after: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """File, line, key, and what was expected, in one line; exit code 2."""
+    assert before in CONFIG
+    Path("berryeval.yaml").write_text(CONFIG.replace(before, after))
+    assert berryeval("eval") == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_configuration_elsewhere(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its paths begin where it lies."""
+    Path("berryeval.yaml").write_text(CONFIG)
+    Path("below").mkdir()
+    monkeypatch.chdir("below")
+    assert berryeval("eval", "--config", "../berryeval.yaml", "--json") == 0
+    assert data_of(capsys)["benchmarks"][0]["benchmark"] == "drinks"
+
+
+def test_secrets_come_again_from_the_configuration(capsys: pytest.CaptureFixture[str]) -> None:
+    """A secret that was written out is not in the folder; without the file it is missed by name."""
+    text = CONFIG.replace("    options: {k1: 0.9}\n", "").replace(
+        "type: bm25",
+        "type: postgres\n    options: {dsn: 'postgresql://me:swordfish@127.0.0.1:9/d'}",
+    )
+    Path("berryeval.yaml").write_text(text + "  \n")
+    assert berryeval("eval", "--output", "run") == 3
+    assert "swordfish" not in Path("run/manifest.json").read_text()
+    capsys.readouterr()
+    assert berryeval("eval", "--resume", "run") == 3
+    out, err = capsys.readouterr()
+    assert "127.0.0.1" in out
+    assert "swordfish" not in out + err
+    Path("berryeval.yaml").rename("other.yaml")
+    assert berryeval("eval", "--resume", "run") == 2
+    assert "the secrets of provider 'exact' are not kept there" in capsys.readouterr().err
+    assert berryeval("eval", "--resume", "run", "--config", "other.yaml") == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+@pytest.mark.parametrize("width", [60, 80, 140])
+def test_texts_fit_the_terminal(width: int, tmp_path: Path) -> None:
+    """On a terminal no line is longer than it is wide, and every number is still there."""
+    text = _on_a_terminal(tmp_path, COLUMNS=str(width))
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+    shown = plain[plain.index("drinks: 4 queries") :]
+    assert max(len(line.rstrip()) for line in shown.splitlines()) <= width
+    for expected in ("nDCG@10", "P@5", "R@10", "AP", "p99 ms", "bm25:fixed-5", "0.750*", "1 empty"):
+        assert expected in shown
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_the_best_is_bold_unless_colour_is_unwanted(tmp_path: Path) -> None:
+    """The mark behind the number is there either way."""
+    assert re.search(r"\x1b\[[0-9;]*1m0\.750\*", _on_a_terminal(tmp_path, COLUMNS="140"))
+    plain = _on_a_terminal(tmp_path, COLUMNS="140", NO_COLOR="1")
+    assert "0.750*" in plain
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", plain)
+
+
+def _on_a_terminal(folder: Path, **environment: str) -> str:
+    """What the command shows on a terminal, stdout and stderr together."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    command = "eval --benchmarks drinks --output run --providers bm25 bm25:fixed-5"
+    with subprocess.Popen(
+        [sys.executable, "-m", "berryeval", *command.split()], stdout=theirs, stderr=theirs,
+        cwd=folder, env={**os.environ, "TERM": "xterm-256color", **environment},
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        parts = []
+        while True:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:  # how Linux says that the other side is closed
+                break
+            if not part:
+                break
+            parts.append(part)
+        os.close(ours)
+    assert process.returncode == 0
+    return b"".join(parts).decode()

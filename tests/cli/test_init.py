@@ -1,0 +1,124 @@
+"""`berryeval init`, and the schema of what it writes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from berryeval.pipeline.plan import Plan
+from berryeval.pipeline.schema import config_schema
+from tests.cli.eval_world import COFFEE, TEA, berryeval, write_drinks
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_folder_of_documents(capsys: pytest.CaptureFixture[str]) -> None:
+    """The configuration, a table of questions made from titles, and a run that works at once."""
+    Path("my docs/hot").mkdir(parents=True)
+    Path("my docs/hot/tea.md").write_text(TEA)
+    Path("my docs/coffee.md").write_text(COFFEE)
+    assert berryeval("init", "my docs") == 0
+    assert capsys.readouterr().out == (
+        "written: berryeval.yaml\nwritten: questions.csv\n"
+        "written: .berryeval/berryeval.schema.json\n"
+        "next: replace the titles in questions.csv by questions of your users, then:\n"
+        "berryeval eval\n"
+    )
+    assert Path("questions.csv").read_text() == (
+        "query_id,question,doc_id,grade\nq1,Coffee,coffee,1\nq2,Tea,hot/tea,1\n"
+    )
+    assert berryeval("eval", "--quiet") == 0
+    assert capsys.readouterr().out.startswith("questions: 2 queries, 20 hits each\n")
+
+
+def test_nothing_is_replaced_unless_forced(capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that is there is named, and stays."""
+    Path("berryeval.yaml").write_text("mine")
+    assert berryeval("init") == 2
+    said = "error: berryeval.yaml: is there already; --force replaces it\n"
+    assert capsys.readouterr().err == said
+    assert Path("berryeval.yaml").read_text() == "mine"
+    assert berryeval("init", "--force") == 0
+    assert "technical-docs" in Path("berryeval.yaml").read_text()
+
+
+def test_a_benchmark_that_is_one_already(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is used as it is, also under the name of a bundled one."""
+    write_drinks(Path())
+    shutil.move("drinks", "technical-docs")
+    assert berryeval("init", "technical-docs") == 0
+    assert not Path("questions.csv").exists()
+    assert yaml.safe_load(Path("berryeval.yaml").read_text())["benchmarks"] == ["./technical-docs"]
+    capsys.readouterr()
+    assert berryeval("eval", "--quiet") == 0
+    assert capsys.readouterr().out.startswith("drinks: 4 queries")
+
+
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [("nowhere", "nowhere: no such file or folder"), ("empty", "empty: holds no documents")],
+)
+def test_what_holds_no_documents(
+    folder: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line, exit code 2, and nothing is written."""
+    Path("empty").mkdir()
+    assert berryeval("init", folder) == 2
+    assert said in capsys.readouterr().err
+    assert not Path("berryeval.yaml").exists()
+
+
+def test_every_comment_that_is_a_setting_can_be_used() -> None:
+    """What the comments offer is valid when the marks are taken away."""
+    assert berryeval("init") == 0
+    lines = Path("berryeval.yaml").read_text().splitlines()
+    settings = [line.replace("# ", "", 1) if _is_setting(line) else line for line in lines]
+    plan = Plan.model_validate(yaml.safe_load("\n".join(settings)))
+    assert plan.thresholds == {"R@10": 0.8}
+    assert [spec.label for spec in plan.providers][-1] == "our postgres"
+    assert plan.providers[-1].options["dsn"] == "${DATABASE_URL}"
+    assert plan.run.error_budget == 0.5
+    assert plan.filter == {"category": "factual"}
+
+
+def _is_setting(line: str) -> bool:
+    text = line.strip()
+    names = ("k:", "limit:", "filter:", "seed:", "thresholds:", "  R@10", "run:", "  concurrency",
+             "  timeout", "  attempts", "  error_budget", "- name", "  type", "  chunker",
+             "  options", "    dsn", "    mode", "- dense", "- hybrid")  # fmt: skip
+    return text.startswith("# ") and text[2:].startswith(names)
+
+
+def test_the_schema_is_the_published_one() -> None:
+    """docs/berryeval.schema.json is what `make docs` writes, and knows every setting."""
+    page = Path(__file__).parents[2] / "docs" / "berryeval.schema.json"
+    assert json.loads(page.read_text()) == config_schema()
+    assert set(config_schema()["properties"]) == set(Plan.model_fields)
+    assert berryeval("init") == 0
+    assert Path(".berryeval/berryeval.schema.json").read_text() == page.read_text()
+    first = Path("berryeval.yaml").read_text().splitlines()[0]
+    assert first == "# yaml-language-server: $schema=.berryeval/berryeval.schema.json"
+
+
+def test_the_schema_takes_what_we_take(tmp_path: Path) -> None:
+    """A starting configuration is valid by the schema, and a wrong key is not."""
+    import subprocess
+    import sys
+
+    assert berryeval("init") == 0
+    check = [
+        sys.executable, "-m", "check_jsonschema", "--schemafile",
+        ".berryeval/berryeval.schema.json", "berryeval.yaml",
+    ]  # fmt: skip
+    assert subprocess.run(check, check=False, cwd=tmp_path).returncode == 0
+    with Path("berryeval.yaml").open("a") as stream:
+        stream.write("measure: [AP]\n")
+    done = subprocess.run(check, check=False, cwd=tmp_path, capture_output=True)
+    assert done.returncode == 1

@@ -1,0 +1,122 @@
+"""A server that speaks the part of Qdrant's REST API that the provider uses.
+
+The collections are those of the Python client's local mode; only the wire is ours.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+from qdrant_client import QdrantClient, models
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEY = "hunter2secret"
+
+
+class Server(ThreadingHTTPServer):
+    """Remembers what it was asked, and can be told to fail."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.client = QdrantClient(":memory:")
+        self.asked: list[tuple[str, str, Any]] = []
+        self.answer: tuple[int, dict[str, str], bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One request."""
+
+    server: Server
+
+    def do_PUT(self) -> None:
+        """Make a collection, or add points to one."""
+        body = self.body()
+        name, rest = self.collection()
+        if self.refused("PUT", body):
+            return
+        if rest == "points":
+            points = [models.PointStruct(id=p["id"], vector=p["vector"]) for p in body["points"]]
+            self.server.client.upsert(name, points)
+            self.reply({"operation_id": 0, "status": "completed"})
+        else:
+            shape = models.VectorParams(**body["vectors"])
+            self.reply(self.server.client.create_collection(name, vectors_config=shape))
+
+    def do_POST(self) -> None:
+        """Search."""
+        body = self.body()
+        if self.refused("POST", body):
+            return
+        name, _ = self.collection()
+        found = self.server.client.query_points(
+            name, query=body["query"]["nearest"], limit=body["limit"], with_payload=False
+        )
+        points = [{"id": p.id, "version": 0, "score": p.score} for p in found.points]
+        self.reply({"points": points})
+
+    def do_DELETE(self) -> None:
+        """Delete a collection."""
+        if not self.refused("DELETE", None):
+            self.reply(self.server.client.delete_collection(self.collection()[0]))
+
+    def collection(self) -> tuple[str, str]:
+        """The name in the path, and what follows it."""
+        parts = self.path.partition("?")[0].split("/")
+        return parts[2], "/".join(parts[3:])
+
+    def body(self) -> Any:
+        """What was sent."""
+        return json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "null")
+
+    def refused(self, method: str, body: Any) -> bool:
+        """Whether the request was answered with an error."""
+        self.server.asked.append((method, self.path, body))
+        if self.server.answer is not None:
+            self.send(*self.server.answer)
+        elif self.headers.get("api-key") != KEY:
+            self.send(401, {}, b"Must provide an API key")
+        else:
+            return False
+        return True
+
+    def reply(self, result: Any) -> None:
+        """As Qdrant wraps it."""
+        self.send(200, {}, json.dumps({"result": result, "status": "ok", "time": 0.0}).encode())
+
+    def send(self, status: int, headers: dict[str, str], content: bytes) -> None:
+        """Write an answer."""
+        self.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(content))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is theirs
+        """Say nothing."""
+
+
+@contextmanager
+def qdrant_server() -> Iterator[Server]:
+    """The server, until the end of the block."""
+    with Server() as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+            server.client.close()

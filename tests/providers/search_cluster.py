@@ -1,0 +1,195 @@
+"""A server that speaks the part of Elasticsearch's and OpenSearch's API that is used.
+
+It keeps what it is sent, finds it by an index of terms (BM25 as Lucene has it) or by the cosine of
+vectors, and refuses what the real ones refuse: unknown fields, vectors of another length or without
+a direction, ids that are too long. What was not refreshed is not found.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.providers.loopback import Asked, Reply
+
+STOPWORDS = {"a", "an", "and", "are", "be", "for", "is", "of", "the", "to"}
+SEARCH_KEYS = {
+    "size", "_source", "track_total_hits", "track_scores", "query", "sort", "knn",
+}  # fmt: skip
+K1, B = 1.2, 0.75
+
+
+class RefusedError(Exception):
+    """A request that the real servers would not take."""
+
+    def __init__(self, status: int, kind: str, reason: str) -> None:
+        super().__init__(reason)
+        self.reply = Reply({"error": {"type": kind, "reason": reason}, "status": status}, status)
+
+
+@dataclass
+class Index:
+    """What one index holds; `seen` is what a search sees."""
+
+    fields: dict[str, Any]
+    settings: dict[str, Any]
+    documents: dict[str, dict[str, Any]] = field(default_factory=dict)
+    seen: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def vector_length(self) -> int:
+        """How many numbers its vectors have; 0 if it has none."""
+        found = self.fields.get("embedding", {})
+        return int(found.get("dims") or found.get("dimension") or 0)
+
+
+@dataclass
+class Cluster:
+    """The server; `answers` replaces what it would answer to a path that ends so."""
+
+    flavour: str = "elasticsearch"
+    indices: dict[str, Index] = field(default_factory=dict)
+    answers: dict[str, list[Any]] = field(default_factory=dict)
+
+    def __call__(self, asked: Asked) -> Any:
+        """The answer to a request."""
+        for ending, waiting in self.answers.items():
+            if asked.path.endswith(ending) and waiting:
+                return waiting.pop(0)
+        try:
+            return self._answer(asked)
+        except RefusedError as error:
+            return error.reply
+
+    def _answer(self, asked: Asked) -> Any:
+        name, _, action = asked.path.strip("/").partition("/")
+        if not name:
+            named = {"distribution": "opensearch"} if self.flavour == "opensearch" else {}
+            return {"name": "node", "version": {"number": "9.9.9", **named}}
+        if (asked.method, action) == ("PUT", ""):
+            return self._make(name, asked.body)
+        if name not in self.indices:
+            raise RefusedError(404, "index_not_found_exception", f"no such index [{name}]")
+        index = self.indices[name]
+        if (asked.method, action) == ("DELETE", ""):
+            del self.indices[name]
+            return {"acknowledged": True}
+        if (asked.method, action) == ("POST", "_bulk"):
+            return self._bulk(index, asked)
+        if (asked.method, action) == ("POST", "_refresh"):
+            index.seen = dict(index.documents)
+            return {"_shards": {"failed": 0}}
+        if (asked.method, action) == ("POST", "_search"):
+            return self._search(index, asked.body)
+        raise RefusedError(400, "illegal_argument_exception", f"no handler for {asked.path}")
+
+    def _make(self, name: str, body: Any) -> Any:
+        if name in self.indices or not re.fullmatch(r"[a-z][a-z0-9_-]*", name):
+            raise RefusedError(400, "invalid_index_name_exception", name)
+        fields = body["mappings"]["properties"]
+        settings = body["settings"]["index"]
+        vectors = {"elasticsearch": "dense_vector", "opensearch": "knn_vector"}[self.flavour]
+        for mapping in fields.values():
+            if mapping["type"] not in {"text", "integer", vectors}:
+                kind = mapping["type"]
+                raise RefusedError(400, "mapper_parsing_exception", f"No handler for type [{kind}]")
+            if mapping.get("analyzer", "english") not in {"english", "standard"}:
+                reason = f"analyzer [{mapping['analyzer']}] has not been configured in mappings"
+                raise RefusedError(400, "mapper_parsing_exception", reason)
+        self.indices[name] = Index(fields, settings)
+        return {"acknowledged": True, "index": name}
+
+    def _bulk(self, index: Index, asked: Asked) -> Any:
+        if asked.headers["content-type"] != "application/x-ndjson":
+            raise RefusedError(406, "media_type_header_exception", "expected application/x-ndjson")
+        if not asked.content.endswith(b"\n"):
+            raise RefusedError(400, "illegal_argument_exception", "must end with a newline")
+        lines = [json.loads(line) for line in asked.content.decode().splitlines()]
+        items = []
+        for action, document in zip(lines[::2], lines[1::2], strict=True):
+            name = action["index"]["_id"]
+            fault = _fault(index, name, document)
+            if fault is None:
+                index.documents[name] = document
+            error = {"error": {"type": "mapper_parsing_exception", "reason": fault}}
+            items.append({"index": {"_id": name, **(error if fault else {})}})
+        return {"errors": any("error" in item["index"] for item in items), "items": items}
+
+    def _search(self, index: Index, body: dict[str, Any]) -> Any:
+        unknown = set(body) - SEARCH_KEYS
+        if unknown:
+            raise RefusedError(400, "parsing_exception", f"unknown key {sorted(unknown)}")
+        query = body.get("query", {})
+        if "match" in query:
+            scores = _by_terms(index, query["match"]["body"]["query"])
+        elif self.flavour == "opensearch":
+            asked = query["knn"]["embedding"]
+            scores = _by_vector(index, asked["vector"], asked["k"])
+        else:
+            knn = body["knn"]
+            if not knn["k"] <= knn["num_candidates"] <= 10_000:
+                raise RefusedError(400, "illegal_argument_exception", "[num_candidates] is wrong")
+            scores = _by_vector(index, knn["query_vector"], knn["k"])
+        rows = sorted(scores, key=lambda name: (-scores[name], int(name)))
+        if "sort" in body:
+            assert body["sort"] == [{"_score": "desc"}, {"order": "desc"}]
+            rows.sort(key=lambda name: (-scores[name], -index.seen[name]["order"]))
+        hits = [{"_id": name, "_score": scores[name]} for name in rows[: body["size"]]]
+        return {"timed_out": False, "hits": {"hits": hits}}
+
+
+def terms(text: str, analyzer: str) -> list[str]:
+    """The terms of a text; "english" leaves some words out and endings away."""
+    words = re.findall(r"\w+", text.lower())
+    if analyzer == "standard":
+        return words
+    return [re.sub(r"(ions?|ing|s)$", "", word) for word in words if word not in STOPWORDS]
+
+
+def _fault(index: Index, name: str, document: dict[str, Any]) -> str | None:
+    if len(name.encode()) > 512:
+        return f"id [{name}] is too long"
+    if set(document) - set(index.fields):
+        return f"unknown fields {sorted(set(document) - set(index.fields))}"
+    vector = document.get("embedding")
+    if vector is None:
+        return None
+    if len(vector) != index.vector_length:
+        return f"has {len(vector)} dimensions, expected {index.vector_length}"
+    return None if any(vector) else "The [cosine] similarity does not support zero magnitude"
+
+
+def _by_terms(index: Index, text: str) -> dict[str, float]:
+    analyzer = index.fields["body"]["analyzer"]
+    counts = {name: Counter(terms(d["body"], analyzer)) for name, d in index.seen.items()}
+    mean = sum(c.total() for c in counts.values()) / (len(counts) or 1)
+    scores: dict[str, float] = {}
+    for term in terms(text, analyzer):
+        having = [name for name, count in counts.items() if count[term]]
+        idf = math.log(1 + (len(counts) - len(having) + 0.5) / (len(having) + 0.5))
+        for name in having:
+            times, length = counts[name][term], counts[name].total()
+            part = idf * times / (times + K1 * (1 - B + B * length / mean))
+            scores[name] = scores.get(name, 0.0) + part
+    return scores
+
+
+def _by_vector(index: Index, vector: list[float], k: int) -> dict[str, float]:
+    if len(vector) != index.vector_length or not any(vector):
+        raise RefusedError(400, "query_shard_exception", "the query vector has a wrong length")
+    scores = {}
+    for name, document in index.seen.items():
+        if "embedding" in document:
+            cosine = _dot(vector, document["embedding"])
+            cosine /= math.sqrt(_dot(vector, vector)) or 1.0
+            scores[name] = (1 + cosine / math.sqrt(_dot(*[document["embedding"]] * 2))) / 2
+    best = sorted(scores, key=lambda name: -scores[name])[:k]
+    return {name: scores[name] for name in best}
+
+
+def _dot(left: list[float], right: list[float]) -> float:
+    return math.fsum(a * b for a, b in zip(left, right, strict=True))

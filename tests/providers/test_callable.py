@@ -1,0 +1,270 @@
+"""The provider `callable`, and what `make_provider` takes instead of a name."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from berryeval.errors import ConfigurationError, ProviderError
+from berryeval.harness.runner import ask_all
+from berryeval.providers import Provider, make_provider
+from berryeval.providers.bm25 import Bm25
+from berryeval.providers.function import Function
+from berryeval.providers.hybrid import Hybrid
+from berryeval.records import Hit, Query
+from tests.providers.corpus import CHUNKS, query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from berryeval.harness.ranking import Ranking
+    from berryeval.records import Chunk
+
+
+def ids(text: str, k: int) -> list[str]:
+    """The first words of the text."""
+    return text.split()[:k]
+
+
+async def later(text: str, k: int) -> list[str]:
+    """The same, after a while."""
+    await asyncio.sleep(0)
+    return ids(text, k)
+
+
+def of_query(asked: Query, _: int) -> list[str]:
+    """The id of the query."""
+    return [asked.id]
+
+
+class Searcher:
+    """An object that wants the chunks first."""
+
+    def __init__(self) -> None:
+        self.chunks: Sequence[Chunk] = ()
+        self.closed = False
+
+    async def index(self, chunks: Sequence[Chunk]) -> None:
+        """Keep them."""
+        self.chunks = chunks
+
+    def __call__(self, text: str, k: int) -> list[tuple[str, float]]:
+        """Those with the text, all alike."""
+        return [(chunk.id, 1.0) for chunk in self.chunks if text in chunk.text][:k]
+
+    def close(self) -> None:
+        """Remember it."""
+        self.closed = True
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ["a", "b"],
+        [("a", 2.0), ("b", 1)],
+        [["a", 2.0], ["b", 1.0]],
+        {"a": 2.0, "b": 1.0},
+        [{"id": "a", "score": 2.0}, {"id": "b", "score": 1.0, "text": "t"}],
+        [Hit("a", 2.0), Hit("b", 1.0)],
+        iter(["a", "b"]),
+    ],
+)
+def test_every_shape_of_answer_is_taken(answer: Any) -> None:
+    """Ids, pairs, scores by id, dicts, hits, and whatever can be gone through."""
+    hits = make_provider(lambda _text, _k: answer).search(query("x"), 2)
+    assert [hit.id for hit in hits] == ["a", "b"]
+    assert all(isinstance(hit, Hit) for hit in hits)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (None, "expected a list of hits, found NoneType"),
+        ("abc", "expected a list of hits, found str 'abc'"),
+        ([1], "hit 1: expected a hit with an id, found int 1"),
+        (["a", ""], "hit 2: expected a hit with an id"),
+        ([("a", "b")], "hit 1 is none: could not convert"),
+        ([("a", float("nan"))], "the score must be finite, found nan"),
+        ([{"score": 1}], "hit 1 is none: has no 'id'"),
+    ],
+)
+def test_an_answer_that_is_none_is_described(answer: Any, message: str) -> None:
+    """As the error of the query it belongs to."""
+    with pytest.raises(ProviderError, match=message):
+        make_provider(lambda _text, _k: answer).search(query("x"), 2)
+
+
+def test_what_a_function_costs_is_kept() -> None:
+    """An answer may be an object with hits and cost."""
+
+    class Answer:
+        hits = ("a",)
+        cost = {"tokens": 3}  # noqa: RUF012 - never changed
+
+    rankings: list[Ranking] = []
+    ask_all(make_provider(lambda _text, _k: Answer()), [query("x")], 3, rankings.append)
+    assert [hit.id for hit in rankings[0].hits] == ["a"]
+    assert rankings[0].cost == {"tokens": 3}
+
+
+def test_a_known_chunk_completes_its_hit() -> None:
+    """An id alone gets text and document; a document's id is a document."""
+    provider = make_provider(ids)
+    provider.index(CHUNKS)
+    hits = provider.search(query("pool handbook other"), 3)
+    assert [(hit.id, hit.doc_id) for hit in hits] == [
+        ("pool", "handbook"), ("handbook", "handbook"), ("other", ""),
+    ]  # fmt: skip
+    assert hits[0].text == CHUNKS[-1].text
+
+
+@pytest.mark.parametrize(
+    ("function", "argument", "found"),
+    [(ids, "", "words"), (of_query, "", "q"), (lambda asked, _: [asked.id], "query", "q")],
+)
+def test_text_or_query_as_the_function_wants(
+    function: Callable[..., Any], argument: str, found: str
+) -> None:
+    """By annotation or by option."""
+    assert Function(function, argument).search(query("words"), 1)[0].id == found
+
+
+def test_an_object_gets_the_chunks_and_is_closed() -> None:
+    """Its `index` may be asynchronous too."""
+    searcher = Searcher()
+    with make_provider(searcher) as provider:
+        provider.index(CHUNKS)
+        assert [hit.id for hit in provider.search(query("thirty"), 9)] == ["tokens", "backup"]
+    assert searcher.closed
+
+
+def test_asynchronous_functions_share_one_loop() -> None:
+    """From threads, from a fusion, and where a loop runs already."""
+    loops: set[int] = set()
+
+    async def noting(text: str, k: int) -> list[str]:
+        loops.add(id(asyncio.get_running_loop()))
+        return await later(text, k)
+
+    with make_provider(noting) as provider, ThreadPoolExecutor(4) as threads:
+        texts = [f"text{number}" for number in range(40)]
+        found = list(threads.map(lambda text: provider.search(query(text), 1)[0].id, texts))
+        assert found == texts
+        fused = Hybrid([provider, make_provider(ids)])
+        assert fused.search(query("a b"), 2)[0].id == "a"
+
+        async def inside() -> list[Hit]:
+            return list(provider.search(query("a b"), 2))
+
+        assert [hit.id for hit in asyncio.run(inside())] == ["a", "b"]
+    assert len(loops) == 1
+
+
+def test_closing_ends_what_still_runs() -> None:
+    """A search that never ends is cancelled, and its caller hears of it."""
+    begun = threading.Event()
+
+    async def endless(_text: str, _k: int) -> list[str]:
+        begun.set()
+        await asyncio.sleep(3600)
+        return []
+
+    provider = make_provider(endless)
+    with ThreadPoolExecutor(1) as threads:
+        job = threads.submit(provider.search, query("x"), 1)
+        assert begun.wait(20)
+        provider.close()
+        with pytest.raises(BaseException) as caught:  # noqa: PT011 - which one depends on Python
+            job.result(20)
+    assert "Cancelled" in type(caught.value).__name__
+
+
+def test_a_function_is_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a module of the current folder, also inside an object."""
+    (tmp_path / "own_search_module.py").write_text(
+        "class Box:\n    @staticmethod\n    def find(text, k):\n        return [text] * k\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    provider = make_provider("callable", {"function": "own_search_module:Box.find"})
+    assert [hit.id for hit in provider.search(query("w"), 2)] == ["w", "w"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        ("", "find", "must be as 'module:object', found 'find'"),
+        (
+            "",
+            "no_such_module:find",
+            "there is no module 'no_such_module', neither",
+        ),
+        ("def find(t, k): ...", "MODULE:fnd", "there is no 'fnd' in .*; did you mean 'find'"),
+        (
+            "import no_such_package",
+            "MODULE:find",
+            "needs 'no_such_package', which is not",
+        ),
+        ("def find(:", "MODULE:find", r"cannot be imported \(SyntaxError"),
+        ("find = 3", "MODULE:find", "cannot be called, it is a int"),
+        (
+            "def find(text): ...",
+            "MODULE:find",
+            r"a function \(text, k\), found find\(text",
+        ),
+    ],
+)
+def test_a_function_that_cannot_be_used_is_said(
+    text: str, name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which module, which name, what is there."""
+    module = f"own_{abs(hash((text, name)))}"
+    (tmp_path / f"{module}.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    with pytest.raises(ConfigurationError, match=message):
+        make_provider("callable", {"function": name.replace("MODULE", module)})
+
+
+def test_what_a_function_was_made_with_is_not_shown() -> None:
+    """Arguments that are bound to it may be secret."""
+    secret = "canary-0c11d2"  # noqa: S105 - made up
+    provider = Function(partial(lambda text, _k, key: [text, key], key=secret))
+    assert secret not in repr(provider)
+    with pytest.raises(ConfigurationError, match=r"found partial\(text, key\)") as caught:
+        Function(partial(lambda text, *, key: [text, key], key=secret))
+    assert secret not in str(caught.value)
+
+
+def test_make_provider_takes_providers_and_classes() -> None:
+    """A provider is itself; a class is made with options."""
+    provider = Bm25()
+    assert make_provider(provider) is provider
+    made = make_provider(Bm25, {"k1": 0.9})
+    assert isinstance(made, Provider)
+    assert made == Bm25(k1=0.9)
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        (Bm25(), {"k1": 1.0}, "a provider that is made already has no option 'k1'; it takes none"),
+        (Bm25, {"k2": 1.0}, "provider 'Bm25' has no option 'k2'; it takes k1, b, stemmer"),
+        (3, {}, r"a function \(text, k\), .* found int"),
+        (None, {}, "found NoneType"),
+        (ids, {"arguments": "text"}, "no option 'arguments'; did you mean 'argument'"),
+        ("callable", {}, "function of callable is missing"),
+        (ids, {"argument": "both"}, "argument of callable must be one of"),
+    ],
+)
+def test_other_things_are_no_providers(source: Any, options: dict[str, Any], message: str) -> None:
+    """What was found, and what can be given."""
+    with pytest.raises(ConfigurationError, match=message):
+        make_provider(source, options)

@@ -1,0 +1,200 @@
+"""The cache of embeddings: nothing twice, nothing wrong, whatever happens to the file."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from berryeval.providers.embedders import query_vector, unit_vectors
+from berryeval.providers.embedders.cache import FILE_NAME, EmbeddingCache, default_folder
+from berryeval.providers.embedders.word_llama import WordLlama
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+@dataclass
+class Slow:
+    """An embedder that counts what it is asked."""
+
+    cache: str | None
+    model: str = "slow"
+    length: int = 4
+    asked: list[str] = field(default_factory=list)
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray[Any, Any]:
+        """A row that depends on the text, all zeros for an empty one."""
+        self.asked += texts
+        rows = np.zeros((len(texts), self.length if any(texts) else 1), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            if text:
+                draw = random.Random(text.encode(errors="surrogatepass"))
+                row[:] = [draw.gauss(0, 1) for _ in row]
+        return rows
+
+
+def test_nothing_is_embedded_twice(tmp_path: Path) -> None:
+    """Neither in one call nor in the next, nor by another process; the vectors are the same."""
+    texts = ["a", "b", "a", "", "ünï\ud800", "c" * 100_000]
+    first = Slow(str(tmp_path))
+    expected = unit_vectors(Slow(""), texts)
+    assert np.array_equal(unit_vectors(first, texts), expected)
+    assert first.asked == ["a", "b", "", "ünï\ud800", "c" * 100_000]
+    second = Slow(str(tmp_path))
+    assert np.array_equal(unit_vectors(second, [*texts, "d"])[:-1], expected)
+    assert second.asked == ["", "d"]  # what says nothing is not worth keeping
+    third = Slow(str(tmp_path))
+    assert np.array_equal(unit_vectors(third, texts), expected)
+    assert third.asked == [""]
+
+
+def test_another_model_has_other_vectors(tmp_path: Path) -> None:
+    """The key is of model and text; a model that changed its length is asked for all."""
+    unit_vectors(Slow(str(tmp_path)), ["a"])
+    other = Slow(str(tmp_path), model="other")
+    unit_vectors(other, ["a"])
+    assert other.asked == ["a"]
+    longer = Slow(str(tmp_path), length=6)
+    assert np.array_equal(
+        unit_vectors(longer, ["a", "b"]), unit_vectors(Slow("", length=6), ["a", "b"])
+    )
+
+
+def test_queries_are_always_embedded(tmp_path: Path) -> None:
+    """The time it takes is part of what is measured."""
+    embedder = Slow(str(tmp_path))
+    for _ in range(2):
+        unit_vectors(embedder, ["a"])
+        query_vector(embedder, "a")
+    assert embedder.asked == ["a", "a", "a"]
+
+
+def test_the_cache_can_be_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the option, or by the environment; for fast embedders it is."""
+    monkeypatch.setenv("BERRYEVAL_CACHE", str(tmp_path))
+    unit_vectors(Slow(""), ["a"])
+    unit_vectors(WordLlama(), ["a"])
+    assert not list(tmp_path.iterdir())
+    unit_vectors(Slow(None), ["a"])
+    assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]
+    monkeypatch.setenv("BERRYEVAL_CACHE", "")
+    embedder = Slow(None)
+    unit_vectors(embedder, ["a"])
+    assert embedder.asked == ["a"]
+
+
+def test_the_usual_place_is_that_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where caches lie, in a folder of our own."""
+    monkeypatch.delenv("BERRYEVAL_CACHE", raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
+    assert default_folder() == "/caches/berryeval"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", "/home/me")
+    assert default_folder() == "/home/me/.cache/berryeval"
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert default_folder() == "/home/me/Library/Caches/berryeval"
+
+
+@pytest.mark.parametrize("damage", ["text", "zeros", "middle", "cut"])
+def test_a_damaged_file_is_begun_anew(tmp_path: Path, damage: str) -> None:
+    """With a warning, and without a wrong vector."""
+    texts = [f"text {number}" for number in range(3000)]
+    expected = unit_vectors(Slow(str(tmp_path)), texts)
+    path = tmp_path / FILE_NAME
+    data = bytearray(path.read_bytes())
+    if damage == "text":
+        data = bytearray(b"this is no database" * 100)
+    elif damage == "zeros":
+        data = bytearray(len(data))
+        data[0] = 1
+    elif damage == "middle":
+        data[4096:] = random.Random(1).randbytes(len(data) - 4096)
+    else:
+        data = data[: len(data) // 2]
+    path.write_bytes(data)
+    with pytest.warns(RuntimeWarning, match=r"embeddings\.sqlite: .* damaged .*; begun anew"):
+        assert np.array_equal(unit_vectors(Slow(str(tmp_path)), texts), expected)
+    again = Slow(str(tmp_path))
+    assert np.array_equal(unit_vectors(again, texts), expected)
+    assert again.asked == []
+
+
+def test_a_vector_that_changed_on_disk_is_made_again(tmp_path: Path) -> None:
+    """Its checksum tells; the file itself is fine."""
+    expected = unit_vectors(Slow(str(tmp_path)), ["a", "b"])
+    with sqlite3.connect(tmp_path / FILE_NAME) as database:
+        database.execute("UPDATE vectors_1 SET vector = zeroblob(20)")
+    database.close()
+    embedder = Slow(str(tmp_path))
+    assert np.array_equal(unit_vectors(embedder, ["a", "b"]), expected)
+    assert embedder.asked == ["a", "b"]
+    unit_vectors(embedder, ["a", "b"])
+    assert embedder.asked == ["a", "b"]
+
+
+def test_a_place_that_cannot_be_written_costs_a_warning(tmp_path: Path) -> None:
+    """The work is done all the same; what stands there is left alone."""
+    (tmp_path / "file").write_text("mine")
+    embedder = Slow(str(tmp_path / "file"))
+    with pytest.warns(RuntimeWarning, match="the cache of embeddings cannot be used"):
+        vectors = unit_vectors(embedder, ["a"])
+    assert np.array_equal(vectors, unit_vectors(Slow(""), ["a"]))
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_another_database_is_left_alone(tmp_path: Path) -> None:
+    """A table of the same name and other columns is not ours."""
+    with sqlite3.connect(tmp_path / FILE_NAME) as database:
+        database.execute("CREATE TABLE vectors_1 (mine)")
+    database.close()
+    with pytest.warns(RuntimeWarning, match="cannot be used"):
+        assert unit_vectors(Slow(str(tmp_path)), ["a"]).any()
+    with sqlite3.connect(tmp_path / FILE_NAME) as database:
+        assert database.execute("SELECT mine FROM vectors_1").fetchall() == []
+    database.close()
+
+
+def test_threads_may_share_it(tmp_path: Path) -> None:
+    """Reading and writing the same texts at once."""
+    texts = [f"text {number}" for number in range(300)]
+    expected = unit_vectors(Slow(""), texts)
+
+    def embedded(number: int) -> bool:
+        part = slice(number * 10, number * 10 + 150)
+        return np.array_equal(unit_vectors(Slow(str(tmp_path)), texts[part]), expected[part])
+
+    with ThreadPoolExecutor(4) as threads:
+        assert all(threads.map(embedded, range(16)))
+
+
+WORK = """
+import sys
+from berryeval.providers.embedders import unit_vectors
+from tests.providers.test_embedding_cache import Slow
+for start in range(20):
+    unit_vectors(Slow(sys.argv[1]), [f"text {start * 20 + number}" for number in range(100)])
+"""
+
+
+def test_processes_may_share_it(tmp_path: Path) -> None:
+    """Each finds what the others made, and nobody waits in vain."""
+    workers = [
+        subprocess.Popen([sys.executable, "-W", "error", "-c", WORK, str(tmp_path)])
+        for _ in range(3)
+    ]
+    assert [worker.wait(120) for worker in workers] == [0, 0, 0]
+    texts = [f"text {number}" for number in range(480)]
+    embedder = Slow(str(tmp_path))
+    assert np.array_equal(unit_vectors(embedder, texts), unit_vectors(Slow(""), texts))
+    assert embedder.asked == []
+    assert EmbeddingCache(tmp_path).path == tmp_path / FILE_NAME

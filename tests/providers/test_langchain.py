@@ -1,0 +1,190 @@
+"""The provider `langchain`, with retrievers of the real package."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.vectorstores import InMemoryVectorStore
+
+from berryeval.errors import ConfigurationError, ProviderError
+from berryeval.providers import make_provider
+from berryeval.providers.dense import Dense
+from berryeval.providers.embedders import make_embedder, query_vector, unit_vectors
+from berryeval.providers.langchain import LangChain
+from tests.providers.corpus import CHUNKS, query
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from berryeval.records import Chunk
+
+ODD = ["", "a\x00b", "ünï", "{k} %s 'quoted'"]
+
+
+class ByWord(BaseRetriever):
+    """The documents with a word of the query."""
+
+    documents: list[Document]
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: Any, k: int = 9
+    ) -> list[Document]:
+        assert run_manager
+        words = query.lower().split()
+        found = [d for d in self.documents if any(w in d.page_content.lower() for w in words)]
+        return found[:k]
+
+    async def _aget_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+        assert run_manager
+        return self._get_relevant_documents(query, run_manager=run_manager)[::-1]
+
+
+class Vectors(Embeddings):
+    """Our embeddings, as LangChain calls them."""
+
+    def __init__(self) -> None:
+        self.embedder = make_embedder("wordllama")
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """A row per text."""
+        rows: list[list[float]] = unit_vectors(self.embedder, texts).tolist()
+        return rows
+
+    def embed_query(self, text: str) -> list[float]:
+        """One row."""
+        row: list[float] = query_vector(self.embedder, text).tolist()
+        return row
+
+
+def documents(chunks: Sequence[Chunk] = CHUNKS) -> list[Document]:
+    """The chunks as LangChain has them."""
+    return [Document(id=c.id, page_content=c.text, metadata={"source": c.doc_id}) for c in chunks]
+
+
+def by_word(chunks: Sequence[Chunk]) -> ByWord:
+    """A retriever of the chunks."""
+    return ByWord(documents=documents(chunks))
+
+
+def test_documents_become_hits() -> None:
+    """Id, text, source and metadata; the chunk adds its section. A retriever needs no name."""
+    with make_provider(ByWord(documents=documents())) as provider:
+        provider.index(CHUNKS)
+        hits = provider.search(query("thirty days"), 5)
+    assert [hit.id for hit in hits] == ["tokens", "backup"]
+    assert (hits[0].text, hits[0].doc_id, hits[0].section) == (
+        CHUNKS[0].text, "handbook", CHUNKS[0].section,
+    )  # fmt: skip
+
+
+def test_a_vector_store_finds_what_dense_finds() -> None:
+    """One that a function makes of the chunks, with our embeddings, asked for k."""
+
+    def made(chunks: Sequence[Chunk]) -> Any:
+        store = InMemoryVectorStore(Vectors())
+        store.add_documents(documents(chunks))
+        return store.as_retriever()
+
+    chunks = [chunk for chunk in CHUNKS if chunk.text]
+    plain = [type(chunk)(chunk.id, chunk.doc_id, chunk.text) for chunk in chunks]
+    dense = Dense()
+    dense.index(plain)
+    with LangChain(made, k_argument="k") as provider:
+        provider.index(plain)
+        for text in ("restoring lost data from a copy", "rate limit"):
+            expected = [hit.id for hit in dense.search(query(text), 5)]
+            assert [hit.id for hit in provider.search(query(text), 5)] == expected
+
+
+def test_the_asynchronous_method_is_called_on_request() -> None:
+    """It answers the other way round here, to be told apart; threads may share it."""
+    with (
+        LangChain(by_word, asynchronous=True) as provider,
+        ThreadPoolExecutor(4) as threads,
+    ):
+        provider.index(CHUNKS)
+        jobs = [threads.submit(provider.search, query("thirty"), 5) for _ in range(20)]
+        found = [[hit.id for hit in job.result()] for job in jobs]
+    assert found == [["backup", "tokens"]] * 20
+
+
+def test_metadata_says_id_score_and_place() -> None:
+    """Under the names that are given."""
+    metadata = {"key": 7, "relevance": 0.25, "file": "f", "start_index": 10}
+    retriever = ByWord(documents=[Document(page_content="some words", metadata=metadata)])
+    provider = LangChain(retriever, id="key", score="relevance", doc_id="file")
+    hit = provider.search(query("words"), 1)[0]
+    assert (hit.id, hit.score, hit.doc_id, hit.start, hit.end) == ("7", 0.25, "f", 10, 20)
+    assert hit.metadata == metadata
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_odd_texts_are_no_errors(text: str) -> None:
+    """They are passed on as they are."""
+    assert len(LangChain(ByWord(documents=documents())).search(query(text), 3)) <= 6
+
+
+def test_a_document_without_an_id_is_said() -> None:
+    """And what could be one."""
+    retriever = ByWord(documents=[Document(page_content="words", metadata={"name": "n"})])
+    with pytest.raises(
+        ProviderError, match=r"hit 1 has no id at metadata\['id'\]; there is 'name'"
+    ):
+        LangChain(retriever).search(query("words"), 1)
+
+
+class Odd:
+    """Has the method, and gives anything."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def invoke(self, _: str) -> Any:
+        """What it was made with."""
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (None, "langchain: expected a list, found NoneType"),
+        ("text", "langchain: expected a list, found str"),
+        ([3], "langchain: hit 1: expected a Document, found int 3"),
+        (
+            [Document(id="a", page_content="t", metadata={"score": "x"})],
+            "a finite number, found str",
+        ),
+    ],
+)
+def test_what_is_no_document_is_said(answer: Any, message: str) -> None:
+    """As the error of the query."""
+    with pytest.raises(ProviderError, match=message):
+        LangChain(Odd(answer)).search(query("x"), 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "retriever of langchain is missing; give it as 'module:object'"),
+        ({"retriever": 3}, "expected an object with 'invoke', or a function that makes one"),
+        ({"retriever": "no_such_module:r"}, "retriever of langchain: there is no module"),
+    ],
+)
+def test_what_is_no_retriever_is_refused(options: dict[str, Any], message: str) -> None:
+    """When the provider is made."""
+    with pytest.raises(ConfigurationError, match=message):
+        make_provider("langchain", options)
+
+
+def test_a_function_must_make_a_retriever() -> None:
+    """Before there is one, nothing can be searched."""
+    provider = LangChain(len)
+    with pytest.raises(ProviderError, match="there is no retriever yet"):
+        provider.search(query("x"), 1)
+    with pytest.raises(ProviderError, match="must return an object with 'invoke', found int"):
+        provider.index(CHUNKS)

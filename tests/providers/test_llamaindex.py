@@ -1,0 +1,140 @@
+"""The provider `llamaindex`, with stand-ins for the classes of the package, which is large.
+
+They have the attributes that `NodeWithScore`, `TextNode` and `BaseRetriever` of llama-index-core
+have and that the provider reads. Where the package is installed, its own are used as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+from berryeval.errors import ConfigurationError, ProviderError
+from berryeval.providers import make_provider
+from berryeval.providers.llamaindex import LlamaIndex
+from tests.providers.corpus import CHUNKS, query
+
+
+@dataclass
+class Node:
+    """What is read of a `TextNode`."""
+
+    node_id: str
+    text: str = ""
+    ref_doc_id: str | None = None
+    start_char_idx: int | None = None
+    end_char_idx: int | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Scored:
+    """What is read of a `NodeWithScore`."""
+
+    node: Any
+    score: float | None = None
+
+
+class Retriever:
+    """Gives what it was made with."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def retrieve(self, _: str) -> Any:
+        """At once."""
+        return self.answer
+
+    async def aretrieve(self, _: str) -> Any:
+        """Later, the other way round."""
+        return self.answer[::-1]
+
+
+NODES = [
+    Scored(Node("tokens", "words", "d", 3, 8, {"key": "k1", "file": "f"}), 0.75),
+    Scored(Node("other"), None),
+]
+
+
+def test_nodes_become_hits() -> None:
+    """Id, score, text, document, place and metadata; the chunk adds what it knows."""
+    with make_provider(Retriever(NODES)) as provider:
+        provider.index(CHUNKS)
+        first, second = provider.search(query("x"), 5)
+    assert (first.id, first.score, first.text, first.doc_id) == ("tokens", 0.75, "words", "d")
+    assert (first.start, first.end, first.section) == (3, 8, CHUNKS[0].section)
+    assert (second.id, second.score, second.doc_id) == ("other", 0.0, "")
+
+
+def test_metadata_says_id_and_document() -> None:
+    """Under the names that are given."""
+    hit = LlamaIndex(Retriever(NODES[:1]), id="key", doc_id="file").search(query("x"), 5)[0]
+    assert (hit.id, hit.doc_id) == ("k1", "f")
+
+
+def test_the_asynchronous_method_is_called_on_request() -> None:
+    """Also of a retriever that a function makes of the chunks."""
+    with LlamaIndex(lambda _: Retriever(NODES), asynchronous=True) as provider:
+        provider.index(CHUNKS)
+        assert [hit.id for hit in provider.search(query("x"), 5)] == ["other", "tokens"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "options", "message"),
+    [
+        (None, {}, "llamaindex: expected a list, found NoneType"),
+        ([3], {}, "llamaindex: hit 1: expected a NodeWithScore, found int 3"),
+        ([Scored(None)], {}, "hit 1: expected a NodeWithScore"),
+        ([Scored(Node("a"), float("nan"))], {}, "a finite number, found float nan"),
+        ([Scored(Node("a"))], {"id": "key"}, r"no id at metadata\['key'\]; there is nothing"),
+    ],
+)
+def test_what_is_no_node_is_said(answer: Any, options: dict[str, Any], message: str) -> None:
+    """As the error of the query."""
+    with pytest.raises(ProviderError, match=message):
+        LlamaIndex(Retriever(answer), **options).search(query("x"), 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "retriever of llamaindex is missing"),
+        ({"retriever": object()}, "expected an object with 'retrieve'"),
+    ],
+)
+def test_what_is_no_retriever_is_refused(options: dict[str, Any], message: str) -> None:
+    """When the provider is made."""
+    with pytest.raises(ConfigurationError, match=message):
+        make_provider("llama-index", options)
+
+
+@pytest.mark.skipif(
+    not find_spec("llama_index"), reason="llama-index-core, 200 MB, is not installed"
+)
+def test_the_real_classes_are_read() -> None:
+    """Those of the package, where it is there."""
+    from llama_index.core.retrievers import BaseRetriever
+    from llama_index.core.schema import (
+        NodeRelationship,
+        NodeWithScore,
+        QueryBundle,
+        RelatedNodeInfo,
+        TextNode,
+    )
+
+    class Fixed(BaseRetriever):  # type: ignore[misc]
+        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            node = TextNode(
+                id_="n", text=query_bundle.query_str, start_char_idx=1, end_char_idx=4,
+                relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id="d")},
+            )  # fmt: skip
+            return [NodeWithScore(node=node, score=0.5)]
+
+    for asynchronous in (False, True):
+        with LlamaIndex(Fixed(), asynchronous=asynchronous) as provider:
+            hit = provider.search(query("abc"), 1)[0]
+        assert (hit.id, hit.score, hit.text, hit.doc_id) == ("n", 0.5, "abc", "d")
+        assert (hit.start, hit.end) == (1, 4)

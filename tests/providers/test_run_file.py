@@ -1,0 +1,87 @@
+"""The provider `run-file`: rankings that were made elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from berryeval.errors import ConfigurationError, ProviderError
+from berryeval.providers import make_provider
+from berryeval.records import Query
+from berryeval.run import Run
+from tests.providers.corpus import CHUNKS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS = {"q1": {"pool": 1.0, "tokens": 3.5, "b": 1.0, "handbook": 2.0}, "q2": {"é x": 0.5}}
+
+
+@pytest.mark.parametrize("name", ["run.trec", "run.json", "run.parquet", "run.json.gz"])
+def test_every_format_gives_the_rankings(name: str, tmp_path: Path) -> None:
+    """By query id, in THE order, at most k; a query that is not there finds nothing."""
+    rows = ROWS if "trec" not in name else {"q1": ROWS["q1"]}
+    path = tmp_path / name
+    getattr(Run.from_dict(rows), f"to_{name.split('.')[1]}")(path)
+    with make_provider("run-file", {"path": str(path)}) as provider:
+        provider.index(CHUNKS)
+        hits = provider.search(Query("q1", "any"), 3)
+        assert provider.search(Query("q9", "any"), 3) == []
+        assert provider.search(Query("\ud800", "any"), 3) == []
+    assert [(hit.id, hit.score, hit.rank) for hit in hits] == [
+        ("tokens", 3.5, 1), ("handbook", 2.0, 2), ("pool", 1.0, 3),
+    ]  # fmt: skip
+    assert [hit.doc_id for hit in hits] == ["handbook"] * 3
+    assert hits[0].text == CHUNKS[0].text
+
+
+def test_the_order_of_the_lines_does_not_matter(tmp_path: Path) -> None:
+    """Scores decide, and among equals the higher id; the ranks of the file are not looked at."""
+    path = tmp_path / "run.trec"
+    path.write_text("q1 Q0 a 1 0.5 t\nq1 Q0 c 2 2 t\nq1 Q0 d 3 0.5 t\nq1 Q0 b 4 0.5 t\n")
+    hits = make_provider("run-file", {"path": str(path)}).search(Query("q1", ""), 3)
+    assert [hit.id for hit in hits] == ["c", "d", "b"]
+
+
+def test_it_works_without_chunks(tmp_path: Path) -> None:
+    """The ids are all there is, then."""
+    path = tmp_path / "run.json"
+    Run.from_dict(ROWS).to_json(path)
+    hits = make_provider("run", {"path": str(path)}).search(Query("q2", ""), 3)
+    assert [(hit.id, hit.text, hit.doc_id) for hit in hits] == [("é x", "", "")]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, r"run\.trec: "),
+        ("q1 Q0 a 1 high t\n", r"run\.trec:1: "),
+        ("q1 Q0 a 1 1.0 t\nq1 Q0 a 2 0.5 t\n", "'a'"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_said(
+    content: str | None, message: str, tmp_path: Path
+) -> None:
+    """Where and why; asking again would not help."""
+    path = tmp_path / "run.trec"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(ProviderError, match=message) as caught:
+        make_provider("run-file", {"path": str(path)}).index(CHUNKS)
+    assert not caught.value.passing
+
+
+def test_lenient_leaves_faulty_lines_out(tmp_path: Path) -> None:
+    """The rest is searched."""
+    path = tmp_path / "run.trec"
+    path.write_text("q1 Q0 a 1 high t\nq1 Q0 b 2 0.5 t\n")
+    options: dict[str, Any] = {"path": str(path), "lenient": True}
+    hits = make_provider("run-file", options).search(Query("q1", ""), 3)
+    assert [hit.id for hit in hits] == ["b"]
+
+
+def test_a_path_is_needed() -> None:
+    """There is nothing to guess."""
+    with pytest.raises(ConfigurationError, match="path of run-file is missing"):
+        make_provider("run-file")

@@ -1,0 +1,96 @@
+"""The embedder `sentence-transformers`, where the package is installed: with PyTorch, gigabytes."""
+
+from __future__ import annotations
+
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from berryeval.errors import ConfigurationError
+from berryeval.providers.dense import Dense
+from berryeval.providers.embedders import make_embedder, query_vector, unit_vectors
+from berryeval.records import Chunk
+from tests.providers.corpus import query
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(
+    not find_spec("sentence_transformers"),
+    reason="sentence-transformers, with PyTorch several gigabytes, is not installed",
+)
+WORDS = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "[MASK]",
+    "tokens",
+    "expire",
+    "backup",
+    "night",
+    "pool",
+]
+
+
+@pytest.fixture(scope="module")
+def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A BERT of two small layers with random weights."""
+    from sentence_transformers import SentenceTransformer
+    from tokenizers import BertWordPieceTokenizer
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about where their own modules moved
+        from sentence_transformers.models import Pooling, Transformer
+
+        folder = tmp_path_factory.mktemp("model")
+        (folder / "vocab.txt").write_text("\n".join(WORDS))
+        BertWordPieceTokenizer(str(folder / "vocab.txt")).save(str(folder / "tokenizer.json"))
+        config = BertConfig(
+            vocab_size=len(WORDS), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
+            intermediate_size=64,
+        )  # fmt: skip
+        BertModel(config).save_pretrained(folder / "bert")
+        tokenizer = BertTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
+        tokenizer.save_pretrained(folder / "bert")
+        parts = [Transformer(str(folder / "bert")), Pooling(32)]
+        SentenceTransformer(modules=parts, device="cpu").save(str(folder / "whole"))
+    return folder / "whole"
+
+
+def test_the_vectors_are_those_of_the_package(model_folder: Path) -> None:
+    """Also of odd texts; queries get their prefix."""
+    from sentence_transformers import SentenceTransformer
+
+    texts = ["tokens expire", "backup night", "", "ünï\ud800 \x00"]
+    options = {"model": str(model_folder), "device": "cpu", "query_prefix": "night ", "cache": ""}
+    embedder = make_embedder("sentence-transformers", options)
+    theirs = SentenceTransformer(str(model_folder), device="cpu").encode(texts[:2])
+    assert np.allclose(embedder.embed(texts)[:2], theirs, atol=1e-5)
+    expected = unit_vectors(embedder, ["night pool"])[0]
+    assert np.allclose(query_vector(embedder, "pool"), expected, atol=1e-5)
+
+
+def test_dense_search_works_with_it(model_folder: Path, tmp_path: Path) -> None:
+    """From several threads, and again with the vectors of the cache."""
+    options = {"model": str(model_folder), "device": "cpu", "cache": str(tmp_path)}
+    texts = ["tokens expire", "backup night", "pool"]
+    for _ in range(2):
+        provider = Dense("sentence-transformers", options)
+        provider.index([Chunk(text, "d", text) for text in texts])
+        with ThreadPoolExecutor(4) as threads:
+            jobs = [threads.submit(provider.search, query(text), 1) for text in texts * 5]
+        assert [job.result()[0].id for job in jobs] == texts * 5
+
+
+def test_a_model_that_is_none_is_said(tmp_path: Path) -> None:
+    """Which, and why."""
+    (tmp_path / "config.json").write_text("{}")
+    embedder = make_embedder("sentence-transformers", {"model": str(tmp_path), "cache": ""})
+    with pytest.raises(ConfigurationError, match=r"sentence-transformers: .* cannot be loaded"):
+        embedder.embed(["text"])
