@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from berryeval.errors import ProviderError, RunFailedError
+from berryeval.errors import (
+    ConfigurationError,
+    MissingDependencyError,
+    ProviderError,
+    RunFailedError,
+)
 from berryeval.harness.lifecycle import index_and_ask
 from berryeval.harness.policy import Policy
 from berryeval.providers import Provider
@@ -75,6 +80,20 @@ def test_a_provider_whose_index_fails_is_closed() -> None:
     with pytest.raises(RunFailedError, match=r"not yet \(tried 3 times\)"):
         asked(provider)
     assert provider.calls == [*["index 1"] * 3, "close"]
+
+
+@pytest.mark.parametrize("kind", [ConfigurationError, MissingDependencyError])
+def test_what_the_user_must_change_is_said_as_it_is(kind: type[Exception]) -> None:
+    """It is raised at once, and the provider is closed."""
+
+    class Unfinished(Recorded):
+        def index(self, chunks: Sequence[Chunk]) -> None:
+            raise kind(len(chunks))
+
+    provider = Unfinished()
+    with pytest.raises(kind):
+        asked(provider)
+    assert provider.calls == ["close"]
 
 
 def test_a_hopeless_run_is_closed_too() -> None:

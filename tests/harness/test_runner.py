@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from berryeval.errors import ConfigurationError, DataError, ProviderError, RunFailedError
@@ -165,6 +166,17 @@ def test_simple_answers_are_taken(answer: Any) -> None:
     """Ids, pairs and dicts are hits too."""
     rankings, _ = ask(lambda *_: answer, 1)
     assert [hit.id for hit in rankings["q0"].hits] == ["a", "b"]
+
+
+def test_scores_of_numpy_are_numbers() -> None:
+    """Whatever their width."""
+    answer = [Hit("a", np.float32(0.5)), Hit("b", np.int64(2)), Hit("c", np.float64(1.5))]  # type: ignore[arg-type]
+    rankings, _ = ask(lambda *_: answer, 1, k=3)
+    assert [(hit.id, hit.score) for hit in rankings["q0"].hits] == [
+        ("b", 2),
+        ("c", 1.5),
+        ("a", 0.5),
+    ]
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])

@@ -26,7 +26,9 @@ def benchmark(folder: Path, count: int, words: str = "apple pear plum fig") -> s
         documents=tuple(
             Document(f"d{n}", f"Number {n} is a {kinds[n % len(kinds)]}.") for n in range(count)
         ),
-        queries=tuple(Query(f"q{n}", f"number {n}") for n in range(count)),
+        queries=tuple(
+            Query(f"q{n}", f"number {n}", category=kinds[n % len(kinds)]) for n in range(count)
+        ),
         judgments=tuple(Judgment(f"q{n}", Anchor(document=f"d{n}"), 1) for n in range(count)),
     )
     be.write_benchmark(made, folder / "fruit")

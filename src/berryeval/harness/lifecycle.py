@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.errors import BerryEvalError, ProviderError, RunFailedError
+from berryeval.errors import (
+    BerryEvalError,
+    ConfigurationError,
+    MissingDependencyError,
+    ProviderError,
+    RunFailedError,
+)
 from berryeval.harness.loops import run_async
 from berryeval.harness.policy import Policy
 from berryeval.harness.runner import Asking, TooSlowError, said_by
@@ -36,7 +42,8 @@ def index_and_ask(
     """Let the provider index, ask it every query as `ask_all` does, and close it.
 
     An index that cannot be made is a `RunFailedError`, after as many attempts as the policy gives
-    to errors that can pass. What goes wrong at the end is logged: all was answered by then.
+    to errors that can pass; a setting that is wrong or a package that is missing stays what it is.
+    What goes wrong at the end is logged: all was answered by then.
     """
     run_async(_Life(provider, chunks, queries, k, record, policy or Policy()).all)
 
@@ -69,6 +76,8 @@ class _Life:
             except TooSlowError:
                 msg = f"the index was not made within {self.policy.index_timeout:g} s"
                 raise RunFailedError(msg) from None
+            except (ConfigurationError, MissingDependencyError):
+                raise  # it is not the provider that must change
             except Exception as caught:  # noqa: BLE001 - whatever a provider raises fails its run, not others
                 error = caught
             wait = self.policy.wait_before(attempt + 1, error, "index")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -83,6 +84,8 @@ def _as_hit(item: Any, place: int) -> Hit:
     if not isinstance(item, Hit) or not isinstance(item.id, str) or not item.id:
         msg = f"hit {place}: expected a hit with an id, found {type(item).__name__} {item!r:.80}"
         raise ProviderError(msg)
+    if not isinstance(item.score, int | float) and isinstance(item.score, numbers.Real):
+        item = replace(item, score=float(item.score))  # NumPy's numbers of other widths
     if isinstance(item.score, bool) or not isinstance(item.score, int | float):
         msg = f"hit {place} ({item.id!r}): expected a number as score, found {item.score!r:.80}"
         raise ProviderError(msg)
