@@ -85,7 +85,7 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
 def test_a_filter_that_nobody_passes_is_said(tmp_path: Path) -> None:
     """Before anything is run, with the values there are."""
     plan = plan_of(benchmark(tmp_path, 2), {"type": "scripted"}, filter={"text": "nothing"})
-    with pytest.raises(ConfigurationError, match="text=nothing; there are number 0, number 1"):
+    with pytest.raises(ConfigurationError, match="text=nothing; there are none"):
         results_of(plan, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

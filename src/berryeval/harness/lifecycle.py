@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.errors import BerryEvalError, ProviderError, RunFailedError
+from berryeval.errors import (
+    BerryEvalError,
+    ConfigurationError,
+    MissingDependencyError,
+    ProviderError,
+    RunFailedError,
+)
 from berryeval.harness.loops import run_async
 from berryeval.harness.policy import Policy
 from berryeval.harness.runner import Asking, TooSlowError, said_by
@@ -69,6 +75,8 @@ class _Life:
             except TooSlowError:
                 msg = f"the index was not made within {self.policy.index_timeout:g} s"
                 raise RunFailedError(msg) from None
+            except (ConfigurationError, MissingDependencyError):
+                raise
             except Exception as caught:  # noqa: BLE001 - whatever a provider raises fails its run, not others
                 error = caught
             wait = self.policy.wait_before(attempt + 1, error, "index")
