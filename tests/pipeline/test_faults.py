@@ -8,7 +8,7 @@ import pytest
 
 import tests.pipeline.scripted  # noqa: F401 - registers the provider
 from berryeval.pipeline.folder import RunFolder
-from berryeval.pipeline.run import failed_runs, run_plan
+from berryeval.pipeline.run import failed_queries, failed_runs, run_plan
 from tests.pipeline.worlds import benchmark, plan_of, results_of
 
 if TYPE_CHECKING:
@@ -55,7 +55,10 @@ def test_every_fault_is_the_outcome_of_its_query(tmp_path: Path) -> None:
     faults = {f"q{number}": kind for number, kind in enumerate(kinds)}
     spec = {"type": "scripted", "options": {"faults": faults}}
     plan = plan_of(source, spec, run={"timeout": 0.5, "attempts": 2}, measures=["RR", "R@5"])
-    result = results_of(plan, tmp_path / "run")["scripted:whole"]
+    results = run_plan(plan, RunFolder(tmp_path / "run"))
+    (result,) = results[0].providers
+    assert failed_queries(results) == len(ERRORS) + len(TIMEOUTS)
+    assert failed_runs(results) == []
     found = rankings(tmp_path / "run")
     for query, kind in faults.items():
         expected = "error" if kind in ERRORS else "timeout" if kind in TIMEOUTS else "ok"

@@ -98,7 +98,7 @@ def test_a_server_that_comes_back_costs_the_queries_of_the_outage(
         assert all(error.startswith("ProviderError: PostgreSQL at ") for error in errors)
         (result,) = run_plan(plan, RunFolder(tmp_path / "run"), retry_errors=True)
     (one,) = result.providers
-    assert one.outcomes == {"ok": 120}
+    assert one.outcomes == {"ok": 120}, one.warnings
     assert one.scores is not None
     assert one.scores.mean["RR"] == 1.0
     journal = next((tmp_path / "run").rglob("results.jsonl"))

@@ -20,16 +20,31 @@ def run_async(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     The loop that runs is left alone: the work gets one of its own in a thread of its own. When the
     wait for it is interrupted, the work is cancelled, and has ended when the interrupt is raised.
     """
+    if _is_loop_running():
+        outcome: T = _InThread(work).result()
+        return outcome
+    return _run_here(work)
+
+
+def _is_loop_running() -> bool:
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _run_here(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     import asyncio
 
     import anyio
 
     try:
-        asyncio.get_running_loop()
-    except RuntimeError:
         return anyio.run(work)
-    outcome: T = _InThread(work).result()
-    return outcome
+    except asyncio.CancelledError:  # by Ctrl-C alone; before Python 3.11 it comes as what it caused
+        raise KeyboardInterrupt from None
 
 
 def _hear_interrupt() -> None:

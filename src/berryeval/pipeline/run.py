@@ -37,7 +37,14 @@ if TYPE_CHECKING:
     from berryeval.records import Chunk, Query
     from berryeval.scores import Scores
 
-__all__ = ["BenchmarkResult", "Listener", "ProviderResult", "run_plan"]
+__all__ = [
+    "BenchmarkResult",
+    "Listener",
+    "ProviderResult",
+    "failed_queries",
+    "failed_runs",
+    "run_plan",
+]
 
 DEFAULT_CHUNKER: Final = "section"
 _FAILED: Final = ("error", "timeout")
@@ -330,3 +337,13 @@ def failed_runs(results: Sequence[BenchmarkResult]) -> list[RunFailedError]:
         for one in result.providers
         if one.failure
     ]
+
+
+def failed_queries(results: Sequence[BenchmarkResult]) -> int:
+    """How many queries ended in an error or a timeout, for exit codes."""
+    return sum(
+        one.outcomes.get(outcome, 0)
+        for result in results
+        for one in result.providers
+        for outcome in _FAILED
+    )
