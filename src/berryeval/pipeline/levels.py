@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.engine import value_of
 from berryeval.harness.journal import read_journal
-from berryeval.harness.ranking import fair_ranking
+from berryeval.hit_engine import evaluate_hits
 from berryeval.judged import JudgedHit, JudgedRanking
 from berryeval.measures import parse_measures
-from berryeval.pipeline.run import chunked, relevance_of, score
+from berryeval.pipeline.judging import relevance_of
+from berryeval.pipeline.run import chunked
 from berryeval.providers.base import hit_of
 
 if TYPE_CHECKING:
-    from berryeval.harness.ranking import Ranking
     from berryeval.pipeline.plan import Plan, ProviderSpec
     from berryeval.pipeline.run import BenchmarkResult, ProviderResult
-    from berryeval.records import Chunk
+    from berryeval.records import Chunk, Hit
 
 __all__ = ["TOP", "ideal_level", "missed_primaries", "random_level"]
 
@@ -44,19 +44,19 @@ def ideal_level(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> dic
 def random_level(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> dict[str, float]:
     """What chance alone reaches: the mean over rankings of sections that were drawn."""
     drawn = random.Random(plan.seed)  # noqa: S311 - nothing is secret here
+    relevance = relevance_of(result.benchmark, result.queries, chunks)
     totals: dict[str, float] = {}
     for _ in range(_DRAWS):
-        rankings = [_drawn_ranking(drawn, query.id, chunks, plan.depth) for query in result.queries]
-        scores = score(result.benchmark, result.queries, chunks, rankings, plan.scored, "random")
+        hits = {query.id: _drawn_hits(drawn, chunks, plan.depth) for query in result.queries}
+        scores = evaluate_hits(relevance, hits, plan.scored)
         for measure, value in scores.mean.items():
             totals[measure] = totals.get(measure, 0.0) + value / _DRAWS
     return totals
 
 
-def _drawn_ranking(drawn: random.Random, query: str, chunks: list[Chunk], depth: int) -> Ranking:
+def _drawn_hits(drawn: random.Random, chunks: list[Chunk], depth: int) -> list[Hit]:
     chosen = drawn.sample(chunks, min(depth, len(chunks)))
-    hits = [hit_of(chunk, 1.0 / rank, rank) for rank, chunk in enumerate(chosen, start=1)]
-    return fair_ranking(query, hits, depth, 0.0, 1)
+    return [hit_of(chunk, 1.0 / rank, rank) for rank, chunk in enumerate(chosen, start=1)]
 
 
 def missed_primaries(

@@ -8,7 +8,6 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from berryeval.benchmarks import load_benchmark
 from berryeval.chunkers import parse_chunker
 from berryeval.errors import (
     BerryEvalError,
@@ -20,6 +19,7 @@ from berryeval.harness.journal import Journal, read_journal
 from berryeval.harness.runner import ask_all
 from berryeval.hit_engine import evaluate_hits
 from berryeval.pipeline.folder import RunFolder, write_json_file
+from berryeval.pipeline.inputs import load_benchmarks
 from berryeval.pipeline.latency import Latency
 from berryeval.pipeline.log_lines import scored_and_said
 from berryeval.pipeline.redaction import Secrets, masked
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from berryeval.benchmarks import Benchmark
     from berryeval.harness.ranking import Ranking
-    from berryeval.pipeline.plan import BenchmarkSpec, Plan, ProviderSpec
+    from berryeval.pipeline.plan import Plan, ProviderSpec
     from berryeval.providers import Provider
     from berryeval.records import Chunk, Query
     from berryeval.scores import Scores
@@ -128,31 +128,16 @@ def run_plan(
     """
     secrets = Secrets()
     work = _Work(plan, folder, secrets, listener or _Silent(), retry_errors=retry_errors)
-    benchmarks = loaded or [_loaded(source) for source in plan.benchmarks]
+    benchmarks = loaded or load_benchmarks(plan)
     for spec in plan.providers:  # what cannot be made is said before anything is run
         work.made(spec).close()
         if spec.chunker:
             parse_chunker(spec.chunker)
-    _check_names(benchmarks)
     for benchmark in benchmarks:
         chosen_queries(benchmark, plan)
     hashes = {benchmark.name: benchmark.content_hash for benchmark in benchmarks}
     folder.write_manifest(plan, {"benchmarks": hashes})
     return [work.on_benchmark(benchmark) for benchmark in benchmarks]
-
-
-def _loaded(source: str | BenchmarkSpec) -> Benchmark:
-    if isinstance(source, str):
-        return load_benchmark(source)
-    return load_benchmark(source.source, format=source.format or None, **source.options)
-
-
-def _check_names(benchmarks: Sequence[Benchmark]) -> None:
-    names = [benchmark.name for benchmark in benchmarks]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice:
-        msg = f"two benchmarks are called {twice!r}; run them one by one, or rename one"
-        raise ConfigurationError(msg)
 
 
 class _Work:
@@ -309,17 +294,10 @@ def score(
     name: str,
 ) -> Scores:
     """The scores of rankings on the queries that were asked; a failed query scores 0."""
-    relevance = relevance_of(benchmark, queries, chunks)
+    asked = replace(benchmark, queries=tuple(queries), judgments=_about(benchmark, queries))
+    relevance = Relevance.of(asked, chunks=chunks)
     hits = {ranking.query_id: list(ranking.hits) for ranking in rankings}
     return replace(evaluate_hits(relevance, hits, measures), run_name=name)
-
-
-def relevance_of(
-    benchmark: Benchmark, queries: Sequence[Query], chunks: Sequence[Chunk]
-) -> Relevance:
-    """Who decides what is relevant to these queries."""
-    asked = replace(benchmark, queries=tuple(queries), judgments=_about(benchmark, queries))
-    return Relevance.of(asked, chunks=chunks)
 
 
 def _about(benchmark: Benchmark, queries: Sequence[Query]) -> Any:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.benchmarks.checks.naming import name_of
 from berryeval.harness.journal import read_journal
-from berryeval.pipeline.run import chunked, relevance_of, whole
+from berryeval.pipeline.judging import relevance_of
+from berryeval.pipeline.run import chunked, whole
 from berryeval.relevance.overlap import ANSWER_FIELDS
 
 if TYPE_CHECKING:
