@@ -34,7 +34,7 @@ def folder_for(plan: Plan, output: PathLike | None) -> RunFolder:
     if folder.path.exists() and not folder.path.is_dir():
         msg = f"{folder.path}: expected a folder, found a file"
         raise ConfigurationError(msg)
-    if folder.manifest_file.exists() and _asks_for(folder.read_manifest()["plan"]) != _asks_for(
+    if folder.manifest_file.exists() and _asks_for(folder.read_manifest().get("plan")) != _asks_for(
         masked(plan.model_dump(mode="json"))
     ):
         msg = (
@@ -45,9 +45,10 @@ def folder_for(plan: Plan, output: PathLike | None) -> RunFolder:
     return folder
 
 
-def _asks_for(plan: dict[str, Any]) -> dict[str, Any]:
+def _asks_for(plan: Any) -> dict[str, Any]:
     """What decides the answers: how patient a run is, and what it must reach, may change."""
-    return {name: value for name, value in plan.items() if name not in {"run", "thresholds"}}
+    known = plan if isinstance(plan, dict) else {}
+    return {name: value for name, value in known.items() if name not in {"run", "thresholds"}}
 
 
 def _new_folder(plan: Plan) -> Path:
