@@ -14,7 +14,7 @@ NATIVE := CMakeLists.txt CMakePresets.json $(shell find native -name '*.?pp')
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
 
-demo: $(VENV)/.demo  ## compare four providers on a bundled benchmark, one of them a real PostgreSQL
+demo: $(VENV)/.demo $(VENV)/.installed  ## compare four providers on a bundled benchmark, one of them a real PostgreSQL
 	@$(BIN)/python examples/demo.py
 
 test: lint types layers native-test pytest  ## everything that must pass before a change lands
@@ -55,7 +55,7 @@ docs: $(VENV)/.installed  ## write the pages that are made from the code
 	$(BIN)/python -m berryeval.providers.reference > docs/providers.md
 	$(BIN)/python -m berryeval.pipeline.schema > docs/berryeval.schema.json
 
-baseline: $(VENV)/.demo  ## measure the bundled providers again, and write docs/baseline.md
+baseline: $(VENV)/.demo $(VENV)/.installed  ## measure the bundled providers again, and write docs/baseline.md
 	$(BIN)/berryeval eval --benchmarks technical-docs spring-boot --providers bm25 dense hybrid \
 	  --baseline-doc docs/baseline.md
 
@@ -80,11 +80,11 @@ $(VENV)/.installed: $(VENV)/.made $(MODULES) pyproject.toml src/berryeval/__init
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
+# After .installed, if both are to be made: two pips must not work in one environment at once.
 $(VENV)/.demo: $(VENV)/.made pyproject.toml | $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --editable '.[dense,postgres]'
+	$(BIN)/python -m pip install --quiet --group demo
 	@touch $@
 
-# After .installed, if both are to be made: two pips must not work in one environment at once.
 $(VENV)/.bench: $(VENV)/.made pyproject.toml | $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group bench
 	@touch $@

@@ -121,6 +121,8 @@ def test_records_are_frozen() -> None:
          "queries[3]: an anchor with a chunk has no section, span or quote"),
         (Judgment, {"query_id": "q", "target": {"quote": 1}, "grade": 1},
          "queries[3].target.quote: expected a string, found number 1"),
+        (Judgment, {"query_id": "q", "target": "", "grade": 1},
+         "queries[3].target: an anchor needs a chunk, a document or a quote"),
         (Judgment, {"query_id": "q", "target": "c", "grade": "high"},
          "queries[3].grade: expected a number, found string 'high'"),
         (Judgment, {"query_id": "q", "target": "c", "grade": float("nan")},

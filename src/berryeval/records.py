@@ -51,7 +51,7 @@ def _section(value: Any, where: str) -> Section:
 
 def _anchor(value: Any, where: str) -> Anchor:
     """An object, or a string, which is the id of a chunk."""
-    return Anchor(chunk=value) if isinstance(value, str) else Anchor.from_json(value, where)
+    return Anchor.from_json({"chunk": value} if isinstance(value, str) else value, where)
 
 
 def _free(**options: Any) -> Any:

@@ -45,8 +45,16 @@ def test_covering_is_mutual_and_needs_a_shared_character(
     rule = CoverageRule(share)
     shared = len(set(range(*one)) & set(range(*other)))
     shorter = min(one[1] - one[0], other[1] - other[0])
-    assert rule.covers(one, other) == (shared > 0 and shared >= share * shorter)
+    assert rule.covers(one, other) == (shared > 0 and shared / shorter >= share)
     assert rule.covers(one, other) == rule.covers(other, one)
+
+
+@pytest.mark.parametrize("percent", range(1, 101))
+def test_exactly_the_share_is_enough(percent: int) -> None:
+    """A share of so many percent is reached by as many of 100 characters, and not by one less."""
+    rule = CoverageRule(percent / 100)
+    assert rule.covers((0, 100), (100 - percent, 300))
+    assert not rule.covers((0, 100), (101 - percent, 301))
 
 
 @pytest.mark.parametrize("share", [0.0, -0.1, 1.01, float("nan")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from berryeval.benchmarks import Benchmark, write_benchmark
@@ -11,9 +12,9 @@ from berryeval.cli.app import build_app, run
 from berryeval.records import Anchor, Document, Judgment, Query
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pytest
+
+GOLDEN = Path(__file__).parents[1] / "data" / "eval"
 
 TEA = "# Tea\n\nTea is steeped.\n\n## Green tea\n\nSteep green tea at 80 degrees.\n"
 COFFEE = "# Coffee\n\nBeans are ground and brewed.\n\n## Espresso\n\nNine bar press the water.\n"
@@ -51,7 +52,12 @@ def berryeval(*arguments: str) -> int:
 
 def printed(capsys: pytest.CaptureFixture[str]) -> str:
     """What was printed, without times and white space at the ends of lines."""
-    text = re.sub(r"  +\d+\.\d(?= |$)", _masked, capsys.readouterr().out, flags=re.MULTILINE)
+    return without_times(capsys.readouterr().out)
+
+
+def without_times(text: str) -> str:
+    """A text with marks in place of times, and no white space at the ends of lines."""
+    text = re.sub(r"  +\d+\.\d(?= |$)", _masked, text, flags=re.MULTILINE)
     return re.sub(r" +$", "", text, flags=re.MULTILINE)
 
 

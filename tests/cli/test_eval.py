@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.eval_world import berryeval, data_of, printed, write_drinks
+from tests.cli.eval_world import GOLDEN, berryeval, data_of, printed, write_drinks
 
-GOLDEN = Path(__file__).parents[1] / "data" / "eval"
 DRINKS = ("eval", "--benchmarks", "drinks", "--output", "run")
 BM25 = (*DRINKS, "--providers", "bm25")
 TWO = (*DRINKS, "--providers", "bm25", "bm25:fixed-5", "--metrics", "nDCG@10,P@1", "RR")
@@ -129,6 +128,12 @@ def test_a_filter(capsys: pytest.CaptureFixture[str]) -> None:
     """Only the queries that have it, by any case of letters, are asked."""
     assert berryeval(*BM25, "--filter", "category=FACTUAL", "difficulty=hard", "--json") == 0
     assert data_of(capsys)["benchmarks"][0]["queries"] == 1
+
+
+def test_measures_that_would_look_deeper(capsys: pytest.CaptureFixture[str]) -> None:
+    """A cutoff below which nothing was asked for is said."""
+    assert berryeval(*BM25, "--k", "5", "-m", "nDCG@5", "nDCG@10", "AP") == 0
+    assert "note: nDCG@10 would look at more than the 5 hits\n" in capsys.readouterr().out
 
 
 def test_the_log(capsys: pytest.CaptureFixture[str]) -> None:

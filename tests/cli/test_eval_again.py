@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.eval_world import berryeval, data_of, write_drinks
+from tests.cli.eval_world import GOLDEN, berryeval, data_of, without_times, write_drinks
 
 CONFIG = """\
 benchmarks: [drinks]
@@ -209,6 +209,15 @@ def test_texts_fit_the_terminal(width: int, tmp_path: Path) -> None:
     assert max(len(line.rstrip()) for line in shown.splitlines()) <= width
     for expected in ("nDCG@10", "P@5", "R@10", "AP", "p99 ms", "bm25:fixed-5", "0.750*", "1 empty"):
         assert expected in shown
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_a_narrow_terminal(tmp_path: Path) -> None:
+    """Intervals stand below their values, times and outcomes in a table of their own."""
+    text = _on_a_terminal(tmp_path, COLUMNS="80")
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).replace("\r\n", "\n")
+    shown = without_times(plain[plain.index("drinks: 4 queries") :])
+    assert shown == (GOLDEN / "narrow.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")

@@ -78,7 +78,7 @@ def server() -> Iterator[OwnPostgres]:
         made.stop()
 
 
-@pytest.mark.parametrize("attempts", [1, 100])
+@pytest.mark.parametrize("attempts", [1, 200])  # a busy machine starts servers slowly
 def test_a_server_that_comes_back_costs_the_queries_of_the_outage(
     tmp_path: Path, server: OwnPostgres, attempts: int
 ) -> None:

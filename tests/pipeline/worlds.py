@@ -56,7 +56,8 @@ def results_of(plan: Plan, folder: Path, **options: Any) -> dict[str, ProviderRe
 def program(plan: Plan, folder: Path, instead: str = "") -> list[str]:
     """A program that carries the plan out in a process of its own, or does something else."""
     lines = (
-        "import json, sys",
+        "import json, logging, sys",
+        "logging.disable(logging.WARNING)",
         "import tests.pipeline.scripted",
         "from berryeval.pipeline.folder import RunFolder",
         "from berryeval.pipeline.plan import Plan",

@@ -35,4 +35,4 @@ class CoverageRule:
         """Whether the chunk covers the target; both are `(start, end)` of one document."""
         shared = min(chunk[1], target[1]) - max(chunk[0], target[0])
         shorter = min(chunk[1] - chunk[0], target[1] - target[0])
-        return shared > 0 and shared >= self.share * shorter
+        return shared > 0 and shared / shorter >= self.share  # a product may be rounded up

@@ -58,7 +58,6 @@ def build_app() -> App:
     lists.command("berryeval.cli.list_measures:measures", help="Show every measure.")
     lists.command("berryeval.cli.list_benchmarks:benchmarks", help="Show the bundled benchmarks.")
     lists.command("berryeval.cli.list_benchmarks:formats", help="Show the formats of benchmarks.")
-    lists.command("berryeval.cli.list_providers:providers", help="Show every provider.")
     app.command(lists)
     app.command("berryeval.cli.validate:validate", help="Check a benchmark for faults.")
     app.command("berryeval.cli.inspect:inspect", help="Show what is in a benchmark.")

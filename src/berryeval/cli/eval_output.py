@@ -69,6 +69,14 @@ def _print_legend(
 ) -> None:
     marks = "* best of its column; " if len(result.providers) > 1 else ""
     print_indented(screen, f"{marks}with each value its 95 % interval", 0, style="dim")
+    deeper = [
+        str(measure)
+        for measure in parse_measures(view.plan.scored)
+        if (measure.params.get("cutoff") or 0) > view.plan.depth
+    ]
+    if deeper:
+        text = f"note: {', '.join(deeper)} would look at more than the {view.plan.depth} hits"
+        print_indented(screen, text, 0, style="yellow")
     least = result.benchmark.thresholds
     if least and not view.plan.thresholds:
         shown = ", ".join(

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.engine import value_of
 from berryeval.harness.journal import read_journal
+from berryeval.hit_engine import evaluate_hits
 from berryeval.judged import JudgedHit, JudgedRanking
 from berryeval.measures import parse_measures
+from berryeval.pipeline.judging import relevance_of
 from berryeval.pipeline.run import chunked
-from berryeval.pipeline.scoring import relevance_of, score
 from berryeval.providers.base import hit_of
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def random_level(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> di
     totals: dict[str, float] = {}
     for _ in range(_DRAWS):
         hits = {query.id: _drawn_hits(drawn, chunks, plan.depth) for query in result.queries}
-        scores = score(relevance, hits, plan.scored, "random")
+        scores = evaluate_hits(relevance, hits, plan.scored)
         for measure, value in scores.mean.items():
             totals[measure] = totals.get(measure, 0.0) + value / _DRAWS
     return totals

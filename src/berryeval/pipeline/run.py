@@ -8,7 +8,6 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
-from berryeval.benchmarks import load_benchmark
 from berryeval.chunkers import parse_chunker
 from berryeval.errors import (
     BerryEvalError,
@@ -19,11 +18,13 @@ from berryeval.errors import (
 from berryeval.harness.journal import Journal
 from berryeval.harness.lifecycle import index_and_ask
 from berryeval.pipeline.folder import RunFolder, write_json_file
+from berryeval.pipeline.inputs import load_benchmarks
+from berryeval.pipeline.judging import relevance_of
 from berryeval.pipeline.latency import Latency
 from berryeval.pipeline.log_lines import scored_and_said
 from berryeval.pipeline.rankings import Answers, lean
 from berryeval.pipeline.redaction import Secrets, masked
-from berryeval.pipeline.scoring import relevance_of, score, warnings_about, write_trec_run
+from berryeval.pipeline.scoring import score, warnings_about, write_trec_run
 from berryeval.providers import make_provider
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from berryeval.benchmarks import Benchmark
     from berryeval.harness.ranking import Ranking
-    from berryeval.pipeline.plan import BenchmarkSpec, Plan, ProviderSpec
+    from berryeval.pipeline.plan import Plan, ProviderSpec
     from berryeval.providers import Provider
     from berryeval.records import Chunk, Query
     from berryeval.scores import Scores
@@ -136,27 +137,13 @@ def run_plan(
     secrets = Secrets()
     work = _Work(plan, folder, secrets, listener or _Silent(), retry_errors=retry_errors)
     with secrets.kept_out_of_errors():
-        benchmarks = loaded or [_loaded(source) for source in plan.benchmarks]
+        benchmarks = loaded or load_benchmarks(plan)
         work.check(benchmarks)
         hashes = {benchmark.name: benchmark.content_hash for benchmark in benchmarks}
         with folder.locked():
             folder.check_same_run(plan)
             folder.write_manifest(plan, {"benchmarks": hashes})
             return [work.on_benchmark(benchmark) for benchmark in benchmarks]
-
-
-def _loaded(source: str | BenchmarkSpec) -> Benchmark:
-    if isinstance(source, str):
-        return load_benchmark(source)
-    return load_benchmark(source.source, format=source.format or None, **source.options)
-
-
-def _check_names(benchmarks: Sequence[Benchmark]) -> None:
-    names = [benchmark.name for benchmark in benchmarks]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice:
-        msg = f"two benchmarks are called {twice!r}; run them one by one, or rename one"
-        raise ConfigurationError(msg)
 
 
 class _Work:
@@ -192,7 +179,6 @@ class _Work:
             self.made(spec)
             if spec.chunker:
                 parse_chunker(spec.chunker)
-        _check_names(benchmarks)
         owners: dict[str, str] = {}
         for benchmark in benchmarks:
             chosen_queries(benchmark, self.plan)

@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import DataError
 from berryeval.hit_engine import evaluate_hits
-from berryeval.relevance import Relevance
 from berryeval.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from berryeval.benchmarks import Benchmark
     from berryeval.harness.ranking import Ranking
-    from berryeval.records import Chunk, Hit, Query
+    from berryeval.records import Hit
+    from berryeval.relevance import Relevance
     from berryeval.scores import Scores
 
-__all__ = ["relevance_of", "score", "warnings_about", "write_trec_run"]
+__all__ = ["score", "warnings_about", "write_trec_run"]
 
 _FAILED: Final = ("error", "timeout")
-
-
-def relevance_of(
-    benchmark: Benchmark, queries: Sequence[Query], chunks: Sequence[Chunk]
-) -> Relevance:
-    """Who decides what is relevant to these queries."""
-    asked = replace(benchmark, queries=tuple(queries), judgments=_about(benchmark, queries))
-    return Relevance.of(asked, chunks=chunks)
 
 
 def score(
@@ -37,11 +28,6 @@ def score(
 ) -> Scores:
     """The scores of hits on the queries that were asked; a failed query scores 0."""
     return replace(evaluate_hits(relevance, hits, measures), run_name=name)
-
-
-def _about(benchmark: Benchmark, queries: Sequence[Query]) -> Any:
-    asked = {query.id for query in queries}
-    return tuple(judgment for judgment in benchmark.judgments if judgment.query_id in asked)
 
 
 def warnings_about(rankings: Sequence[Ranking], k: int, available: int | None = None) -> list[str]:

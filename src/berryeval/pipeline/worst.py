@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.benchmarks.checks.naming import name_of
 from berryeval.harness.journal import read_journal
+from berryeval.pipeline.judging import relevance_of
 from berryeval.pipeline.rankings import whole
 from berryeval.pipeline.run import chunked
-from berryeval.pipeline.scoring import relevance_of
 from berryeval.relevance.overlap import ANSWER_FIELDS
 
 if TYPE_CHECKING:

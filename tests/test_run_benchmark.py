@@ -1,0 +1,86 @@
+"""`berryeval.run_benchmark`: the whole job from Python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import berryeval as be
+from berryeval.errors import ConfigurationError
+from tests.cli.eval_world import DRINKS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from berryeval.harness.ranking import Ranking
+
+
+def test_a_benchmark_in_memory() -> None:
+    """No file is needed, and none is left."""
+    result = be.run_benchmark(DRINKS, ["bm25"], ["RR"], limit=3)
+    assert result.benchmark is DRINKS
+    assert [query.id for query in result.queries] == ["q1", "q2", "q3"]
+    scores = result["bm25"].scores
+    assert scores is not None
+    assert scores.mean["RR"] == 1.0
+
+
+def test_options_of_providers_and_of_the_run() -> None:
+    """What a configuration file can say, arguments can."""
+    named = {"name": "strict", "type": "bm25", "chunker": "fixed-5", "options": {"k1": 0.5}}
+    result = be.run_benchmark(
+        DRINKS, ["bm25", named], k=3, filter={"category": "factual"}, concurrency=1, timeout=5
+    )
+    assert [one.name for one in result.providers] == ["bm25", "strict"]
+    assert len(result.queries) == 2
+
+
+def test_a_folder_is_kept_and_used_again(tmp_path: Path) -> None:
+    """What was answered there is not asked again."""
+    first, second = _Counting(), _Counting()
+    one = be.run_benchmark(DRINKS, ["bm25"], folder=tmp_path / "run", listener=first)
+    two = be.run_benchmark(DRINKS, ["bm25"], folder=tmp_path / "run", listener=second)
+    assert (first.answers, second.answers) == (4, 0)
+    assert one["bm25"].scores == two["bm25"].scores
+    assert (tmp_path / "run" / "drinks" / "bm25" / "scores.json").exists()
+    with pytest.raises(ConfigurationError, match="holds the run of another configuration"):
+        be.run_benchmark(DRINKS, ["bm25"], folder=tmp_path / "run", k=2)
+
+
+class _Counting:
+    def __init__(self) -> None:
+        self.answers = 0
+
+    def start(self, benchmark: str, provider: str, total: int, done: int) -> None:
+        assert (benchmark, provider, total) == ("drinks", "bm25", 4)
+        assert done in {0, 4}
+
+    def answered(self, ranking: Ranking) -> None:
+        assert ranking.outcome in {"ok", "empty"}
+        self.answers += 1
+
+    def end(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"providers": ["bm52"]}, "unknown provider 'bm52'; did you mean bm25"),
+        ({"providers": ["bm25"], "measures": ["ndgc"]}, "unknown measure 'ndgc'"),
+        ({"providers": ["bm25"], "limt": 3}, "unknown key 'limt'; did you mean 'limit'"),
+        ({"providers": []}, "providers: "),
+    ],
+)
+def test_what_cannot_be_run(options: dict[str, Any], said: str) -> None:
+    """The same errors as on the command line."""
+    with pytest.raises(ConfigurationError, match=said):
+        be.run_benchmark(DRINKS, **options)
+
+
+def test_a_provider_that_was_not_asked() -> None:
+    """Looking for one says which there are."""
+    result = be.run_benchmark(DRINKS, ["bm25"], limit=1)
+    with pytest.raises(KeyError, match="no provider 'dense'; there are bm25"):
+        result["dense"]
