@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    import pytest
+
     from berryeval.records import Query
 
 BUSY, BROKEN, SLOW, DROPPED, GARBAGE, BUSY_ONCE, BROKEN_ONCE, FORBIDDEN = range(8)
@@ -106,10 +108,12 @@ def serving() -> Iterator[tuple[str, Counter[int]]]:
         server.server_close()
 
 
-def test_what_a_server_does_wrong_is_the_outcome_of_a_query(tmp_path: Path) -> None:
+def test_what_a_server_does_wrong_is_the_outcome_of_a_query(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """429, 500, 403, no answer, half an answer, nonsense; what passes is asked again."""
-    if "over-http" not in PROVIDERS:
-        PROVIDERS.register("over-http")(OverHttp)
+    monkeypatch.setattr(PROVIDERS, "_homes", dict(PROVIDERS._homes))  # it goes again
+    PROVIDERS.register("over-http")(OverHttp)
     with serving() as (url, asked):
         spec = {"type": "over-http", "name": "h", "options": {"url": url}}
         run = {"timeout": 0.5, "attempts": 3}
