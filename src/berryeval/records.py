@@ -210,7 +210,8 @@ class Judgment(_Record):
 
 def _read_section(record: Chunk | Hit | Anchor) -> None:
     """A section may be given as JSON has it: a line of text, or a list."""
-    object.__setattr__(record, "section", _section(record.section, "section"))
+    if record.section != ():  # most records have none
+        object.__setattr__(record, "section", _section(record.section, "section"))
 
 
 def _check_span(
