@@ -14,6 +14,8 @@ from berryeval.errors import DataError
 from berryeval.records import Anchor, Chunk, Document, Hit, Judgment, Query, content_hash
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from berryeval.json_record import JsonRecord
 
 WORDS = st.text(max_size=8)
@@ -78,6 +80,36 @@ def test_a_section_may_be_a_line_of_text() -> None:
     """An array of headings, or one string with arrows between them."""
     anchor = Anchor.from_json({"document": "d", "section": "Guide > Set up"})
     assert anchor.section == ("Guide", "Set up")
+
+
+@pytest.mark.parametrize("section", ["Guide > Set up", ["Guide", "Set up"], ("Guide", "Set up")])
+def test_a_section_in_python_is_read_as_in_json(section: Any) -> None:
+    """A line of text or a list is the same path, and can be hashed."""
+    records: list[Anchor | Hit | Chunk] = [
+        Anchor(document="d", section=section),
+        Hit("h", section=section),
+        Chunk("c", "d", "text", section=section),
+    ]
+    assert [record.section for record in records] == [("Guide", "Set up")] * 3
+    assert len({*records}) == 3
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda: Anchor(document="d", section=3), "section: expected an array of strings"),  # type: ignore[arg-type]
+        (lambda: Hit("h", section=("a", 1)), "section[1]: expected a string, found number 1"),  # type: ignore[arg-type]
+        (lambda: Anchor(document="d", start="1", end=3), "start: expected a whole number"),  # type: ignore[arg-type]
+        (lambda: Chunk("c", "d", "", 1, 2.5), "end: expected a whole number, found number 2.5"),  # type: ignore[arg-type]
+        (lambda: Judgment("q", Anchor(chunk="c"), "1"), "grade: expected a number, found str"),  # type: ignore[arg-type]
+        (lambda: Judgment("q", Anchor(chunk="c"), None), "grade: expected a number, found null"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_wrong_value_in_python_is_refused(make: Callable[[], object], expected: str) -> None:
+    """In the words of JSON, and not with a traceback later."""
+    with pytest.raises(DataError) as caught:
+        make()
+    assert str(caught.value).startswith(expected)
 
 
 def test_a_target_that_is_a_string_is_a_chunk_id() -> None:

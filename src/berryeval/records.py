@@ -8,12 +8,13 @@ know: unknown fields are kept in `extra`. Offsets count characters of a document
 from __future__ import annotations
 
 import hashlib
+import numbers
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from berryeval.errors import DataError
-from berryeval.json_record import JsonRecord, Reader, one_of, read_texts
+from berryeval.json_record import JsonRecord, Reader, one_of, read_texts, refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,6 +118,7 @@ class Chunk(_Record):
 
     def __post_init__(self) -> None:
         """Refuse a span that is none."""
+        _read_section(self)
         _check_span(self.start, self.end, first=0)
 
 
@@ -137,6 +139,7 @@ class Hit(_Record):
 
     def __post_init__(self) -> None:
         """Refuse a span that is none."""
+        _read_section(self)
         _check_span(self.start, self.end, first=0)
 
 
@@ -165,6 +168,7 @@ class Anchor(_Record):
 
     def __post_init__(self) -> None:
         """Refuse an anchor that points nowhere, or at two things."""
+        _read_section(self)
         if not (self.chunk or self.document or self.quote):
             msg = "an anchor needs a chunk, a document or a quote"
             raise DataError(msg)
@@ -197,6 +201,18 @@ class Judgment(_Record):
     note: str = ""
     extra: Mapping[str, Any] = _free(repr=False)
 
+    def __post_init__(self) -> None:
+        """Refuse a grade that is no number."""
+        if not isinstance(self.grade, numbers.Real):
+            name = "grade"
+            raise refused(name, "a number", self.grade)
+
+
+def _read_section(record: Chunk | Hit | Anchor) -> None:
+    """A section may be given as JSON has it: a line of text, or a list."""
+    if record.section != ():  # most records have none
+        object.__setattr__(record, "section", _section(record.section, "section"))
+
 
 def _check_span(
     start: int | None, end: int | None, *, first: int, end_included: bool = False
@@ -206,6 +222,9 @@ def _check_span(
     if start is None or end is None:
         msg = f"a span needs start and end, found start={start} and end={end}"
         raise DataError(msg)
+    for name, value in (("start", start), ("end", end)):
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+            raise refused(name, "a whole number", value)
     if start < first or end < start + (not end_included):
         wanted = f"{first} <= start {'<=' if end_included else '<'} end"
         msg = f"expected a span with {wanted}, found start={start} and end={end}"

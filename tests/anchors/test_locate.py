@@ -162,6 +162,16 @@ def test_a_changed_document_is_searched_again() -> None:
     assert found(Anchor(document="guide", document_hash=old)).resolves
 
 
+def test_a_span_that_still_says_its_quote_is_the_only_place() -> None:
+    """Whatever the hash says of the rest of the document, and wherever else the quote is."""
+    again = [Document("d", "Stop it. Stop it. Stop it.")]
+    anchor = Anchor(document="d", start=9, end=17, quote="Stop it.", document_hash="sha256:0")
+    assert [tuple(span)[1:] for span in found(anchor, again).spans] == [(9, 17)]
+    moved = replace(anchor, start=8, end=16)
+    assert [span.start for span in found(moved, again).spans] == [0, 9, 18]
+    assert not found(replace(anchor, quote=" "), again).spans
+
+
 def test_the_hash_of_the_document_may_be_written_without_its_method() -> None:
     """Both spellings mean the text that is there."""
     written = content_hash(NOTES)

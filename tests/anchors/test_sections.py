@@ -94,6 +94,7 @@ def test_slugs_are_those_of_links(heading: str, expected: str) -> None:
 def test_a_repeated_heading_gets_a_number() -> None:
     """As links on code hosts do it."""
     assert [s.id for s in parse_sections("# A\n# A\n# A\n")] == ["a", "a-1", "a-2"]
+    assert [s.id for s in parse_sections("# A\n# A\n# A-1\n# A\n")] == ["a", "a-1", "a-1-1", "a-2"]
 
 
 @pytest.mark.parametrize(
@@ -101,14 +102,53 @@ def test_a_repeated_heading_gets_a_number() -> None:
     [
         "", "plain text\n", "#no space\n", "    # indented code\n", "```\n# never closed\n",
         "---\ntitle: x\n---\ntext\n", "- item\n---\n", "| a |\n---\n", "#######  seven\n",
+        "---\r\ntitle: x\r\n# y\r\n---\r\ntext\r\n", "\ufeff---\n# y\n---\ntext\n",
+        "a\nb\n---", "a\nb\nc\n---", "a\nb\nc\nd\n===", "1. item\n---", "---\n===", "* * *\n===",
+        "- x\ntext\n---", "- x\n\n  text\n---", "> x\ntext\n---", "a\n    b\n---",
+        "text\u2028# x", "text\x0c# x", "text\x85# x", "text\n\x0b# x",
+        "<!-- a\n# x\n\nTitle\n===\n-->\n", "<!-- never closed\n# x",
     ],
 )  # fmt: skip
 def test_what_is_no_heading(text: str) -> None:
-    """Code, front matter, lists, tables and plain text have no sections of their own."""
+    """Code, comments, front matter, lists, tables and plain text have no sections of their own."""
     assert all(section.level == 0 for section in parse_sections(text))
 
 
-@given(st.text(alphabet="#=-` ab\n\r~{}", max_size=80))
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# a ## \n", [("a", 0)]), ("# a#\n", [("a#", 0)]), ("## ##\n", [("", 0)]),
+        ("a\n\nTitle\n---\n", [("Title", 3)]), ("- x\n\nTitle\n---\n", [("Title", 5)]),
+        ("a\rTitle\n\r# B", [("B", 9)]), ("text\n\x0c\n# x", [("x", 7)]),
+        ("\ufeff# A\n", [("A", 0)]), ("\ufeffA\n===\n", [("A", 0)]),
+        ("---\r\na: b\r\n---\r\n# A\r\n", [("A", 16)]),
+        ("<!-- a --> \n# A\n<!--\n# B\n--> # C\n# D\n", [("A", 12), ("D", 33)]),
+    ],
+)  # fmt: skip
+def test_what_is_a_heading(text: str, expected: list[tuple[str, int]]) -> None:
+    """Closing marks, any ends of lines, a byte order mark, and what stands above do no harm."""
+    found = [(section.path[-1], section.start) for section in parse_sections(text) if section.path]
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("# a" + " " * 200_000 + "x", "a" + "-" * 200_000 + "x"),
+        ("# a" + " " * 200_000 + "{", "a" + "-" * 200_000),
+        ("# a" + " #" * 100_000 + "b", "a" + "-" * 100_000 + "b"),
+        ("# " + "[" * 200_000, ""),
+        ("# " + "[a](" * 50_000, "a" * 50_000),
+        ("# " + "[a](b" + "(c)" * 60_000, "ab" + "c" * 60_000),
+        ("# a{#" + "b" * 200_000, "a" + "b" * 200_000),
+    ],
+)  # fmt: skip
+def test_long_headings_are_read_in_a_moment(line: str, expected: str) -> None:
+    """No line takes longer than its length asks for: these would take hours."""
+    assert [section.id for section in parse_sections(f"{line}\n")] == [expected]
+
+
+@given(st.text(alphabet="#=-` ab\n\r~{}<!>\u2028\x0c\ufeff", max_size=80))
 def test_own_texts_tile_the_text(text: str) -> None:
     """Every character but blank space before the first heading is in exactly one own text."""
     sections = parse_sections(text)

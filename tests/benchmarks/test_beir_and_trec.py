@@ -178,7 +178,18 @@ def test_topics_with_end_tags_and_without_labels() -> None:
     """Later tracks close their fields and leave the labels out."""
     text = "<top>\n<num> MB01 </num>\n<query> tea </query>\n<querytime> noon </querytime>\n</top>"
     (topic,) = read_topics(text, "x")
-    assert (topic.id, topic.fields) == ("MB01", {"query": "tea", "querytime": "noon"})
+    assert (topic.id, topic.fields) == ("MB01", {"query": ["tea"], "querytime": ["noon"]})
+
+
+def test_every_subtopic_of_a_topic_is_kept(tmp_path: Path) -> None:
+    """Elements that come several times are a list in the query's metadata."""
+    topics = b"""<webtrack2012><topic number="51" type="faceted"><query>tea</query>
+<description>All of tea.</description><subtopic number="1" type="inf">green tea</subtopic>
+<subtopic number="2" type="nav">black tea</subtopic></topic></webtrack2012>"""
+    files = {"topics.xml": topics, "qrels.txt": b"51 0 FT-1 1\n"}
+    (query,) = load_benchmark(replace(TREC, files=files).write(tmp_path)).queries
+    assert (query.text, query.description) == ("tea", "All of tea.")
+    assert query.metadata == {"subtopic": ["green tea", "black tea"]}
 
 
 def test_documents_judged_for_several_subtopics(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_no_known_format(tmp_path: Path) -> None:
     """The error names the formats, and what to do."""
     (tmp_path / "x.json").write_text("[1]", encoding="utf-8")
     with pytest.raises(
-        DataError, match=r"x\.json: no known format; say which with format=, one of"
+        DataError, match=r"x\.json: no known format; say which with --format, or format="
     ):
         load_benchmark(tmp_path / "x.json")
 
@@ -47,7 +47,7 @@ def test_several_formats_are_never_guessed(tmp_path: Path) -> None:
     OWN.write(tmp_path)
     (tmp_path / "golden-set.json").write_text("[]", encoding="utf-8")
     with pytest.raises(
-        DataError, match=r"could be berryeval or golden-set; say which with format="
+        DataError, match=r"could be berryeval or golden-set; say which with --format berryeval, or"
     ):
         load_benchmark(tmp_path)
     assert load_benchmark(tmp_path, format="berryeval").name == "drinks"

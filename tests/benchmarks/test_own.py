@@ -276,3 +276,40 @@ def test_fields_with_the_names_of_ours_are_kept(tmp_path: Path) -> None:
     assert benchmark.documents[0].extra == {"id__": 7, "id_": 8}
     with pytest.raises(DataError, match="extra holds 'id', which is a field of Document itself"):
         Document("d", "a", extra={"id": 7}).to_json()
+
+
+@pytest.mark.parametrize(("name", "what"), [("documents", "document"), ("queries", "query")])
+def test_empty_ids_are_refused(name: str, what: str, tmp_path: Path) -> None:
+    """In files with their line, in Python with their place."""
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    (folder / "benchmark.json").write_text('{"name": "empty"}')
+    for file in ("documents", "queries"):
+        lines = ['{"id": "a", "text": "b"}', '{"id": "", "text": "c"}'][: 1 + (file == name)]
+        (folder / f"{file}.jsonl").write_text("\n".join(lines))
+    with pytest.raises(DataError, match=rf"{name}.jsonl:2: expected a {what} with an id"):
+        load_benchmark(folder)
+    records: dict[str, Any] = {"documents": (Document("a", "b"),), "queries": (Query("a", "b"),)}
+    records[name] = (replace(records[name][0], id=""),)
+    with pytest.raises(DataError, match=rf"x: {name}\[0\]: expected a {what} with an id"):
+        Benchmark("x", **records)
+
+
+def test_equal_benchmarks_have_equal_hashes() -> None:
+    """However a whole number is written; and another number is another hash."""
+
+    def made(grade: float, page: float) -> Benchmark:
+        query = Query("q", "x", metadata={"pages": [{"page": page}]})
+        return Benchmark("x", (), (query,), (Judgment("q", Anchor(chunk="c"), grade),))
+
+    assert made(1, 2) == made(1.0, 2.0)
+    assert made(1, 2).content_hash == made(1.0, 2.0).content_hash
+    assert len({made(*one).content_hash for one in ((1, 2), (1.5, 2), (1, 2.5))}) == 3
+
+
+@pytest.mark.parametrize("value", [{1, 2}, object(), {1: 0, "a": 0}])
+def test_a_hash_of_what_json_cannot_hold(value: object) -> None:
+    """The record is named."""
+    changed = Benchmark("x", (), (Query("q", "x", metadata={"odd": value}),))
+    with pytest.raises(DataError, match=r"queries\[0\]: holds what JSON cannot: "):
+        _ = changed.content_hash

@@ -151,13 +151,34 @@ class Said:
     ],
 )
 def test_wrong_offsets_are_not_believed(starts: list[int], expected: list[int]) -> None:
-    """Offsets are taken only if the text stands there, in order, and nothing is left out."""
+    """Offsets are taken only if the text stands there, and no two pieces are the same."""
 
     def splitter(_: str) -> list[Said]:
         return [Said("ab", start, start + 2) for start in starts]
 
     chunks = ChonkieChunker(splitter=splitter).chunk(Document("d", "ab ab ab"))
     assert [chunk.start for chunk in chunks] == expected
+
+
+@pytest.mark.parametrize(
+    "spans",
+    [
+        [(3, 5)],  # not the first place at which it is
+        [(6, 8), (12, 14)],  # text is left out
+        [(0, 8), (0, 2), (3, 5), (6, 8), (3, 11)],  # parents and their children
+        [(9, 11), (3, 5)],
+    ],
+)
+def test_true_offsets_are_believed(spans: list[tuple[int, int]]) -> None:
+    """Whatever a splitter leaves out, repeats or puts in another order."""
+    text = "ab ab ab ab ab"
+
+    def splitter(_: str) -> list[Said]:
+        return [Said(text[start:end], start, end) for start, end in spans]
+
+    chunks = ChonkieChunker(splitter=splitter).chunk(Document("d", text))
+    assert [chunk.start for chunk in chunks] == sorted(start for start, _ in spans)
+    assert {(chunk.start, chunk.end) for chunk in chunks} == set(spans)
 
 
 def test_pieces_that_were_changed_are_found_by_their_letters() -> None:
@@ -197,6 +218,26 @@ def test_a_splitter_that_fails_is_named() -> None:
     fast = ChonkieChunker(splitter=chonkie.FastChunker(chunk_size=31))
     with pytest.raises(DataError, match="d: the splitter FastChunker failed: 'utf-8' codec"):
         fast.chunk(Document("d", "é漢字。é漢字。é漢字。"))
+
+
+def fails(_: str) -> list[str]:
+    """A splitter that does not work."""
+    raise KeyError
+
+
+@pytest.mark.parametrize(
+    ("splitter", "said"),
+    [
+        (fails, "d: the splitter fails failed: KeyError"),
+        (lambda _: None, "d: the splitter <lambda> should give a list of pieces, found None"),
+        (lambda _: 3, "should give a list of pieces, found 3"),
+        (lambda text: text, "should give a list of pieces, found 'one two'"),
+    ],
+)
+def test_what_is_wrong_with_a_splitter_is_said(splitter: Callable[[str], Any], said: str) -> None:
+    """One that raises anything, or gives something other than pieces."""
+    with pytest.raises(DataError, match=re.escape(said)):
+        LangChainChunker(splitter=splitter).chunk(Document("d", "one two"))
 
 
 def test_align_says_which_piece_is_not_there() -> None:

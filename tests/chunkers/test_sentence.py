@@ -56,6 +56,19 @@ def test_where_sentences_end(text: str, expected: list[str] | None) -> None:
     assert split(text) == ([text] if expected is None else expected)
 
 
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("." * 200_000 + "b", 1), ("a\n" + " " * 200_000 + "b", 1), ("?)" * 100_000 + "b", 1),
+        ("a\n" + " \t" * 100_000 + "- b", 2), ("(" * 100_000 + "fig. 1 " * 20_000, 1),
+        ("a.\n" + "\n " * 100_000 + "B.", 2),
+    ],
+)  # fmt: skip
+def test_long_runs_are_cut_in_a_moment(text: str, count: int) -> None:
+    """No text takes longer than its length asks for: these would take minutes or hours."""
+    assert len(split(text)) == count
+
+
 def test_overlap_counts_sentences() -> None:
     """The next chunk repeats the last sentences of the one before."""
     chunks = chunked(SentenceChunker(3, 1), "A b. C d. E f. G h. I j. K l.")

@@ -33,7 +33,7 @@ def test_a_json_file_is_read(tmp_path: Path) -> None:
             ": the grade of document 'd' for query 'q' must be a number, found str '1'",
         ),
         (b'{"q": {"d": NaN}}', ": the grade of document 'd' for query 'q' must not be NaN"),
-        (b'{"q": {"d": 1, "d": 2}}', ": 'd' stands twice in one object"),
+        (b'{"q": {"d": 1, "d": 2}}', ": q: 'd' stands twice in one object"),
         (b'{"q": {"d": 1}, "q": {"e": 1}}', ": 'q' stands twice in one object"),
         (b'\n{"q\xff": {"d": 1}}', ":2: not UTF-8 text (a binary file?)"),
         (b"{}", ": holds no rows"),

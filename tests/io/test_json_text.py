@@ -33,6 +33,7 @@ def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
         (" \n", "x: is empty, expected JSON"),
         ("[1,\n 2", "x:2: not valid JSON (Expecting ',' delimiter, column 3)"),
         ('{"a": 1, "b": 2, "a": 3}', "x: 'a' stands twice in one object"),
+        ('[0, {"b": {"c": [{"a": 1, "a": 3}]}}]', "x: [1].b.c[0]: 'a' stands twice in one object"),
         ("[NaN]", "x: NaN is no number in JSON; write null where there is none"),
         ("[-Infinity]", "x: -Infinity is no number in JSON"),
         ("[" * 100_000, "x: not JSON, but nested too deep to read"),

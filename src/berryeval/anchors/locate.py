@@ -94,8 +94,12 @@ def _span(anchor: Anchor, text: Text) -> Located:
     problem = _problem(anchor, text)
     if not problem:
         start, end = _characters(anchor, text)
-        if not anchor.quote or _says(text.text[start:end], anchor.quote):
+        changed = _has_changed(anchor, text)
+        says = not anchor.quote or _says(text.text[start:end], anchor.quote)
+        if says and (not changed or anchor.quote.strip()):
             return Located(anchor, _spans(text, [(start, end)]))
+        problem = "has changed since, and a span without a quote cannot tell where"
+        problem = f"{anchor.document!r} {problem}"
     if anchor.quote:
         return _quote(anchor, text)
     return Located(anchor, lost=lost_span(anchor, text, problem))
@@ -107,18 +111,19 @@ def _characters(anchor: Anchor, text: Text) -> tuple[int, int]:
 
 
 def _problem(anchor: Anchor, text: Text) -> str:
-    """Why the span cannot be what was meant; nothing if it can."""
+    """Why the document cannot have the span; nothing if it can."""
     end = anchor.end or 0
     if anchor.unit == "lines" and not text.complete:
         return f"chunks leave holes in {anchor.document!r}, so its lines cannot be counted"
     size = text.line_count if anchor.unit == "lines" else len(text.text)
     if end > size:
         return f"{anchor.document!r} has {size} {anchor.unit}, and the span ends at {end}"
-    if anchor.document_hash and text.hash and as_hash(anchor.document_hash) != text.hash:
-        return (
-            f"{anchor.document!r} has changed since, and a span without a quote cannot tell where"
-        )
     return ""
+
+
+def _has_changed(anchor: Anchor, text: Text) -> bool:
+    known = anchor.document_hash and text.hash
+    return bool(known) and as_hash(anchor.document_hash) != text.hash
 
 
 def _says(passage: str, quote: str) -> bool:

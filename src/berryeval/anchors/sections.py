@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+from berryeval.anchors.headings import headings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from berryeval.anchors.headings import Heading
     from berryeval.records import Section as Path
 
 __all__ = ["Section", "parse_sections", "slug"]
 
-_HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_UNDERLINE: Final = re.compile(r" {0,3}(=+|-+)[ \t]*$")
-_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)$")
-_GIVEN_ID: Final = re.compile(r"[ \t]*\{#([^\s{}]+)\}$")
-_LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-_PARAGRAPH: Final = re.compile(r" {0,3}[^\s>#|*+-]|[ ]{0,3}[*+-]\S")
+# The brackets inside are left out: looking for the end of each would take too long.
+_LINK: Final = re.compile(r"!?\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
 
 
 @dataclass(frozen=True)
@@ -42,12 +39,6 @@ class Section:
     end: int
 
 
-class _Heading(NamedTuple):
-    level: int
-    text: str
-    start: int
-
-
 def slug(heading: str) -> str:
     """A heading as links name it: lower case, punctuation gone, hyphens for spaces."""
     plain = _LINK.sub(r"\1", heading).strip().lower()
@@ -60,7 +51,7 @@ def parse_sections(text: str) -> tuple[Section, ...]:
     >>> [(s.path, s.id) for s in parse_sections("# Guide\n\n## Set up {#setup}\nRun it.\n")]
     [(('Guide',), 'guide'), (('Guide', 'Set up'), 'setup')]
     """
-    headings = list(_headings(text))
+    headings = list(headings_of(text))
     first = headings[0].start if headings else len(text)
     sections = [Section((), "", 0, 0, first, first)] if text[:first].strip() else []
     above: list[tuple[int, str]] = []
@@ -68,16 +59,15 @@ def parse_sections(text: str) -> tuple[Section, ...]:
     for (level, title, start), (own_end, end) in zip(
         headings, _ends(headings, len(text)), strict=True
     ):
-        given = _GIVEN_ID.search(title)
-        name = title[: given.start()] if given else title
+        name, given = _given_id(title)
         above = [(depth, heading) for depth, heading in above if depth < level] + [(level, name)]
         path = tuple(heading for _, heading in above)
-        identity = given[1] if given else _distinct(slug(name), taken)
+        identity = given or _distinct(slug(name), taken)
         sections.append(Section(path, identity, level, start, own_end, end))
     return tuple(sections)
 
 
-def _ends(headings: list[_Heading], length: int) -> list[tuple[int, int]]:
+def _ends(headings: list[Heading], length: int) -> list[tuple[int, int]]:
     """For each heading, where the next one begins, and the next that is not below it."""
     found: list[tuple[int, int]] = []
     next_of = [length] * 7  # the next heading of each level
@@ -87,41 +77,20 @@ def _ends(headings: list[_Heading], length: int) -> list[tuple[int, int]]:
     return found[::-1]
 
 
+def _given_id(title: str) -> tuple[str, str]:
+    """The heading without the `{#id}` at its end, and the id; empty if it gives none."""
+    name, mark, identity = title.rpartition("{#")
+    given = identity.removesuffix("}")
+    if not mark or given == identity or not given or re.search(r"[\s{}]", given):
+        return title, ""
+    return name.rstrip(" \t"), given
+
+
 def _distinct(identity: str, taken: dict[str, int]) -> str:
-    """The slug, with a number behind it from its second use on."""
-    times = taken.get(identity, 0)
-    taken[identity] = times + 1
-    return f"{identity}-{times}" if times else identity
-
-
-def _headings(text: str) -> Iterator[_Heading]:
-    fence = ""
-    before: tuple[str, int] | None = None  # the line above, if a line of = or - makes it a heading
-    for line, start in _lines(text):
-        opened = _FENCE.match(line)
-        if fence:
-            if opened and opened[1].startswith(fence) and not opened[2].strip():
-                fence = ""
-            continue
-        if opened and not (opened[1][0] == "`" and "`" in opened[2]):
-            fence, before = opened[1], None
-            continue
-        heading = _HEADING.match(line)
-        underline = _UNDERLINE.match(line) if before else None
-        if heading:
-            yield _Heading(len(heading[1]), (heading[2] or "").strip(), start)
-        elif underline and before:
-            yield _Heading(1 if underline[1][0] == "=" else 2, before[0].strip(), before[1])
-        continues = before is None or bool(underline)
-        before = (line, start) if continues and not heading and _PARAGRAPH.match(line) else None
-
-
-def _lines(text: str) -> Iterator[tuple[str, int]]:
-    """The lines with their offsets, without the front matter between two lines of `---`."""
-    start = 0
-    front_matter = re.match(r"---[ \t]*\n(?:.*\n)*?---[ \t]*(?:\n|$)", text)
-    if front_matter:
-        start = front_matter.end()
-    for line in text[start:].splitlines(keepends=True):
-        yield line.rstrip("\r\n"), start
-        start += len(line)
+    """The slug, with a number behind it if an earlier heading has it."""
+    result = identity
+    while result in taken:
+        taken[identity] += 1
+        result = f"{identity}-{taken[identity]}"
+    taken[result] = 0
+    return result

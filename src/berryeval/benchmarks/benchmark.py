@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from berryeval.json_record import JsonRecord
     from berryeval.records import Document, Judgment, Query
@@ -55,15 +55,17 @@ class Benchmark:
     remarks: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse ids that stand twice: judgments could not say which they mean."""
-        self._check_distinct("document", "documents", self.documents)
-        self._check_distinct("query", "queries", self.queries)
+        """Refuse ids that are empty or stand twice: judgments could not say which they mean."""
+        self._check_ids("document", "documents", self.documents)
+        self._check_ids("query", "queries", self.queries)
 
-    def _check_distinct(
-        self, what: str, kind: RecordKind, records: Sequence[Document | Query]
-    ) -> None:
+    def _check_ids(self, what: str, kind: RecordKind, records: Sequence[Document | Query]) -> None:
         first: dict[str, int] = {}
         for place, record in enumerate(records):
+            if not record.id:
+                where = self.where(kind, place) or f"{self.name}: {kind}[{place}]"
+                msg = f"{where}: expected a {what} with an id, found an empty one"
+                raise DataError(msg)
             before = first.setdefault(record.id, place)
             if before != place:
                 there = self.where(kind, before)
@@ -100,15 +102,28 @@ class Benchmark:
     def content_hash(self) -> str:
         """The hash of everything that can change a score: texts, queries, judgments, pack."""
         digest = hashlib.sha256(self.pack.encode())
-        for records in (self.documents, self.queries, self.judgments):
-            for line in _lines(records):
-                digest.update(line)
+        kinds: tuple[RecordKind, ...] = ("documents", "queries", "judgments")
+        for kind in kinds:
+            for place, record in enumerate(getattr(self, kind)):
+                digest.update(_line(record, self.where(kind, place) or f"{kind}[{place}]"))
             digest.update(b"\n")
         return f"sha256:{digest.hexdigest()}"
 
 
-def _lines(records: Iterable[JsonRecord]) -> Iterable[bytes]:
-    """The records as lines of JSON that do not depend on the order of their fields."""
-    for record in records:
-        text = json.dumps(record.to_json(), sort_keys=True, ensure_ascii=True)
-        yield f"{text}\n".encode()
+def _line(record: JsonRecord, where: str) -> bytes:
+    """A record as a line of JSON, the same for all records that are equal."""
+    try:
+        text = json.dumps(_plain(record.to_json()), sort_keys=True, ensure_ascii=True)
+    except (TypeError, ValueError, RecursionError) as error:
+        msg = f"{where}: holds what JSON cannot: {error}"
+        raise DataError(msg) from error
+    return f"{text}\n".encode()
+
+
+def _plain(value: Any) -> Any:
+    """The value with 1 for 1.0, at any depth."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value

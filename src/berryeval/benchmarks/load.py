@@ -61,11 +61,14 @@ def detect_format(source: Source) -> str:
         return names[0]
     if names:
         msg = (
-            f"{source.name}: could be {' or '.join(names)}; say which with format=, "
-            f"as format={names[0]!r}"
+            f"{source.name}: could be {' or '.join(names)}; say which with --format {names[0]}, "
+            f"or format={names[0]!r} in Python"
         )
         raise DataError(msg)
-    msg = f"{source.name}: no known format; say which with format=, one of {', '.join(LOADERS)}"
+    msg = (
+        f"{source.name}: no known format; say which with --format, or format= in Python: "
+        f"one of {', '.join(LOADERS)}"
+    )
     raise DataError(msg)
 
 

@@ -38,10 +38,13 @@ _LONG: Final = {"desc": "description", "narr": "narrative", "num": "number"}
 
 @dataclass(frozen=True)
 class Topic:
-    """One topic: its id, its fields by their long names, and the line in which it begins."""
+    """One topic: its id, its fields by their long names, and the line in which it begins.
+
+    A field has as many texts as elements of its name: a topic may have several subtopics.
+    """
 
     id: str
-    fields: dict[str, str]
+    fields: dict[str, list[str]]
     line: int
 
 
@@ -63,9 +66,11 @@ def _elements(text: str, source: str, pattern: re.Pattern[str]) -> Iterator[Topi
         if not end:
             msg = f"{source}:{line}: a topic that does not end"
             raise DataError(msg)
-        fields = dict(_fields(body))
+        fields: dict[str, list[str]] = {}
+        for name, words in _fields(body):
+            fields.setdefault(name, []).append(words)
         attribute = _NUMBER.search(match[1]) if pattern is _TOPIC else None
-        identity = attribute[1].strip() if attribute else fields.pop("number", "")
+        identity = attribute[1].strip() if attribute else " ".join(fields.pop("number", []))
         if not identity:
             msg = f"{source}:{line}: a topic without a number"
             raise DataError(msg)
@@ -93,4 +98,4 @@ def _lines(text: str, source: str) -> Iterator[Topic]:
                 f"tab and a text; found {line[:60]!r}"
             )
             raise DataError(msg)
-        yield Topic(identity.strip(), {"title": words.strip()}, number)
+        yield Topic(identity.strip(), {"title": [words.strip()]}, number)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from berryeval.chunkers.align import NotInTextError, align, lost
+from berryeval.chunkers.align import NotInTextError, align
 from berryeval.chunkers.base import Piece
 from berryeval.chunkers.twin import starts_by_twin
 from berryeval.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from berryeval.records import Document
 
@@ -37,9 +39,9 @@ def made_splitter(package: Any, name: str, owner: str, **options: Any) -> Any:
 def split(splitter: Any, document: Document) -> list[Piece]:
     """The pieces that a splitter makes of a document, with their offsets.
 
-    The offsets it gives are used if they are true and leave nothing out; else all pieces are
-    placed anew. Where a splitter changed the text, white space and case may differ: the chunk then
-    has the document's own text. Blank pieces are left out.
+    The offsets it gives are used if each is true and no two pieces are the same; else all pieces
+    are placed anew. Where a splitter changed the text, white space and case may differ: the chunk
+    then has the document's own text. Blank pieces are left out.
 
     Raises:
         DataError: a piece is not in the text, or not in order.
@@ -57,21 +59,38 @@ def split(splitter: Any, document: Document) -> list[Piece]:
         except NotInTextError:
             return _normalised(document, pieces, ask)
     ends = [start + len(one.text) for start, one in zip(starts, given, strict=True)]
-    return _distinct(zip(starts, ends, strict=True))
+    return _distinct(sorted(zip(starts, ends, strict=True), key=itemgetter(0)))
 
 
 def _given(splitter: Any, text: str, name: str) -> list[_Given]:
     """What the splitter makes of a text, without blank pieces."""
     for method in ("chunk", "split_text", "__call__"):
         if hasattr(splitter, method):
-            try:
-                pieces = list(getattr(splitter, method)(text))
-            except ValueError as error:
-                msg = f"{name}: the splitter {type(splitter).__name__} failed: {error}"
-                raise DataError(msg) from error
+            who = f"{name}: the splitter {_name(splitter)}"
+            pieces = _pieces(getattr(splitter, method), text, who)
             return [one for one in map(_read, pieces) if one.text.strip()]
     msg = f"expected a splitter with chunk, split_text or a call, found {type(splitter).__name__}"
     raise ConfigurationError(msg)
+
+
+def _pieces(ask: Callable[[str], Any], text: str, who: str) -> list[Any]:
+    """What a splitter that anyone may have written makes of a text."""
+    try:
+        found = ask(text)
+        is_some = isinstance(found, Iterable) and not isinstance(found, str | bytes | Mapping)
+        pieces = list(found) if is_some else None
+    except Exception as error:
+        what = str(error) or type(error).__name__
+        msg = f"{who} failed: {what}"
+        raise DataError(msg) from error
+    if pieces is None:
+        msg = f"{who} should give a list of pieces, found {found!r:.80}"
+        raise DataError(msg)
+    return pieces
+
+
+def _name(splitter: Any) -> str:
+    return str(getattr(splitter, "__name__", type(splitter).__name__))
 
 
 def _read(piece: Any) -> _Given:
@@ -86,15 +105,15 @@ def _read(piece: Any) -> _Given:
 
 
 def _true_starts(text: str, given: Sequence[_Given]) -> list[int] | None:
-    """The offsets that the splitter gave, if they are right."""
-    reached, before, starts = 0, -1, []
-    for one in given:
-        start = -1 if one.start is None else one.start
-        if start <= before or lost(text, reached, start) or not text.startswith(one.text, start):
-            return None
-        starts.append(start)
-        before, reached = start, max(reached, start + len(one.text))
-    return None if lost(text, reached) else starts
+    """The offsets that the splitter gave, if each piece stands there.
+
+    Two pieces of one span are a sign that each was looked for from the beginning.
+    """
+    starts = [one.start for one in given if one.start is not None and one.start >= 0]
+    if len(starts) < len(given) or len(set(zip(starts, given, strict=True))) < len(given):
+        return None
+    true = all(text.startswith(one.text, start) for one, start in zip(given, starts, strict=True))
+    return starts if true else None
 
 
 def _normalised(

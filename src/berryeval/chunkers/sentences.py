@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["sentences"]
 
+LONGEST: Final = 40  # characters of an abbreviation or a list number that are looked at
 # Never the end of a sentence, whatever follows.
 _ALWAYS_SHORT: Final = frozenset({
     "mr", "mrs", "ms", "dr", "prof", "rev", "fr", "sr", "jr", "st", "gen", "col", "lt", "sgt",
@@ -28,12 +29,12 @@ _SHORT_BEFORE_NUMBER: Final = frozenset({
     "aug", "sep", "sept", "oct", "nov", "dec",
 })  # fmt: skip
 _BLOCK: Final = re.compile(
-    r"\n[ \t\r]*(?:\n\s*|(?=[ \t]*(?:[-*+•] |\d{1,3}[.)] |#{1,6} |>|\|)))"  # blank line, list item
+    r"\n[ \t\r]*(?:\n\s*|(?=[-*+•] |\d{1,3}[.)] |#{1,6} |>|\|))"  # blank line, list item
     r"|^#{1,6} [^\n]*(?:\n|$)",  # behind a heading
     re.MULTILINE,
 )
 _CLOSING: Final = "\"'”’»)\\]}›」』）】》"
-_END: Final = re.compile(rf"[.!?…]+[{_CLOSING}]*(?=\s)|[。！？｡]+[{_CLOSING}]*")
+_END: Final = re.compile(rf"(?<![.!?…])[.!?…]+[{_CLOSING}]*(?=\s)|[。！？｡]+[{_CLOSING}]*")
 _LAST_WORD: Final = re.compile(r"[\w.]*\Z")
 _DOTTED: Final = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")  # e.g, U.S
 _MARK: Final = re.compile(r"\W*(?:\d{1,3}|[^\W\d_])")  # of a list item: 1. or a.
@@ -52,13 +53,13 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
     ['Dr. Who paid 3.50 dollars.', '"Why?" asked no one.', '是的。', '好！']
     """
     for first, last in _blocks(text):
-        begin = first
+        begin = _past_space(text, first, last)
         for mark in _END.finditer(text, first, last):
             if not _ends(text, begin, mark, last):
                 continue
             start, end = trimmed(text, begin, mark.end())
             yield start, end
-            begin = mark.end()
+            begin = _past_space(text, mark.end(), last)
         start, end = trimmed(text, begin, last)
         if start < end:
             yield start, end
@@ -73,13 +74,18 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
     yield begin, len(text)
 
 
+def _past_space(text: str, place: int, last: int) -> int:
+    """The first place from there on that is no white space, or the last."""
+    while place < last and text[place].isspace():
+        place += 1
+    return place
+
+
 def _ends(text: str, begin: int, mark: re.Match[str], last: int) -> bool:
     """Whether the mark ends the sentence that began at `begin`."""
     if mark[0][0] in "。！？｡":
         return True
-    after = mark.end()
-    while after < last and text[after].isspace():
-        after += 1
+    after = _past_space(text, mark.end(), last)
     follows = text[after : after + 1]
     if follows.islower():
         return False
@@ -88,13 +94,13 @@ def _ends(text: str, begin: int, mark: re.Match[str], last: int) -> bool:
 
 def _is_short(text: str, begin: int, stop: int, follows: str) -> bool:
     """Whether the full stop at `stop` is that of an abbreviation, an initial or a list number."""
-    found = _LAST_WORD.search(text, max(begin, stop - 40), stop)
+    found = _LAST_WORD.search(text, max(begin, stop - LONGEST), stop)
     word = found[0] if found else ""
     is_initial = len(word) == 1 and word.isupper()
     return bool(
         is_initial
         or word.lower() in _ALWAYS_SHORT
         or _DOTTED.fullmatch(word)
-        or _MARK.fullmatch(text, begin, stop)
+        or (stop - begin <= LONGEST and _MARK.fullmatch(text, begin, stop))
         or (follows.isdigit() and word.lower() in _SHORT_BEFORE_NUMBER)
     )

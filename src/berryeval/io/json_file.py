@@ -8,7 +8,7 @@ from typing import Any
 
 from berryeval.errors import DataError
 from berryeval.io.files import PathLike, name_of, writing
-from berryeval.io.json_text import parse_json, read_text
+from berryeval.io.json_text import parse_json, read_text, repeated_name
 from berryeval.tables import Kind, QueryTable
 
 __all__ = ["read_json", "write_json"]
@@ -18,7 +18,6 @@ class _Repeated(dict[str, Any]):
     """A JSON object in which a name stood more than once: its first values, and how often."""
 
     count = 0
-    name = ""
 
 
 def read_json(path: PathLike, kind: Kind, *, lenient: bool = False) -> QueryTable:
@@ -32,15 +31,14 @@ def read_json(path: PathLike, kind: Kind, *, lenient: bool = False) -> QueryTabl
             return dict(pairs)
         first = _Repeated({name: plain[name] for name, _ in pairs})
         first.count = len(pairs) - len(plain)
-        seen: set[str] = set()
-        first.name = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         repeated.append(first)
         return first
 
     expected = "{query: {document: number}}"
-    rows = parse_json(read_text(path), source, as_dict=as_dict, expected=expected)
+    text = read_text(path)
+    rows = parse_json(text, source, as_dict=as_dict, expected=expected)
     if repeated and not (lenient and all(row is not rows for row in repeated)):
-        msg = f"{source}: {repeated[0].name!r} stands twice in one object"
+        msg = f"{source}: {repeated_name(text)}"
         raise DataError(msg)
     try:
         table = QueryTable.from_dict(rows, kind=kind, source=source)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from berryeval.errors import DataError
 from berryeval.io.files import PathLike, name_of, read_bytes
@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["json_bytes", "parse_json", "read_json_lines", "read_json_node", "read_text"]
+__all__ = [
+    "json_bytes",
+    "parse_json",
+    "read_json_lines",
+    "read_json_node",
+    "read_text",
+    "repeated_name",
+]
 
 
 def read_text(path: PathLike) -> str:
@@ -61,11 +68,13 @@ def parse_json(
         msg = f"{where}: is empty, expected {expected}"
         raise DataError(msg)
     strict: dict[str, Any] = {
-        "object_pairs_hook": partial(_distinct, where=where),
+        "object_pairs_hook": _distinct,
         "parse_constant": partial(_refuse_constant, where=where),
     }
     try:
         return json.loads(text, **({"object_pairs_hook": as_dict} if as_dict else strict))
+    except _RepeatedError:
+        msg = f"{where}: {repeated_name(text)}"
     except json.JSONDecodeError as error:
         number = error.lineno if line is None else line
         msg = f"{source}:{number}: not valid JSON ({error.msg}, column {error.colno})"
@@ -78,14 +87,41 @@ def parse_json(
     raise DataError(msg) from None
 
 
-def _distinct(pairs: list[tuple[str, Any]], *, where: str) -> dict[str, Any]:
+class _RepeatedError(Exception):
+    """A name stands twice in an object."""
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     plain = dict(pairs)
     if len(plain) < len(pairs):
-        seen: set[str] = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        msg = f"{where}: {twice!r} stands twice in one object"
-        raise DataError(msg)
+        raise _RepeatedError
     return plain
+
+
+class _Object(NamedTuple):
+    """An object of a JSON text with all of its names, in order."""
+
+    pairs: list[tuple[str, Any]]
+
+
+def repeated_name(text: str) -> str:
+    """Of a JSON text in which a name stands twice in one object: which, and where."""
+    found = [("", json.loads(text, object_pairs_hook=_Object))]
+    while found:
+        path, value = found.pop()
+        if isinstance(value, _Object):
+            seen: set[str] = set()
+            for name, _ in value.pairs:
+                if name in seen:
+                    there = f"{path}: " if path else ""
+                    return f"{there}{name!r} stands twice in one object"
+                seen.add(name)
+            inner = [(f"{path}.{name}".lstrip("."), one) for name, one in value.pairs]
+        else:
+            items = value if isinstance(value, list) else []
+            inner = [(f"{path}[{place}]", one) for place, one in enumerate(items)]
+        found += reversed(inner)
+    return "no name stands twice in one object"
 
 
 def _refuse_constant(name: str, *, where: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -248,3 +249,46 @@ def test_example() -> None:
     assert example_of(benchmark(judgments=()), "q1").targets == ()
     with pytest.raises(DataError, match="drinks has no query 'q11'; did you mean q1"):
         example_of(benchmark(), "q11")
+
+
+@pytest.mark.parametrize("grade", [float("inf"), float("-inf"), float("nan")])
+def test_grades_that_are_not_finite(grade: float) -> None:
+    """An error of one check; the others run through."""
+    changed = (Judgment("q1", Anchor(document="tea"), grade), JUDGMENTS[1])
+    report = check_benchmark(benchmark(judgments=changed))
+    errors = [one for one in report.findings if one.severity == "error"]
+    assert [one.check for one in errors] == ["grade"]
+    assert "is no finite number" in errors[0].message
+
+
+@pytest.mark.parametrize(
+    ("ids", "check", "severity", "message"),
+    [
+        ("tea", "label", "error", "metadata.relevant_ids of query 'q1': expected an array of ids"),
+        ([3], "label", "error", "place 0: expected an id, which is a string, found number 3"),
+        ({"tea": "high"}, "label", "error", "'tea': expected a grade, which is a number"),
+        (["tea", "te", "tea#gone"], "label", "warning", "2 ids in metadata of queries that are"),
+        ([], "nothing relevant", "warning", "the query 'q1' has no id above grade 0"),
+        ({"tea": 0}, "nothing relevant", "warning", "the query 'q1' has no id above grade 0"),
+    ],
+)
+def test_ids_in_the_metadata_of_queries(ids: Any, check: str, severity: str, message: str) -> None:
+    """They are looked at as judgments are, where there are none."""
+    metadata = {"relevant_ids": ids, "expected_answer": "Eighty degrees."}
+    queries = (replace(QUERIES[0], metadata=metadata), QUERIES[1])
+    changed = benchmark(queries=queries, judgments=JUDGMENTS[1:])
+    others = ("size", "info")
+    found = [
+        one for one in check_benchmark(changed).findings if (one.check, one.severity) != others
+    ]
+    assert [(one.check, one.severity) for one in found] == [(check, severity)]
+    assert message in found[0].message
+    assert found[0].where == "query 'q1'"
+    assert check_benchmark(benchmark(queries=queries)).passed
+
+
+def test_good_ids_in_the_metadata_are_no_fault() -> None:
+    """A document, and a section of one."""
+    queries = (replace(QUERIES[0], metadata={"relevant_ids": ["coffee", "tea#tea"]}), QUERIES[1])
+    changed = benchmark(queries=queries, judgments=JUDGMENTS[1:])
+    assert check_benchmark(changed).counts == {"error": 0, "warning": 0, "info": 1}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
@@ -51,6 +52,8 @@ def _announced(value: Any) -> list[float]:
 
 
 def _problem(grade: float, announced: list[float]) -> tuple[Any, str, str] | None:
+    if not math.isfinite(grade):
+        return "error", "is no finite number: nothing can be scored with it", "correct the grade"
     if announced and grade not in announced:
         known = ", ".join(f"{one:g}" for one in announced)
         return "error", f"is none of those announced: {known}", "correct the grade, or announce it"
@@ -80,6 +83,9 @@ def _why_nothing(subject: Subject, query: Query) -> str:
     judged = subject.judged.get(query.id, [])
     if judged:
         return "" if any(one.grade > 0 for one in judged) else "only judgments of grade 0"
+    ids = subject.explicit(query)
+    if isinstance(ids, dict) and not any(grade > 0 for grade in ids.values()):
+        return "no id above grade 0 in its metadata"
     labels = subject.labels(query)
     if isinstance(labels, Labels) and labels.grades is not None:
         return "" if labels.grades else "no labels that its pack can read"

@@ -10,6 +10,7 @@ from berryeval.anchors import Corpus, Located, locate
 from berryeval.benchmarks.checks.naming import name_of
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.records import Anchor
+from berryeval.relevance.explicit import explicit_ids
 from berryeval.relevance.packs import BoundPack, Labels, PackCorpus, find_pack
 
 if TYPE_CHECKING:
@@ -105,6 +106,18 @@ class Subject:
             return None
         try:
             return self._pack.rules_for(query).labels
+        except BerryEvalError as error:
+            return error
+
+    def explicit(self, query: Query) -> dict[str, float] | BerryEvalError | None:
+        """The relevant ids in a query's metadata, or why they cannot be read.
+
+        None if there are none, or if they do not count because the query has judgments.
+        """
+        if query.id in self.judged:
+            return None
+        try:
+            return explicit_ids(query)
         except BerryEvalError as error:
             return error
 

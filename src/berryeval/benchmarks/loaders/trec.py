@@ -75,11 +75,11 @@ def _query(topic: Topic, judged: set[str], field: str | None, where: str) -> Que
     short = topic.id.lstrip("0")
     return Query(
         id=short if topic.id not in judged and short in judged else topic.id,
-        text=" ".join(topic.fields[name] for name in names),
-        description=topic.fields.get("description", ""),
+        text=" ".join(text for name in names for text in topic.fields[name]),
+        description=" ".join(topic.fields.get("description", [])),
         metadata={
-            name: text
-            for name, text in topic.fields.items()
+            name: texts if len(texts) > 1 else texts[0]
+            for name, texts in topic.fields.items()
             if name not in names and name != "description"
         },
     )
