@@ -144,11 +144,24 @@ def test_ties_are_ordered_by_the_one_rule() -> None:
     assert be.evaluate_hits(asked, {"q": hits}, ["RR"], profile="ranx").mean["RR"] == 1.0
 
 
-def test_hits_without_ranks_and_scores_are_said_to_be_in_no_order() -> None:
-    """They are ordered by id like all ties, which is likely not what was meant."""
-    scores = be.evaluate_hits(golden({"q": {"a": 1}}), {"q": [Hit("a"), Hit("b")]}, ["RR"])
-    assert scores.mean["RR"] == 0.5
-    assert scores.notes == ("query 'q': hits without ranks or scores are ordered by their ids",)
+@pytest.mark.parametrize(
+    "hits", [[Hit("a"), Hit("b")], [{"id": "a"}, {"id": "b"}], ["a", "b"], [Hit("a"), {"id": "b"}]]
+)
+def test_a_list_without_ranks_and_scores_keeps_its_order(hits: list[Any]) -> None:
+    """Best first, whatever its hits are made of."""
+    scores = be.evaluate_hits(golden({"q": {"a": 1}}), {"q": hits}, ["RR"])
+    assert (scores.mean["RR"], scores.notes) == (1.0, ())
+
+
+def test_some_ranks_are_said_to_be_no_order() -> None:
+    """Scores decide; where there are none, nothing does."""
+    asked = golden({"q": {"a": 1}})
+    hits = [Hit("a", 2.0), Hit("b", 1.0, rank=1)]
+    scores = be.evaluate_hits(asked, {"q": hits}, ["RR"])
+    assert scores.mean["RR"] == 1.0
+    assert scores.notes == ("query 'q': not all hits have a rank, so they are ordered by score",)
+    with pytest.raises(DataError, match=r"hits of query 'q': only 1 of 2 have a rank"):
+        be.evaluate_hits(asked, {"q": [Hit("a"), Hit("b", rank=1)]}, ["RR"])
 
 
 @pytest.mark.parametrize(
@@ -164,6 +177,7 @@ def test_hits_without_ranks_and_scores_are_said_to_be_in_no_order() -> None:
         ({"q": {"a": 10**400}}, "the score of 'a' must be a number"),
         ({"q": ["\ud800"]}, "place 0: an id must be a string of valid Unicode"),
         ({"q": [Hit("a", rank=1.5)]}, "the rank of 'a' must be a whole number"),  # type: ignore[arg-type]
+        ({"q": [Hit("a", rank=0)]}, "the rank of 'a' must be a whole number from 1"),
         ({1: {"a": 1.0}}, "the id of a query with hits must be a string"),
         ({"\ud800": ["a"]}, "the id of a query with hits must be a string"),
         ({"q": [Hit("a", rank=1), Hit("b", rank=1)]}, "hits of query 'q': rank 1 stands twice"),
@@ -184,6 +198,43 @@ def test_an_id_twice_is_an_error_or_counted() -> None:
         be.evaluate_hits(asked, hits, ["RR"])
     scores = be.evaluate_hits(asked, hits, ["RR"], lenient=True)
     assert (scores.mean["RR"], scores.dropped) == (0.5, 1)
+
+
+def test_what_a_lenient_reader_drops_is_counted(tmp_path: Path) -> None:
+    """Of a file too; and without leniency a repeated line of a file is refused."""
+    path = tmp_path / "run.txt"
+    path.write_text("q Q0 x 1 2.0 r\nq Q0 x 2 1.5 r\nq Q0 a 3 1.0 r\n", encoding="utf-8")
+    asked = golden({"q": {"a": 1}})
+    with pytest.raises(RepeatedDocumentError):
+        be.evaluate_hits(asked, path, ["RR"])
+    path.write_text(path.read_text(encoding="utf-8") + "q Q0 b 4 high r\n", encoding="utf-8")
+    expected = be.evaluate({"q": {"a": 1}}, path, ["RR"], lenient=True)
+    scores = be.evaluate_hits(asked, path, ["RR"], lenient=True)
+    assert (scores.mean["RR"], scores.dropped) == (0.5, 2)
+    assert scores.dropped == expected.dropped
+
+
+def test_a_chunk_id_twice_is_refused() -> None:
+    """Nobody could say which of both a hit is."""
+    chunks = [Chunk("c", "d", TEXT[:30], 0, 30), Chunk("c", "d", TEXT[30:], 30, 60)]
+    benchmark = replace(golden({"q": {"a": 1}}), documents=(Document("d", TEXT),))
+    with pytest.raises(DataError, match="the chunk id 'c' stands twice"):
+        be.evaluate_hits(benchmark, {"q": ["c"]}, ["RR"], chunks=chunks)
+
+
+def test_a_stale_hit_gets_no_credit_for_its_offsets() -> None:
+    """What it says is not in the document any more: its place is not believed, and that is said."""
+    benchmark = be.Benchmark(
+        "t", (Document("d", TEXT),), (Query("q", "?"),),
+        (Judgment("q", Anchor(document="d", start=0, end=20), 1),),
+    )  # fmt: skip
+    stale = Hit("h", doc_id="d", start=0, end=20, text="What stood there before.")
+    scores = be.evaluate_hits(benchmark, {"q": [stale]}, ["RR"])
+    assert scores.mean["RR"] == 0.0
+    (note,) = scores.notes
+    assert note.startswith("query 'q': hits whose offsets are not believed")
+    fresh = replace(stale, text=TEXT[:20])
+    assert be.evaluate_hits(benchmark, {"q": [fresh]}, ["RR"]).mean["RR"] == 1.0
 
 
 def test_k_cuts_every_ranking() -> None:

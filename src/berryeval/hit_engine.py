@@ -81,7 +81,8 @@ def evaluate_hits(
         benchmark: the benchmark, or `Relevance.of(benchmark, ...)`, made once for many systems.
         hits: `{query: hits}`, where hits are a list of `Hit`s, of JSON objects or of ids (best
             first), or a dict of ids and scores; or a `Run`, or what `Run.load` takes. Hits that
-            all have a rank are taken in that order, others by score.
+            all have a rank are taken in that order, others by score; a list in which none has a
+            rank or a score is taken as it stands.
         measures: names in any spelling, or `Measure`s.
         profile: whose conventions to follow: a name of `PROFILES`, or `Conventions`.
         k: how many hits of each query to look at; all if None.
@@ -135,7 +136,7 @@ def _notes(judge: Relevance, groups: Iterable[Iterable[str]]) -> tuple[str, ...]
     notes = list(dict.fromkeys(itertools.chain.from_iterable(groups)))
     if judge.targets.drift:
         lost = len(judge.targets.drift)
-        notes.insert(0, f"targets that are not in the corpus, and count as missed: {lost}")
+        notes.insert(0, f"targets that are not in the corpus: {lost}")
     if len(notes) > _MOST_NOTES:
         more = len(notes) - _MOST_NOTES
         notes[_MOST_NOTES:] = [f"and {more} more"]

@@ -28,8 +28,8 @@ CORPUS = Corpus([Document("d", TEXT), Document("empty", "")])
         # Offsets of another version of the text: what the hit says is believed.
         (Hit("h", doc_id="d", start=0, end=9, text="Red fish."), "d", [(21, 30)]),
         (Hit("h", doc_id="d", start=900, end=909, text="Red fish."), "d", [(21, 30)]),
-        # What it says stands nowhere: offsets are believed if they can be.
-        (Hit("h", doc_id="d", start=0, end=9, text="A summary."), "d", [(0, 9)]),
+        # What it says stands nowhere: it is of another version, wherever its offsets point.
+        (Hit("h", doc_id="d", start=0, end=9, text="A summary."), "d", []),
         (Hit("h", doc_id="d", start=900, end=909, text="A summary."), "d", []),
         (Hit("h", doc_id="d", start=900, end=909), "d", []),
         (Hit("h", doc_id="d", text="A summary."), "d", []),

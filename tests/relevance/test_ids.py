@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import berryeval as be
-from berryeval.records import Anchor, Hit, Judgment, Query
+from berryeval.records import Anchor, Chunk, Document, Hit, Judgment, Query
 from berryeval.relevance import IdMatch, IdMatcher
 from berryeval.relevance.paths import contains, segments
 
@@ -27,7 +27,7 @@ def from_url(url: str, *section: str) -> Hit:
     ("hit", "expected", "how"),
     [
         (Hit(REST), REST, "id"),
-        (Hit("Spring-Boot/Web/rest-controllers.md#Creating_REST_Controller"), REST, "exact"),
+        (from_url("Spring-Boot/Web/rest-controllers.md#Creating_REST_Controller"), REST, "exact"),
         (Hit("x", doc_id="/spring-boot/web/rest-controllers/", section=("Web", "Handling errors")),
          ERRORS, "exact"),
         (from_url("https://host/spring-boot/web/rest-controllers.html#handling-errors"),
@@ -64,6 +64,12 @@ def test_a_hit_is_found_by_its_source_and_section(hit: Hit, expected: str, how: 
         from_url("https://host/a/spring-boot/web/rest-controllers", "Mishandling errors"),
         from_url("https://host/a/spring-boot/web/rest-controllers", "Errors"),
         Hit("af12", metadata={"url": 17, "section": None}),
+        Hit(REST.upper()),
+        Hit(f"{REST}-in-kotlin"),
+        Hit(f"https://host/{REST}"),
+        Hit("spring-boot/actuator/endpoints"),
+        Hit("af12", doc_id="Spring-Boot/Actuator"),
+        Hit("af12", doc_id="en/spring-boot/actuator"),
     ],
 )
 def test_half_a_match_is_none(hit: Hit) -> None:
@@ -108,6 +114,57 @@ def test_plain_ids_match_only_as_they_are() -> None:
     plain = IdMatcher(["12", "rest-controllers"])
     assert plain.match(Hit("12")).how == "id"
     assert plain.match(from_url("https://host/rest-controllers/12")) == IdMatch()
+
+
+@pytest.mark.parametrize(
+    ("judged", "returned"),
+    [
+        ("guide#install", "guide#install-on-windows"),
+        ("car/Tea/Green", "car/Tea/Green/History"),
+        ("idx/aB3x", "idx/Ab3X"),
+        ("src/readme.md", "src/readme.txt"),
+        ("a/b", "z/a/b"),
+        ("https://h.org/a/b", "https://h.org/z/a/b"),
+    ],
+)
+def test_ids_that_are_alike_are_not_the_same(judged: str, returned: str) -> None:
+    """An id is no address: runs of ids score what `evaluate` says."""
+    benchmark = be.Benchmark(
+        "test", (), (Query("q", "?"),), (Judgment("q", Anchor(chunk=judged), 1),)
+    )
+    assert be.evaluate({"q": {judged: 1}}, {"q": {returned: 1.0}}, ["R@1"]).mean["R@1"] == 0.0
+    assert be.evaluate_hits(benchmark, {"q": [returned]}, ["R@1"]).mean["R@1"] == 0.0
+    assert be.evaluate_hits(benchmark, {"q": [judged]}, ["R@1"]).mean["R@1"] == 1.0
+
+
+def test_what_has_a_name_of_its_own_is_given_no_other() -> None:
+    """A known section or chunk is not taken for a judged one whose words it contains."""
+    text = "# Guide\n\n## Install\n\nRun.\n\n## Install on Windows\n\nClick.\n"
+    address = {"url": "https://h/x/guide", "section": "Install on Windows"}
+    windows = Hit("guide#install-on-windows", metadata=address)
+    judged = (Judgment("q", Anchor(chunk="guide#install"), 1),)
+    queries = (Query("q", "?"),)
+    known = be.Benchmark("test", (Document("guide", text),), queries, judged)
+    assert be.evaluate_hits(known, {"q": [windows]}, ["R@1"]).mean["R@1"] == 0.0
+    chunks = [
+        Chunk("guide#install", "guide", "Run.", 20, 24), Chunk("c2", "guide", "Click.", 50, 56)
+    ]  # fmt: skip
+    near = Hit("c2", metadata={"url": "https://h/guide#install"})
+    found = be.evaluate_hits(known, {"q": [near]}, ["R@1"], chunks=chunks)
+    assert found.mean["R@1"] == 0.0
+
+
+def test_other_queries_take_no_credit_away() -> None:
+    """A hit is compared with what is judged for its own query."""
+    hit = Hit("7", metadata={"url": "https://h.org/docs/page.html#x"})
+    queries = (Query("q1", "?"), Query("q2", "?"))
+    first = Judgment("q1", Anchor(chunk="docs/page"), 1)
+    more = [Judgment("q2", Anchor(chunk=one), 1) for one in ("docs/page#x", "Docs/page")]
+    more += [Judgment("q2", Anchor(document="docs/page", section=("x",)), 1)]
+    benchmark = be.Benchmark("test", (), queries, (first, *more))
+    scores = be.evaluate_hits(benchmark, {"q1": [hit]}, ["R@1"])
+    assert scores.per_query("R@1")["q1"] == 1.0
+    assert scores.notes == ()
 
 
 def test_ties_are_seen_in_the_scores() -> None:

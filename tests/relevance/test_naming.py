@@ -93,3 +93,23 @@ def test_sections_of_one_name_are_told_apart_or_not_at_all() -> None:
     assert scores.mean["R@1"] == 0.0
     (note,) = scores.notes
     assert "hit 'd/e#set-up' could be d/e > A > Set up or d/e > B > Set up; it is taken" in note
+
+
+def test_a_section_is_not_one_whose_words_it_has() -> None:
+    """With and without the text, ids name sections as they are, apart from case and signs."""
+    text = "# Guide\n\n## Use\n\nType.\n\n## Use of force\n\nPush.\n"
+    judged = Judgment("q", Anchor(document="guide", section=("Use",)), 1)
+    for documents in ((Document("guide", text),), ()):
+        golden = benchmark(judged, documents=documents)
+        assert recall(golden, "guide#use-of-force") == 0.0
+        assert recall(golden, "guide#use") == 1.0
+
+
+def test_a_document_that_the_corpus_lacks_is_found_by_its_id() -> None:
+    """It is drift, but a hit that names it is what was judged."""
+    golden = benchmark(Judgment("q", Anchor(document="dX"), 1))
+    assert recall(golden, "dX") == 1.0
+    assert recall(golden, Hit("c1", doc_id="dX", text="Some of it.")) == 1.0
+    assert recall(golden, "dY", "boot/data") == 0.0
+    scores = be.evaluate_hits(golden, {"q": ["dX"]}, ["R@1"])
+    assert scores.notes == ("targets that are not in the corpus: 1",)

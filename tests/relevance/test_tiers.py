@@ -265,7 +265,7 @@ def test_targets_that_the_corpus_has_lost_count_and_are_said() -> None:
     )
     scores = be.evaluate_hits(judged, {"q": ["d"]}, ["R@1"])
     assert scores.mean["R@1"] == 0.5
-    assert scores.notes == ("targets that are not in the corpus, and count as missed: 1",)
+    assert scores.notes == ("targets that are not in the corpus: 1",)
 
 
 def test_a_measure_sees_what_the_judge_gives() -> None:

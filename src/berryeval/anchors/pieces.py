@@ -37,9 +37,9 @@ class Pieces:
 
     def covering(self, target: Located) -> list[int]:
         """The numbers of the pieces that cover the target, in order."""
-        if not target.resolves:
-            return []
         anchor = target.anchor
+        if not target.resolves and not target.is_document:
+            return []  # a document that the corpus lacks can still be named by its id
         if anchor.chunk:
             return self._by_id.get(anchor.chunk, [])
         if target.is_document:

@@ -29,8 +29,8 @@ def place(piece: Piece, corpus: Corpus) -> Placed:
     """Where a piece stands: at its offsets, or else wherever its document holds its text.
 
     A piece without a document is the document whose id it has, if there is one. Offsets that do
-    not fit the document's text, or at which it says something else, are not believed if the text
-    of the piece is found elsewhere.
+    not fit the document's text, or at which it says something else, are not believed: a piece that
+    says what its document does not say anywhere was cut from another version of it.
     """
     document = piece.doc_id or (piece.id if piece.id in corpus else "")
     text = corpus.text(document)
@@ -41,11 +41,8 @@ def place(piece: Piece, corpus: Corpus) -> Placed:
         return Placed(document, (offsets,))
     if piece.text:
         found = find_same(piece.text, text)
-        if found:
-            return Placed(document, found.places)
-    if offsets:
-        return Placed(document, (offsets,) if offsets[1] <= len(text.text) else ())
-    whole = piece.id == document and not piece.text and text.text
+        return Placed(document, found.places if found else ())
+    whole = piece.id == document and offsets is None and text.text
     return Placed(document, ((0, len(text.text)),) if whole else ())
 
 

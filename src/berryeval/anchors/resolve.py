@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from berryeval.anchors.drift import Ambiguity, Drift
 from berryeval.anchors.targets import Targets
-from berryeval.errors import DataError
 from berryeval.qrels import Qrels
 
 if TYPE_CHECKING:
@@ -67,7 +66,6 @@ def resolve(
         rule: when a chunk covers a target.
     """
     judged, pieces = list(judgments), list(chunks)
-    _check_ids(pieces)
     targets = Targets.located(judged, documents, chunks=pieces, rule=rule)
     index = targets.index(pieces)
     covering = _Covering(index, [chunk.id for chunk in pieces])
@@ -126,14 +124,3 @@ def _not_covered(anchor: Anchor) -> str:
     if anchor.quote:
         return f"no chunk {where}holds the quote"
     return f"no chunk {where}says that it is in section {' > '.join(anchor.section)!r}"
-
-
-def _check_ids(chunks: list[Chunk]) -> None:
-    seen: set[str] = set()
-    for chunk in chunks:
-        if chunk.id in seen:
-            msg = (
-                f"the chunk id {chunk.id!r} stands twice; expected an id of its own for each chunk"
-            )
-            raise DataError(msg)
-        seen.add(chunk.id)

@@ -13,6 +13,7 @@ from berryeval.anchors.locate import locate
 from berryeval.anchors.pieces import Pieces
 from berryeval.anchors.place import Piece, place
 from berryeval.anchors.spans import Span
+from berryeval.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -93,7 +94,7 @@ class Targets:
             places,
             corpus,
             rule or CoverageRule(),
-            {chunk.id: chunk for chunk in pieces or ()},
+            _by_id(pieces or ()),
             tuple(drift),
             tuple(ambiguous),
         )
@@ -105,6 +106,10 @@ class Targets:
 
     def __contains__(self, query_id: str) -> bool:
         return query_id in self._targets
+
+    def has_chunk(self, identity: str) -> bool:
+        """Whether a chunk of this id was given."""
+        return identity in self._chunks
 
     def of(self, query_id: str) -> tuple[Target, ...]:
         """What there is to be found for a query; nothing if nobody judged it."""
@@ -143,6 +148,18 @@ class Targets:
         if hit.doc_id or hit.text or hit.start is not None:
             return hit
         return self._chunks.get(hit.id, hit)
+
+
+def _by_id(chunks: Iterable[Chunk]) -> dict[str, Chunk]:
+    known: dict[str, Chunk] = {}
+    for chunk in chunks:
+        if chunk.id in known:
+            msg = (
+                f"the chunk id {chunk.id!r} stands twice; expected an id of its own for each chunk"
+            )
+            raise DataError(msg)
+        known[chunk.id] = chunk
+    return known
 
 
 def _ambiguity(judgment: Judgment, found: Located) -> Ambiguity:

@@ -3,10 +3,11 @@
 Judged ids look like `spring-boot/web/rest-controllers#creating-rest-controller`: a path and, behind
 a #, a section. A hit matches by, first that gives an answer:
 
-1. its own id, as it is;
-2. its address (`source_url`, `url`, `source` or `path` of its metadata, its document, its id) and
-   its section (the fragment of the address, its `section` path from the innermost heading out):
-   both equal, apart from case, punctuation, host and file extension;
+1. its own id, as it is, and in no other way;
+2. its address (`source_url`, `url`, `source` or `path` of its metadata, its document if that is a
+   URL) and its section (the fragment of the address, its `section` path from the innermost heading
+   out): both equal, apart from case, punctuation, host and file extension; or its document as it
+   is, or its document and section;
 3. containment: the address contains the whole path (the longest that does), and the section is
    equal, or contains the words of the judged one in one piece.
 
@@ -20,7 +21,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from berryeval.records import SECTION_SEPARATOR
-from berryeval.relevance.paths import Segments, Words, Written, contains, slug_words, written
+from berryeval.relevance.paths import (
+    Segments,
+    Words,
+    Written,
+    contains,
+    segments,
+    slug_words,
+    written,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,7 +42,6 @@ How: TypeAlias = Literal["id", "exact", "contained", "tie", "none"]
 
 ADDRESS_FIELDS: Final = ("source_url", "url", "source", "path")
 SECTION_FIELDS: Final = ("section", "heading", "anchor")
-_REMEMBERED: Final = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -52,15 +60,14 @@ class IdMatch:
 
 
 class IdMatcher:
-    """The judged ids of a benchmark, indexed; built once."""
+    """The judged ids of a query, indexed; built once."""
 
     def __init__(self, ids: Iterable[str]) -> None:
         self._ids = frozenset(ids)
         self._equal: dict[Written, list[str]] = defaultdict(list)
         self._paths: dict[Segments, dict[Words, list[str]]] = defaultdict(dict)
-        self._known: dict[tuple[tuple[str, ...], tuple[Words, ...]], IdMatch] = {}
         for identity in sorted(self._ids):
-            if "/" in identity or "#" in identity:
+            if _is_path(identity):
                 self._add(identity, written(identity))
         self._lengths = sorted({len(path) for path in self._paths}, reverse=True)
 
@@ -70,31 +77,42 @@ class IdMatcher:
         self._equal[parts].append(identity)
         self._paths[parts.path].setdefault(parts.section, []).append(identity)
 
-    def match(self, hit: Hit) -> IdMatch:
-        """The judged id that this hit is."""
+    def match(self, hit: Hit, *, contained: bool = True) -> IdMatch:
+        """The judged id that this hit is.
+
+        Args:
+            hit: what was found.
+            contained: whether to look for judged ids that its address only contains.
+        """
         if hit.id in self._ids:
             return IdMatch(hit.id, "id")
+        if hit.doc_id in self._ids and _is_path(hit.doc_id):
+            return IdMatch(hit.doc_id, "exact")
         if not self._equal:
             return IdMatch()
-        addresses, headings = tuple(_addresses(hit)), tuple(_headings(hit))
-        key = (addresses, headings)
-        if key not in self._known:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            self._known[key] = self._found([written(one) for one in addresses], headings)
-        return self._known[key]
-
-    def _found(self, addresses: list[Written], headings: tuple[Words, ...]) -> IdMatch:
-        for path, fragment in addresses:
-            for section in (*_known(fragment, *headings), ()):
-                equal = self._equal.get(Written(path, section), [])
-                if equal:
-                    return _one_of(equal, "exact")
-        for path, fragment in addresses:
+        headings = tuple(_headings(hit))
+        addresses = [written(one) for one in _addresses(hit)]
+        equal = self._same(addresses, hit.doc_id, headings)
+        if equal:
+            return _one_of(equal, "exact")
+        for path, fragment in addresses if contained else ():
             found = self._contained(path, _known(fragment, *headings))
             if found:
                 return _one_of(found, "contained")
         return IdMatch()
+
+    def _same(
+        self, addresses: list[Written], document: str, headings: Iterable[Words]
+    ) -> list[str]:
+        """The ids of the same path and section; a document alone is no more than an id."""
+        wanted = [
+            Written(path, section)
+            for path, fragment in addresses
+            for section in (*_known(fragment, *headings), ())
+        ]
+        if document:
+            wanted += [Written(segments(document), section) for section in headings]
+        return next((self._equal[one] for one in wanted if one in self._equal), [])
 
     def _contained(self, path: Segments, sections: list[Words]) -> list[str]:
         """The ids whose path is a part of this one, by the best of its sections."""
@@ -125,6 +143,10 @@ class IdMatcher:
         return []
 
 
+def _is_path(identity: str) -> bool:
+    return "/" in identity or "#" in identity
+
+
 def _one_of(ids: list[str], how: How) -> IdMatch:
     distinct = tuple(dict.fromkeys(ids))
     return IdMatch(distinct[0], how) if len(distinct) == 1 else IdMatch("", "tie", distinct)
@@ -135,12 +157,13 @@ def _known(*sections: Words) -> list[Words]:
 
 
 def _addresses(hit: Hit) -> Iterator[str]:
-    """Where a hit says it comes from."""
+    """Where a hit says it comes from; ids are no addresses, unless a document's is a URL."""
     for field in ADDRESS_FIELDS:
         value = hit.metadata.get(field)
         if isinstance(value, str) and value:
             yield value
-    yield from (value for value in (hit.doc_id, hit.id) if value)
+    if "://" in hit.doc_id:
+        yield hit.doc_id
 
 
 def _headings(hit: Hit) -> Iterator[Words]:

@@ -1,7 +1,8 @@
-"""Hits in any form, as rankings: by their ranks, or else by THE ordering rule."""
+"""Hits in any form, as rankings: by their ranks, by THE ordering rule, or as they are listed."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from berryeval.run import RankingRule
+    from berryeval.tables import QueryTable
 
 __all__ = ["Rankings", "checked_id", "read_rankings"]
 
@@ -43,25 +45,38 @@ def read_rankings(source: Any, rule: RankingRule, *, lenient: bool = False) -> R
     Args:
         source: `{query: hits}`, where hits are a list of `Hit`s, of JSON objects or of ids (best
             first), or a dict of ids and scores; or a `Run`, or what `Run.load` takes.
-        rule: orders the hits of a query, unless all of them say their rank; cuts them at its depth.
+        rule: orders the hits of a query, unless all of them say their rank, or they are a list in
+            which none has a rank or score; cuts them at its depth.
         lenient: of hits with the same id keep the first, rather than refuse them.
     """
-    name = "run"
+    name, dropped = "run", 0
     if not isinstance(source, Mapping):
-        run = source if isinstance(source, Run) else Run.load(source, lenient=lenient)
-        name, source = run.name, run.to_dict()
+        run = Run.load(source, lenient=lenient)
+        table = _each_once(run.table, lenient=lenient)
+        name, source, dropped = run.name, table.to_dict(), table.dropped
     rankings: dict[str, list[Hit]] = {}
-    dropped = 0
-    notes = []
+    notes: list[str] = []
     for query, given in source.items():
         checked_id(query, "the id of a query with hits")
-        hits, unordered = _ordered(query, list(_hits(query, given)), rule)
+        hits = list(_hits(query, given))
+        if not _is_in_order(query, given, hits, notes):
+            hits = _ordered(query, hits, rule)
         kept = _without_repeats(query, hits, lenient=lenient)
         dropped += len(hits) - len(kept)
         rankings[query] = kept[: rule.depth]
-        if unordered:
-            notes.append(f"query {query!r}: hits without ranks or scores are ordered by their ids")
     return Rankings(rankings, name, dropped, tuple(notes))
+
+
+def _each_once(table: QueryTable, *, lenient: bool) -> QueryTable:
+    if table.distinct or lenient:
+        return table if table.distinct else table.without_repeats()
+    for start, end in itertools.pairwise(table.offsets.tolist()):
+        seen: set[bytes] = set()
+        for row, document in enumerate(table.documents.to_bytes_list(start, end), start=start):
+            if document in seen:
+                raise table.repeated(row)
+            seen.add(document)
+    return table
 
 
 def _hits(query: str, given: Any) -> Iterable[Hit]:
@@ -99,8 +114,8 @@ def _checked(hit: Hit, where: str) -> Hit:
     if not number:
         msg = f"{where}: the score of {hit.id!r} must be a number, {_but(hit.score)}"
         raise DataError(msg)
-    if hit.rank is not None and type(hit.rank) is not int:
-        msg = f"{where}: the rank of {hit.id!r} must be a whole number, {_but(hit.rank)}"
+    if hit.rank is not None and (type(hit.rank) is not int or hit.rank < 1):
+        msg = f"{where}: the rank of {hit.id!r} must be a whole number from 1, {_but(hit.rank)}"
         raise DataError(msg)
     return hit
 
@@ -115,18 +130,33 @@ def checked_id(value: Any, what: str) -> str:
     return str(value)
 
 
-def _ordered(query: str, hits: list[Hit], rule: RankingRule) -> tuple[list[Hit], bool]:
-    """The hits, best first, and whether there was nothing to order them by but their ids."""
+def _is_in_order(query: str, given: Any, hits: list[Hit], notes: list[str]) -> bool:
+    """Whether the hits are a list that says nothing about its order but its order."""
+    ranked = sum(hit.rank is not None for hit in hits)
+    scored = any(hit.score for hit in hits)
+    if 0 < ranked < len(hits):
+        if not scored:
+            msg = (
+                f"hits of query {query!r}: only {ranked} of {len(hits)} have a rank, and none has "
+                "a score; expected ranks or scores of all of them, or of none"
+            )
+            raise DataError(msg)
+        notes.append(f"query {query!r}: not all hits have a rank, so they are ordered by score")
+    return not ranked and not scored and not isinstance(given, Mapping)
+
+
+def _ordered(query: str, hits: list[Hit], rule: RankingRule) -> list[Hit]:
+    """The hits, best first: by rank if all have one, or else by score."""
     ranks = [hit.rank for hit in hits if hit.rank is not None]
     if hits and len(ranks) == len(hits):
         if len(set(ranks)) < len(ranks):
             twice = next(rank for rank in ranks if ranks.count(rank) > 1)
             msg = f"hits of query {query!r}: rank {twice} stands twice"
             raise DataError(msg)
-        return sorted(hits, key=lambda hit: hit.rank or 0), False
+        return sorted(hits, key=lambda hit: hit.rank or 0)
     scores = [float(hit.score) for hit in hits]
     order = replace(rule, depth=None).order([hit.id.encode() for hit in hits], scores)
-    return [hits[place] for place in order], len(hits) > 1 and not any(scores)
+    return [hits[place] for place in order]
 
 
 def _without_repeats(query: str, hits: list[Hit], *, lenient: bool) -> list[Hit]:

@@ -24,6 +24,7 @@ from berryeval.relevance.passages import Texts, span_ranking
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from berryeval.anchors import Join
     from berryeval.judged import JudgedRanking
     from berryeval.records import Chunk, Document, Hit, Query
     from berryeval.relevance.spans import SpanRanking
@@ -172,15 +173,21 @@ class Relevance:
                 self._answers[query_id], hits, self.options.threshold, self._text_of
             )
         else:
-            hits, notes = self._naming.named(hits)
+            hits, notes = self._naming.named(query_id, hits)
             found = self.targets.join(query_id, hits)
             joined = Joined(self.targets.of(query_id), found.ranking)
-            if found.ambiguous:
-                notes.append(
-                    f"hits at several places, each of which counts: {len(found.ambiguous)}"
-                )
+            notes += self._doubts(found, hits)
         lines = tuple(f"query {query_id!r}: {note}" for note in dict.fromkeys(notes))
         return Judged(joined.ranking, strategy, joined, hits, lines)
+
+    def _doubts(self, found: Join, hits: Sequence[Hit]) -> Iterator[str]:
+        """What is unclear about where hits stand."""
+        if found.ambiguous:
+            yield f"hits at several places, each of which counts: {len(found.ambiguous)}"
+        unplaced = [hits[place] for place in found.unplaced]
+        stale = sum(hit.start is not None and hit.doc_id in self._documents for hit in unplaced)
+        if stale:
+            yield f"hits whose offsets are not believed, as other words stand there: {stale}"
 
     def as_spans(self, judged: Judged) -> SpanRanking:
         """What measures of text see of hits that were judged here."""
