@@ -28,7 +28,7 @@ ERRORS = {
     "infinite": "ProviderError: hit 1 ('a'): the score must be finite, found inf",
     "huge": "OverflowError",
     "odd text": "ProviderError: hit 1 ('a'): expected text as a string, found NoneType None",
-    "odd section": "ProviderError: hit 1 ('a'): expected section as a tuple of strings, found",
+    "odd section": "DataError: section[0]: expected a string, found number 1",
     "odd extra": "ProviderError: hit 1 ('a'): extra holds 'id', which is a field of Hit itself",
     "odd id": "UnicodeEncodeError",
     "no id": "ProviderError: hit 1: expected a hit with an id",
