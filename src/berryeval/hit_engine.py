@@ -134,6 +134,9 @@ def _relevance(
 
 def _notes(judge: Relevance, groups: Iterable[Iterable[str]]) -> tuple[str, ...]:
     notes = list(dict.fromkeys(itertools.chain.from_iterable(groups)))
+    unclear = sum(one.what == "section" for one in judge.targets.ambiguous)
+    if unclear:
+        notes.insert(0, f"targets that could be several sections, and count as missed: {unclear}")
     if judge.targets.drift:
         lost = len(judge.targets.drift)
         notes.insert(0, f"targets that are not in the corpus: {lost}")

@@ -50,6 +50,12 @@ TARGET = {"locations": [{"path": "src/app.py", "start_line": 10, "end_line": 15}
         (Hit("h", metadata={"file": "src/app.py", "start_line": 12}), True),
         (Hit("h", metadata={"path": "src/app.py"}), False),
         (Hit("src/app.py"), False),
+        (Hit("src/app.py:15-20"), True),
+        (Hit("src/app.py:12"), True),
+        (Hit("src/app.py#L10-L11"), True),
+        (Hit("src/app.py#L16-L17"), False),
+        (Hit("src/app.py:16-17"), False),
+        (Hit("src/app.py:12-11"), False),
     ],
 )
 def test_one_shared_line_is_enough(hit: Hit, relevant: bool) -> None:  # noqa: FBT001 - a column
@@ -104,6 +110,18 @@ def test_a_name_that_could_be_two_files_is_neither() -> None:
         "query 'q': hit 'h' could be of lib/app.py or src/app.py; it is taken for none",
     )
     assert found(benchmark, lines("lib/app.py", 1, 2)) == [1]
+
+
+def test_a_label_that_could_be_two_files_is_neither() -> None:
+    """And the notes say so; an exact path means that file, and no other of its name."""
+    both = (Document("x/a.py", CODE), Document("y/a.py", CODE))
+    scores = be.evaluate_hits(ask(*both, files=["a.py"]), {"q": ["x/a.py", "y/a.py"]}, ["R@5"])
+    assert scores.mean["R@5"] == 0.0
+    assert scores.notes == ("query 'q': a.py could be of x/a.py or y/a.py; it is taken for none",)
+    root = ask(*both, Document("a.py", CODE), files=["a.py"])
+    assert found(root, Hit("x/a.py"), Hit("/repo/y/a.py"), Hit("a.py")) == [3]
+    scores = be.evaluate_hits(ask(*both, files=["x/a.py"]), {"q": ["a.py"]}, ["R@5"])
+    assert (scores.mean["R@5"], len(scores.notes)) == (0.0, 1)
 
 
 def test_what_the_corpus_lacks_is_said() -> None:

@@ -195,3 +195,15 @@ def test_turns_that_are_none_are_refused(turn: Any) -> None:
         DataError, match=r"metadata.turns of document 'conv-26/session_1', place 1: expected"
     ):
         Relevance.of(ask(bad, evidence=["D1:1"]))
+
+
+@pytest.mark.parametrize("hit", ["chunk-D1:2", "mem_D1:2", "x/session_1", "conv-26-D1:2"])
+def test_only_a_known_conversation_is_one(hit: str) -> None:
+    """What else stands in front of a turn says nothing; without a corpus nobody knows it."""
+    benchmark = ask(sessions(), *turns("conv-30"), evidence=["D1:2"])
+    assert found(benchmark, hit) == [(1, 1.0)]
+    assert found(benchmark, "conv-30-D1:2", "conv-30/session_1") == []
+    scores = be.evaluate_hits(ask(evidence=["D1:2"]), {"q": ["mem_D1:2"]}, ["RR"])
+    assert scores.mean["RR"] == 0.0
+    (note,) = scores.notes
+    assert "hit 'mem_D1:2': nobody knows whether 'mem' is a conversation" in note

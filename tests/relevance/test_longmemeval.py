@@ -126,3 +126,33 @@ def test_a_question_without_labels_is_said() -> None:
     assert scores.notes == ("query 'q': it has neither answer_corpus_ids nor answer_session_ids",)
     with pytest.raises(DataError, match=r"answer_session_ids of query 'q': expected an array"):
         found(ask(answer_session_ids="answer_4be1b6b4_2"))
+
+
+def test_a_session_id_with_two_texts_is_that_of_the_own_history() -> None:
+    """Each question has its own text, its own places, and its own turns with an answer."""
+    first, second = "user: My bike is red.", "user: Hello. user: My bike is blue."
+    turn = {"start": 0, "end": len(first), "has_answer": True}
+    late = {"start": 13, "end": len(second), "has_answer": True}
+    documents = (
+        Document("s_1", first, metadata={"turns": [{"id": "s_1_1", **turn}]}),
+        Document("q2/s_1", second, metadata={"turns": [{"id": "s_1_2", **late}]}),
+    )
+    queries = tuple(
+        Query(name, "?", metadata={"answer_session_ids": ["s_1"], "haystack": [own]})
+        for name, own in (("q1", "s_1"), ("q2", "q2/s_1"))
+    )
+    benchmark = be.Benchmark("longmemeval", documents, queries, pack="longmemeval")
+    piece = Hit("c", doc_id="s_1", start=0, end=len(first))
+    scores = be.evaluate_hits(benchmark, {"q1": [piece], "q2": [piece]}, ["R@1", "CharIoU"])
+    assert scores.per_query("R@1") == {"q1": 1.0, "q2": 0.0}
+    assert scores.per_query("CharIoU") == {"q1": 1.0, "q2": 0.0}
+    whole = be.evaluate_hits(benchmark, {"q1": ["s_1"], "q2": ["q2/s_1"]}, ["R@1", "CharIoU"])
+    assert dict(whole.mean) == {"R@1": 1.0, "CharIoU": 1.0}
+
+
+def test_an_empty_session_has_no_characters() -> None:
+    """And keeps nobody from counting those of the others."""
+    empty = Document("answer_4be1b6b4_1", "")
+    hits = {"q": [Hit("c", doc_id=SESSION.id, start=0, end=len(TEXT))]}
+    scores = be.evaluate_hits(ask(SESSION, empty, **SESSIONS), hits, ["CharIoU", "TokenR", "R@5"])
+    assert dict(scores.mean) == {"CharIoU": 1.0, "TokenR": 1.0, "R@5": 0.5}

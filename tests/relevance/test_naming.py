@@ -113,3 +113,12 @@ def test_a_document_that_the_corpus_lacks_is_found_by_its_id() -> None:
     assert recall(golden, "dY", "boot/data") == 0.0
     scores = be.evaluate_hits(golden, {"q": ["dX"]}, ["R@1"])
     assert scores.notes == ("targets that are not in the corpus: 1",)
+
+
+def test_any_section_of_a_judged_document_is_of_it() -> None:
+    """By its id, with and without the text; a document whose path only ends alike is another."""
+    judged = Judgment("q", Anchor(document="boot/web/rest"), 1)
+    for documents in ((DOCUMENT, OTHER), ()):
+        golden = benchmark(judged, documents=documents)
+        assert recall(golden, "boot/web/rest#creating") == 1.0
+        assert recall(golden, "boot/data#errors", "x/boot/web/rest#creating") == 0.0

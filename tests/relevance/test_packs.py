@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from berryeval.relevance.packs import Part
 
 HASHES = {
-    "locomo": "sha256:edc6b99a9286d440da59ed1420dba3a7029217de4fe2c42fee69e42b6df784bd",
-    "longmemeval": "sha256:e05feb8b1340dac3dd91867f0dd0895e8f355642d17cfe51608651f45ac2586e",
-    "code-retrieval": "sha256:d10b1c374e45df85f1883eccfaf89035ee24cc4bf5bc4d1a0f76c572d05c27b3",
+    "locomo": "sha256:66a59ed7d522c0984ed95e57f92f69ffb98ae9d35c5c6457b7b4007dbd73eeba",
+    "longmemeval": "sha256:bbbf413ec1f0853054dcca08b2b7d21732240e836e3740337a33a10cb3ebe7f8",
+    "code-retrieval": "sha256:1ccb0382e4c22f9c718b0fa77814da1f32640e0d415d2031319284ea3836b21c",
     "generic": "sha256:38ccb91bb162da0af9fc3ccae9563cac86dd95af4e86bf531ce66825d9a9e013",
 }
 
@@ -151,7 +151,7 @@ def test_a_pack_of_ones_own_decides(long_hits: Pack) -> None:
 def test_scores_say_by_which_rules() -> None:
     """Name, version and hash go with them, to JSON and back; without a pack there is nothing."""
     scores = be.evaluate_hits(ask("locomo", evidence=["D1:1"]), {"q": ["D1:1"]}, ["RR"])
-    assert scores.pack == f"locomo@1 {HASHES['locomo']}"
+    assert scores.pack == f"locomo@2 {HASHES['locomo']}"
     assert be.Scores.from_dict(scores.to_dict()) == scores != replace(scores, pack="")
     assert be.evaluate_hits(ask("generic"), {}, ["RR"]).pack == ""
     assert scores.summary()["pack"] == scores.pack

@@ -273,3 +273,27 @@ def test_a_measure_sees_what_the_judge_gives() -> None:
     asked = benchmark(query(relevant_ids=["a", "b"]))
     judged = Relevance.of(asked).judge("q", [Hit("b"), Hit("x"), Hit("a")])
     assert parse_measure("AP")(judged.ranking) == value("AP", asked, ["b", "x", "a"])
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        Anchor(document="gone"),
+        Anchor(document="d", section=("Gone",)),
+        Anchor(document="d", start=900, end=950),
+        Anchor(document="d", section=("Twice",)),
+    ],
+)
+def test_drift_has_no_characters(lost: Anchor) -> None:
+    """Measures of text count the other targets, and the notes tell of those that are lost."""
+    text = "# A\n\n## Twice\n\none\n\n# B\n\n## Twice\n\ntwo\n"
+    targets = (Anchor(document="d", start=0, end=10), lost)
+    benchmark = be.Benchmark(
+        "t", (Document("d", text),), (Query("q", "?"),),
+        tuple(Judgment("q", target, 1) for target in targets),
+    )  # fmt: skip
+    hits = {"q": [Hit("h", doc_id="d", start=0, end=10)]}
+    scores = be.evaluate_hits(benchmark, hits, ["CharIoU", "TokenR", "TokenP", "R@1"])
+    assert dict(scores.mean) == {"CharIoU": 1.0, "TokenR": 1.0, "TokenP": 1.0, "R@1": 0.5}
+    (note,) = scores.notes
+    assert note.startswith("targets that ")

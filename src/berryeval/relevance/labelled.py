@@ -97,7 +97,9 @@ def _joined(
 
 
 def _located(label: str, span: Span | None) -> Located:
-    if span is None or span.end <= span.start:  # an empty document has no place for a span
+    if span is None:
         return Located(Anchor(chunk=label))
+    if span.end <= span.start:  # an empty document has no place for a span
+        return Located(Anchor(document=span.document), spans=(span,))
     anchor = Anchor(document=span.document, start=span.start, end=span.end)
     return Located(anchor, spans=(span,))

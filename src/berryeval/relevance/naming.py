@@ -76,7 +76,7 @@ class _Names:
         anchor = judgment.target
         place = _Place(anchor.document, path or anchor.section)
         self._places["#".join((anchor.document, *anchor.section[-1:]))].add(place)
-        for heading in anchor.section[-1:]:
+        for heading in anchor.section[-1:] or ("",):
             self._sections[anchor.document, slug_words(heading)].add(place)
         alias = judgment.extra.get("chunk_id")
         if isinstance(alias, str) and alias:
@@ -105,9 +105,9 @@ class _Names:
     def _places_of(self, hit: Hit, *, contained: bool) -> set[_Place]:
         """The judged places that a hit may be."""
         document, _, fragment = hit.id.partition("#")
-        named = self._sections.get((document, slug_words(fragment)))
-        if named:
-            return named
+        for words in (slug_words(fragment), ()):  # of a judged document, any section will do
+            if (document, words) in self._sections:
+                return self._sections[document, words]
         match = self._place_ids.match(hit, contained=contained)
         names = match.choices or (match.id,)
         return {place for name in names if name for place in self._places[name]}

@@ -117,6 +117,8 @@ def _wanted(
         spans = tuple(span for member in part for span in texts.spans_of(member))
         if not spans:
             spans = tuple(span for member in part for span in _quoted(member, loose))
+        if not spans and not any(member.resolves for member in part):
+            spans = (Span(f"{_LOOSE}lost", 0, 0),)  # what drifted away has no characters
         known = joined.files.get(place)
         files = {known} if known else {
             file for member in part for file in _files(member, spans, passages)

@@ -17,6 +17,7 @@ from berryeval.relevance.packs.base import Labels, PackCorpus
 from berryeval.relevance.packs.locations import (
     file_of,
     lines_named,
+    location_named,
     locations_of,
     path_parts,
     same_file,
@@ -42,14 +43,22 @@ class _Files:
             parts = path_parts(document)
             self._by_name[parts[-1] if parts else ""].append(document)
 
-    def document_of(self, path: str) -> str:
-        """The one document that is this file; "" if there is none, or more than one."""
+    def documents_of(self, path: str) -> list[str]:
+        """The documents that may be this file; of those with fewer folders, the nearest."""
         if path in self.corpus.documents:
-            return path
+            return [path]
         parts = path_parts(path)
         named = self._by_name.get(parts[-1], []) if parts else []
-        found = [document for document in named if same_file(document, path)]
-        return found[0] if len(found) == 1 else ""
+        found = {one: len(path_parts(one)) for one in named if same_file(one, path)}
+        nearest = max((size for size in found.values() if size <= len(parts)), default=0)
+        return sorted(one for one, size in found.items() if not nearest or size == nearest)
+
+    def are_one(self, label: str, path: str) -> bool:
+        """Whether a label and a hit name one file, as far as the corpus knows them."""
+        if not same_file(label, path):
+            return False
+        wanted, found = self.documents_of(label), self.documents_of(path)
+        return len(wanted) <= 1 and (wanted == found or not wanted or not found)
 
     def rules_for(self, query: Query) -> _Rules:
         """The files and lines that answer a query."""
@@ -57,7 +66,12 @@ class _Files:
         notes = []
         places = {}
         for location in locations:
-            place = self._place(location)
+            choices = self.documents_of(location.path)
+            place = self._place(location, choices)
+            if len(choices) > 1:
+                could_be = " or ".join(choices)
+                notes.append(f"{location.label} could be of {could_be}; it is taken for none")
+                continue
             if place is not None:
                 places[location.label] = place
             elif self.corpus.documents:
@@ -66,8 +80,8 @@ class _Files:
         files = {location.label: location.path for location in locations}
         return _Rules(self, tuple(locations), Labels(grades, places, files, notes))
 
-    def _place(self, location: Location) -> Span | None:
-        document = self.document_of(location.path)
+    def _place(self, location: Location, choices: list[str]) -> Span | None:
+        document = choices[0] if len(choices) == 1 else ""
         text = self.corpus.texts.text(document) if document else None
         if text is None:
             return None
@@ -79,12 +93,14 @@ class _Files:
         return Span(document, *text.lines(first, min(last, text.line_count)))
 
     def lines_of(self, hit: Hit) -> list[tuple[int, int]]:
-        """The lines of a hit: its metadata say, or its place in its document."""
+        """The lines of a hit: its metadata say, or its place in its document, or its id."""
         given = lines_named(hit.metadata, f"metadata of hit {hit.id!r}")
         if given is not None:
             return [given]
         places = [(span, self.corpus.texts.text(span.document)) for span in self.corpus.place(hit)]
-        return [text.lines_of(span.start, span.end) for span, text in places if text is not None]
+        known = [text.lines_of(span.start, span.end) for span, text in places if text is not None]
+        named = location_named(hit.id).lines
+        return known or ([named] if named else [])
 
 
 @dataclass(frozen=True)
@@ -97,20 +113,28 @@ class _Rules:
     def covered(self, hit: Hit) -> Mapping[str, float]:
         """The files and lines that a hit holds a piece of."""
         path = file_of(hit)
-        same = [one for one in self.locations if same_file(one.path, path)]
+        could_be = self.files.documents_of(path)
+        if len(could_be) > 1 and any(same_file(one.path, path) for one in self.locations):
+            self._doubt(hit, could_be)
+        same = [one for one in self.locations if self.files.are_one(one.path, path)]
         choices = sorted({one.path for one in same})
         if not all(same_file(one, other) for one, other in itertools.combinations(choices, 2)):
             same = [one for one in same if one.path == path]
             if not same:
-                could_be = " or ".join(choices)
-                self.doubts.append(f"hit {hit.id!r} could be of {could_be}; it is taken for none")
+                self._doubt(hit, choices)
         ranges = self.files.lines_of(hit) if any(one.lines for one in same) else []
         return {one.label: 1.0 for one in same if _shares_a_line(one.lines, ranges)}
+
+    def _doubt(self, hit: Hit, choices: Iterable[str]) -> None:
+        could_be = " or ".join(choices)
+        self.doubts.append(f"hit {hit.id!r} could be of {could_be}; it is taken for none")
 
     def file_of(self, hit: Hit) -> str:
         """The path of the hit, as the ground truth writes it, if it is one of its files."""
         path = file_of(hit)
-        return next((one.path for one in self.locations if same_file(one.path, path)), path)
+        return next(
+            (one.path for one in self.locations if self.files.are_one(one.path, path)), path
+        )
 
 
 def _shares_a_line(wanted: tuple[int, int] | None, found: Iterable[tuple[int, int]]) -> bool:
@@ -126,7 +150,9 @@ _RULES: Final = {
         "a file: any hit of it",
     ],
     "same file": "equal paths, or one of them with more folders in front",
-    "lines of a hit": "metadata start_line and end_line, or its place in its document",
+    "lines of a hit": "metadata start_line and end_line, or its place in its document, "
+    "or its id: path:2-3, path#L2-L3",
+    "a path that could be two files of the corpus": "is none of them, and reported",
     "a hit whose lines nobody knows": "covers no lines",
 }
 
@@ -135,7 +161,7 @@ class CodeRetrievalPack:
     """Shared lines of a file decide what is relevant."""
 
     name = "code-retrieval"
-    version = "1"
+    version = "2"
     seals: frozenset[Part] = frozenset({"relevance"})
     rules: Mapping[str, Any] = _RULES
 

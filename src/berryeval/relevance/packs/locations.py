@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -11,10 +12,19 @@ from berryeval.relevance.packs.turns import texts_of
 if TYPE_CHECKING:
     from berryeval.records import Hit, Query
 
-__all__ = ["Location", "file_of", "lines_named", "locations_of", "path_parts", "same_file"]
+__all__ = [
+    "Location",
+    "file_of",
+    "lines_named",
+    "location_named",
+    "locations_of",
+    "path_parts",
+    "same_file",
+]
 
 LABEL_FIELDS: Final = ("locations", "ground_truth", "files", "modified_files")
 PATH_FIELDS: Final = ("path", "file", "filepath", "file_path", "source")
+_LINES: Final = re.compile(r"(?<=[^:#])(?::|#L)(\d{1,9})(?:-L?(\d{1,9}))?\Z")
 _FIRST: Final = ("start_line", "startLine")
 _LAST: Final = ("end_line", "endLine")
 
@@ -36,7 +46,21 @@ def file_of(hit: Hit) -> str:
     for name in PATH_FIELDS:
         for path in texts_of(hit.metadata.get(name)):
             return path
-    return hit.doc_id or hit.id
+    return hit.doc_id or location_named(hit.id).path
+
+
+def location_named(identity: str) -> Location:
+    """The file and lines that an id names, as `src/app.py:10-25` or `src/app.py#L10-L25`.
+
+    >>> location_named("src/app.py#L10"), location_named("src/app.py")
+    (Location(path='src/app.py', lines=(10, 10)), Location(path='src/app.py', lines=None))
+    """
+    found = _LINES.search(identity)
+    if found is None:
+        return Location(identity, None)
+    first, last = int(found[1]), int(found[2] or found[1])
+    lines = (first, last) if 1 <= first <= last else None
+    return Location(identity[: found.start()], lines)
 
 
 def same_file(one: str, other: str) -> bool:

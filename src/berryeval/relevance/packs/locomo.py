@@ -63,11 +63,13 @@ class _Conversations:
         self.corpus = corpus
         self.places: dict[tuple[str, str], Span] = {}
         self.sessions: dict[str, list[Turn]] = {}
+        self.known: set[str] = set()
         for document in corpus.documents.values():
             self._add(document)
 
     def _add(self, document: Document) -> None:
         conversation = _first_text(document.metadata, CONVERSATION_FIELDS) or _prefix(document.id)
+        self.known.update([conversation] if conversation else [])
         turns = turns_of(document)
         if turns:
             self.sessions[document.id] = turns
@@ -121,13 +123,21 @@ class _Rules:
     def _is_of_conversation(self, hit: Hit) -> bool:
         """Whether the hit belongs to the question's conversation, or does not say to which."""
         document = self.conversations.corpus.documents.get(hit.doc_id or hit.id)
-        said = (
-            _first_text(hit.metadata, CONVERSATION_FIELDS)
-            or (_first_text(document.metadata, CONVERSATION_FIELDS) if document else "")
-            or _prefix(hit.id)
-            or _prefix(hit.doc_id)
+        said = _first_text(hit.metadata, CONVERSATION_FIELDS) or (
+            _first_text(document.metadata, CONVERSATION_FIELDS) if document else ""
         )
-        return not said or not self.conversation or said == self.conversation
+        if said or not self.conversation:
+            return said in {"", self.conversation} or not self.conversation
+        prefix = _prefix(hit.id) or _prefix(hit.doc_id)
+        if prefix in {"", self.conversation}:
+            return True
+        if self.conversations.known:  # in front of a turn may stand anything: `chunk-D1:3`
+            return prefix not in self.conversations.known
+        self.doubts.append(
+            f"hit {hit.id!r}: nobody knows whether {prefix!r} is a conversation; "
+            f"it is taken for another than {self.conversation!r}"
+        )
+        return False
 
 
 def _turn_ids(identity: str, metadata: Mapping[str, Any]) -> list[str]:
@@ -158,7 +168,11 @@ _RULES: Final = {
         "a piece of a session document that covers the turn's place in it",
         "a whole session (id ending in session_<n>): all its turns",
     ],
-    "conversation": "a hit of another conversation covers nothing",
+    "conversation": [
+        "a hit of another conversation covers nothing",
+        "what stands in front of a turn is a conversation if the corpus has it",
+        "without a corpus, anything but the question's own is another, and reported",
+    ],
     "coverage": "the overlap is at least half of the shorter of both",
     "no evidence": "nothing is relevant",
 }
@@ -168,7 +182,7 @@ class LocomoPack:
     """LoCoMo's evidence decides what is relevant, and nothing else does."""
 
     name = "locomo"
-    version = "1"
+    version = "2"
     seals: frozenset[Part] = frozenset({"relevance"})
     rules: Mapping[str, Any] = _RULES
 

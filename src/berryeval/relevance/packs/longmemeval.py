@@ -11,6 +11,7 @@ session answered by the assistant alone is not relevant there; here the labels d
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +22,7 @@ from berryeval.relevance.packs.turns import Turn, texts_of, turns_covered, turns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from berryeval.records import Hit, Query
     from berryeval.relevance.packs.base import Part
@@ -33,21 +35,20 @@ _TURN: Final = re.compile(r"(.+)_\d+")
 
 
 class _Sessions:
-    """The sessions of the corpus, with their turns."""
+    """The sessions of the corpus, with their turns; one id may stand for several texts."""
 
     def __init__(self, corpus: PackCorpus) -> None:
         self.corpus = corpus
         self.turns: dict[str, list[Turn]] = {}
-        self.answering: dict[str, frozenset[str]] = {}  # by session, the turns with an answer
-        self.places: dict[str, Span] = {}
+        self._places: dict[str, list[Span]] = defaultdict(list)
         for document in corpus.documents.values():
-            self.places.setdefault(_name(document.id), Span(document.id, 0, len(document.text)))
+            whole = Span(document.id, 0, len(document.text))
+            self._places[_name(document.id)].append(whole)
             turns = turns_of(document)
             if turns:
                 self.turns[document.id] = turns
-                answering = frozenset(turn.id for turn in turns if turn.has_answer)
-                self.answering[_name(document.id)] = answering
-                self.places.update((turn.id, turn.span) for turn in turns)
+                for turn in turns:
+                    self._places[turn.id].append(turn.span)
 
     def rules_for(self, query: Query) -> _Rules:
         """The sessions or turns that answer a question."""
@@ -60,20 +61,38 @@ class _Sessions:
                 self, Labels({}, notes=("it has neither answer_corpus_ids nor answer_session_ids",))
             )
         labels = dict.fromkeys(filter(None, read_texts(query.metadata[given], where)), 1.0)
-        places = {label: self.places[label] for label in labels if label in self.places}
-        lost = [label for label in labels if self.places and label not in places]
+        history = self.corpus.documents.keys() & set(texts_of(query.metadata.get("haystack")))
+        found = {label: self._place(label, history) for label in labels}
+        places = {label: place for label, place in found.items() if place is not None}
+        lost = [label for label in labels if self._places and label not in places]
         notes = [f"the corpus has no {label!r}, which answers it" for label in lost]
-        return _Rules(self, Labels(labels, places, notes=notes))
+        answering = {label: self._answering(label, place) for label, place in places.items()}
+        return _Rules(self, Labels(labels, places, notes=notes), history, answering)
+
+    def _place(self, label: str, history: AbstractSet[str]) -> Span | None:
+        """Where a label stands in the history of its question, or, without one, in the corpus."""
+        places = self._places.get(label, [])
+        return next((one for one in places if not history or one.document in history), None)
+
+    def _answering(self, label: str, place: Span) -> frozenset[str]:
+        """The turns of a labelled session that hold the answer, if it is known which do."""
+        if _name(place.document) != label:
+            return frozenset()
+        return frozenset(turn.id for turn in self.turns.get(place.document, ()) if turn.has_answer)
 
 
 @dataclass(frozen=True)
 class _Rules:
     sessions: _Sessions
     labels: Labels
+    history: AbstractSet[str] = frozenset()
+    answering: Mapping[str, frozenset[str]] = field(default_factory=dict)
     doubts: list[str] = field(default_factory=list)
 
     def covered(self, hit: Hit) -> Mapping[str, float]:
         """The labels that a hit is, or holds."""
+        if self._is_of_another_history(hit):
+            return {}
         held = {turn.id for turn in turns_covered(hit, self.sessions.turns, self.sessions.corpus)}
         names = set(_names(hit))
         grades = self.labels.grades or {}
@@ -83,9 +102,15 @@ class _Rules:
             if label in held or self._is_piece(label, names, held) or self._is_turn(label, hit)
         }
 
+    def _is_of_another_history(self, hit: Hit) -> bool:
+        """Whether a hit is of a document that only other questions know."""
+        document = hit.doc_id or hit.id
+        known = document in self.sessions.corpus.documents
+        return known and bool(self.history) and document not in self.history
+
     def _is_piece(self, label: str, names: set[str], held: set[str]) -> bool:
         """Whether a hit is the labelled session, or a piece of it that holds an answer."""
-        answering = self.sessions.answering.get(label)
+        answering = self.answering.get(label)
         return label in names and (not answering or not held.isdisjoint(answering))
 
     def _is_turn(self, label: str, hit: Hit) -> bool:
@@ -93,7 +118,7 @@ class _Rules:
         for name in _names(hit):
             turn = _TURN.fullmatch(name)
             if turn and turn[1] == label:
-                answering = self.sessions.answering.get(label)
+                answering = self.answering.get(label)
                 if answering:
                     return name in answering
                 document = self.sessions.corpus.documents.get(hit.doc_id or hit.id)
@@ -122,6 +147,7 @@ _RULES: Final = {
         "a session of which nobody says which turns hold an answer: any turn or piece",
         "a turn: a piece of the session's document that covers the turn's place in it",
     ],
+    "history": "a document that is not in metadata.haystack of the question covers nothing",
     "coverage": "the overlap is at least half of the shorter of both",
     "abstention": "nothing is relevant to a question whose id ends in _abs",
 }
@@ -131,7 +157,7 @@ class LongMemEvalPack:
     """LongMemEval's answer sessions decide what is relevant, and nothing else does."""
 
     name = "longmemeval"
-    version = "1"
+    version = "2"
     seals: frozenset[Part] = frozenset({"relevance"})
     rules: Mapping[str, Any] = _RULES
 
