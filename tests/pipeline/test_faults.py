@@ -30,7 +30,7 @@ ERRORS = {
     "odd text": "ProviderError: hit 1 ('a'): expected text as a string, found NoneType None",
     "odd section": "DataError: section[0]: expected a string, found number 1",
     "odd extra": "ProviderError: hit 1 ('a'): extra holds 'id', which is a field of Hit itself",
-    "odd id": "UnicodeEncodeError",
+    "odd id": "ProviderError: hit 1",
     "no id": "ProviderError: hit 1: expected a hit with an id",
 }
 TIMEOUTS = {

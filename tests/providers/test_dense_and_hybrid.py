@@ -122,7 +122,11 @@ def test_hybrid_closes_its_providers() -> None:
             {"stemer": "english"},
             r"provider 'bm25' has no option 'stemer'; did you mean 'st",
         ),
-        ("hybrid", {"weights": [1.0]}, r"a weight of 0 or more for each of its 2 providers, found"),
+        (
+            "hybrid",
+            {"weights": [1.0]},
+            r"a weight of 0 or more for each of its 2 providers, and one",
+        ),
         ("hybrid", {"providers": ["bm25", "dens"]}, r"unknown provider 'dens'; did you mean dense"),
     ],
 )
@@ -132,3 +136,42 @@ def test_wrong_names_and_options_are_refused(
     """With the nearest that exist."""
     with pytest.raises(ConfigurationError, match=message):
         make_provider(name, options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"providers": []}, r"hybrid needs a list of providers, found \[\]"),
+        ({"providers": "bm25"}, "hybrid needs a list of providers, found 'bm25'"),
+        ({"weights": [0, 0]}, "and one above 0, found"),
+        ({"options": {"bm52": {"k1": 1.0}}}, "hybrid has no option 'bm52'; did you mean 'bm25'"),
+        ({"depth": -1}, "depth of hybrid must be a whole number from 1 up, found -1"),
+        ({"k": "many"}, "provider 'hybrid': k must be a whole number, found 'many'"),
+    ],
+)
+def test_what_cannot_be_fused_is_refused(options: dict[str, object], message: str) -> None:
+    """Rather than giving the numbers of another system."""
+    with pytest.raises(ConfigurationError, match=message):
+        make_provider("hybrid", options)
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "expected"),
+    [("k1", "1.5", 1.5), ("b", 1, 1.0), ("feedback", "3", 3), ("stopwords", "no", False)],
+)
+def test_numbers_and_flags_may_be_texts(option: str, given: object, expected: object) -> None:
+    """As they come from the environment."""
+    assert getattr(make_provider("bm25", {option: given}), option) == expected
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "wanted"),
+    [
+        ("k1", "abc", "a number"), ("k1", True, "a number"), ("feedback", 1.5, "a whole number"),
+        ("stopwords", "perhaps", "true or false"), ("feedback", None, "a whole number"),
+    ],
+)  # fmt: skip
+def test_an_option_of_the_wrong_kind_is_refused(option: str, given: object, wanted: str) -> None:
+    """With what it must be."""
+    with pytest.raises(ConfigurationError, match=f"provider 'bm25': {option} must be {wanted}"):
+        make_provider("bm25", {option: given})

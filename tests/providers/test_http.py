@@ -358,7 +358,7 @@ def test_a_closed_provider_opens_again() -> None:
         ({"id": "ids[*]"}, r"id of http: must lead to one value, found \[\*\]"),
         ({"cost": "usage"}, "cost of http must be names and paths"),
         ({"timeout": 0}, "timeout of http must be more than 0 seconds, found 0"),
-        ({"timeout": "1"}, "timeout of http must be a number of seconds"),
+        ({"timeout": "soon"}, "provider 'http': timeout must be a number, found 'soon'"),
         ({"uri": "x"}, "provider 'http' has no option 'uri'; did you mean 'url'"),
     ],
 )

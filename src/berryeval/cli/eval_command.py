@@ -12,7 +12,7 @@ from berryeval.cli.progress import progress_on
 from berryeval.cli.score import split_names
 from berryeval.errors import ConfigurationError
 from berryeval.pipeline.resume import folder_for, resumed
-from berryeval.pipeline.run import run_plan
+from berryeval.pipeline.run import failed_queries, failed_runs, run_plan
 from berryeval.pipeline.settings import PATIENCE, planned, read_pairs
 from berryeval.pipeline.thresholds import read_thresholds, say_missed, verdicts
 
@@ -124,7 +124,7 @@ def _show(plan: Plan, folder: RunFolder, results: list[BenchmarkResult], shown: 
             print(f"baseline written to {shown.baseline_doc}")
     sys.stdout.flush()
     met = say_missed(found)
-    if any(one.failure for result in results for one in result.providers):
+    if failed_runs(results) or failed_queries(results):
         return EXIT_RUN_FAILED
     return 0 if met else EXIT_FAILED
 

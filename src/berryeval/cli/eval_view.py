@@ -67,7 +67,7 @@ class View:
         data: dict[str, Any] = {
             "folder": str(self.folder.path),
             "config_hash": config_hash(self.plan),
-            "plan": masked(self.plan.model_dump(mode="json")),
+            "plan": masked(self.plan.model_dump()),
             "passed": all(one.met for one in self.verdicts),
             "thresholds": [one.to_dict() for one in self.verdicts],
             "benchmarks": [self._benchmark(result) for result in self.results],

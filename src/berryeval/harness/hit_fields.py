@@ -29,6 +29,10 @@ def check_fields(hit: Hit, place: int) -> None:
     for name, kind, wanted in _KINDS:
         if not isinstance(getattr(hit, name), kind):
             raise _refused(hit, place, f"{name} as {wanted}", getattr(hit, name))
+    try:
+        hit.id.encode()
+    except UnicodeEncodeError:
+        raise _refused(hit, place, "id as valid Unicode text", hit.id) from None
     if not all(type(part) is str for part in hit.section):
         raise _refused(hit, place, "section as a tuple of strings", hit.section)
     if hit.extra:

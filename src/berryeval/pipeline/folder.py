@@ -38,7 +38,7 @@ _UNSAFE: Final = re.compile(r"[^\w.:+-]+")
 
 def config_hash(plan: Plan) -> str:
     """The hash of what was asked for, secrets left out."""
-    text = json.dumps(masked(plan.model_dump(mode="json")), sort_keys=True)
+    text = json.dumps(masked(plan.model_dump()), sort_keys=True)
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -74,7 +74,7 @@ class RunFolder:
             return
         before = self.read_manifest().get("plan")
         before = before if isinstance(before, dict) else {}
-        now = json.loads(json.dumps(masked(plan.model_dump(mode="json"))))
+        now = json.loads(json.dumps(masked(plan.model_dump())))
         names = {*before, *now} - {"run", "thresholds"}
         different = sorted(name for name in names if before.get(name) != now.get(name))
         if different:
@@ -90,7 +90,7 @@ class RunFolder:
             self.manifest_file,
             {
                 "schema_version": SCHEMA_VERSION,
-                "plan": masked(plan.model_dump(mode="json")),
+                "plan": masked(plan.model_dump()),
                 "config_hash": config_hash(plan),
                 "versions": {
                     "berryeval": berryeval.__version__,

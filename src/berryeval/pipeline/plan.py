@@ -47,7 +47,7 @@ AnyBenchmark = Annotated[
 
 
 class ProviderSpec(_Part):
-    """A provider and how it gets its chunks: `bm25`, `bm25:fixed-400`, or a mapping."""
+    """A provider and how it gets its chunks: `bm25`, `bm25:fixed-400`, a mapping, a function."""
 
     type: str = Field(description="a name of `berryeval list providers`")
     name: str = Field("", description="what tables call it; `type:chunker` unless given")
@@ -60,6 +60,9 @@ class ProviderSpec(_Part):
         if isinstance(value, str):
             kind, _, chunker = value.partition(":")
             return {"type": kind, "chunker": chunker, "name": value}
+        if callable(value):
+            name = getattr(value, "__name__", type(value).__name__)
+            return {"type": "callable", "name": name, "options": {"function": value}}
         return value
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:

@@ -128,7 +128,9 @@ def masked(options: Any, name: str = "") -> Any:
         if is_secret_name(name) and not _VARIABLE.fullmatch(options):
             return MASK
         return _without_passwords(options)
-    return options
+    if options is None or isinstance(options, bool | int | float):
+        return options
+    return f"<{type(options).__name__} {getattr(options, '__name__', '')}".rstrip() + ">"
 
 
 def _inner(name: str, key: Any) -> str:

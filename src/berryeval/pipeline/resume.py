@@ -35,7 +35,7 @@ def folder_for(plan: Plan, output: PathLike | None) -> RunFolder:
         msg = f"{folder.path}: expected a folder, found a file"
         raise ConfigurationError(msg)
     if folder.manifest_file.exists() and _asks_for(folder.read_manifest().get("plan")) != _asks_for(
-        masked(plan.model_dump(mode="json"))
+        masked(plan.model_dump())
     ):
         msg = (
             f"{folder.path}: holds the run of another configuration; "

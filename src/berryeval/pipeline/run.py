@@ -24,7 +24,7 @@ from berryeval.pipeline.latency import Latency
 from berryeval.pipeline.log_lines import scored_and_said
 from berryeval.pipeline.rankings import Answers, lean
 from berryeval.pipeline.redaction import Secrets, masked
-from berryeval.pipeline.scoring import score, warnings_about, write_trec_run
+from berryeval.pipeline.scoring import score, warnings_about, warnings_of_scores, write_trec_run
 from berryeval.providers import make_provider
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ class _Work:
         header = {
             "benchmark": benchmark.name,
             "benchmark_hash": benchmark.content_hash,
-            "provider": masked(spec.model_dump(mode="json")),
+            "provider": masked(spec.model_dump()),
             "k": self.plan.depth,
         }
         with Journal(part / "results.jsonl", header) as journal:
@@ -280,6 +280,7 @@ class _Work:
         )
         write_json_file(part / "scores.json", scores.to_dict())
         warnings = warnings_about(rankings, self.plan.depth, len(chunks))
+        warnings += warnings_of_scores(benchmark, scores)
         warnings += write_trec_run(answers.hits, spec.label, part / "run.trec")
         answered = [r.latency for r in rankings if r.outcome not in _FAILED]
         latency = Latency.of(answered)

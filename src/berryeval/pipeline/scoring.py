@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from berryeval.benchmarks import Benchmark
     from berryeval.harness.ranking import Ranking
     from berryeval.records import Hit
     from berryeval.relevance import Relevance
     from berryeval.scores import Scores
 
-__all__ = ["score", "warnings_about", "write_trec_run"]
+__all__ = ["score", "warnings_about", "warnings_of_scores", "write_trec_run"]
 
 _FAILED: Final = ("error", "timeout")
 
@@ -52,6 +53,17 @@ def warnings_about(rankings: Sequence[Ranking], k: int, available: int | None = 
     failed = [ranking for ranking in rankings if ranking.outcome in _FAILED]
     if failed:
         found.append(f"{len(failed)} queries failed and score 0; the last: {failed[-1].error}")
+    return found
+
+
+def warnings_of_scores(benchmark: Benchmark, scores: Scores) -> list[str]:
+    """What makes the scores of anybody doubtful on this benchmark."""
+    found = []
+    if not benchmark.documents:
+        found.append(f"{benchmark.name} holds no documents: there was nothing to index")
+    nothing = scores.outcome_counts["no relevant documents"]
+    if nothing:
+        found.append(f"{nothing} queries have nothing relevant and score 0")
     return found
 
 

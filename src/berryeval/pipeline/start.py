@@ -14,7 +14,7 @@ from berryeval.pipeline.run import run_plan
 from berryeval.pipeline.settings import PATIENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from berryeval.io.files import PathLike
     from berryeval.pipeline.run import BenchmarkResult, Listener
@@ -24,7 +24,7 @@ __all__ = ["run_benchmark"]
 
 def run_benchmark(
     benchmark: str | Benchmark,
-    providers: Sequence[str | Mapping[str, Any]],
+    providers: Sequence[str | Mapping[str, Any] | Callable[..., Any]],
     measures: Sequence[str] = DEFAULT_MEASURES,
     *,
     folder: PathLike | None = None,
@@ -44,7 +44,7 @@ def run_benchmark(
     Args:
         benchmark: a bundled name, a path, or a `Benchmark`.
         providers: names, as "bm25" or "bm25:fixed-400", or mappings with `type`, `chunker`, `name`
-            and `options`.
+            and `options`, or functions that take a text and a number of hits.
         measures: what to compute.
         folder: where the journal, the scores and the rankings go; what is there already is not
             asked again. Without one they go to a temporary folder that is removed.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.errors import ConfigurationError
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Verdict", "read_thresholds", "say_missed", "verdicts"]
 
+_ROUNDING: Final = 1e-9  # a mean of floats may lie that much below what it is on paper
 log = logging.getLogger("berryeval")
 
 
@@ -31,7 +32,7 @@ class Verdict:
     @property
     def met(self) -> bool:
         """Whether it does."""
-        return self.value is not None and self.value >= self.least
+        return self.value is not None and self.value >= self.least - _ROUNDING
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""

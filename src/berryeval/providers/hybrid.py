@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from berryeval.errors import ConfigurationError
-from berryeval.providers.base import Provider
+from berryeval.providers.base import Provider, check_counts
 from berryeval.providers.fusion import fused
-from berryeval.providers.table import make_provider
+from berryeval.providers.table import check_options, make_provider
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,13 +47,20 @@ class Hybrid(Provider):
     _children: list[Provider] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse weights that do not fit, and make the providers."""
+        """Refuse what cannot be fused, and make the providers."""
+        if isinstance(self.providers, str) or not self.providers:
+            msg = f"hybrid needs a list of providers, found {self.providers!r}"
+            raise ConfigurationError(msg)
+        check_options(
+            "hybrid", [one for one in self.providers if isinstance(one, str)], self.options
+        )
+        check_counts("hybrid", k=self.k, depth=self.depth)
         if not self.weights:
             self.weights = [1.0] * len(self.providers)
-        if len(self.weights) != len(self.providers) or any(not w >= 0 for w in self.weights):
+        if len(self.weights) != len(self.providers) or not _fit(self.weights):
             msg = (
                 f"hybrid needs a weight of 0 or more for each of its {len(self.providers)} "
-                f"providers, found {list(self.weights)}"
+                f"providers, and one above 0, found {list(self.weights)}"
             )
             raise ConfigurationError(msg)
         self._children = [
@@ -77,3 +84,7 @@ class Hybrid(Provider):
         """Close every provider."""
         for child in self._children:
             child.close()
+
+
+def _fit(weights: Sequence[float]) -> bool:
+    return all(weight >= 0 for weight in weights) and any(weights)

@@ -10,7 +10,7 @@ from berryeval.providers.base import Provider
 from berryeval.registry import Registry, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 __all__ = ["PROVIDERS", "make_provider"]
 
@@ -74,7 +74,45 @@ def make_provider(source: Any, options: Mapping[str, Any] | None = None) -> Prov
     if dataclasses.is_dataclass(kind):
         known = [field.name for field in dataclasses.fields(kind) if field.init]
         check_options(owner, known, given)
+        kinds = {field.name: str(field.type) for field in dataclasses.fields(kind)}
+        given = {name: _typed(owner, name, kinds[name], value) for name, value in given.items()}
     return kind(**given)
+
+
+def _typed(owner: str, name: str, kind: str, value: Any) -> Any:
+    """The option as a number or a flag, if it has to be one; texts come from the environment."""
+    if kind not in _SIMPLE:
+        return value
+    wanted, read = _SIMPLE[kind]
+    try:
+        return read(value)
+    except (KeyError, TypeError, ValueError):
+        msg = f"{owner}: {name} must be {wanted}, found {value!r:.80}"
+        raise ConfigurationError(msg) from None
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, (bool, float)):
+        raise TypeError
+    return int(value)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool):
+        raise TypeError
+    return float(value)
+
+
+def _flag(value: Any) -> bool:
+    return value if isinstance(value, bool) else _FLAGS[value.strip().lower()]
+
+
+_FLAGS: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_SIMPLE: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
+    "int": ("a whole number", _whole),
+    "float": ("a number", _number),
+    "bool": ("true or false", _flag),
+}
 
 
 def _wrapper_of(source: Any) -> tuple[str, str]:

@@ -1,0 +1,55 @@
+"""Python functions as providers of a run, and what they may do wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import berryeval as be
+from berryeval.pipeline.thresholds import Verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def finds_nothing(text: str, k: int) -> list[str]:
+    """A search without results."""
+    assert text
+    assert k
+    return []
+
+
+@pytest.mark.parametrize(
+    "provider", [finds_nothing, {"type": "callable", "options": {"function": finds_nothing}}]
+)
+def test_a_function_is_a_provider(provider: Any, tmp_path: Path) -> None:
+    """As it is, or in a mapping; the manifest names it."""
+    result = be.run_benchmark("rag-template", [provider], ["RR"], folder=tmp_path / "run")
+    (one,) = result.providers
+    assert one.outcomes == {"empty": 10}
+    assert one.scores is not None
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text(encoding="utf-8"))
+    (spec,) = manifest["plan"]["providers"]
+    assert spec["options"]["function"] == "<function finds_nothing>"
+
+
+def test_an_id_that_is_no_text_is_the_error_of_its_query(tmp_path: Path) -> None:
+    """The other queries are right, and the folder can be read again."""
+
+    def odd(text: str, k: int) -> list[str]:
+        assert k
+        return ["\ud800"] if text.startswith("How") else []
+
+    for _ in range(2):
+        result = be.run_benchmark("rag-template", [odd], ["RR"], folder=tmp_path / "run")
+        outcomes = result.providers[0].outcomes
+        assert outcomes["error"] >= 1
+        assert sum(outcomes.values()) == 10
+
+
+def test_a_threshold_is_met_by_a_mean_that_is_equal_on_paper() -> None:
+    """Sums of floats may end just below."""
+    assert Verdict("b", "p", "P@5", 0.4159999999999999, 0.416).met
+    assert not Verdict("b", "p", "P@5", 0.4159, 0.416).met
