@@ -110,7 +110,7 @@ def test_the_same_output_goes_on_and_another_run_is_refused(
     manifest = Path("run/manifest.json").read_bytes()
     capsys.readouterr()
     assert berryeval("eval", "--output", "run", "--k", "3") == 2
-    assert "run: holds the run of another configuration" in capsys.readouterr().err
+    assert "run: holds another run (" in capsys.readouterr().err
     assert Path("run/manifest.json").read_bytes() == manifest
 
 

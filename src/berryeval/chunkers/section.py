@@ -57,7 +57,7 @@ class SectionChunker(OptionChunker):
 def _is_heading_alone(text: str) -> bool:
     """Whether nothing but the heading is there: a line, or one underlined."""
     lines = [line for line in text.splitlines() if line.strip()]
-    underlined = len(lines) == 2 and not lines[1].strip().strip(lines[1].strip()[0]).strip()  # noqa: PLR2004
+    underlined = len(lines) == 2 and not lines[1].strip().strip(lines[1].strip()[0]).strip()  # noqa: PLR2004 - a line, a rule
     return len(lines) <= 1 or (underlined and lines[1].strip()[0] in "=-")
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 EXIT_PASSED: Final = 0
+EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
 EXIT_RUN_FAILED: Final = 3
 EXIT_INTERRUPTED: Final = 130

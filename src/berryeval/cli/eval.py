@@ -23,7 +23,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
     metrics: Measures = None,
     k: int | None = None,
     limit: int | None = None,
-    filter: Several = None,  # noqa: A002
+    filter: Several = None,  # noqa: A002 - its name
     seed: int | None = None,
     concurrency: int | None = None,
     timeout: float | None = None,

@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from berryeval.cli.app import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_RUN_FAILED
 from berryeval.cli.eval_view import View, worst_of
 from berryeval.cli.logs import error_screen, log_level, log_lines
 from berryeval.cli.progress import progress_on
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from berryeval.pipeline.plan import Plan
     from berryeval.pipeline.run import BenchmarkResult
 
-EXIT_FAILED: Final = 1
-EXIT_RUN_FAILED: Final = 3
-EXIT_INTERRUPTED: Final = 130
 _FLAGS: Final = {"measures": "metrics", "thresholds": "fail-below"}
 
 

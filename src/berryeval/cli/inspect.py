@@ -27,7 +27,7 @@ def inspect(
     /,
     *,
     query: Annotated[str, Parameter(name=["--query", "-q"])] = "",
-    format: Annotated[str | None, Parameter(name=["--format", "-f"])] = None,  # noqa: A002
+    format: Annotated[str | None, Parameter(name=["--format", "-f"])] = None,  # noqa: A002 - its name
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
     """Show what is in a benchmark: a summary, and one query with what is relevant to it.

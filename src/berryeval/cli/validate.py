@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
+from berryeval.cli.app import EXIT_FAILED
+
 if TYPE_CHECKING:
     from rich.console import Console
 
     from berryeval.benchmarks.benchmark import Benchmark
     from berryeval.benchmarks.checks import Finding, Report
 
-EXIT_FAILED: Final = 1
 SHOWN: Final = 5  # findings of a check, unless all are wanted
 _STYLES: Final = {"error": "bold red", "warning": "yellow", "info": "cyan"}
 
@@ -21,8 +22,8 @@ def validate(
     benchmark: str,
     /,
     *,
-    format: Annotated[str | None, Parameter(name=["--format", "-f"])] = None,  # noqa: A002
-    all: Annotated[bool, Parameter(negative="")] = False,  # noqa: A002
+    format: Annotated[str | None, Parameter(name=["--format", "-f"])] = None,  # noqa: A002 - its name
+    all: Annotated[bool, Parameter(negative="")] = False,  # noqa: A002 - its name
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Check a benchmark: what makes its numbers wrong or doubtful, where, and what to do.

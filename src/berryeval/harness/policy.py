@@ -67,7 +67,7 @@ class Policy:
         asked_for = getattr(error, "retry_after", None)
         if isinstance(asked_for, int | float) and asked_for >= 0:
             return min(asked_for, self.longest_wait)
-        chance = random.Random(f"{self.seed}:{what}:{attempt}").uniform(0.5, 1.0)  # noqa: S311
+        chance = random.Random(f"{self.seed}:{what}:{attempt}").uniform(0.5, 1.0)  # noqa: S311 - spreads retries, no secret
         longest: float = min(self.first_wait * 2 ** (attempt - 2), self.longest_wait)
         return longest * chance
 

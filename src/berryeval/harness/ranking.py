@@ -14,9 +14,10 @@ from berryeval.run import RankingRule
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Outcome", "Ranking", "fair_ranking"]
+__all__ = ["FAILED", "Outcome", "Ranking", "fair_ranking"]
 
 Outcome: TypeAlias = Literal["ok", "empty", "error", "timeout"]
+FAILED: Final[tuple[Outcome, ...]] = ("error", "timeout")  # no answer; the query scores 0
 _PLAIN: Final = {
     "id": str, "score": float, "rank": int,
     "doc_id": str, "section": list, "start": int, "end": int,

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 from berryeval.errors import ProviderError, RunFailedError
 from berryeval.harness.loops import run_async
 from berryeval.harness.policy import Policy, is_timeout
-from berryeval.harness.ranking import Ranking, fair_ranking
+from berryeval.harness.ranking import FAILED, Ranking, fair_ranking
 from berryeval.harness.threads import DaemonThreads
 
 if TYPE_CHECKING:
     from anyio import CancelScope
 
+    from berryeval.harness.ranking import Outcome
     from berryeval.providers.base import Provider
     from berryeval.records import Query
 
@@ -94,7 +95,7 @@ class Asking:
     def _count(self, ranking: Ranking) -> None:
         self.record(ranking)
         self.done += 1
-        self.failed += ranking.outcome in {"error", "timeout"}
+        self.failed += ranking.outcome in FAILED
         if self.policy.is_hopeless(self.failed, self.done, len(self.queries)):
             msg = (
                 f"given up after {self.failed} of {self.done} queries failed (of "
@@ -168,10 +169,10 @@ def said_by(error: Exception) -> str:
 
 
 def _failed(query_id: str, error: Exception, latency: float, attempts: int) -> Ranking:
-    outcome = "timeout" if is_timeout(error) else "error"
+    outcome: Outcome = "timeout" if is_timeout(error) else "error"
     return Ranking(
         query_id,
-        outcome,  # type: ignore[arg-type]
+        outcome,
         latency=latency,
         attempts=attempts,
         error=said_by(error),

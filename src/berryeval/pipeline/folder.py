@@ -79,8 +79,8 @@ class RunFolder:
         different = sorted(name for name in names if before.get(name) != now.get(name))
         if different:
             msg = (
-                f"{self.path}: holds another run ({', '.join(different)} differ); "
-                "resume it with the same configuration, or give another folder"
+                f"{self.path}: holds another run ({', '.join(different)} differ); give another "
+                f"folder, or go on with it: berryeval eval --resume {self.path}"
             )
             raise ConfigurationError(msg)
 

@@ -34,21 +34,8 @@ def folder_for(plan: Plan, output: PathLike | None) -> RunFolder:
     if folder.path.exists() and not folder.path.is_dir():
         msg = f"{folder.path}: expected a folder, found a file"
         raise ConfigurationError(msg)
-    if folder.manifest_file.exists() and _asks_for(folder.read_manifest().get("plan")) != _asks_for(
-        masked(plan.model_dump())
-    ):
-        msg = (
-            f"{folder.path}: holds the run of another configuration; "
-            f"give another folder, or go on with it: berryeval eval --resume {folder.path}"
-        )
-        raise ConfigurationError(msg)
+    folder.check_same_run(plan)
     return folder
-
-
-def _asks_for(plan: Any) -> dict[str, Any]:
-    """What decides the answers: how patient a run is, and what it must reach, may change."""
-    known = plan if isinstance(plan, dict) else {}
-    return {name: value for name, value in known.items() if name not in {"run", "thresholds"}}
 
 
 def _new_folder(plan: Plan) -> Path:

@@ -17,6 +17,7 @@ from berryeval.errors import (
 )
 from berryeval.harness.journal import Journal
 from berryeval.harness.lifecycle import index_and_ask
+from berryeval.harness.ranking import FAILED
 from berryeval.pipeline.folder import RunFolder, write_json_file
 from berryeval.pipeline.inputs import load_benchmarks
 from berryeval.pipeline.judging import relevance_of
@@ -48,7 +49,6 @@ __all__ = [
 ]
 
 DEFAULT_CHUNKER: Final = "section"
-_FAILED: Final = ("error", "timeout")
 _LONGEST_ERROR: Final = 2000  # characters; some errors bring a whole web page along
 _FIELDS: Final = ("id", "category", "difficulty")
 log = logging.getLogger("berryeval")
@@ -238,7 +238,7 @@ class _Work:
             "k": self.plan.depth,
         }
         with Journal(part / "results.jsonl", header) as journal:
-            again = set(_FAILED) if self.retry_errors else set()
+            again = set(FAILED) if self.retry_errors else set()
             done = {name for name, outcome in journal.done.items() if outcome not in again}
             left = [query for query in queries if query.id not in done]
             self.listener.start(benchmark.name, spec.label, len(queries), len(queries) - len(left))
@@ -282,7 +282,7 @@ class _Work:
         warnings = warnings_about(rankings, self.plan.depth, len(chunks))
         warnings += warnings_of_scores(benchmark, scores)
         warnings += write_trec_run(answers.hits, spec.label, part / "run.trec")
-        answered = [r.latency for r in rankings if r.outcome not in _FAILED]
+        answered = [r.latency for r in rankings if r.outcome not in FAILED]
         latency = Latency.of(answered)
         return ProviderResult(
             spec.label, scores, outcomes, latency, tuple(warnings), failure, part
@@ -332,5 +332,5 @@ def failed_queries(results: Sequence[BenchmarkResult]) -> int:
         one.outcomes.get(outcome, 0)
         for result in results
         for one in result.providers
-        for outcome in _FAILED
+        for outcome in FAILED
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from berryeval.errors import DataError
+from berryeval.harness.ranking import FAILED
 from berryeval.hit_engine import evaluate_hits
 from berryeval.run import Run
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from berryeval.scores import Scores
 
 __all__ = ["score", "warnings_about", "warnings_of_scores", "write_trec_run"]
-
-_FAILED: Final = ("error", "timeout")
 
 
 def score(
@@ -40,7 +39,7 @@ def warnings_about(rankings: Sequence[Ranking], k: int, available: int | None = 
         available: how many there were to be had, if known.
     """
     found = []
-    different = [r.returned - r.repeated for r in rankings if r.outcome not in _FAILED]
+    different = [r.returned - r.repeated for r in rankings if r.outcome not in FAILED]
     many = sum(count > k for count in different)
     if many:
         found.append(f"returned more than the {k} hits asked for in {many} queries; cut to {k}")
@@ -50,7 +49,7 @@ def warnings_about(rankings: Sequence[Ranking], k: int, available: int | None = 
     repeats = sum(ranking.repeated for ranking in rankings)
     if repeats:
         found.append(f"returned {repeats} hits more than once; the first counts")
-    failed = [ranking for ranking in rankings if ranking.outcome in _FAILED]
+    failed = [ranking for ranking in rankings if ranking.outcome in FAILED]
     if failed:
         found.append(f"{len(failed)} queries failed and score 0; the last: {failed[-1].error}")
     return found
