@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from berryeval.relevance import Judged
     from berryeval.scores import Scores
 
-__all__ = ["evaluate_hits"]
+__all__ = ["evaluate_hits", "judge_and_score"]
 
 _MOST_NOTES: Final = 100
 
@@ -92,11 +92,24 @@ def evaluate_hits(
         lenient: of hits with the same id keep the first and count the others in `Scores.dropped`,
             where otherwise they are an error.
     """
+    judge = _relevance(benchmark, relevance, chunks)
+    return judge_and_score(judge, hits, measures, profile=profile, k=k, lenient=lenient)[0]
+
+
+def judge_and_score(
+    judge: Relevance,
+    hits: Mapping[str, Any] | Run | Any,
+    measures: Iterable[str | Measure],
+    *,
+    profile: str | Conventions = "berryeval",
+    k: int | None = None,
+    lenient: bool = False,
+) -> tuple[Scores, dict[str, Judged]]:
+    """The scores of `evaluate_hits`, and the judged hits of every query that stand behind them."""
     conventions = find_profile(profile)
     rule = conventions.rule if k is None else replace(conventions.rule, depth=k)
     wanted = wanted_measures(measures, conventions)
     unique = list(dict.fromkeys(measure for _, measure in wanted))
-    judge = _relevance(benchmark, relevance, chunks)
     rankings = read_rankings(hits, rule, lenient=lenient)
     queries = [checked_id(query, "the id of a query") for query in judge.queries]
     judged = [judge.judge(query, rankings.hits.get(query, ())) for query in queries]
@@ -107,13 +120,14 @@ def evaluate_hits(
     check_finite(found, unique, table)
     scores = scores_from(table, found, wanted, unique, conventions)
     strategy_of = {query: one.strategy for query, one in zip(queries, judged, strict=True)}
-    return replace(
+    scores = replace(
         scores,
         strategies=tuple(strategy_of[query] for query in scores.queries),
         token_threshold=judge.options.threshold,
         pack=judge.rules,
         notes=_notes(judge, [rankings.notes, *(one.notes for one in judged)]),
     )
+    return scores, dict(zip(queries, judged, strict=True))
 
 
 def _relevance(

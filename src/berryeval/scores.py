@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias, get_args
@@ -198,6 +198,17 @@ class Scores:
             values=np.delete(self.values, row, axis=0),
             aggregates=self.aggregates[:row] + self.aggregates[row + 1 :],
             spellings={text: name for text, name in self.spellings.items() if name != gone},
+        )
+
+    def only(self, measures: Sequence[str]) -> Scores:
+        """The table of these measures alone, in their order and by these spellings."""
+        rows = list(dict.fromkeys(map(self.row_of, measures)))
+        return replace(
+            self,
+            measures=tuple(self.measures[row] for row in rows),
+            values=np.ascontiguousarray(self.values[rows]),
+            aggregates=tuple(self.aggregates[row] for row in rows),
+            spellings={name: self.measures[self.row_of(name)] for name in measures},
         )
 
     def by(self, groups: Mapping[str, str | None]) -> dict[str, Scores]:

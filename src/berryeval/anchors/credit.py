@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -64,6 +65,18 @@ class Join:
     covering: tuple[tuple[tuple[int, ...], ...], ...]
     ambiguous: tuple[Ambiguity, ...]
     unplaced: tuple[int, ...]
+
+    def missed(self, targets: Sequence[Target]) -> list[Target]:
+        """Those of the query's targets that are relevant and that no hit covers."""
+        pairs = zip(targets, self.credits, strict=True)
+        return [target for target, credit in pairs if credit is None and target.grade > 0]
+
+    @property
+    def again(self) -> frozenset[int]:
+        """The hits (from 0) that cover something for which another hit is credited."""
+        first = {credit.rank - 1 for credit in self.credits if credit is not None}
+        members = itertools.chain.from_iterable(self.covering)
+        return frozenset(itertools.chain.from_iterable(members)) - first
 
 
 def credited(target: Target, covering: Sequence[Sequence[int]]) -> Credit | None:

@@ -8,6 +8,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from berryeval.measures.direction import smaller_is_better
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -18,7 +20,6 @@ __all__ = ["quality_tables", "speed_table"]
 
 BEST: Final = "*"
 NOTHING: Final = "-"
-SMALLER_IS_BETTER: Final = ("TokensToHit",)
 _SPEED: Final = ("p50", "p95", "p99")
 
 
@@ -95,8 +96,7 @@ def _best(rows: Mapping[str, Scores | None], measure: str) -> float | None:
     values = [scores.mean[measure] for scores in rows.values() if scores]
     if len(values) < 2 or len(set(values)) == 1:  # noqa: PLR2004
         return None
-    smaller = measure.partition("@")[0].partition("(")[0] in SMALLER_IS_BETTER
-    return min(values) if smaller else max(values)
+    return min(values) if smaller_is_better(measure) else max(values)
 
 
 def _cell(scores: Scores | None, measure: str, best: float | None, *, stacked: bool) -> Text:
@@ -111,7 +111,7 @@ def _cell(scores: Scores | None, measure: str, best: float | None, *, stacked: b
 
 
 def _times(one: ProviderResult) -> list[str]:
-    if one.scores is None:
+    if one.latency is None:
         return [NOTHING] * len(_SPEED)
     return [f"{getattr(one.latency, name) * 1000:.1f}" for name in _SPEED]
 

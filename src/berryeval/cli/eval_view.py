@@ -92,7 +92,7 @@ class View:
             "folder": str(one.folder),
             "failure": one.failure,
             "outcomes": one.outcomes,
-            "latency_seconds": one.latency.to_dict(),
+            "latency_seconds": one.latency.to_json() if one.latency else None,
             "warnings": list(one.warnings),
             "scores": one.scores.summary() if one.scores else None,
         }

@@ -1,6 +1,7 @@
 """The folder of a run: what was asked, what came back, what it scored.
 
     <folder>/manifest.json                            the plan, hashes, versions
+    <folder>/run.json                                 the record: all that reports are made of
     <folder>/<benchmark>/<provider>/results.jsonl     the journal, a line per query
     <folder>/<benchmark>/<provider>/scores.json       the scores, in full precision
     <folder>/<benchmark>/<provider>/run.trec          the rankings, for other tools
@@ -14,6 +15,7 @@ import hashlib
 import json
 import platform
 import re
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,12 +24,15 @@ from berryeval.errors import ConfigurationError, DataError
 from berryeval.io.files import name_of, read_bytes, writing
 from berryeval.io.locks import locked
 from berryeval.pipeline.redaction import masked
+from berryeval.results import RunRecord
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from berryeval.io.files import PathLike
     from berryeval.pipeline.plan import Plan, ProviderSpec
+    from berryeval.results import BenchmarkRecord
 
 __all__ = ["RunFolder", "config_hash"]
 
@@ -86,10 +91,13 @@ class RunFolder:
 
     def write_manifest(self, plan: Plan, facts: dict[str, Any]) -> None:
         """Write what was asked, under which circumstances; secrets are masked."""
+        before = self.read_manifest() if self.manifest_file.exists() else {}
+        now = datetime.now().astimezone().isoformat(timespec="seconds")
         write_json_file(
             self.manifest_file,
             {
                 "schema_version": SCHEMA_VERSION,
+                "created": before.get("created", now),
                 "plan": masked(plan.model_dump()),
                 "config_hash": config_hash(plan),
                 "versions": {
@@ -99,6 +107,32 @@ class RunFolder:
                 **facts,
             },
         )
+
+    def record(
+        self, plan: Plan, benchmarks: Sequence[BenchmarkRecord], versions: Mapping[str, str]
+    ) -> RunRecord:
+        """The record of the run."""
+        return RunRecord(
+            self.path.resolve().name,
+            self.read_manifest()["created"],
+            tuple(benchmarks),
+            json.loads(json.dumps(masked(plan.model_dump()))),
+            config_hash(plan),
+            versions,
+        )
+
+    @property
+    def record_file(self) -> Path:
+        """The record."""
+        return self.path / "run.json"
+
+    def write_record(self, record: RunRecord) -> None:
+        """Write the record."""
+        write_text_file(self.record_file, record.dumps())
+
+    def read_record(self) -> RunRecord:
+        """The record of a run that was made before."""
+        return RunRecord.from_json(read_json_object(self.record_file), str(self.record_file))
 
     def read_manifest(self) -> dict[str, Any]:
         """The manifest of a run that was made before."""
@@ -114,13 +148,17 @@ class RunFolder:
 
 def write_json_file(path: Path, data: Any) -> None:
     """Write a JSON file, all or nothing; its folder is made."""
+    write_text_file(path, json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def write_text_file(path: Path, text: str) -> None:
+    """Write a text and a last newline, all or nothing; the folder is made."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         msg = f"{path.parent}: cannot be made ({error.strerror or error})"
         raise DataError(msg) from None
     with writing(path) as stream:
-        text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
         stream.write(text.encode(errors="backslashreplace") + b"\n")
 
 

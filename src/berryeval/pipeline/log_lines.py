@@ -6,31 +6,20 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from berryeval.scores import Scores
 
-__all__ = ["scored_and_said"]
+__all__ = ["say_quality"]
 
 # Whatever is asked for, the log says the same three, by the names people know.
 _QUALITY: Final = {"P@5": "P@5", "P@10": "P@10", "RR": "MRR"}
 log = logging.getLogger("berryeval")
 
 
-def scored_and_said(score: Callable[[Sequence[str]], Scores], measures: Sequence[str]) -> Scores:
-    """The scores by these measures; the log gets what every run should say."""
-    from berryeval.measures import parse_measures
-
-    everything = score([*measures, *_QUALITY])
-    means = ", ".join(f"{shown}={everything.mean[name]:.3f}" for name, shown in _QUALITY.items())
+def say_quality(scores: Scores) -> None:
+    """Log what every run should say; the scores hold at least the standard measures."""
+    means = ", ".join(f"{shown}={scores.mean[name]:.3f}" for name, shown in _QUALITY.items())
     log.info("Quality metrics: %s", means)
-    first = everything.per_query("RR")
-    for query, outcome in zip(everything.queries, everything.outcomes, strict=True):
+    first = scores.per_query("RR")
+    for query, outcome in zip(scores.queries, scores.outcomes, strict=True):
         if first[query] == 0 and outcome != "no relevant documents":
             log.warning("Query %s returned no relevant results", query)
-    asked = set(map(str, parse_measures(measures)))
-    scores = everything
-    for name in _QUALITY:
-        if name not in asked:
-            scores = scores.without(name)
-    return scores

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import traceback
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 from berryeval.chunkers import parse_chunker
@@ -21,15 +21,16 @@ from berryeval.harness.ranking import FAILED
 from berryeval.pipeline.folder import RunFolder, write_json_file
 from berryeval.pipeline.inputs import load_benchmarks
 from berryeval.pipeline.judging import relevance_of
-from berryeval.pipeline.latency import Latency
-from berryeval.pipeline.log_lines import scored_and_said
+from berryeval.pipeline.log_lines import say_quality
 from berryeval.pipeline.rankings import Answers, lean
+from berryeval.pipeline.recording import Passages, all_measures, loaded_versions, recorded
 from berryeval.pipeline.redaction import Secrets, masked
 from berryeval.pipeline.scoring import score, warnings_about, warnings_of_scores, write_trec_run
 from berryeval.providers import make_provider
+from berryeval.results import BenchmarkRecord, ProviderRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from berryeval.benchmarks import Benchmark
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from berryeval.pipeline.plan import Plan, ProviderSpec
     from berryeval.providers import Provider
     from berryeval.records import Chunk, Query
+    from berryeval.results import Latency, RunRecord
     from berryeval.scores import Scores
 
 __all__ = [
@@ -80,34 +82,54 @@ class _Silent:
 
 @dataclass(frozen=True)
 class ProviderResult:
-    """What one provider did on one benchmark.
+    """What one provider did on one benchmark: its record, and where its journal and scores are."""
 
-    Attributes:
-        name: what the plan calls the provider.
-        scores: of every query that was to be asked; None if the run of the provider failed.
-        outcomes: how many queries were answered, were empty, failed, or timed out.
-        latency: of the answered queries.
-        warnings: what was not as it should be: too many hits, repeats, queries that failed.
-        failure: why there are no scores.
-        folder: where the journal and the scores are.
-    """
+    record: ProviderRecord
+    folder: Path
 
-    name: str
-    scores: Scores | None
-    outcomes: dict[str, int] = field(default_factory=dict)
-    latency: Latency = field(default_factory=Latency)
-    warnings: tuple[str, ...] = ()
-    failure: str = ""
-    folder: Path | None = None
+    @property
+    def name(self) -> str:
+        """What the plan calls the provider."""
+        return self.record.name
+
+    @property
+    def scores(self) -> Scores | None:
+        """Of every query that was to be asked; None if the run of the provider failed."""
+        return self.record.scores
+
+    @property
+    def outcomes(self) -> Mapping[str, int]:
+        """How many queries were answered, were empty, failed, or timed out."""
+        return self.record.outcomes
+
+    @property
+    def latency(self) -> Latency | None:
+        """Of the answered queries."""
+        return self.record.latency
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was not as it should be: too many hits, repeats, queries that failed."""
+        return self.record.warnings
+
+    @property
+    def failure(self) -> str:
+        """Why there are no scores."""
+        return self.record.failure
 
 
 @dataclass(frozen=True)
 class BenchmarkResult:
-    """What all providers did on one benchmark; `result["bm25"]` is what one of them did."""
+    """What all providers did on one benchmark; `result["bm25"]` is what one of them did.
+
+    `run` is the record of the whole run, for reports and stores.
+    """
 
     benchmark: Benchmark
     queries: tuple[Query, ...]
     providers: tuple[ProviderResult, ...]
+    record: BenchmarkRecord
+    run: RunRecord | None = None
 
     def __getitem__(self, name: str) -> ProviderResult:
         for one in self.providers:
@@ -143,7 +165,10 @@ def run_plan(
         with folder.locked():
             folder.check_same_run(plan)
             folder.write_manifest(plan, {"benchmarks": hashes})
-            return [work.on_benchmark(benchmark) for benchmark in benchmarks]
+            results = [work.on_benchmark(benchmark) for benchmark in benchmarks]
+            record = folder.record(plan, [result.record for result in results], loaded_versions())
+            folder.write_record(record)
+    return [replace(result, run=record) for result in results]
 
 
 class _Work:
@@ -195,42 +220,42 @@ class _Work:
         queries = chosen_queries(benchmark, self.plan)
         log.info("Starting quality evaluation with %d queries", len(queries))
         cut: dict[str, list[Chunk]] = {}
+        passages = Passages()
         results = []
         for spec in self.plan.providers:
             if spec.chunker not in cut:
                 cut[spec.chunker] = chunked(benchmark, spec)
-            results.append(self._on_provider(benchmark, queries, spec, cut[spec.chunker]))
-        return BenchmarkResult(benchmark, queries, tuple(results))
+            asked = _Asked(benchmark, queries, spec, cut[spec.chunker], passages)
+            results.append(self._on_provider(asked))
+        record = BenchmarkRecord(
+            benchmark.name,
+            benchmark.content_hash,
+            self.plan.depth,
+            queries,
+            tuple(one.record for one in results),
+            passages.texts,
+            benchmark.thresholds,
+        )
+        return BenchmarkResult(benchmark, queries, tuple(results), record)
 
-    def _on_provider(
-        self,
-        benchmark: Benchmark,
-        queries: tuple[Query, ...],
-        spec: ProviderSpec,
-        chunks: list[Chunk],
-    ) -> ProviderResult:
-        part = self.folder.part(benchmark.name, spec)
+    def _on_provider(self, asked: _Asked) -> ProviderResult:
+        name, benchmark = asked.spec.label, asked.benchmark.name
+        part = self.folder.part(benchmark, asked.spec)
         failure = ""
         try:
-            self._ask(benchmark, queries, spec, chunks, part)
+            self._ask(asked, part)
         except (ConfigurationError, MissingDependencyError):
             raise
         except BerryEvalError as error:
             failure = self.secrets.removed_from(str(error))
-            log.error("%s on %s: %s", spec.label, benchmark.name, failure)  # noqa: TRY400
+            log.error("%s on %s: %s", name, benchmark, failure)  # noqa: TRY400 - it is at debug
             log.debug("%s", self.secrets.removed_from("".join(traceback.format_exception(error))))
         finally:
             self.listener.end()
-        return self._scored(benchmark, queries, spec, chunks, part, failure)
+        return ProviderResult(self._scored(asked, part, failure), part)
 
-    def _ask(
-        self,
-        benchmark: Benchmark,
-        queries: tuple[Query, ...],
-        spec: ProviderSpec,
-        chunks: list[Chunk],
-        part: Path,
-    ) -> None:
+    def _ask(self, asked: _Asked, part: Path) -> None:
+        benchmark, queries, spec = asked.benchmark, asked.queries, asked.spec
         header = {
             "benchmark": benchmark.name,
             "benchmark_hash": benchmark.content_hash,
@@ -255,38 +280,40 @@ class _Work:
                 )  # fmt: skip
                 self.listener.answered(clean)
 
-            chunks_of = {chunk.id: chunk for chunk in chunks}
+            chunks_of = {chunk.id: chunk for chunk in asked.chunks}
             policy = self.plan.run.policy(self.plan.seed)
-            index_and_ask(self.made(spec), chunks, left, self.plan.depth, record, policy)
+            index_and_ask(self.made(spec), asked.chunks, left, self.plan.depth, record, policy)
 
-    def _scored(
-        self,
-        benchmark: Benchmark,
-        queries: tuple[Query, ...],
-        spec: ProviderSpec,
-        chunks: list[Chunk],
-        part: Path,
-        failure: str,
-    ) -> ProviderResult:
+    def _scored(self, asked: _Asked, part: Path, failure: str) -> ProviderRecord:
+        benchmark, queries, spec, chunks = asked.benchmark, asked.queries, asked.spec, asked.chunks
         answers = Answers.read(part / "results.jsonl", queries, chunks)
         rankings = answers.rankings
-        outcomes: dict[str, int] = dict(Counter(str(r.outcome) for r in rankings))
         if failure and len(rankings) < len(queries):
             (part / "scores.json").unlink(missing_ok=True)  # of fewer queries, or of another day
-            return ProviderResult(spec.label, None, outcomes, failure=failure, folder=part)
+            outcomes = dict(Counter(str(one.outcome) for one in rankings))
+            return ProviderRecord(
+                spec.label, spec.type, spec.chunker, outcomes=outcomes, failure=failure
+            )  # fmt: skip
         relevance = relevance_of(benchmark, queries, chunks)
-        scores = scored_and_said(
-            lambda measures: score(relevance, answers.hits, measures, spec.label), self.plan.scored
-        )
-        write_json_file(part / "scores.json", scores.to_dict())
+        scores, judged = score(relevance, answers.hits, all_measures(self.plan), spec.label)
+        say_quality(scores)
+        record = recorded(spec, self.plan, queries, answers, scores, judged, asked.passages)
+        write_json_file(part / "scores.json", scores.only(self.plan.scored).to_dict())
         warnings = warnings_about(rankings, self.plan.depth, len(chunks))
         warnings += warnings_of_scores(benchmark, scores)
         warnings += write_trec_run(answers.hits, spec.label, part / "run.trec")
-        answered = [r.latency for r in rankings if r.outcome not in FAILED]
-        latency = Latency.of(answered)
-        return ProviderResult(
-            spec.label, scores, outcomes, latency, tuple(warnings), failure, part
-        )  # fmt: skip
+        return replace(record, warnings=tuple(warnings), failure=failure)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A provider on a benchmark: what it is asked about, and how the corpus is cut for it."""
+
+    benchmark: Benchmark
+    queries: tuple[Query, ...]
+    spec: ProviderSpec
+    chunks: list[Chunk]
+    passages: Passages
 
 
 def chosen_queries(benchmark: Benchmark, plan: Plan) -> tuple[Query, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from berryeval.errors import DataError
 from berryeval.harness.ranking import FAILED
-from berryeval.hit_engine import evaluate_hits
+from berryeval.hit_engine import judge_and_score
 from berryeval.run import Run
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark
     from berryeval.harness.ranking import Ranking
     from berryeval.records import Hit
-    from berryeval.relevance import Relevance
+    from berryeval.relevance import Judged, Relevance
     from berryeval.scores import Scores
 
 __all__ = ["score", "warnings_about", "warnings_of_scores", "write_trec_run"]
@@ -25,9 +25,10 @@ __all__ = ["score", "warnings_about", "warnings_of_scores", "write_trec_run"]
 
 def score(
     relevance: Relevance, hits: Mapping[str, list[Hit]], measures: Sequence[str], name: str
-) -> Scores:
-    """The scores of hits on the queries that were asked; a failed query scores 0."""
-    return replace(evaluate_hits(relevance, hits, measures), run_name=name)
+) -> tuple[Scores, dict[str, Judged]]:
+    """The scores of hits on the queries that were asked, and the judged hits; a failure is 0."""
+    scores, judged = judge_and_score(relevance, hits, measures)
+    return replace(scores, run_name=name), judged
 
 
 def warnings_about(rankings: Sequence[Ranking], k: int, available: int | None = None) -> list[str]:

@@ -12,6 +12,7 @@ from berryeval.relevance.packs import KnowsFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from berryeval.anchors import Span
     from berryeval.judged import JudgedRanking
@@ -31,6 +32,8 @@ class Joined:
         hit_of: of targets that are nothing but a hit that was found: which (from 0).
         files: by target, the file it is of, where its place does not tell.
         file_of: tells which file a hit is of, where someone knows better than the hit itself.
+        missed: relevant targets of judgments that no hit covers.
+        again: the hits (from 0) that cover something for which another hit is credited.
     """
 
     targets: Sequence[Target]
@@ -38,6 +41,8 @@ class Joined:
     hit_of: Mapping[int, int] = field(default_factory=dict)
     files: Mapping[int, str] = field(default_factory=dict)
     file_of: Callable[[Hit], str] | None = None
+    missed: Sequence[Target] = ()
+    again: AbstractSet[int] = frozenset()
 
 
 def join_labels(rules: PackRules, hits: Sequence[Hit]) -> tuple[Joined, list[str]]:

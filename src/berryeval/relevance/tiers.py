@@ -175,7 +175,8 @@ class Relevance:
         else:
             hits, notes = self._naming.named(query_id, hits)
             found = self.targets.join(query_id, hits)
-            joined = Joined(self.targets.of(query_id), found.ranking)
+            targets = self.targets.of(query_id)
+            joined = Joined(targets, found.ranking, missed=found.missed(targets), again=found.again)
             notes += self._doubts(found, hits)
         lines = tuple(f"query {query_id!r}: {note}" for note in dict.fromkeys(notes))
         return Judged(joined.ranking, strategy, joined, hits, lines)

@@ -1,0 +1,140 @@
+"""`Report`: what every exporter reads. It holds records of runs, put together by benchmark."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from berryeval.gates import Verdict
+    from berryeval.records import Query
+    from berryeval.results import (
+        AnswerRecord,
+        BenchmarkRecord,
+        HitRecord,
+        Latency,
+        ProviderRecord,
+        RunRecord,
+    )
+    from berryeval.scores import Scores
+
+__all__ = ["Report", "Section", "System"]
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """A provider of a run, as a row of tables.
+
+    Attributes:
+        label: its name, unique in its section: "bm25", or "bm25 (2026-11-15T…)" of several runs.
+        run: which run it is of.
+        benchmark: the part of the run it is of.
+        record: what it did.
+    """
+
+    label: str
+    run: RunRecord
+    benchmark: BenchmarkRecord
+    record: ProviderRecord
+
+    @property
+    def scores(self) -> Scores | None:
+        """By the measures that were asked for; None if it failed."""
+        return self.record.scores
+
+    @property
+    def standard(self) -> Scores | None:
+        """By the measures that every run has."""
+        return self.record.standard
+
+    @property
+    def latency(self) -> Latency | None:
+        """How long it took to answer."""
+        return self.record.latency
+
+    @cached_property
+    def answers(self) -> dict[str, AnswerRecord]:
+        """The answers by query."""
+        return {answer.query_id: answer for answer in self.record.answers}
+
+    def passage(self, hit: HitRecord) -> str:
+        """The beginning of a hit's text, as far as it was kept."""
+        return "" if hit.passage is None else self.benchmark.passages[hit.passage]
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """Everything about one benchmark, of one state of its data."""
+
+    name: str
+    content_hash: str
+    queries: tuple[Query, ...]
+    systems: tuple[System, ...]
+
+    @property
+    def scored(self) -> tuple[System, ...]:
+        """The systems that have scores."""
+        return tuple(system for system in self.systems if system.scores is not None)
+
+    @cached_property
+    def measures(self) -> tuple[str, ...]:
+        """The measures that any system was asked for, in their order."""
+        names = (
+            name for system in self.systems if system.scores for name in system.scores.measures
+        )
+        return tuple(dict.fromkeys(names))
+
+    def groups(self, by: str) -> dict[str, str]:
+        """The category or the difficulty of every query that has one."""
+        values = {query.id: str(getattr(query, by)) for query in self.queries}
+        return {query: value for query, value in values.items() if value}
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """One or several runs, to be shown or exported.
+
+    Attributes:
+        title: what it is about.
+        runs: the runs.
+        sections: one per benchmark; another state of a benchmark's data is another section.
+        verdicts: of gates, if any were asked for.
+    """
+
+    title: str
+    runs: tuple[RunRecord, ...]
+    sections: tuple[Section, ...]
+    verdicts: tuple[Verdict, ...] = ()
+
+    @classmethod
+    def of(
+        cls, runs: Sequence[RunRecord], *, title: str = "", verdicts: Iterable[Verdict] = ()
+    ) -> Report:
+        """The report of these runs."""
+        parts: dict[tuple[str, str], list[tuple[RunRecord, BenchmarkRecord]]] = {}
+        for run in runs:
+            for part in run.benchmarks:
+                parts.setdefault((part.name, part.content_hash), []).append((run, part))
+        sections = tuple(_section(name, found) for (name, _), found in parts.items())
+        names = ", ".join(dict.fromkeys(section.name for section in sections))
+        return cls(title or f"Retrieval quality: {names}", tuple(runs), sections, tuple(verdicts))
+
+
+def _section(name: str, parts: list[tuple[RunRecord, BenchmarkRecord]]) -> Section:
+    queries = {query.id: query for _, part in parts for query in part.queries}
+    times = Counter(provider.name for _, part in parts for provider in part.providers)
+    systems = tuple(
+        System(
+            f"{provider.name} ({run.id})" if times[provider.name] > 1 else provider.name,
+            run,
+            part,
+            provider,
+        )
+        for run, part in parts
+        for provider in part.providers
+    )
+    return Section(name, parts[0][1].content_hash, tuple(queries.values()), systems)

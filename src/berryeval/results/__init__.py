@@ -1,0 +1,16 @@
+"""What is kept of a run: everything that reports, comparisons and gates need, in one record."""
+
+from berryeval.results.answer import AnswerRecord, HitRecord, MissedTarget
+from berryeval.results.latency import Latency
+from berryeval.results.record import SCHEMA_VERSION, BenchmarkRecord, ProviderRecord, RunRecord
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "AnswerRecord",
+    "BenchmarkRecord",
+    "HitRecord",
+    "Latency",
+    "MissedTarget",
+    "ProviderRecord",
+    "RunRecord",
+]

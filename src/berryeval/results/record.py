@@ -1,0 +1,183 @@
+"""The record of a run: what was asked, what came back, what it scored; to JSON and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Final, TypeVar
+
+from berryeval.errors import DataError
+from berryeval.json_record import JsonRecord, Reader, refused
+from berryeval.records import Query
+from berryeval.results.answer import AnswerRecord, array_of
+from berryeval.results.latency import Latency
+from berryeval.scores import Scores
+
+__all__ = ["SCHEMA_VERSION", "BenchmarkRecord", "ProviderRecord", "RunRecord"]
+
+SCHEMA_VERSION: Final = 1
+R = TypeVar("R", "ProviderRecord", "BenchmarkRecord")
+
+
+def _free(**options: Any) -> Any:
+    """A mapping that is empty unless given, and no part of the record's hash."""
+    return field(default_factory=dict, hash=False, **options)
+
+
+def _scores(value: Any, where: str) -> Scores:
+    try:
+        return Scores.from_dict(value)
+    except (KeyError, TypeError, ValueError) as error:
+        msg = f"{where}: these are no scores ({type(error).__name__}: {error})"
+        raise DataError(msg) from None
+
+
+def _curve(value: Any, where: str) -> tuple[float, ...]:
+    if not isinstance(value, list | tuple) or not all(
+        isinstance(one, int | float) and not isinstance(one, bool) for one in value
+    ):
+        raise refused(where, "an array of numbers", value)
+    return tuple(map(float, value))
+
+
+@dataclass(frozen=True)
+class ProviderRecord(JsonRecord):
+    """What one provider did on one benchmark.
+
+    Attributes:
+        name: what tables call the provider.
+        type: which provider it is.
+        chunker: how the corpus was cut for it.
+        scores: by the measures that were asked for; None if the run of the provider failed.
+        standard: by the measures that every run has, so that any two runs can be exported alike.
+        curve: precision at the recall levels 0.0, 0.1, ..., 1.0, the mean over all queries.
+        answers: one per query, in the order of the benchmark's queries.
+        outcomes: how many queries were answered, were empty, failed, or timed out.
+        latency: of the answered queries; None if there is none.
+        warnings: what makes a comparison unfair, or a score doubtful.
+        failure: why there are no scores.
+    """
+
+    readers: ClassVar[Mapping[str, Reader]] = {
+        "Scores": _scores,
+        "tuple[float, ...]": _curve,
+        "tuple[AnswerRecord, ...]": array_of(AnswerRecord),
+        "Latency": Latency.from_json,
+    }
+
+    name: str
+    type: str
+    chunker: str = ""
+    scores: Scores | None = None
+    standard: Scores | None = None
+    curve: tuple[float, ...] = ()
+    answers: tuple[AnswerRecord, ...] = ()
+    outcomes: Mapping[str, Any] = _free()
+    latency: Latency | None = None
+    warnings: tuple[str, ...] = ()
+    failure: str = ""
+    extra: Mapping[str, Any] = _free(repr=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON object; a table of scores is one too."""
+        tables = {"scores": self.scores, "standard": self.standard}
+        data = JsonRecord.to_json(replace(self, scores=None, standard=None))
+        return data | {name: table.to_dict() for name, table in tables.items() if table is not None}
+
+
+@dataclass(frozen=True)
+class BenchmarkRecord(JsonRecord):
+    """What all providers did on one benchmark.
+
+    Attributes:
+        name: of the benchmark.
+        content_hash: of everything that is in it.
+        k: how many hits every provider was asked for.
+        queries: those that were asked.
+        providers: what each of them did.
+        passages: the beginnings of the texts that hits bring up, each once.
+        thresholds: the least values that the benchmark itself wishes for.
+        notes: what people should know about it.
+    """
+
+    readers: ClassVar[Mapping[str, Reader]] = {
+        "tuple[Query, ...]": array_of(Query),
+        "tuple[ProviderRecord, ...]": array_of(ProviderRecord),
+    }
+
+    name: str
+    content_hash: str
+    k: int
+    queries: tuple[Query, ...] = ()
+    providers: tuple[ProviderRecord, ...] = ()
+    passages: tuple[str, ...] = ()
+    thresholds: Mapping[str, Any] = _free()
+    notes: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = _free(repr=False)
+
+    def __getitem__(self, name: str) -> ProviderRecord:
+        return _named(self.providers, name, "provider")
+
+
+@dataclass(frozen=True)
+class RunRecord(JsonRecord):
+    """Everything that is known about a run.
+
+    Attributes:
+        id: its name, unique in a store: the name of the run folder.
+        created: when it was started, ISO 8601 with the offset of the place.
+        benchmarks: what was done on each.
+        plan: what was asked for, secrets masked.
+        config_hash: of the plan.
+        versions: of what may change the outcome: berryeval, python, and the providers' libraries.
+    """
+
+    readers: ClassVar[Mapping[str, Reader]] = {
+        "tuple[BenchmarkRecord, ...]": array_of(BenchmarkRecord),
+    }
+
+    id: str
+    created: str
+    benchmarks: tuple[BenchmarkRecord, ...] = ()
+    plan: Mapping[str, Any] = _free()
+    config_hash: str = ""
+    versions: Mapping[str, Any] = _free()
+    extra: Mapping[str, Any] = _free(repr=False)
+
+    def __getitem__(self, name: str) -> BenchmarkRecord:
+        return _named(self.benchmarks, name, "benchmark")
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON object, with the version of its schema first."""
+        return {"schema_version": SCHEMA_VERSION, **JsonRecord.to_json(self)}
+
+    @classmethod
+    def from_json(cls, data: Any, where: str = "") -> RunRecord:
+        """From a JSON object of this or an older version of the schema."""
+        if not isinstance(data, Mapping):
+            raise refused(where, "an object", data)
+        version = data.get("schema_version")
+        if version != SCHEMA_VERSION:
+            newer = isinstance(version, int) and version > SCHEMA_VERSION
+            hint = "; a newer BerryEval wrote it: pip install --upgrade berryeval" if newer else ""
+            msg = (
+                f"{where or 'the record'}: has schema version {version!r}, this BerryEval reads "
+                f"version {SCHEMA_VERSION}{hint}"
+            )
+            raise DataError(msg)
+        rest = {name: value for name, value in data.items() if name != "schema_version"}
+        return super().from_json(rest, where)
+
+    def dumps(self) -> str:
+        """The record as JSON text; the same record always gives the same bytes."""
+        return json.dumps(self.to_json(), ensure_ascii=False, allow_nan=False)
+
+
+def _named(parts: tuple[R, ...], name: str, kind: str) -> R:
+    for part in parts:
+        if part.name == name:
+            return part
+    there = ", ".join(part.name for part in parts) or "none"
+    msg = f"no {kind} {name!r}; there are {there}"
+    raise KeyError(msg)
