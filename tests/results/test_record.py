@@ -1,0 +1,65 @@
+"""The record of a run: what it holds, and that JSON loses nothing of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import berryeval as be
+from berryeval.errors import DataError
+from berryeval.results import RunRecord
+from berryeval.results.standard import CURVE, STANDARD
+
+
+@pytest.fixture(scope="module")
+def record() -> RunRecord:
+    """A run of two providers on a bundled benchmark."""
+    found = be.run_benchmark("rag-template", ["bm25", "bm25:fixed-400"], ["nDCG@5", "RR"])
+    assert found.run is not None
+    return found.run
+
+
+def test_json_loses_nothing(record: RunRecord) -> None:
+    """What is read back is equal, scores to the bit, and is written as the same bytes."""
+    again = RunRecord.from_json(json.loads(record.dumps()))
+    assert again == record
+    assert again.dumps() == record.dumps()
+
+
+def test_every_run_has_the_standard_measures(record: RunRecord) -> None:
+    """Whatever was asked for, the standard table and the curve are there."""
+    one = record["rag-template"]["bm25"]
+    assert one.scores is not None
+    assert one.standard is not None
+    assert one.scores.measures == ("nDCG@5", "RR")
+    assert [one.standard.mean[name] for name in STANDARD] == list(one.standard.mean.values())
+    assert one.standard.mean["mrr"] == one.scores.mean["RR"]
+    assert len(one.curve) == len(CURVE) == 11
+    assert list(one.curve) == sorted(one.curve, reverse=True)
+
+
+def test_hits_bring_the_beginning_of_their_text(record: RunRecord) -> None:
+    """Each passage is kept once, and cut."""
+    part = record["rag-template"]
+    assert len(set(part.passages)) == len(part.passages)
+    assert max(map(len, part.passages)) <= 400
+    hit = part["bm25"].answers[0].hits[0]
+    assert hit.passage is not None
+    assert part.passages[hit.passage]
+
+
+def test_a_record_of_a_newer_schema_is_refused(record: RunRecord) -> None:
+    """The message names both versions and what to do."""
+    data = {**record.to_json(), "schema_version": 99}
+    with pytest.raises(DataError, match="version 99.*reads version 1.*upgrade"):
+        RunRecord.from_json(data, "run.json")
+
+
+def test_what_is_no_record_is_refused_with_its_place(record: RunRecord) -> None:
+    """The message says where in the file it stands."""
+    data = json.loads(record.dumps())
+    data["benchmarks"][0]["providers"][1]["answers"][2]["hits"][0]["score"] = "high"
+    place = r"benchmarks\[0\].providers\[1\].answers\[2\].hits\[0\].score: expected a number"
+    with pytest.raises(DataError, match=place):
+        RunRecord.from_json(data)
