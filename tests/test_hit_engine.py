@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,12 @@ def test_ids_give_what_evaluate_gives(
     """With every measure that looks at ids, to the bit, by any profile."""
     qrels, run = tables
     measure = data.draw(measures_of(definitions()[name]))
-    expected = be.evaluate(qrels, run, [measure], profile=profile)
+    try:
+        expected = be.evaluate(qrels, run, [measure], profile=profile)
+    except MeasureError as error:  # gains so small that a ratio of them is infinite
+        with pytest.raises(MeasureError, match=re.escape(str(error))):
+            be.evaluate_hits(golden(qrels), run, [measure], profile=profile)
+        return
     found = be.evaluate_hits(golden(qrels), run, [measure], profile=profile)
     judged = [query for query in found.queries if qrels[query]]
     assert found.select(judged).values.tobytes() == expected.select(judged).values.tobytes()

@@ -12,11 +12,18 @@ import berryeval
 from berryeval.benchmarks.checks.naming import name_of
 from berryeval.harness.ranking import FAILED
 from berryeval.relevance.overlap import ANSWER_FIELDS
-from berryeval.results import AnswerRecord, HitRecord, Latency, MissedTarget, ProviderRecord
+from berryeval.results import (
+    AnswerRecord,
+    HitRecord,
+    Latency,
+    MissedTarget,
+    Passage,
+    ProviderRecord,
+)
 from berryeval.results.standard import CURVE, STANDARD
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from berryeval.anchors import Target
     from berryeval.harness.ranking import Ranking
@@ -67,22 +74,24 @@ def loaded_versions() -> dict[str, str]:
 
 
 class Passages:
-    """The beginnings of texts, each kept once."""
+    """What hits show to people, each kept once."""
 
     def __init__(self) -> None:
-        self._places: dict[str, int] = {}
+        self._places: dict[Passage, int] = {}
 
-    def place_of(self, text: str) -> int | None:
-        """Where the beginning of this text is kept; None for no text."""
-        if not text:
+    def place_of(self, hit: Hit) -> int | None:
+        """Where the passage of this hit is kept; None if it has no text."""
+        if not hit.text:
             return None
-        start = text if len(text) <= PASSAGE_LENGTH else f"{text[: PASSAGE_LENGTH - 1]}…"
-        return self._places.setdefault(start, len(self._places))
+        start = hit.text
+        if len(start) > PASSAGE_LENGTH:
+            start = f"{start[: PASSAGE_LENGTH - 1]}…"
+        name = " > ".join([hit.doc_id, *hit.section]) if hit.doc_id else ""
+        return self._places.setdefault(Passage(start, name), len(self._places))
 
-    @property
-    def texts(self) -> tuple[str, ...]:
+    def __iter__(self) -> Iterator[Passage]:
         """All of them, in their order."""
-        return tuple(self._places)
+        return iter(self._places)
 
 
 def recorded(
@@ -134,7 +143,7 @@ def _answer(
                 hit.score,
                 grade_of.get(place + 1),
                 again=place in judged.joined.again,
-                passage=passages.place_of(hit.text),
+                passage=passages.place_of(hit),
             )
             for place, hit in enumerate(hits.get(query.id, ()))
         ),

@@ -233,7 +233,7 @@ class _Work:
             self.plan.depth,
             queries,
             tuple(one.record for one in results),
-            passages.texts,
+            tuple(passages),
             benchmark.thresholds,
         )
         return BenchmarkResult(benchmark, queries, tuple(results), record)

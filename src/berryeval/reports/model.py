@@ -63,7 +63,12 @@ class System:
 
     def passage(self, hit: HitRecord) -> str:
         """The beginning of a hit's text, as far as it was kept."""
-        return "" if hit.passage is None else self.benchmark.passages[hit.passage]
+        return "" if hit.passage is None else self.benchmark.passages[hit.passage].text
+
+    def name_of(self, hit: HitRecord) -> str:
+        """A hit for people: its document and headings where they are known, or else its id."""
+        named = "" if hit.passage is None else self.benchmark.passages[hit.passage].name
+        return named or hit.id
 
 
 @dataclass(frozen=True, eq=False)

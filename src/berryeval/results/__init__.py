@@ -1,6 +1,6 @@
 """What is kept of a run: everything that reports, comparisons and gates need, in one record."""
 
-from berryeval.results.answer import AnswerRecord, HitRecord, MissedTarget
+from berryeval.results.answer import AnswerRecord, HitRecord, MissedTarget, Passage
 from berryeval.results.latency import Latency
 from berryeval.results.record import SCHEMA_VERSION, BenchmarkRecord, ProviderRecord, RunRecord
 
@@ -11,6 +11,7 @@ __all__ = [
     "HitRecord",
     "Latency",
     "MissedTarget",
+    "Passage",
     "ProviderRecord",
     "RunRecord",
 ]

@@ -10,7 +10,7 @@ from berryeval.json_record import JsonRecord, Reader, refused
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["AnswerRecord", "HitRecord", "MissedTarget", "array_of"]
+__all__ = ["AnswerRecord", "HitRecord", "MissedTarget", "Passage", "array_of"]
 
 R = TypeVar("R", bound=JsonRecord)
 
@@ -29,6 +29,20 @@ def array_of(kind: type[R]) -> Callable[[Any, str], tuple[R, ...]]:
 
 
 @dataclass(frozen=True)
+class Passage(JsonRecord):
+    """What people see of a chunk: the beginning of its text, and where it stands.
+
+    Attributes:
+        text: the beginning.
+        name: the document and the path of headings, as "guide > Tokens > Renewal"; may be unknown.
+    """
+
+    text: str
+    name: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+
+
+@dataclass(frozen=True)
 class HitRecord(JsonRecord):
     """A hit and what it was found to be worth.
 
@@ -37,7 +51,7 @@ class HitRecord(JsonRecord):
         score: as the provider gave it.
         grade: of the best target that this hit is the first to cover; None if nobody judged it.
         again: whether it covers something for which another hit is credited.
-        passage: which of the benchmark's `passages` is the beginning of its text; None if unknown.
+        passage: which of the benchmark's `passages` it shows; None if its text is unknown.
     """
 
     id: str

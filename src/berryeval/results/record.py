@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, TypeVar
 from berryeval.errors import DataError
 from berryeval.json_record import JsonRecord, Reader, refused
 from berryeval.records import Query
-from berryeval.results.answer import AnswerRecord, array_of
+from berryeval.results.answer import AnswerRecord, Passage, array_of
 from berryeval.results.latency import Latency
 from berryeval.scores import Scores
 
@@ -96,7 +96,7 @@ class BenchmarkRecord(JsonRecord):
         k: how many hits every provider was asked for.
         queries: those that were asked.
         providers: what each of them did.
-        passages: the beginnings of the texts that hits bring up, each once.
+        passages: what hits show to people, each once.
         thresholds: the least values that the benchmark itself wishes for.
         notes: what people should know about it.
     """
@@ -104,6 +104,7 @@ class BenchmarkRecord(JsonRecord):
     readers: ClassVar[Mapping[str, Reader]] = {
         "tuple[Query, ...]": array_of(Query),
         "tuple[ProviderRecord, ...]": array_of(ProviderRecord),
+        "tuple[Passage, ...]": array_of(Passage),
     }
 
     name: str
@@ -111,7 +112,7 @@ class BenchmarkRecord(JsonRecord):
     k: int
     queries: tuple[Query, ...] = ()
     providers: tuple[ProviderRecord, ...] = ()
-    passages: tuple[str, ...] = ()
+    passages: tuple[Passage, ...] = ()
     thresholds: Mapping[str, Any] = _free()
     notes: tuple[str, ...] = ()
     extra: Mapping[str, Any] = _free(repr=False)
