@@ -80,7 +80,7 @@ class RunFolder:
         before = self.read_manifest().get("plan")
         before = before if isinstance(before, dict) else {}
         now = json.loads(json.dumps(masked(plan.model_dump())))
-        names = {*before, *now} - {"run", "thresholds"}
+        names = {*before, *now} - {"run", "thresholds", "gate"}
         different = sorted(name for name in names if before.get(name) != now.get(name))
         if different:
             msg = (
