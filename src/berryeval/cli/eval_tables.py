@@ -8,7 +8,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from berryeval.measures.direction import smaller_is_better
+from berryeval.measures.direction import direction_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -96,7 +96,7 @@ def _best(rows: Mapping[str, Scores | None], measure: str) -> float | None:
     values = [scores.mean[measure] for scores in rows.values() if scores]
     if len(values) < 2 or len(set(values)) == 1:  # noqa: PLR2004
         return None
-    return min(values) if smaller_is_better(measure) else max(values)
+    return min(values) if direction_of(measure) == "down" else max(values)
 
 
 def _cell(scores: Scores | None, measure: str, best: float | None, *, stacked: bool) -> Text:

@@ -14,7 +14,7 @@ import numpy as np
 
 from berryeval.gates.limits import ROUNDING
 from berryeval.gates.verdict import Verdict
-from berryeval.measures.direction import smaller_is_better
+from berryeval.measures.direction import direction_of
 from berryeval.stats import difference_interval, paired_test
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def measured_drop(sample: Sample, *, seed: int = 0, samples: int = SAMPLES) -> D
     if sample.aggregate != "mean":
         cannot = f"{rule.measure} is a {sample.aggregate} over the queries, not a mean"
         return Drop(0.0, None, None, len(before), left_out, cannot=cannot)
-    if smaller_is_better(rule.measure):
+    if direction_of(rule.measure) == "down":
         before, after = -before, -after
     change = float(np.mean(after - before))
     if np.array_equal(before, after):
