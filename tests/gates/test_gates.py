@@ -218,7 +218,7 @@ def test_a_rule_about_something_else_is_refused() -> None:
 def test_a_baseline_that_says_nothing_is_refused() -> None:
     """Other data, another k, another provider, none at all."""
     run = run_of(HALF)
-    rule = {"measure": "nDCG@10", "max_drop": 0.1}
+    rule: dict[str, Any] = {"measure": "nDCG@10", "max_drop": 0.1}
     with pytest.raises(ConfigurationError, match="measured on other data of drinks"):
         verdict(rule, run, run_of(HALF, content_hash="sha256:two"))
     with pytest.raises(ConfigurationError, match="for 5 hits a query, this run for 20"):

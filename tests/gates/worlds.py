@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,12 +11,12 @@ from berryeval.results import BenchmarkRecord, Latency, ProviderRecord, RunRecor
 from berryeval.scores import Scores
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 __all__ = ["run_of", "scores_of"]
 
 
-def scores_of(values: Mapping[str, Sequence[float]]) -> Scores:
+def scores_of(values: Mapping[str, Any]) -> Scores:
     """A table with these values of queries q00, q01, ..."""
     count = len(next(iter(values.values())))
     return Scores(
@@ -30,7 +30,7 @@ def scores_of(values: Mapping[str, Sequence[float]]) -> Scores:
 
 
 def run_of(
-    values: Mapping[str, Sequence[float]] | None,
+    values: Mapping[str, Any] | None,
     *,
     name: str = "run-1",
     content_hash: str = "sha256:one",

@@ -30,12 +30,16 @@ class Rule(_Part):
         default=None, description="how much worse than the baseline the measure may be"
     )
     significance: Share = Field(
-        default=0.05, description="a drop counts as real when chance alone makes such a one less often"
+        default=0.05,
+        description="a drop counts as real when chance alone makes such a one less often",
     )
     confidence: Share | None = Field(
-        default=None, description="judge a limit by an interval of this level, not by the value alone"
+        default=None,
+        description="judge a limit by an interval of this level, not by the value alone",
     )
-    where: dict[str, str] = Field(default={}, description="only queries with these, as category: factual")
+    where: dict[str, str] = Field(
+        default={}, description="only queries with these, as category: factual"
+    )
     benchmarks: list[str] = Field(default=[], description="only on these")
     providers: list[str] = Field(default=[], description="only for these")
 
@@ -93,8 +97,12 @@ class Rule(_Part):
 class Gate(_Part):
     """What a run must satisfy."""
 
-    baseline: str = Field(default="", description="a file of `berryeval baseline set`, a run, or its name")
-    rules: list[Rule] = Field(default=[], description="every one is judged; the worst verdict counts")
+    baseline: str = Field(
+        default="", description="a file of `berryeval baseline set`, a run, or its name"
+    )
+    rules: list[Rule] = Field(
+        default=[], description="every one is judged; the worst verdict counts"
+    )
 
     @property
     def measures(self) -> list[str]:
