@@ -8,7 +8,7 @@ import numpy as np
 
 from berryeval.records import Query
 from berryeval.results import BenchmarkRecord, Latency, ProviderRecord, RunRecord
-from berryeval.scores import Scores
+from berryeval.scores import Outcome, Scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,12 +19,13 @@ __all__ = ["run_of", "scores_of"]
 def scores_of(values: Mapping[str, Any]) -> Scores:
     """A table with these values of queries q00, q01, ..."""
     count = len(next(iter(values.values())))
+    ok: Outcome = "ok"
     return Scores(
         measures=tuple(values),
         queries=tuple(f"q{place:02}" for place in range(count)),
         values=np.array([list(row) for row in values.values()], dtype=np.float64),
         aggregates=("mean",) * len(values),
-        outcomes=("ok",) * count,
+        outcomes=(ok,) * count,
         counts=np.tile(np.array([[10, 10, 2, 1]], dtype=np.int64), (count, 1)),
     )
 

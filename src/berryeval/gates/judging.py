@@ -93,7 +93,7 @@ def _drops(cases: Sequence[_Case], baseline: Baseline | None) -> dict[int, Drop]
     tested = [place for place, drop in found.items() if drop.p is not None]
     p_values = corrected([found[place].p for place in tested], "holm") if tested else []
     for place, p in zip(tested, p_values, strict=True):
-        found[place] = replace(found[place], p=float(p), family=len(tested))
+        found[place] = replace(found[place], p=p, family=len(tested))
     return found
 
 

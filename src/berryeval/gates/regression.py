@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from berryeval.gates.limits import ROUNDING
-from berryeval.gates.verdict import Verdict
+from berryeval.gates.verdict import Status, Verdict
 from berryeval.measures.direction import direction_of
 from berryeval.stats import difference_interval, paired_test
 
@@ -109,6 +109,7 @@ def judge_drop(drop: Drop, rule: Rule) -> Verdict:
     if drop.left_out:
         words += f" ({drop.left_out} queries are new and not compared)"
     real = drop.p < rule.significance
+    status: Status
     if drop.change < -allowed - ROUNDING and real:
         status, ending = "fail", _allows(allowed)
     elif low >= -allowed - ROUNDING:
