@@ -8,6 +8,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from berryeval.stats import direction_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -18,7 +20,6 @@ __all__ = ["quality_tables", "speed_table"]
 
 BEST: Final = "*"
 NOTHING: Final = "-"
-SMALLER_IS_BETTER: Final = ("TokensToHit",)
 _SPEED: Final = ("p50", "p95", "p99")
 
 
@@ -91,12 +92,12 @@ def _table(
 
 
 def _best(rows: Mapping[str, Scores | None], measure: str) -> float | None:
-    """The best value, if there is something to compare it with."""
+    """The best value, if there is something to compare it with, and better is one way."""
+    direction = direction_of(measure)
     values = [scores.mean[measure] for scores in rows.values() if scores]
-    if len(values) < 2 or len(set(values)) == 1:  # noqa: PLR2004
+    if len(values) < 2 or len(set(values)) == 1 or direction == "neither":  # noqa: PLR2004
         return None
-    smaller = measure.partition("@")[0].partition("(")[0] in SMALLER_IS_BETTER
-    return min(values) if smaller else max(values)
+    return min(values) if direction == "down" else max(values)
 
 
 def _cell(scores: Scores | None, measure: str, best: float | None, *, stacked: bool) -> Text:
