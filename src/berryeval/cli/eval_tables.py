@@ -92,11 +92,12 @@ def _table(
 
 
 def _best(rows: Mapping[str, Scores | None], measure: str) -> float | None:
-    """The best value, if there is something to compare it with."""
+    """The best value, if there is something to compare it with, and better is one way."""
+    direction = direction_of(measure)
     values = [scores.mean[measure] for scores in rows.values() if scores]
-    if len(values) < 2 or len(set(values)) == 1:  # noqa: PLR2004
+    if len(values) < 2 or len(set(values)) == 1 or direction == "neither":  # noqa: PLR2004
         return None
-    return min(values) if direction_of(measure) == "down" else max(values)
+    return min(values) if direction == "down" else max(values)
 
 
 def _cell(scores: Scores | None, measure: str, best: float | None, *, stacked: bool) -> Text:
