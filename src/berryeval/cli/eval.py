@@ -27,6 +27,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
     seed: int | None = None,
     concurrency: int | None = None,
     timeout: float | None = None,
+    batch: int | None = None,
     config: str | None = None,
     output: str | None = None,
     resume: str | None = None,
@@ -57,6 +58,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         seed: Of everything that is drawn by chance.
         concurrency: How many queries are asked at once (4).
         timeout: Seconds an attempt may take (30).
+        batch: Ask so many queries in one call, where a provider takes several (1).
         config: The configuration file; ./berryeval.yaml if there is one.
         output: The folder of the run; a new one below .berryeval/runs unless given.
         resume: Go on with the run of this folder; the plan is taken from there.
@@ -75,7 +77,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         settings={
             "benchmarks": benchmarks, "providers": providers, "measures": metrics, "k": k,
             "limit": limit, "filter": filter, "seed": seed, "thresholds": fail_below,
-            "concurrency": concurrency, "timeout": timeout,
+            "concurrency": concurrency, "timeout": timeout, "batch": batch,
         },
         config=config,
         output=output,

@@ -80,6 +80,7 @@ class Patience(_Part):
     """How patient the run is; see `Policy`."""
 
     concurrency: Annotated[int, Field(ge=1)] = Policy.concurrency
+    batch: Annotated[int, Field(ge=1)] = Policy.batch
     timeout: Annotated[float, Field(gt=0)] = Policy.timeout
     index_timeout: Annotated[float, Field(gt=0)] = Policy.index_timeout
     attempts: Annotated[int, Field(ge=1)] = Policy.attempts

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["CONFIG_NAME", "VARIABLES", "config_path", "planned", "read_pairs"]
 
 CONFIG_NAME: Final = "berryeval.yaml"
-PATIENCE: Final = ("concurrency", "timeout")
+PATIENCE: Final = ("concurrency", "timeout", "batch")
 _LISTS: Final = ("benchmarks", "providers", "measures")
 _PAIRS: Final = ("filter",)
 # Every setting that a variable can give; values of a list have spaces between them.
@@ -42,7 +42,7 @@ def planned(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:
     """The plan of these flags, the environment, and the configuration file.
 
     Args:
-        flags: settings by the names of the plan, `concurrency` and `timeout` too; those that are
+        flags: settings by the names of the plan, those of `run` (`PATIENCE`) too; those that are
             None or empty were not given.
         config: the file; without, `BERRYEVAL_CONFIG` or `berryeval.yaml` here, if there is one.
     """

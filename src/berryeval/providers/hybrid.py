@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from berryeval.errors import ConfigurationError
+from berryeval.providers.answers import one_for_each
 from berryeval.providers.base import Provider, check_counts
 from berryeval.providers.fusion import fused
 from berryeval.providers.table import check_options, make_provider
@@ -44,6 +45,7 @@ class Hybrid(Provider):
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     extra: ClassVar[str] = "dense"
     modules: ClassVar[Sequence[str]] = ("wordllama",)
+    in_process: ClassVar[bool] = True
     _children: list[Provider] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -77,13 +79,29 @@ class Hybrid(Provider):
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """The hits of all, by their fused score."""
-        rankings = [child.search(query, max(k, self.depth)) for child in self._children]
-        return fused(rankings, k, constant=self.k, weights=self.weights)
+        return self.search_many([query], k)[0]
+
+    def search_many(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
+        """The same for several queries, which each provider gets together if it takes them so."""
+        deep = max(k, self.depth)
+        found = [_found_by(child, queries, deep) for child in self._children]
+        return [
+            fused(rankings, k, constant=self.k, weights=self.weights)
+            for rankings in zip(*found, strict=True)
+        ]
 
     def close(self) -> None:
         """Close every provider."""
         for child in self._children:
             child.close()
+
+
+def _found_by(child: Provider, queries: Sequence[Query], k: int) -> list[Sequence[Hit]]:
+    """The hits of every query: asked together where the provider can do that."""
+    together = getattr(child, "search_many", None)
+    if together is None:
+        return [child.search(query, k) for query in queries]
+    return one_for_each(together(queries, k), len(queries))
 
 
 def _fit(weights: Sequence[float]) -> bool:
