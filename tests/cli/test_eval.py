@@ -208,6 +208,16 @@ CANNOT: list[tuple[list[str], str]] = [
     (["--providers", "bm25", "--fail-below", "AP=nan"], "finite number, found nan"),
     (["--providers", "bm25", "--filter", "category"], "--filter: expected NAME=VALUE"),
     (["--providers", "bm25", "--filter", "category=x"], "there are conceptual, factual"),
+    (["--providers", "bm25", "--filter", "categry=x"],
+     "no query of drinks has a 'categry'; did you mean 'category'?"),
+    (["--providers", "bm25", "--filter", "colour=x"],
+     "no query of drinks has a 'colour'; there are id, category, difficulty"),
+    (["--providers", "bm25", "-m", ""], "--metrics: expected names of measures, found ''"),
+    (["--providers", "bm25", "-m", ","], "--metrics: expected names of measures, found ','"),
+    (["--providers", ""], "--providers: expected names of providers, found ''"),
+    (["--providers", "bm25", "--fail-below", ","], "--fail-below: expected MEASURE=VALUE"),
+    (["--providers", "bm25", "--fail-below", "RR=0,5"], "found 'RR=0,5'"),
+    (["--providers", "bm25", "--batch", "0"], "run.batch: input should be greater than or equal"),
     (["--providers", "bm25", "--by", "colour"], "no query of drinks has a 'colour'"),
     (["--providers", "bm25", "--k", "0"], "k: input should be greater than or equal to 1, found 0"),
     (["--providers", "bm25", "--concurrency", "0"], "run.concurrency: input should be greater"),
@@ -300,6 +310,72 @@ def test_the_help_names_every_flag(capsys: pytest.CaptureFixture[str]) -> None:
         "--verbose", "--baseline-doc",
     ):  # fmt: skip
         assert flag in text, flag
+
+
+def test_commas_between_names(capsys: pytest.CaptureFixture[str]) -> None:
+    """As good as spaces, in every list; a measure by two names is one column."""
+    arguments = ["eval", "--benchmarks", "drinks,rag-template", "--providers", "bm25,bm25:fixed-5"]
+    arguments += ["-m", "nDCG@10,RR", "-m", "ndcg_cut_10", "--fail-below", "RR=0,nDCG@10=0.0"]
+    assert berryeval(*arguments, "--json") == 0
+    data = data_of(capsys)
+    assert data["plan"]["benchmarks"] == ["drinks", "rag-template"]
+    assert [spec["name"] for spec in data["plan"]["providers"]] == ["bm25", "bm25:fixed-5"]
+    assert data["plan"]["measures"] == ["nDCG@10", "RR"]
+    assert data["plan"]["thresholds"] == {"RR": 0.0, "nDCG@10": 0.0}
+
+
+def test_a_path_with_a_comma_is_one_benchmark(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is there is not cut in two."""
+    Path("drinks").rename("drinks, hot")
+    assert berryeval("eval", "--benchmarks", "drinks, hot", "--providers", "bm25", "--json") == 0
+    assert data_of(capsys)["plan"]["benchmarks"] == ["drinks, hot"]
+
+
+def test_an_unknown_group_is_refused_before_anything_is_asked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The nearest name is said, and no folder is made."""
+    assert berryeval(*BM25, "--by", "dificulty") == 2
+    said = "no query of drinks has a 'dificulty'; did you mean 'difficulty'?"
+    assert said in capsys.readouterr().err
+    assert not Path("run").exists()
+
+
+def test_a_provider_that_never_answered_has_no_times(capsys: pytest.CaptureFixture[str]) -> None:
+    """A dash in the table, null in JSON: nothing was measured."""
+    Path("broken.py").write_text("def search(text, k):\n    raise ValueError('no')\n")
+    Path("berryeval.yaml").write_text(
+        "providers: [{name: broken, type: callable, options: {function: 'broken:search'}}]\n"
+        "run: {error_budget: 1}\n"
+    )
+    assert berryeval(*DRINKS, "-m", "RR") == 3
+    (row,) = [line for line in printed(capsys).splitlines() if line.startswith("broken")]
+    assert row.split() == ["broken", "0.000", "0.00-0.00", "-", "-", "-", "4", "error"]
+    assert berryeval("eval", "--resume", "run", "--json") == 3
+    (provider,) = data_of(capsys)["benchmarks"][0]["providers"]
+    assert provider["latency_seconds"] == {"p50": None, "p95": None, "p99": None, "max": None}
+
+
+def test_an_error_is_in_the_envelope_too(capsys: pytest.CaptureFixture[str]) -> None:
+    """Beside the line on stderr, and with the same exit code."""
+    assert berryeval(*BM25, "--filter", "category=x", "--json") == 2
+    out, err = capsys.readouterr()
+    envelope = json.loads(out)
+    assert (envelope["schema_version"], envelope["command"]) == (1, "eval")
+    assert envelope["error"]["kind"] == "configuration"
+    assert err == f"error: {envelope['error']['message']}\n"
+    assert "data" not in envelope
+
+
+def test_batches_by_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same scores; the JSON says how many were asked together."""
+    assert berryeval(*BM25, "--json") == 0
+    (alone,) = data_of(capsys)["benchmarks"][0]["providers"]
+    together_in = ("eval", "--benchmarks", "drinks", "--providers", "bm25", "--output", "other")
+    assert berryeval(*together_in, "--batch", "3", "--json") == 0
+    (together,) = data_of(capsys)["benchmarks"][0]["providers"]
+    assert (alone["batch"], together["batch"]) == (1, 3)
+    assert alone["scores"] == together["scores"]
 
 
 def test_the_seed_is_kept(capsys: pytest.CaptureFixture[str]) -> None:

@@ -105,7 +105,7 @@ def test_unknown_options_and_providers_are_said_before_anything_is_run(tmp_path:
 
 def test_latencies_are_percentiles() -> None:
     """All 0 where nothing was answered."""
-    assert Latency.of([]) == Latency(0.0, 0.0, 0.0, 0.0)
+    assert set(Latency.of([]).to_dict().values()) == {None}
     found = Latency.of([n / 100 for n in range(101)])
     assert (found.p50, found.p95, found.p99, found.max) == pytest.approx((0.5, 0.95, 0.99, 1.0))
     assert found.to_dict()["max"] == 1.0

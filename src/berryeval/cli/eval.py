@@ -50,7 +50,8 @@ def evaluate(  # noqa: PLR0913 - the options of the command
 
     Args:
         benchmarks: Bundled benchmarks, or files or folders in any format that can be loaded.
-        providers: What is compared: a name, or a name and a chunker, as bm25:fixed-400.
+        providers: What is compared: a name, or a name and a chunker, as bm25:fixed-400. These too
+            may have commas between them.
         metrics: What to compute: --metrics nDCG@10 AP, --metrics nDCG@10,AP, or repeated.
         k: How many hits every provider is asked for; 20, or the largest cutoff of the measures.
         limit: Ask only the first so many queries.

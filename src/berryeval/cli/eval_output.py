@@ -27,6 +27,9 @@ def print_view(view: View, *, quiet: bool) -> None:
         _print_benchmark(screen, view, result, quiet=quiet)
         screen.print()
     if not quiet:
+        if view.plan.thresholds != view.folder.as_asked(view.plan).thresholds:
+            text = "judged by other thresholds than those asked first, which manifest.json keeps"
+            print_indented(screen, f"note: {text}", 0, style="yellow")
         _print_places(screen, view)
 
 

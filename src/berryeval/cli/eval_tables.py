@@ -113,7 +113,8 @@ def _cell(scores: Scores | None, measure: str, best: float | None, *, stacked: b
 def _times(one: ProviderResult) -> list[str]:
     if one.scores is None:
         return [NOTHING] * len(_SPEED)
-    return [f"{getattr(one.latency, name) * 1000:.1f}" for name in _SPEED]
+    seconds = [getattr(one.latency, name) for name in _SPEED]
+    return [NOTHING if one is None else f"{one * 1000:.1f}" for one in seconds]
 
 
 def _outcomes(one: ProviderResult) -> str:

@@ -18,6 +18,7 @@ from berryeval.errors import (
 from berryeval.harness.journal import Journal
 from berryeval.harness.lifecycle import index_and_ask
 from berryeval.harness.ranking import FAILED
+from berryeval.pipeline.choice import chosen_queries
 from berryeval.pipeline.folder import RunFolder, write_json_file
 from berryeval.pipeline.inputs import load_benchmarks
 from berryeval.pipeline.judging import relevance_of
@@ -50,7 +51,6 @@ __all__ = [
 
 DEFAULT_CHUNKER: Final = "section"
 _LONGEST_ERROR: Final = 2000  # characters; some errors bring a whole web page along
-_FIELDS: Final = ("id", "category", "difficulty")
 log = logging.getLogger("berryeval")
 
 
@@ -142,7 +142,7 @@ def run_plan(
         hashes = {benchmark.name: benchmark.content_hash for benchmark in benchmarks}
         with folder.locked():
             folder.check_same_run(plan)
-            folder.write_manifest(plan, {"benchmarks": hashes})
+            folder.write_manifest(folder.as_asked(plan), {"benchmarks": hashes})
             return [work.on_benchmark(benchmark) for benchmark in benchmarks]
 
 
@@ -283,30 +283,10 @@ class _Work:
         warnings += warnings_of_scores(benchmark, scores)
         warnings += write_trec_run(answers.hits, spec.label, part / "run.trec")
         answered = [r.latency for r in rankings if r.outcome not in FAILED]
-        latency = Latency.of(answered)
+        latency = Latency.of(answered, max((r.batch for r in rankings), default=1))
         return ProviderResult(
             spec.label, scores, outcomes, latency, tuple(warnings), failure, part
         )  # fmt: skip
-
-
-def chosen_queries(benchmark: Benchmark, plan: Plan) -> tuple[Query, ...]:
-    """The queries the plan asks for: those that pass the filter, up to the limit."""
-    queries = benchmark.queries
-    for name, wanted in plan.filter.items():
-        known = {property_of(query, name) for query in queries}
-        kept = tuple(q for q in queries if property_of(q, name).lower() == wanted.lower())
-        if not kept:
-            there = ", ".join(sorted(value for value in known if value)) or "none"
-            msg = f"no query of {benchmark.name} has {name}={wanted}; there are {there}"
-            raise ConfigurationError(msg)
-        queries = kept
-    return queries[: plan.limit]
-
-
-def property_of(query: Query, name: str) -> str:
-    """What a query says about itself under this name: a field, or a part of its metadata."""
-    value = getattr(query, name, None) if name in _FIELDS else None
-    return str(query.metadata.get(name, "") if value is None else value)
 
 
 def chunked(benchmark: Benchmark, spec: ProviderSpec) -> list[Chunk]:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.errors import ConfigurationError
+from berryeval.measures.listing import split_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -40,9 +41,10 @@ class Verdict:
 
 
 def read_thresholds(texts: Iterable[str], owner: str) -> dict[str, float]:
-    """Thresholds that were written as `recall@10=0.80`."""
+    """Thresholds that were written as `recall@10=0.80`, one by one or with commas between."""
+    texts = list(texts)
     found = {}
-    for text in texts:
+    for text in split_names(texts) or texts:
         name, _, number = text.rpartition("=")
         try:
             found[name.strip()] = float(number)
