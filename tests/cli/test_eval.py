@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.benchmarks.samples import BEIR
 from tests.cli.eval_world import GOLDEN, berryeval, data_of, printed, write_drinks
 
 DRINKS = ("eval", "--benchmarks", "drinks", "--output", "run")
@@ -365,6 +366,41 @@ def test_an_error_is_in_the_envelope_too(capsys: pytest.CaptureFixture[str]) -> 
     assert envelope["error"]["kind"] == "configuration"
     assert err == f"error: {envelope['error']['message']}\n"
     assert "data" not in envelope
+
+
+def test_how_times_came_about_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """Queries that wait for each other, and shares of batches; one query alone needs no words."""
+    Path("found.py").write_text("def search(text, k):\n    return ['tea']\n")
+    Path("berryeval.yaml").write_text(
+        "benchmarks: [drinks]\nmeasures: [RR]\n"
+        "providers: [bm25, {name: mine, type: callable, options: {function: 'found:search'}}]\n"
+    )
+    assert berryeval("eval", "--concurrency", "2", "--batch", "3") == 0
+    out = capsys.readouterr().out
+    said = (
+        "times: 2 queries at once wait for each other in this process (bm25); try --concurrency 1"
+    )
+    assert said in out
+    assert "times of bm25: of batches of up to 3 queries, divided by their size\n" in out
+    assert "asked one by one, as no batches were taken: mine\n" in out
+    assert berryeval("eval", "--concurrency", "1") == 0
+    out = capsys.readouterr().out
+    assert "times" not in out
+    assert "one by one" not in out
+
+
+def test_what_a_loader_noticed_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """Queries of a BEIR folder that nobody has judged are left out, and counted."""
+    path = BEIR.write(Path("beir"))
+    assert berryeval("eval", "--benchmarks", str(path), "--providers", "bm25", "--output", "r") == 0
+    said = "queries.jsonl: a query is left out, without judgments in test.tsv"
+    assert f"{said}\n" in capsys.readouterr().out
+    assert berryeval("eval", "--resume", "r", "--json") == 0
+    (benchmark,) = data_of(capsys)["benchmarks"]
+    assert benchmark["queries"] == 2
+    assert [remark.endswith(said) for remark in benchmark["remarks"]] == [True]
+    assert berryeval("inspect", str(path)) == 0
+    assert f"{said}\n" in capsys.readouterr().out
 
 
 def test_batches_by_a_flag(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from berryeval.cli.eval_notes import notes_about_times, shown_remarks
 from berryeval.cli.eval_tables import quality_tables, speed_table
 from berryeval.cli.eval_worst import print_worst
 from berryeval.cli.output import console, print_indented
@@ -77,6 +78,10 @@ def _print_legend(
         for measure in parse_measures(view.plan.scored)
         if (measure.params.get("cutoff") or 0) > view.plan.depth
     ]
+    for note in notes_about_times(view.plan, result):
+        print_indented(screen, note, 0, style="dim")
+    for remark in shown_remarks(result.benchmark.remarks):
+        print_indented(screen, f"note: {remark}", 0, style="yellow")
     if deeper:
         text = f"note: {', '.join(deeper)} would look at more than the {view.plan.depth} hits"
         print_indented(screen, text, 0, style="yellow")

@@ -73,6 +73,7 @@ class View:
             "content_hash": result.benchmark.content_hash,
             "queries": len(result.queries),
             "k": self.plan.depth,
+            "remarks": list(result.benchmark.remarks),
             "providers": [self._provider(result, one, groups) for one in result.providers],
         }
 
