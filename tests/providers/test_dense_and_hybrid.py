@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.errors import ConfigurationError
+from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.providers import Provider, make_provider
+from berryeval.providers.bm25 import Bm25
 from berryeval.providers.dense import Dense
 from berryeval.providers.hybrid import Hybrid
 from berryeval.providers.nearest import Nearest
@@ -119,6 +120,37 @@ def _of_length_1(rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 def _best(places: list[int], cosines: list[float], k: int) -> list[tuple[float, int]]:
     return sorted(zip(cosines, places, strict=True), reverse=True)[:k]
+
+
+def test_hybrid_takes_mappings_with_options_of_their_own() -> None:
+    """So that one kind may be fused with itself; each is made as it would be alone."""
+    mapping = {"type": "bm25", "options": {"b": 0.0, "stemmer": "", "feedback": 0}}
+    asked = query("rate limits of the phrase")
+    with (
+        Hybrid(["bm25", mapping], options={"bm25": {"feedback": 0}}) as fused,
+        Hybrid([Bm25(), Bm25(b=0.0, stemmer="")]) as expected,
+    ):
+        fused.index(CHUNKS)
+        expected.index(CHUNKS)
+        assert fused.search(asked, 5) == expected.search(asked, 5)
+        assert [provider.b for provider in fused._children] == [0.75, 0.0]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("child", "said"),
+    [
+        ({"type": "bm25", "chunker": "fixed-400"}, "share its chunks; give the chunker to hybrid"),
+        ({"type": "bm25", "option": {}}, "no option 'option'; did you mean 'options'?"),
+        ({"options": {}}, r"needs a type and may have options, found \['options'\]"),
+        ({"type": "bm25", "options": [1]}, "needs a type and may have options"),
+        ({"type": "bm52"}, "unknown provider 'bm52'; did you mean bm25"),
+        ({"type": "bm25", "options": {"kk1": 1}}, "'bm25' has no option 'kk1'; did you mean 'k1'"),
+    ],
+)
+def test_hybrid_refuses_mappings_that_say_something_else(child: dict[str, Any], said: str) -> None:
+    """And says what they may hold."""
+    with pytest.raises(BerryEvalError, match=said):
+        Hybrid([child])
 
 
 def test_hybrid_adds_reciprocal_ranks() -> None:
