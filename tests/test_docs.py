@@ -19,7 +19,7 @@ from berryeval.benchmarks.checks import CHECKS
 from berryeval.benchmarks.load import options_of
 from berryeval.benchmarks.loaders import LOADERS
 from berryeval.chunkers import CHUNKERS, parse_chunker
-from berryeval.cli.app import EXIT_INTERRUPTED, EXIT_RUN_FAILED, EXIT_USAGE
+from berryeval.cli.app import EXIT_INTERRUPTED, EXIT_RUN_FAILED, EXIT_TERMINATED, EXIT_USAGE
 from berryeval.cli.eval import evaluate as evaluate_command
 from berryeval.conventions import PROFILES
 from berryeval.measures import catalogue
@@ -235,7 +235,8 @@ def test_the_exit_codes_in_the_documents_are_those_there_are() -> None:
     """The guide has every code that the command line has."""
     page = (ROOT / "docs" / "eval.md").read_text(encoding="utf-8")
     told = re.findall(r"^\| (\d+) \|", page.split("## Exit codes")[1], re.MULTILINE)
-    assert list(map(int, told)) == [0, 1, EXIT_USAGE, EXIT_RUN_FAILED, EXIT_INTERRUPTED]
+    ends = [EXIT_USAGE, EXIT_RUN_FAILED, EXIT_INTERRUPTED, EXIT_TERMINATED]
+    assert list(map(int, told)) == [0, 1, *ends]
 
 
 def test_the_baseline_is_what_is_measured(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def resumed(
 
     Args:
         output: the folder.
-        changes: `concurrency` and `timeout`, if they are to change.
+        changes: `concurrency`, `timeout` and `batch`, if they are to change.
         config: the configuration file.
     """
     folder = RunFolder(output)
