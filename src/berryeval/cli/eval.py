@@ -36,6 +36,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         list[int] | None, Parameter(consume_multiple=(0, 1), negative="")
     ] = None,
     fail_below: Several = None,
+    export: Several = None,
     baseline_doc: str | None = None,
     json: Flag = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
@@ -64,6 +65,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         by: Show groups of queries too: category, difficulty, or a name of their metadata.
         where_it_fails: Show the worst queries of every provider (3, or as many as you say).
         fail_below: Exit with 1 if a provider is below: --fail-below recall@10=0.80.
+        export: What to write besides (csv html): --export csv markdown junit, --export none.
         baseline_doc: Write the measured baseline to this Markdown file.
         json: Print JSON, in full precision.
         quiet: Print nothing but the table and errors.
@@ -75,7 +77,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         settings={
             "benchmarks": benchmarks, "providers": providers, "measures": metrics, "k": k,
             "limit": limit, "filter": filter, "seed": seed, "thresholds": fail_below,
-            "concurrency": concurrency, "timeout": timeout,
+            "concurrency": concurrency, "timeout": timeout, "export": export,
         },
         config=config,
         output=output,

@@ -6,7 +6,9 @@ import logging
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from berryeval import gates
 from berryeval.errors import ConfigurationError
+from berryeval.reports import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,6 +35,22 @@ class Verdict:
     def met(self) -> bool:
         """Whether it does."""
         return self.value is not None and self.value >= self.least - _ROUNDING
+
+    def for_report(self) -> gates.Verdict:
+        """The same as reports show it."""
+        rule = f"{self.measure} >= {self.least:g}"
+        if self.value is None:
+            sentence = f"{self.provider} has no {self.measure} on {self.benchmark}: its run failed"
+        else:
+            below = "is at least" if self.met else "is below"
+            sentence = (
+                f"{self.measure} of {self.provider} on {self.benchmark} is "
+                f"{_shown(self.value, self.least)}, which {below} {self.least:g}"
+            )
+        return gates.Verdict(
+            "pass" if self.met else "fail", rule, sentence, self.benchmark, self.provider,
+            measure=self.measure, value=self.value, limit=self.least,
+        )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -87,6 +105,7 @@ def say_missed(found: Iterable[Verdict]) -> bool:
 
 
 def _shown(value: float, least: float) -> str:
-    """Three digits, unless they would hide that the value is below."""
-    short = f"{value:.3f}"
-    return short if float(short) < least else repr(value)
+    """Three digits, unless they would hide on which side of the threshold the value is."""
+    short = numbers.measure(value)
+    below = value < least - _ROUNDING
+    return short if (float(short) < least) == below else repr(value)
