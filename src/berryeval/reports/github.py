@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["GITHUB", "SUMMARY", "commands", "publish", "render"]
 
 SUMMARY: Final = "GITHUB_STEP_SUMMARY"  # names the file that is shown with the step
+_CONTROL: Final = re.compile(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _LEVELS: Final = {"fail": "error", "inconclusive": "warning"}
 
 
@@ -67,4 +69,4 @@ def _command(level: str, title: str, message: str) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return _CONTROL.sub("", text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

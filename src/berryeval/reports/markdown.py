@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MARKDOWN", "escaped", "render"]
 
-_SPECIAL: Final = re.compile(r"([\\`*_\[\]|~$#])")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+_SPECIAL: Final = re.compile(r"([\\`*_\[\]|~$])")
 _MENTION: Final = re.compile(r"(?<!\w)@(?=\w)")
 _MARKS: Final = {"pass": "✅", "fail": "❌", "inconclusive": "⚠️"}
 _TIMES: Final = ("p50", "p95")
@@ -25,7 +26,8 @@ _TIMES: Final = ("p50", "p95")
 
 def escaped(text: str) -> str:
     """A text of one line that Markdown shows as it is, and that calls nobody."""
-    plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    line = " ".join(_CONTROL.sub(" ", text).split())
+    plain = line.replace("&", "&amp;").replace("<", "&lt;")
     return _MENTION.sub("@<!-- -->", _SPECIAL.sub(r"\\\1", plain))
 
 
