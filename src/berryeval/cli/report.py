@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from berryeval.reports import Report
 
-DEFAULT_FORMAT: Final = "markdown"
+DEFAULT_FORMAT: Final = "html"
 STDOUT: Final = "-"
 Flag = Annotated[bool, Parameter(negative="")]
 
@@ -34,8 +34,10 @@ def report(
 
     Args:
         runs: Folders, files or names of runs, latest, or reports that were written as JSON.
-        format: Names of `berryeval list exporters`; without, the ending of --output says it.
-        output: A file or a folder; - is stdout.
+        format: Names of `berryeval list exporters`; without, what the ending of --output says, or
+            html.
+        output: A file or a folder; - is stdout. Without, html goes to the folder of the run, csv to
+            BERRYEVAL_EVAL_DIR, and the others to stdout.
         title: The title of the report.
         label: Takes the place of BENCHMARK-PROVIDER in the names of files.
         json: Print where the files are as JSON; what would go to stdout is in it as text.

@@ -25,7 +25,7 @@ __all__ = ["DEFAULT_MEASURES", "BenchmarkSpec", "Patience", "Plan", "ProviderSpe
 
 DEFAULT_MEASURES = ("nDCG@10", "P@5", "R@10", "RR", "AP")
 DEFAULT_K = 20
-DEFAULT_EXPORT = ("csv",)
+DEFAULT_EXPORT = ("csv", "html")
 NO_EXPORT = "none"
 
 

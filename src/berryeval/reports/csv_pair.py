@@ -139,4 +139,4 @@ def _hits(answer: AnswerRecord) -> Iterator[list[str]]:
 def _text(rows: Iterable[Sequence[str]]) -> str:
     stream = io.StringIO(newline="")
     csv.writer(stream).writerows(rows)  # as RFC 4180: CRLF, quotes where needed
-    return stream.getvalue()
+    return stream.getvalue()  # no byte order mark: to most programs it were a part of the header

@@ -26,6 +26,15 @@ def to_json(report: Report) -> dict[str, Any]:
         "title": report.title,
         "runs": [run.to_json() for run in report.runs],
         "verdicts": [verdict.to_json() for verdict in report.verdicts],
+        "comparisons": [
+            {
+                "benchmark": section.name,
+                "content_hash": section.content_hash,
+                **section.comparison.to_dict(),
+            }
+            for section in report.sections
+            if section.comparison is not None
+        ],
     }
 
 

@@ -78,6 +78,9 @@ def _section(section: Section) -> Iterator[str]:
     categories = _categories(section)
     if categories:
         yield f"<details><summary>By category</summary>\n\n{categories}\n\n</details>"
+    differences = _differences(section)
+    if differences:
+        yield f"<details><summary>Differences</summary>\n\n{differences}\n\n</details>"
     warnings = list(_warnings(section))
     if warnings:
         yield "\n".join(warnings)
@@ -122,6 +125,31 @@ def _categories(section: Section) -> str:
         ]
     titles = ["category", "queries", "provider", *map(escaped, section.measures)]
     return _table(titles, rows, "lrl" + "r" * len(section.measures)) if rows else ""
+
+
+def _differences(section: Section) -> str:
+    """Every two systems: how much they differ, and whether that is a finding."""
+    comparison = section.comparison
+    if comparison is None:
+        return ""
+    rows = []
+    for row in comparison.rows:
+        shown = numbers.delta(row.difference)
+        ends = row.interval
+        p = row.p_corrected
+        rows.append(
+            [
+                escaped(row.measure),
+                f"{escaped(row.system)} − {escaped(row.baseline)}",  # noqa: RUF001
+                f"**{shown}**" if row.significant else shown,
+                numbers.NOTHING if ends is None else numbers.delta_interval(*ends),
+                numbers.NOTHING if p is None else numbers.p_value(p),
+                f"{row.wins} / {row.ties} / {row.losses}",
+            ]
+        )
+    titles = ["measure", "systems", "difference", "95 % interval", "p", "wins / ties / losses"]
+    how = f"{comparison.test} test, {comparison.correction} correction; bold: a finding"
+    return f"{_table(titles, rows, 'llrrrr')}\n\n<sub>{escaped(how)}</sub>"
 
 
 def _warnings(section: Section) -> Iterator[str]:

@@ -13,6 +13,7 @@ from berryeval.gates import Status, Verdict
 from berryeval.json_record import JsonRecord
 from berryeval.reports import json_file
 from berryeval.results import SCHEMA_VERSION, RunRecord
+from berryeval.stats import Comparison, EffectSizes, PairedDifference
 
 __all__ = ["SCHEMA_FILE", "report_schema", "schema_text"]
 
@@ -29,7 +30,18 @@ _KINDS: Final[dict[str, dict[str, Any]]] = {
     "tuple[float, ...]": _NUMBERS,
     "Status": {"enum": list(get_args(Status))},
     "Scores": {"$ref": "#/$defs/Scores"},
+    "Magnitude": {"type": "string"},
+    "Interval": {**_NUMBERS, "minItems": 2, "maxItems": 2},
+    "tuple[tuple[str, float], ...]": {
+        "type": "array",
+        "items": {"type": "array", "prefixItems": [{"type": "string"}, {"type": "number"}]},
+    },
+    "Mapping[str, Comparison]": {
+        "type": "object",
+        "additionalProperties": {"$ref": "#/$defs/Comparison"},
+    },
 }
+_COMPARED: Final = (Comparison, PairedDifference, EffectSizes)
 _ARRAY: Final = re.compile(r"tuple\[(\w+), \.\.\.\]")
 _ATTRIBUTE: Final = re.compile(r"^    (\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
 _SCORES: Final[dict[str, Any]] = {
@@ -61,7 +73,9 @@ _SCORES: Final[dict[str, Any]] = {
 
 def report_schema() -> dict[str, Any]:
     """What a report holds that was exported as JSON."""
-    definitions = {kind.__name__: _of_record(kind) for kind in _reachable(RunRecord, Verdict)}
+    definitions = {
+        kind.__name__: _of_record(kind) for kind in _reachable(RunRecord, Verdict, Comparison)
+    }
     run = definitions[RunRecord.__name__]
     run["properties"] = {"schema_version": {"const": SCHEMA_VERSION}, **run["properties"]}
     run["required"] = ["schema_version", *run["required"]]
@@ -78,15 +92,20 @@ def report_schema() -> dict[str, Any]:
             "title": {"type": "string"},
             "runs": {"type": "array", "minItems": 1, "items": _reference("RunRecord")},
             "verdicts": {"type": "array", "items": _reference("Verdict")},
+            "comparisons": {
+                "description": "every two systems of a benchmark, where there are two",
+                "type": "array",
+                "items": {**_reference("Comparison"), "required": ["benchmark", "content_hash"]},
+            },
         },
-        "required": ["schema_version", "title", "runs", "verdicts"],
+        "required": ["schema_version", "title", "runs", "verdicts", "comparisons"],
         "$defs": definitions,
     }
 
 
-def _reachable(*roots: type[JsonRecord]) -> list[type[JsonRecord]]:
+def _reachable(*roots: type[Any]) -> list[type[Any]]:
     """The records that these are made of, and they themselves, in the order they are met."""
-    known = {kind.__name__: kind for kind in _all_below(JsonRecord)}
+    known = {kind.__name__: kind for kind in (*_all_below(JsonRecord), *_COMPARED)}
     found = list(roots)
     for kind in found:  # it grows while we look
         for field in _fields(kind):
@@ -101,11 +120,11 @@ def _all_below(kind: type[JsonRecord]) -> list[type[JsonRecord]]:
     return [*below, *(deeper for one in below for deeper in _all_below(one))]
 
 
-def _fields(kind: type[JsonRecord]) -> list[dataclasses.Field[Any]]:
-    return [field for field in dataclasses.fields(kind) if field.name != "extra"]  # type: ignore[arg-type]
+def _fields(kind: type[Any]) -> list[dataclasses.Field[Any]]:
+    return [field for field in dataclasses.fields(kind) if field.name != "extra"]
 
 
-def _of_record(kind: type[JsonRecord]) -> dict[str, Any]:
+def _of_record(kind: type[Any]) -> dict[str, Any]:
     """The schema of a record; names that are not in it are kept, and so allowed."""
     text = cleandoc(kind.__doc__ or "")
     about = dict(_ATTRIBUTE.findall(text))
