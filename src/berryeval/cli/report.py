@@ -22,7 +22,9 @@ def report(
     format: Annotated[  # noqa: A002 - its name
         list[str] | None, Parameter(name=["--format", "-f"], consume_multiple=True, negative="")
     ] = None,
-    output: Annotated[str | None, Parameter(name=["--output", "-o"])] = None,
+    output: Annotated[
+        str | None, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)
+    ] = None,
     title: str = "",
     label: str = "",
     json: Flag = False,
@@ -70,7 +72,7 @@ def _formats(given: list[str], output: str | None) -> list[str]:
     from berryeval.reports.table import EXPORTERS, format_of
     from berryeval.reports.write import is_folder
 
-    names = list(dict.fromkeys(split_names(given)))
+    names = list(dict.fromkeys(EXPORTERS.canonical(name) for name in split_names(given)))
     if not names:
         one_file = output not in (None, STDOUT) and not is_folder(str(output))
         names = [format_of(str(output)) if one_file else DEFAULT_FORMAT]

@@ -132,7 +132,7 @@ class Plan(_Part):
                 EXPORTERS.get(name)
         except BerryEvalError as error:
             raise ValueError(str(error)) from None
-        return names
+        return list(dict.fromkeys(map(EXPORTERS.canonical, names)))
 
     @field_validator("measures", "thresholds")
     @classmethod

@@ -33,7 +33,7 @@ def escaped(text: str) -> str:
     r"""A text of one line that LaTeX sets as it is.
 
     >>> print(escaped("50 % of a_b -- {x}"))
-    50 \\% of a\\_b -{}- \\{x\\}
+    50 \% of a\_b -{}- \{x\}
     """
     plain = " ".join(_CONTROL.sub(" ", text).split())
     text = "".join(_ESCAPES.get(letter, letter) for letter in plain)
