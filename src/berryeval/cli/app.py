@@ -51,6 +51,14 @@ def build_app() -> App:
         name=["eval", "evaluate"],
         help="Run providers on benchmarks, score them, and print the table.",
     )
+    app.command(
+        "berryeval.cli.gate:gate", help="Judge a run by thresholds, and against a baseline."
+    )
+    baselines = App(name="baseline", help="The run to compare with.", help_format="plaintext")
+    baselines.command("berryeval.cli.baseline:set_baseline", name="set", help="Keep a run as it.")
+    baselines.command("berryeval.cli.baseline:show", help="Show what it holds.")
+    baselines.command("berryeval.cli.baseline:diff", help="Show how a run differs from it.")
+    app.command(baselines)
     app.command("berryeval.cli.init:init", help="Write a starting berryeval.yaml.")
     app.command("berryeval.cli.score:score", help="Score a run against judgments.")
     app.command("berryeval.cli.report:report", help="Write runs as a report, in any format.")

@@ -36,6 +36,9 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         list[int] | None, Parameter(consume_multiple=(0, 1), negative="")
     ] = None,
     fail_below: Several = None,
+    baseline: str | None = None,
+    max_drop: Several = None,
+    strict: Flag = False,
     export: Several = None,
     baseline_doc: str | None = None,
     json: Flag = False,
@@ -65,6 +68,9 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         by: Show groups of queries too: category, difficulty, or a name of their metadata.
         where_it_fails: Show the worst queries of every provider (3, or as many as you say).
         fail_below: Exit with 1 if a provider is below: --fail-below recall@10=0.80.
+        baseline: What drops are measured against: a file of `berryeval baseline set`, or a run.
+        max_drop: Exit with 1 if a measure fell for real: --max-drop nDCG@10=0.01.
+        strict: Exit with 1 where a rule cannot be decided.
         export: What to write besides (csv html): --export csv markdown junit, --export none.
         baseline_doc: Write the measured baseline to this Markdown file.
         json: Print JSON, in full precision.
@@ -83,6 +89,9 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         output=output,
         resume=resume,
         retry_errors=retry_errors,
+        baseline=baseline,
+        max_drop=tuple(max_drop or ()),
+        strict=strict,
     )  # fmt: skip
     worst = None if where_it_fails is None else (where_it_fails or [WORST])[0]
     shown = Shown(by, worst, baseline_doc, json=json, quiet=quiet, verbose=verbose)

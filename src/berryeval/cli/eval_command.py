@@ -7,25 +7,32 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.cli.app import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_RUN_FAILED
+from berryeval.cli.app import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_PASSED, EXIT_RUN_FAILED
 from berryeval.cli.eval_view import View, worst_of
 from berryeval.cli.logs import error_screen, log_level, log_lines
 from berryeval.cli.progress import progress_on
 from berryeval.cli.score import split_names
 from berryeval.errors import ConfigurationError
+from berryeval.pipeline.gating import (
+    check_gate,
+    gate_with,
+    passed,
+    read_limits,
+    say_missed,
+    verdicts_of,
+)
 from berryeval.pipeline.reporting import export
 from berryeval.pipeline.resume import folder_for, resumed
 from berryeval.pipeline.run import failed_queries, failed_runs, run_plan
 from berryeval.pipeline.settings import PATIENCE, planned, read_pairs
-from berryeval.pipeline.thresholds import read_thresholds, say_missed, verdicts
 from berryeval.reports import Report
 
 if TYPE_CHECKING:
+    from berryeval.gates import Verdict
     from berryeval.pipeline.folder import RunFolder
     from berryeval.pipeline.plan import Plan
     from berryeval.pipeline.reporting import Exported
     from berryeval.pipeline.run import BenchmarkResult
-    from berryeval.pipeline.thresholds import Verdict
 
 log = logging.getLogger("berryeval")
 _FREE: Final = ("thresholds", "export")  # may change when a run goes on
@@ -41,9 +48,20 @@ class Asked:
     output: str | None = None
     resume: str | None = None
     retry_errors: bool = False
+    baseline: str | None = None
+    max_drop: tuple[str, ...] = ()
+    strict: bool = False
 
     def planned(self) -> tuple[Plan, RunFolder]:
-        """The plan, and the folder it goes to."""
+        """The plan with its gate, and the folder it goes to."""
+        plan, folder = self._planned()
+        drops = read_limits(self.max_drop, "--max-drop", "nDCG@10=0.01")
+        gate = gate_with(plan.gate, {}, drops)
+        if self.baseline:
+            gate = gate.model_copy(update={"baseline": self.baseline})
+        return plan.model_copy(update={"gate": gate}), folder
+
+    def _planned(self) -> tuple[Plan, RunFolder]:
         settings = self._read()
         if self.resume is None:
             if self.retry_errors and self.output is None:
@@ -66,7 +84,9 @@ class Asked:
         for name in ("measures", "export"):
             given[name] = split_names(given.get(name) or [])
         given["filter"] = read_pairs(given.get("filter") or [], "--filter")
-        given["thresholds"] = read_thresholds(given.get("thresholds") or [], "--fail-below")
+        given["thresholds"] = read_limits(
+            given.get("thresholds") or [], "--fail-below", "recall@10=0.80"
+        )
         return given
 
 
@@ -89,6 +109,7 @@ def run_eval(asked: Asked, shown: Shown) -> int:
         msg = f"--where-it-fails must be 1 or more, found {shown.worst}"
         raise ConfigurationError(msg)
     plan, folder = asked.planned()
+    check_gate(plan.whole_gate, plan.labels)
     screen = error_screen()
     with log_lines(screen, level):
         try:
@@ -99,11 +120,21 @@ def run_eval(asked: Asked, shown: Shown) -> int:
                 raise
             _say(f"interrupted; to go on: berryeval eval --resume {folder.path}")
             return EXIT_INTERRUPTED
-        return _show(plan, folder, results, shown)
+        found = verdicts_of(plan.whole_gate, results[0].run) if results[0].run else []
+        _show(plan, folder, results, shown, found)
+        say_missed(found)
+    if failed_runs(results) or failed_queries(results):
+        return EXIT_RUN_FAILED
+    return EXIT_PASSED if passed(found, strict=asked.strict) else EXIT_FAILED
 
 
-def _show(plan: Plan, folder: RunFolder, results: list[BenchmarkResult], shown: Shown) -> int:
-    found = verdicts(results, plan.thresholds)
+def _show(
+    plan: Plan,
+    folder: RunFolder,
+    results: list[BenchmarkResult],
+    shown: Shown,
+    found: list[Verdict],
+) -> None:
     view = View(
         plan,
         folder,
@@ -126,10 +157,6 @@ def _show(plan: Plan, folder: RunFolder, results: list[BenchmarkResult], shown: 
         if not shown.json and not shown.quiet:
             print(f"baseline written to {shown.baseline_doc}")
     sys.stdout.flush()
-    met = say_missed(found)
-    if failed_runs(results) or failed_queries(results):
-        return EXIT_RUN_FAILED
-    return 0 if met else EXIT_FAILED
 
 
 def _exported(
@@ -139,7 +166,7 @@ def _exported(
     record = results[0].run if plan.export else None
     if record is None:
         return []
-    report = Report.of([record], verdicts=[one.for_report() for one in found])
+    report = Report.of([record], verdicts=found)
     done = export(report, plan.export, folder.path)
     for one in done:
         if one.problem:

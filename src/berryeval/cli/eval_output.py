@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.cli.eval_tables import quality_tables, speed_table
 from berryeval.cli.eval_worst import print_worst
+from berryeval.cli.gate import print_verdicts
 from berryeval.cli.output import console, print_indented
 from berryeval.measures import parse_measures
 
@@ -25,6 +26,9 @@ def print_view(view: View, *, quiet: bool) -> None:
     screen = console()
     for result in view.results:
         _print_benchmark(screen, view, result, quiet=quiet)
+        screen.print()
+    if view.verdicts:
+        print_verdicts(screen, list(view.verdicts))
         screen.print()
     if not quiet:
         _print_places(screen, view)

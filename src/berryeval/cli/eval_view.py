@@ -15,11 +15,11 @@ from berryeval.pipeline.worst import WorstQuery, worst_queries
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from berryeval.gates import Verdict
     from berryeval.pipeline.folder import RunFolder
     from berryeval.pipeline.plan import Plan
     from berryeval.pipeline.reporting import Exported
     from berryeval.pipeline.run import BenchmarkResult, ProviderResult
-    from berryeval.pipeline.thresholds import Verdict
     from berryeval.scores import Scores
 
 __all__ = ["View", "worst_of"]
@@ -70,8 +70,8 @@ class View:
             "folder": str(self.folder.path),
             "config_hash": config_hash(self.plan),
             "plan": masked(self.plan.model_dump()),
-            "passed": all(one.met for one in self.verdicts),
-            "thresholds": [one.to_dict() for one in self.verdicts],
+            "passed": all(one.status != "fail" for one in self.verdicts),
+            "verdicts": [one.to_json() for one in self.verdicts],
             "files": [
                 {"format": one.format, "path": str(path)}
                 for one in self.exported

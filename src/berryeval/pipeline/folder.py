@@ -78,7 +78,7 @@ class RunFolder:
         before = self.read_manifest().get("plan")
         before = before if isinstance(before, dict) else {}
         now = json.loads(json.dumps(masked(plan.model_dump())))
-        names = {*before, *now} - {"run", "thresholds", "export"}
+        names = {*before, *now} - {"run", "thresholds", "gate", "export"}
         different = sorted(name for name in names if before.get(name) != now.get(name))
         if different:
             msg = (

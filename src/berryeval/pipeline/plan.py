@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from berryeval.errors import BerryEvalError
+from berryeval.gates.rules import Gate, Rule
 from berryeval.harness.policy import Policy
 from berryeval.pipeline.redaction import masked
 
@@ -115,6 +116,7 @@ class Plan(_Part):
     thresholds: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(
         {}, description="the least value of a measure; a provider below it fails the run"
     )
+    gate: Gate = Field(Gate(), description="rules that the run must satisfy, and its baseline")
 
     export: list[str] = Field(
         list(DEFAULT_EXPORT), description="names of `berryeval list exporters`, or none"
@@ -147,7 +149,7 @@ class Plan(_Part):
 
     @model_validator(mode="after")
     def _distinct_names(self) -> Plan:
-        labels = [spec.label for spec in self.providers]
+        labels = self.labels
         twice = next((label for label in labels if labels.count(label) > 1), None)
         if twice:
             msg = f"two providers are called {twice!r}; give one of them another name"
@@ -155,13 +157,25 @@ class Plan(_Part):
         return self
 
     @property
+    def labels(self) -> list[str]:
+        """What tables call the providers."""
+        return [spec.label for spec in self.providers]
+
+    @property
     def scored(self) -> list[str]:
-        """The measures, and those that only a threshold names."""
+        """The measures, and those that only a threshold or a rule names."""
         from berryeval.measures import parse_measure
 
-        known = {parse_measure(name) for name in self.measures}
-        extra = [name for name in self.thresholds if parse_measure(name) not in known]
-        return [*self.measures, *extra]
+        names = {parse_measure(name): name for name in self.measures}
+        for name in (*self.thresholds, *self.gate.measures):
+            names.setdefault(parse_measure(name), name)
+        return list(names.values())
+
+    @property
+    def whole_gate(self) -> Gate:
+        """The gate, with the thresholds as rules of it."""
+        least = [Rule(measure=name, at_least=value) for name, value in self.thresholds.items()]
+        return self.gate.model_copy(update={"rules": [*least, *self.gate.rules]})
 
     @property
     def depth(self) -> int:

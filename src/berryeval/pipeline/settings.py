@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from berryeval.io.files import PathLike
     from berryeval.pipeline.config_file import Path as Place
 
-__all__ = ["CONFIG_NAME", "VARIABLES", "config_path", "planned", "read_pairs"]
+__all__ = ["CONFIG_NAME", "VARIABLES", "config_path", "gate_beside", "planned", "read_pairs"]
 
 CONFIG_NAME: Final = "berryeval.yaml"
 PATIENCE: Final = ("concurrency", "timeout")
@@ -53,6 +53,8 @@ def planned(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:
     data = dict(file.data) if file else {}
     if path and data.get("benchmarks"):
         data["benchmarks"] = _beside(path.parent, data["benchmarks"])
+    if path and isinstance(data.get("gate"), dict):
+        data["gate"] = gate_beside(path.parent, data["gate"])
     for source in (variables, given):
         _overlay(data, source)
     for name in ("benchmarks", "providers"):
@@ -131,6 +133,14 @@ def _beside(folder: Path, benchmarks: Any) -> Any:
         else _moved(folder, one)
         for one in benchmarks
     ]
+
+
+def gate_beside(folder: Path, gate: dict[str, Any]) -> dict[str, Any]:
+    """The gate of a file, with the path of its baseline from where the file lies."""
+    baseline = gate.get("baseline")
+    if not isinstance(baseline, str) or not baseline or not (folder / baseline).exists():
+        return gate
+    return {**gate, "baseline": str(folder / baseline)}
 
 
 def _moved_options(folder: Path, options: Any) -> Any:

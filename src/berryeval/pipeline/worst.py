@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.measures.direction import smaller_is_better
+from berryeval.measures.direction import direction_of
 
 if TYPE_CHECKING:
     from berryeval.records import Query
@@ -81,7 +81,7 @@ def worst_queries(
     value_of = scores.per_query(measure)
     there = dict(zip(scores.queries, scores.outcomes, strict=True))
     answers = {answer.query_id: answer for answer in provider.answers}
-    sign = -1 if smaller_is_better(measure) else 1
+    sign = -1 if direction_of(measure) == "down" else 1
     worst = sorted(
         (q for q in benchmark.queries if there.get(q.id) not in {None, "no relevant documents"}),
         key=lambda query: sign * value_of[query.id],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from berryeval.stats.direction import direction_of
+from berryeval.measures.direction import direction_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
