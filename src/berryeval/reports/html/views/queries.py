@@ -179,15 +179,16 @@ def _ranking(
 
 
 def _hit(system: System, rank: int, hit: HitRecord, highest: float) -> HitView:
+    name = _heading(system.name_of(hit), hit.id)
     return HitView(
         rank=rank,
-        name=_heading(system.name_of(hit), hit.id),
+        name=name,
         id=short(hit.id, NAME_CHARACTERS),
         score=f"{hit.score:.4g}",
         grade="?" if hit.grade is None else f"{hit.grade:g}",
         shade=_shade(hit.grade, highest),
         again=hit.again,
-        passage=short(system.passage(hit), PASSAGE_CHARACTERS),
+        passage=short(_without(name, system.passage(hit)), PASSAGE_CHARACTERS),
     )
 
 
@@ -195,6 +196,12 @@ def _heading(name: str, identifier: str) -> str:
     """The innermost heading above the hit, where one is known: the id says the rest."""
     found = name.rpartition(SECTION_SEPARATOR)[2]
     return "" if found == identifier else short(found, NAME_CHARACTERS)
+
+
+def _without(heading: str, passage: str) -> str:
+    """The passage without the heading that it begins with, which stands above it."""
+    rest = passage.lstrip("# ")
+    return rest[len(heading) :] if heading and rest.startswith(f"{heading}\n") else passage
 
 
 def _shade(grade: float | None, highest: float) -> int:
