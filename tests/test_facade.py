@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import berryeval as be
-from berryeval import benchmarks, engine, hit_engine, measures, qrels, run, scores
+from berryeval import benchmarks, engine, hit_engine, measures, qrels, run, scores, stats
 from berryeval.auditing import audit, bounds
 from berryeval.pipeline.run import BenchmarkResult
 from berryeval.pipeline.start import run_benchmark
@@ -22,6 +22,7 @@ def test_the_facade_offers_the_real_things() -> None:
         "measure": measures.register, "audit": audit, "bounds": bounds,
         "Benchmark": benchmarks.Benchmark, "load_benchmark": benchmarks.load_benchmark,
         "write_benchmark": benchmarks.write_benchmark, "evaluate_hits": hit_engine.evaluate_hits,
+        "compare": stats.compare, "Comparison": stats.Comparison,
         "BenchmarkResult": BenchmarkResult, "run_benchmark": run_benchmark,
     }  # fmt: skip
     assert set(homes) | {"__version__"} == set(be.__all__)

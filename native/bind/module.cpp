@@ -3,11 +3,13 @@
 
 #include "bind_arrays.hpp"
 #include "bind_engine.hpp"
+#include "bind_resampling.hpp"
 #include "bind_tables.hpp"
 
 NB_MODULE(_native, module) {
   module.doc() = "Native twins of BerryEval's Python reference implementations.";
   bind_arrays(module);
   bind_engine(module);
+  bind_resampling(module);
   bind_tables(module);
 }

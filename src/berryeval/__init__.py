@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from berryeval.qrels import Qrels
     from berryeval.run import Run
     from berryeval.scores import Scores
+    from berryeval.stats import Comparison, compare
 
 __all__ = [
     "Benchmark",
     "BenchmarkResult",
+    "Comparison",
     "Measure",
     "Qrels",
     "Run",
@@ -35,6 +37,7 @@ __all__ = [
     "__version__",
     "audit",
     "bounds",
+    "compare",
     "evaluate",
     "evaluate_hits",
     "load_benchmark",
@@ -49,12 +52,14 @@ __version__ = "0.1.0"
 _HOMES = {
     "Benchmark": "benchmarks:Benchmark",
     "BenchmarkResult": "pipeline.run:BenchmarkResult",
+    "Comparison": "stats:Comparison",
     "Measure": "measures:Measure",
     "Qrels": "qrels:Qrels",
     "Run": "run:Run",
     "Scores": "scores:Scores",
     "audit": "auditing:audit",
     "bounds": "auditing:bounds",
+    "compare": "stats:compare",
     "evaluate": "engine:evaluate",
     "evaluate_hits": "hit_engine:evaluate_hits",
     "load_benchmark": "benchmarks:load_benchmark",

@@ -78,6 +78,10 @@ class Registry(Generic[T]):
             home = self._homes[known] = cast("T", getattr(import_module(module), member))
         return home
 
+    def canonical(self, name: str) -> str:
+        """The name itself of a thing that may be called by an alias."""
+        return self._aliases.get(name, name)
+
     def __iter__(self) -> Iterator[str]:
         self._search_entry_points()
         return iter(self._homes)

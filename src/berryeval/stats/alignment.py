@@ -1,0 +1,176 @@
+"""Which systems, measures and queries can be compared: only what both sides have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.registry import nearest
+from berryeval.scores import Scores
+
+if TYPE_CHECKING:
+    from berryeval.stats.paired import Floats
+
+__all__ = ["Alignment", "align", "common_queries", "named_systems", "pairs_of", "shared_measures"]
+
+_SHOWN: Final = 5  # examples of what is missing
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """Two systems by the queries that both have.
+
+    Attributes:
+        baseline: the name of the first, with which the other is compared.
+        system: the name of the other.
+        queries: the queries that both have, in the order of their ids.
+        scores: the tables of the two, of these queries alone.
+        notes: what was left out.
+    """
+
+    baseline: str
+    system: str
+    queries: tuple[str, ...]
+    scores: tuple[Scores, Scores]
+    notes: tuple[str, ...]
+
+    def values(self, measure: str) -> tuple[Floats, Floats]:
+        """The values of both, query by query."""
+        first, second = (scores.values[scores.row_of(measure)] for scores in self.scores)
+        return first, second
+
+
+def named_systems(systems: Any) -> dict[str, Scores]:
+    """Two or more tables of scores by name; of a list, each has the name of its run."""
+    if isinstance(systems, Mapping):
+        found = {str(name): scores for name, scores in systems.items()}
+    elif isinstance(systems, Iterable) and not isinstance(systems, str | bytes):
+        found = {}
+        for place, scores in enumerate(systems):
+            name = scores.run_name if isinstance(scores, Scores) else f"systems[{place}]"
+            if name in found:
+                msg = f"two systems are named {name!r}: give a dict with a name for each"
+                raise DataError(msg)
+            found[name] = scores
+    else:
+        msg = f"systems must be a dict of scores by name, found {type(systems).__name__}"
+        raise TypeError(msg)
+    for name, scores in found.items():
+        if not isinstance(scores, Scores):
+            msg = f"{name} must be Scores, as `evaluate` gives, found {type(scores).__name__}"
+            raise TypeError(msg)
+    if len(found) < 2:  # noqa: PLR2004 - it takes two
+        msg = f"a comparison needs two or more systems, found {', '.join(found) or 'none'}"
+        raise DataError(msg)
+    for name, scores in found.items():
+        _check_finite(name, scores)
+    return found
+
+
+def _check_finite(name: str, scores: Scores) -> None:
+    faulty = np.argwhere(~np.isfinite(scores.values))
+    if len(faulty):
+        row, column = faulty[0]
+        msg = (
+            f"{name}: {scores.measures[row]} of query {scores.queries[column]!r} is "
+            f"{scores.values[row, column]}: every query needs a finite number"
+        )
+        raise DataError(msg)
+
+
+def pairs_of(systems: Mapping[str, Scores], baseline: str | None) -> list[tuple[str, str]]:
+    """The baseline with every other system; without one, every system with those behind it."""
+    names = list(systems)
+    if baseline is None:
+        return [(first, second) for at, first in enumerate(names) for second in names[at + 1 :]]
+    if baseline not in systems:
+        near = nearest(str(baseline), names)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+        msg = f"no system is named {baseline!r}, which should be the baseline; {hint}"
+        raise ConfigurationError(msg)
+    return [(baseline, name) for name in names if name != baseline]
+
+
+def shared_measures(
+    systems: Mapping[str, Scores], wanted: Sequence[str] | None
+) -> tuple[list[str], list[str]]:
+    """The measures to compare, by their canonical names, and notes on those left out.
+
+    Those that are asked for must be in every table; without any, all that every table has.
+    """
+    first, *others = systems.values()
+    notes: list[str] = []
+    if wanted is not None:
+        names = [first.measures[first.row_of(measure)] for measure in wanted]
+        for scores in others:
+            for name in names:
+                scores.row_of(name)
+    else:
+        names = [name for name in first.measures if all(name in s.measures for s in others)]
+        every = {name for scores in systems.values() for name in scores.measures}
+        missing = sorted(every - set(names))
+        if missing:
+            notes.append(f"not scored for every system, and left out: {_listed(missing)}")
+    if not names:
+        told = "; ".join(f"{n} has {_listed(list(s.measures))}" for n, s in systems.items())
+        msg = f"the systems have no measure in common: {told}"
+        raise DataError(msg)
+    names = list(dict.fromkeys(names))
+    for name in names:
+        _check_aggregates(name, systems)
+    return names, notes
+
+
+def _check_aggregates(measure: str, systems: Mapping[str, Scores]) -> None:
+    found = {name: scores.aggregates[scores.row_of(measure)] for name, scores in systems.items()}
+    if len(set(found.values())) > 1:
+        told = ", ".join(f"{name} by {how}" for name, how in found.items())
+        msg = f"{measure} is not put together alike: {told}"
+        raise DataError(msg)
+
+
+def align(systems: Mapping[str, Scores], baseline: str, system: str) -> Alignment:
+    """The two by the queries that both have; there may be none."""
+    first, second = systems[baseline], systems[system]
+    both = set(first.queries) & set(second.queries)
+    notes = []
+    for name, scores, other in ((baseline, first, system), (system, second, baseline)):
+        alone = [query for query in scores.queries if query not in both]
+        if alone:
+            noun = "query" if len(alone) == 1 else "queries"
+            notes.append(
+                f"{len(alone)} {noun} of {name} {'is' if len(alone) == 1 else 'are'} not in "
+                f"{other}, and left out: {_listed(alone)}"
+            )
+    tables = (first.select(both), second.select(both))
+    return Alignment(baseline, system, tables[0].queries, tables, tuple(notes))
+
+
+def check_shared(alignment: Alignment, systems: Mapping[str, Scores]) -> None:
+    """Two systems without a query in common cannot be compared at all."""
+    if alignment.queries:
+        return
+    told = " and ".join(
+        f"{name} has {_listed(list(systems[name].queries)) or 'none'}"
+        for name in (alignment.baseline, alignment.system)
+    )
+    msg = (
+        f"{alignment.baseline} and {alignment.system} share no queries: {told}. "
+        "Score both on the same benchmark"
+    )
+    raise DataError(msg)
+
+
+def common_queries(systems: Mapping[str, Scores]) -> list[str]:
+    """The queries that all systems have, in the order of their ids."""
+    first, *others = systems.values()
+    return [query for query in first.queries if all(query in set(s.queries) for s in others)]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

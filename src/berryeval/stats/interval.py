@@ -1,0 +1,162 @@
+"""Confidence intervals of a mean, and of the difference of two."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from berryeval.errors import ConfigurationError
+from berryeval.intervals import RESAMPLES, Interval
+from berryeval.registry import nearest
+from berryeval.stats import student
+from berryeval.stats.paired import Floats, Pair, as_whole_numbers, checked_column
+from berryeval.stats.resampling import resample_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "DEFAULT_METHOD",
+    "METHODS",
+    "Estimate",
+    "IntervalMethod",
+    "check_level",
+    "check_method",
+    "difference_interval",
+    "mean_interval",
+]
+
+IntervalMethod: TypeAlias = Literal["t", "bca", "percentile"]
+METHODS: Final[tuple[IntervalMethod, ...]] = get_args(IntervalMethod)
+DEFAULT_METHOD: Final[IntervalMethod] = "t"  # covers best: docs/statistics.md
+_NORMAL: Final = NormalDist()
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A statistic of the queries, and what it becomes when other queries had been asked.
+
+    Attributes:
+        columns: the values of the queries, one row per system that the statistic looks at.
+        of_means: the statistic, of the mean of each column; it must take arrays of means too.
+    """
+
+    columns: tuple[Floats, ...]
+    of_means: Callable[..., Any]
+
+    def observed(self) -> float:
+        """The statistic of the queries that were asked."""
+        return float(self.of_means(*(math.fsum(column) / len(column) for column in self.columns)))
+
+    def resampled(self, seed: int, resamples: int) -> Floats:
+        """The statistic of every resample; all columns are resampled alike."""
+        means = []
+        for column in self.columns:
+            whole, exponent = as_whole_numbers(column)
+            sums = resample_sums(whole, seed, resamples)
+            means.append(np.ldexp(sums.astype(np.float64), -exponent) / len(column))
+        return np.asarray(self.of_means(*means), dtype=np.float64)
+
+    def without_each(self) -> Floats:
+        """The statistic without the first query, without the second, and so on."""
+        left = [(math.fsum(column) - column) / (len(column) - 1) for column in self.columns]
+        return np.asarray(self.of_means(*left), dtype=np.float64)
+
+    def interval(self, level: float, method: IntervalMethod, seed: int, resamples: int) -> Interval:
+        """The confidence interval of the statistic."""
+        if method == "t":
+            return self._student(level)
+        replicates = self.resampled(seed, resamples)
+        ends = ((1 - level) / 2, (1 + level) / 2)
+        if method == "bca":
+            ends = _corrected_ends(ends, replicates, self.observed(), self.without_each())
+        low, high = np.quantile(replicates, ends)
+        return Interval(float(low), float(high))
+
+    def _student(self, level: float) -> Interval:
+        """By the standard error of the jackknife, which of a mean is the usual one."""
+        left = self.without_each()
+        freedom = len(left) - 1
+        error = math.sqrt(freedom / len(left) * float(((left - left.mean()) ** 2).sum()))
+        reach = student.quantile(level, freedom) * error
+        observed = self.observed()
+        return Interval(observed - reach, observed + reach)
+
+
+def difference_interval(
+    a: Any,
+    b: Any,
+    level: float = 0.95,
+    method: IntervalMethod = DEFAULT_METHOD,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> Interval | None:
+    """The interval of the mean of `b - a`; None of one query, which cannot tell.
+
+    "t" is Student's; "percentile" takes the quantiles of the means of resampled queries, and "bca"
+    corrects them for bias and skewness (Efron 1987). Where every query differs by the same, both
+    ends are that.
+
+        >>> difference_interval([0.1, 0.2, 0.3, 0.4], [0.2, 0.3, 0.4, 0.5])
+        Interval(low=0.1, high=0.1)
+    """
+    pair = Pair.of(a, b)
+    if pair.size > 1 and pair.deviation == 0:
+        return Interval(pair.mean, pair.mean)
+    return mean_interval(pair.differences, level, method, seed, resamples)
+
+
+def mean_interval(
+    values: Any,
+    level: float = 0.95,
+    method: IntervalMethod = DEFAULT_METHOD,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> Interval | None:
+    """The interval of the mean of the values; None of one value or none, which cannot tell."""
+    check_level(level)
+    check_method(method)
+    column = checked_column("values", values)
+    if len(column) < 2:  # noqa: PLR2004 - one value has no spread
+        return None
+    if column.min() == column.max():
+        return Interval(float(column[0]), float(column[0]))
+    return Estimate((column,), lambda mean: mean).interval(level, method, seed, resamples)
+
+
+def _corrected_ends(
+    ends: tuple[float, float], replicates: Floats, observed: float, left: Floats
+) -> tuple[float, float]:
+    """Which quantiles to take instead, for bias and for an error that grows with the value."""
+    count = len(replicates)
+    below = float((replicates < observed).sum()) + 0.5 * float((replicates == observed).sum())
+    bias = _NORMAL.inv_cdf(min(max(below, 0.5), count - 0.5) / count)
+    strays = left.mean() - left
+    spread = float((strays**2).sum()) ** 1.5
+    acceleration = float((strays**3).sum()) / (6 * spread) if spread else 0.0
+
+    def moved(end: float) -> float:
+        shifted = bias + _NORMAL.inv_cdf(end)
+        return _NORMAL.cdf(bias + shifted / (1 - acceleration * shifted))
+
+    return moved(ends[0]), moved(ends[1])
+
+
+def check_level(level: Any) -> None:
+    """A level of confidence lies between 0 and 1."""
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+        msg = f"level must lie between 0 and 1, as 0.95, found {level!r:.80}"
+        raise ValueError(msg)
+
+
+def check_method(method: str) -> None:
+    """An interval is made in one of the ways there are."""
+    if method not in METHODS:
+        near = nearest(str(method), list(METHODS))
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(METHODS)}"
+        msg = f"unknown interval {method!r}; {hint}"
+        raise ConfigurationError(msg)

@@ -1,0 +1,147 @@
+"""One row of a comparison: one measure of two systems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from berryeval.intervals import RESAMPLES, aggregate, bootstrap_interval
+from berryeval.stats.comparison import PairedDifference
+from berryeval.stats.effect_size import effect_sizes
+from berryeval.stats.interval import Estimate, IntervalMethod
+from berryeval.stats.paired import RESOLUTION, Pair
+from berryeval.stats.power import minimum_detectable_difference
+from berryeval.stats.result import TestResult
+from berryeval.stats.tests import paired_test
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from berryeval.intervals import Interval
+    from berryeval.stats.alignment import Alignment
+    from berryeval.stats.paired import Floats
+
+__all__ = ["Options", "row_of", "tested"]
+
+_CHANGES: Final = 5  # queries with the largest changes
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to compare; `compare` says what each means."""
+
+    test: str
+    correction: str
+    interval: IntervalMethod
+    level: float
+    seed: int
+    samples: int
+
+
+def row_of(alignment: Alignment, measure: str, options: Options) -> PairedDifference:
+    """The row, with its p not corrected yet."""
+    a, b = alignment.values(measure)
+    how = alignment.scores[0].aggregates[alignment.scores[0].row_of(measure)]
+    values = aggregate(how, a), aggregate(how, b)
+    result = _tested(a, b, how, options)
+    pair = Pair.of(tested(a, how), tested(b, how)) if _testable(a, b, how) else None
+    wins, ties, losses = pair.wins_ties_losses if pair else (0, 0, 0)
+    enough = pair is not None and pair.size > 1
+    return PairedDifference(
+        measure=measure,
+        baseline=alignment.baseline,
+        system=alignment.system,
+        n=len(a),
+        baseline_value=values[0],
+        system_value=values[1],
+        difference=_difference(*values),
+        interval=_interval(pair, how, options) if pair and enough else None,
+        baseline_interval=bootstrap_interval(how, a, options.level) if enough else None,
+        system_interval=bootstrap_interval(how, b, options.level) if enough else None,
+        p=result.p,
+        p_corrected=None,
+        test=result.method,
+        exact=result.exact,
+        statistic=result.statistic,
+        effect=effect_sizes(pair.a, pair.b) if pair and enough else None,
+        wins=wins,
+        ties=ties,
+        losses=losses,
+        raised=_changes(alignment.queries, b - a, -1),
+        lowered=_changes(alignment.queries, b - a, 1),
+        detectable=_detectable(pair, how, options.level) if pair else None,
+        aggregate=how,
+        level=options.level,
+        correction=options.correction,
+        comparisons=1,
+        cannot=result.cannot,
+        notes=_notes(alignment, result, how),
+    )
+
+
+def _difference(before: float, after: float) -> float:
+    """What is left of a difference beyond rounding."""
+    found = after - before
+    return found if abs(found) > RESOLUTION * max(abs(before), abs(after)) else 0.0
+
+
+def tested(values: Floats, how: str) -> Floats:
+    """The values on the scale on which they are averaged, and so tested."""
+    return np.log(values) if how == "geometric mean" else values
+
+
+def _testable(a: Floats, b: Floats, how: str) -> bool:
+    return len(a) > 0 and not (how == "geometric mean" and min(a.min(), b.min()) <= 0)
+
+
+def _tested(a: Floats, b: Floats, how: str, options: Options) -> TestResult:
+    cannot = ""
+    if not len(a):
+        cannot = "they share no query here"
+    elif not _testable(a, b, how):
+        cannot = "a geometric mean with a value of 0 has no logarithms to be tested by"
+    if cannot:
+        return TestResult(None, None, options.test, cannot=cannot)
+    return paired_test(
+        options.test, tested(a, how), tested(b, how), seed=options.seed, samples=options.samples
+    )
+
+
+def _interval(pair: Pair, how: str, options: Options) -> Interval:
+    """Of the difference of the two values, whatever they are put together by."""
+    if how == "geometric mean":
+        estimate = Estimate((pair.a, pair.b), lambda a, b: np.exp(b) - np.exp(a))
+    else:
+        scale = pair.size if how == "sum" else 1
+        estimate = Estimate((pair.differences,), lambda mean: mean * scale)
+    return estimate.interval(options.level, options.interval, options.seed, RESAMPLES)
+
+
+def _detectable(pair: Pair, how: str, level: float) -> float | None:
+    if how == "geometric mean":
+        return None
+    found = minimum_detectable_difference(pair.differences, level=level)
+    return None if found is None else found * (pair.size if how == "sum" else 1)
+
+
+def _changes(
+    queries: Sequence[str], differences: Floats, sign: int
+) -> tuple[tuple[str, float], ...]:
+    """The queries that changed most in one direction, the largest change first."""
+    order = np.argsort(sign * differences, kind="stable")[:_CHANGES]
+    return tuple(
+        (queries[place], float(differences[place]))
+        for place in order.tolist()
+        if sign * differences[place] < 0
+    )
+
+
+def _notes(alignment: Alignment, result: TestResult, how: str) -> tuple[str, ...]:
+    notes = [*alignment.notes]
+    if result.note:
+        notes.append(result.note)
+    if how == "geometric mean":
+        notes.append("tested by the logarithms, as a geometric mean is averaged")
+    return tuple(notes)

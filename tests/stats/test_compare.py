@@ -1,0 +1,302 @@
+"""`compare`: tables of scores in, findings out, and plain words where nothing can be found."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import berryeval as be
+from berryeval import stats
+from berryeval.errors import ConfigurationError, DataError, NotScoredError
+from berryeval.stats import Comparison, compare, difference_interval, paired_test, tukey_hsd
+from tests.stats.worlds import drawn, scores_of, table
+
+if TYPE_CHECKING:
+    from berryeval.scores import Scores
+
+A, B = drawn(1, 60, shift=0.05)
+C = drawn(2, 60, shift=0.0)[1]
+SYSTEMS = {"one": table("one", A), "two": table("two", B), "three": table("three", C)}
+
+
+def test_a_row_says_what_the_parts_say() -> None:
+    """Values, interval, p, effect and counts are those of the functions beneath."""
+    row = compare(SYSTEMS, baseline="one", correction="none").row("AP", "two")
+    assert (row.baseline, row.system, row.n) == ("one", "two", 60)
+    assert (row.baseline_value, row.system_value) == (
+        SYSTEMS["one"].mean["AP"], SYSTEMS["two"].mean["AP"],
+    )  # fmt: skip
+    assert row.difference == pytest.approx(float(np.mean(B - A)))
+    assert row.interval == pytest.approx(difference_interval(A, B))
+    assert row.baseline_interval == SYSTEMS["one"].ci("AP")
+    assert row.p == row.p_corrected == paired_test("randomization", A, B).p
+    assert row.effect is not None
+    assert row.effect == stats.effect_sizes(A, B)
+    assert row.wins + row.ties + row.losses == 60
+    assert row.wins == int((B > A).sum())
+    largest = int(np.argmax(B - A))
+    assert row.raised[0][0] == f"q{largest:03}"
+    assert row.raised[0][1] == pytest.approx(B[largest] - A[largest])
+    assert len(row.lowered) == 5
+    assert row.lowered[0][1] == pytest.approx(float(np.min(B - A)))
+
+
+def test_the_baseline_meets_every_other() -> None:
+    """And without one every system meets every other; Holm corrects within a measure."""
+    found = compare(SYSTEMS, baseline="two")
+    assert [(row.baseline, row.system) for row in found.rows] == [("two", "one"), ("two", "three")]
+    found = compare(SYSTEMS)
+    assert [(row.baseline, row.system) for row in found.rows] == [
+        ("one", "two"), ("one", "three"), ("two", "three"),
+    ]  # fmt: skip
+    assert {row.comparisons for row in found.rows} == {3}
+    p_values = [row.p for row in found.rows]
+    assert [row.p_corrected for row in found.rows] == stats.corrected(p_values, "holm")
+
+
+def test_tukey_takes_all_systems_at_once() -> None:
+    """Its p-values, where Holm would have corrected them one by one."""
+    square = tukey_hsd([A, B, C])
+    found = compare(SYSTEMS, correction="tukey")
+    assert [row.p_corrected for row in found.rows] == [square[0, 1], square[0, 2], square[1, 2]]
+    with pytest.raises(ConfigurationError, match="'tukey' goes with the test 'randomization'"):
+        compare(SYSTEMS, correction="tukey", test="t")
+
+
+def test_only_shared_queries_count() -> None:
+    """What one of them lacks is listed, and is in neither mean."""
+    one = scores_of("one", {"AP": {"a": 0.1, "b": 0.2, "c": 0.3, "only": 1.0}})
+    two = scores_of("two", {"AP": {"a": 0.2, "b": 0.2, "c": 0.9, "x": 0.0, "y": 0.0}})
+    found = compare([one, two], baseline="one")
+    row = found.row("AP")
+    assert (row.n, row.wins, row.ties, row.losses) == (3, 2, 1, 0)
+    assert row.baseline_value == pytest.approx(0.2)
+    assert row.system_value == pytest.approx(1.3 / 3)
+    assert found.notes == (
+        "1 query of one is not in two, and left out: only",
+        "2 queries of two are not in one, and left out: x, y",
+    )
+    assert set(found.notes) < set(row.notes)
+
+
+def test_no_shared_query_is_an_error_with_examples() -> None:
+    """Of both sides."""
+    one = scores_of("one", {"AP": {"1": 0.1, "2": 0.2}})
+    two = scores_of("two", {"AP": {"q1": 0.1, "q2": 0.2}})
+    with pytest.raises(DataError, match="share no queries: one has 1, 2 and two has q1, q2"):
+        compare([one, two])
+
+
+def test_measures_are_those_that_all_have() -> None:
+    """By any spelling; one that is missing is an error if it is asked for, else a note."""
+    row = {"q1": 0.1, "q2": 0.4, "q3": 0.2}
+    one = scores_of("one", {"nDCG@10": row, "AP": row})
+    two = scores_of("two", {"AP": row, "nDCG@10": row, "RR": row})
+    found = compare([one, two])
+    assert found.measures == ("nDCG@10", "AP")
+    assert found.notes == ("not scored for every system, and left out: RR",)
+    assert compare([one, two], measures=["ndcg_cut_10", "ndcg@10"]).measures == ("nDCG@10",)
+    with pytest.raises(NotScoredError):
+        compare([one, two], measures=["RR"])
+    with pytest.raises(DataError, match="no measure in common: one has nDCG@10, AP; two has RR"):
+        compare([one, two.without("AP").without("nDCG@10")])
+
+
+def test_one_query_and_constant_scores_say_so() -> None:
+    """No p, and a sentence that says why; the values themselves are there."""
+    row = compare([table("one", [0.1]), table("two", [0.9])]).row("AP")
+    assert (row.p, row.p_corrected, row.interval, row.effect) == (None, None, None, None)
+    assert row.difference == pytest.approx(0.8)
+    assert row.sentence == (
+        "nothing can be said of two against one in AP: one query says nothing about others"
+    )
+    same = compare([table("one", [0.5] * 9), table("two", [0.5] * 9)]).row("AP")
+    assert (same.p, same.interval, same.notes) == (1.0, (0.0, 0.0), ("no query differs",))
+    assert same.sentence == (
+        "no difference is shown between two and one: AP +0.000, 95 % CI [+0.000, +0.000], "
+        "p = 1.000, no effect, 9 queries"
+    )
+    by_t = compare([table("one", [0.5] * 9), table("two", [0.7] * 9)], test="t").row("AP")
+    assert by_t.p is None
+    assert "every query differs by 0.2: the t test needs" in by_t.sentence
+
+
+def test_nan_is_an_error_that_names_the_query() -> None:
+    """Of a table that did not come from us."""
+    with pytest.raises(DataError, match="two: AP of query 'q001' is nan"):
+        compare([table("one", [0.1, 0.2]), table("two", [0.1, float("nan")])])
+
+
+@pytest.mark.parametrize(
+    ("systems", "options", "error", "words"),
+    [
+        ({"one": SYSTEMS["one"]}, {}, DataError, "needs two or more systems, found one"),
+        ([SYSTEMS["one"], SYSTEMS["one"]], {}, DataError, "two systems are named 'one'"),
+        ({"one": {"q": 1}, "two": {}}, {}, TypeError, "one must be Scores, as `evaluate` gives"),
+        (3, {}, TypeError, "systems must be a dict of scores by name, found int"),
+        (SYSTEMS, {"baseline": "on"}, ConfigurationError, "'on', .* did you mean one?"),
+        (SYSTEMS, {"test": "anova"}, ConfigurationError, "unknown test 'anova'"),
+        (SYSTEMS, {"correction": "x"}, ConfigurationError, "unknown correction 'x'"),
+        (SYSTEMS, {"interval": "x"}, ConfigurationError, "unknown interval 'x'"),
+        (SYSTEMS, {"level": 95}, ValueError, "level must lie between 0 and 1"),
+        (SYSTEMS, {"samples": 0}, ValueError, "samples must be at least 1"),
+    ],
+)
+def test_bad_arguments_are_errors(
+    systems: Any, options: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    """That say what was found and what is wanted."""
+    with pytest.raises(error, match=words):
+        compare(systems, **options)
+
+
+def test_sums_are_compared_as_sums() -> None:
+    """The difference and its interval are of the sums; the test is the same."""
+    one, two = np.arange(12.0) % 5, np.arange(12.0) % 4 + 1
+    row = compare([table("a", one, "NumRelRet", "sum"), table("b", two, "NumRelRet", "sum")]).row(
+        "NumRelRet"
+    )
+    assert (row.baseline_value, row.difference) == (one.sum(), two.sum() - one.sum())
+    mean = difference_interval(one, two)
+    assert mean is not None
+    assert row.interval == pytest.approx([12 * end for end in mean])
+    assert row.p == paired_test("randomization", one, two).p
+
+
+@pytest.mark.parametrize("interval", ["t", "bca", "percentile"])
+def test_geometric_means_are_tested_by_logarithms(interval: Any) -> None:
+    """The interval is that of their difference; a value of 0 has no logarithm, and no test."""
+    one, two = A[:40] + 0.01, A[:40] * 1.4 + 0.02
+    tables = [table("a", one, "GMAP", "geometric mean"), table("b", two, "GMAP", "geometric mean")]
+    row = compare(tables, interval=interval).row("GMAP")
+    assert row.p == paired_test("randomization", np.log(one), np.log(two)).p
+    expected = np.exp(np.log(two).mean()) - np.exp(np.log(one).mean())
+    assert row.difference == pytest.approx(expected)
+    assert row.interval is not None
+    assert row.interval.low < row.difference < row.interval.high
+    assert row.notes == ("tested by the logarithms, as a geometric mean is averaged",)
+    assert row.detectable is None
+    zero = table("b", [0.0, *two[1:]], "GMAP", "geometric mean")
+    found = compare([tables[0], zero]).row("GMAP")
+    assert found.p is None
+    assert found.cannot.startswith("a geometric mean with a value of 0")
+    with pytest.raises(DataError, match="GMAP is not put together alike: a by geometric mean"):
+        compare([tables[0], table("b", two, "GMAP")])
+
+
+def test_groups_have_tables_of_their_own() -> None:
+    """Each corrected for its own comparisons, and a note says so; a group may be too small."""
+    groups: dict[str, str | None] = {f"q{n:03}": "odd" if n % 2 else "even" for n in range(59)}
+    found = compare(SYSTEMS, baseline="one", groups={**groups, "q059": "last"})
+    assert list(found.groups) == ["even", "last", "odd"]
+    odd = found.groups["odd"].row("AP", "two")
+    assert (odd.n, odd.comparisons) == (29, 2)
+    assert odd.p == paired_test("randomization", A[1:59:2], B[1:59:2]).p
+    assert found.groups["last"].row("AP", "two").cannot == "one query says nothing about others"
+    (note,) = found.notes
+    assert note.startswith("each of the 3 groups is corrected for its own comparisons, not for")
+
+
+def test_a_group_that_one_system_lacks() -> None:
+    """Its row says that there is nothing to compare; the others stand."""
+    one = scores_of("one", {"AP": {"a": 0.1, "b": 0.2, "c": 0.3}})
+    two = scores_of("two", {"AP": {"a": 0.2, "b": 0.2}})
+    found = compare([one, two], groups={"a": "x", "b": "x", "c": "y"}, correction="tukey")
+    row = found.groups["y"].row("AP")
+    assert (row.n, row.p, row.cannot) == (0, None, "they share no query here")
+    assert found.groups["x"].row("AP").n == 2
+
+
+def test_json_and_back() -> None:
+    """Everything, groups too, in full precision; something else is an error."""
+    groups: dict[str, str | None] = {"q000": "single"}
+    found = compare(SYSTEMS, baseline="one", groups=groups)
+    text = json.dumps(found.to_dict(), allow_nan=False)
+    assert Comparison.from_dict(json.loads(text)) == found
+    assert json.loads(text)["rows"][0]["sentence"] == found.rows[0].sentence
+    for wrong in ({}, {**found.to_dict(), "rows": [{}]}, {**found.to_dict(), "groups": 3}):
+        with pytest.raises(DataError, match="no comparison as `to_dict` writes it"):
+            Comparison.from_dict(wrong)
+
+
+def test_better_and_worse_by_the_measure() -> None:
+    """More tokens to a hit is worse; more documents is neither."""
+    shifted = A + 0.5
+
+    def row(measure: str) -> stats.PairedDifference:
+        tables = {"old": table("old", A, measure), "new": table("new", shifted, measure)}
+        return compare(tables, baseline="old").row(measure)
+
+    assert (row("AP").better, row("AP").worse) == (True, False)
+    down = row("TokensToHit(budget=500)")
+    assert (down.better, down.worse) == (False, True)
+    assert down.sentence.startswith("new is worse than old: TokensToHit(budget=500) +0.500")
+    assert row("NumRet").sentence.startswith("new is higher than old: NumRet +0.500")
+    found = compare(SYSTEMS, baseline="one")
+    assert [one.system for one in found.better] == ["two"]
+    assert found.worse == ()
+
+
+def test_sentences() -> None:
+    """Who, by how much, how sure, how large; and what would have been seen, if nothing was."""
+    found = compare(SYSTEMS, baseline="one")
+    better = found.row("AP", "two")
+    assert better.sentence == (
+        f"two is better than one: AP {better.difference:+.3f}, 95 % CI "
+        f"[{better.interval[0]:+.3f}, {better.interval[1]:+.3f}], p < 0.001 "  # type: ignore[index]
+        f"(Holm, 2 comparisons), medium effect, 60 queries"
+    )
+    wobbly = table("b", A + 0.0001 * np.resize([1, -1], 60))
+    nothing = compare({"a": SYSTEMS["one"], "b": wobbly}).row("AP")
+    assert nothing.sentence.startswith("no difference is shown between b and a: AP ")
+    assert "with these queries a difference of 4e-05 would be shown four times in five" in (
+        nothing.sentence
+    )
+
+
+def test_a_row_that_is_not_there() -> None:
+    """An error that lists those that are."""
+    found = compare(SYSTEMS, baseline="one")
+    with pytest.raises(KeyError, match=r"2 rows of 'AP' are meant, .* AP two against one"):
+        found.row("AP")
+    with pytest.raises(KeyError, match="0 rows of 'AP' are meant"):
+        found.row("AP", "four")
+    with pytest.raises(NotScoredError):
+        found.row("RR")
+    assert found.row("map", "two") == found.rows[0]
+
+
+def test_the_defaults_need_no_scipy(clean_environment: dict[str, str]) -> None:
+    """Comparisons, intervals and t without it; a test that needs it says how to get it."""
+    script = (
+        "import sys; sys.modules['scipy'] = None\n"
+        "from tests.stats.worlds import drawn, table\n"
+        "from berryeval.stats import compare, equivalence, tukey_hsd\n"
+        "a, b = drawn(1, 60, 0.05)\n"
+        "tables = [table('one', a), table('two', b)]\n"
+        "for how in ('randomization', 't', 'bootstrap'): compare(tables, test=how)\n"
+        "for how in ('t', 'bca', 'percentile'): compare(tables, interval=how, correction='tukey')\n"
+        "equivalence(a, b, 0.1)\n"
+        "try: compare(tables, test='wilcoxon')\n"
+        "except ImportError as error: print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True,
+        env={**clean_environment, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert done.stdout == "the Wilcoxon test needs scipy: pip install 'berryeval[stats]'\n"
+
+
+def test_tables_of_evaluate_are_compared() -> None:
+    """From judgments and runs to a finding."""
+    qrels = {f"q{n}": {"d": 1} for n in range(10)}
+    old: Scores = be.evaluate(qrels, {q: {"x": 2.0, "d": 1.0} for q in qrels}, ["RR", "P@1"])
+    new: Scores = be.evaluate(qrels, {q: {"d": 2.0, "x": 1.0} for q in qrels}, ["RR", "P@1"])
+    found = be.compare({"old": old, "new": new}, baseline="old")
+    assert [row.p for row in found.better] == [2 / 2**10, 2 / 2**10]

@@ -1,0 +1,262 @@
+"""Intervals, corrections, effect sizes, equivalence, power and Student's t, against SciPy."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.intervals import Interval
+from berryeval.stats import (
+    CORRECTIONS,
+    corrected,
+    difference_interval,
+    effect_sizes,
+    equivalence,
+    magnitude,
+    mean_interval,
+    minimum_detectable_difference,
+    paired_test,
+    power_of,
+    queries_needed,
+    student,
+    tukey_hsd,
+)
+from tests.stats.worlds import drawn
+
+if TYPE_CHECKING:
+    from berryeval.stats.interval import IntervalMethod
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 9, 49, 99, 101, 1000, 100_000])
+def test_student_is_scipys(freedom: int) -> None:
+    """Tails and quantiles to ten digits."""
+    for t in (0.01, 0.5, 1.0, 2.0, 5.0, 30.0):
+        assert student.two_sided(t, freedom) == pytest.approx(2 * stats.t.sf(t, freedom), rel=1e-10)
+        assert student.tail(-t, freedom) == pytest.approx(stats.t.sf(-t, freedom), rel=1e-10)
+    for level in (0.5, 0.9, 0.95, 0.999):
+        expected = stats.t.ppf((1 + level) / 2, freedom)
+        assert student.quantile(level, freedom) == pytest.approx(expected, rel=1e-10)
+    assert student.two_sided(0.0, freedom) == 1.0
+    assert student.two_sided(math.inf, freedom) == 0.0
+
+
+def test_the_t_interval_is_scipys() -> None:
+    """That of the mean difference."""
+    a, b = drawn(1, 40, shift=0.02)
+    theirs = stats.ttest_rel(b, a).confidence_interval(0.9)
+    assert difference_interval(a, b, 0.9) == pytest.approx((theirs.low, theirs.high), rel=1e-9)
+
+
+@pytest.mark.parametrize(("method", "theirs"), [("bca", "BCa"), ("percentile", "percentile")])
+def test_bootstrap_intervals_are_scipys(method: IntervalMethod, theirs: str) -> None:
+    """Of skewed differences, within the error of the resamples."""
+    values = np.random.default_rng(3).exponential(size=40)
+    expected = stats.bootstrap(
+        (values,), np.mean, n_resamples=50_000, method=theirs, rng=np.random.default_rng(0)
+    ).confidence_interval
+    ours = difference_interval(np.zeros(40), values, method=method, resamples=50_000)
+    width = expected.high - expected.low
+    assert ours == pytest.approx((expected.low, expected.high), abs=0.02 * width)
+
+
+def test_intervals_of_what_does_not_vary() -> None:
+    """One query has none; the same difference everywhere is a point."""
+    assert difference_interval([0.1], [0.4]) is None
+    assert mean_interval([]) is None
+    assert mean_interval([0.5, 0.5], method="bca") == Interval(0.5, 0.5)
+    found = difference_interval([0.1, 0.2, 0.3], [0.2, 0.3, 0.4], method="percentile")
+    assert found == pytest.approx((0.1, 0.1))
+
+
+def test_bad_levels_and_methods_are_errors() -> None:
+    """They name what is wanted."""
+    for level in (0, 1, 95, True, "0.95"):
+        with pytest.raises(ValueError, match="level must lie between 0 and 1, as "):
+            mean_interval([0.1, 0.2], level)  # type: ignore[arg-type]
+    with pytest.raises(ConfigurationError, match="unknown interval 'percent'; did you mean perc"):
+        mean_interval([0.1, 0.2], method="percent")  # type: ignore[arg-type]
+
+
+P_VALUES = [0.01, 0.02, 0.03, 0.04, 0.05]
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("holm", [0.05, 0.08, 0.09, 0.09, 0.09]),
+        ("bonferroni", [0.05, 0.10, 0.15, 0.20, 0.25]),
+        ("benjamini-hochberg", [0.05, 0.05, 0.05, 0.05, 0.05]),
+        ("none", P_VALUES),
+    ],
+)
+def test_corrections_by_hand(method: str, expected: list[float]) -> None:
+    """Five p-values in order, as R's p.adjust gives them."""
+    assert corrected(P_VALUES, method) == pytest.approx(expected)
+
+
+@given(st.lists(st.floats(0, 1), max_size=12))
+def test_corrections_keep_order_and_bounds(p_values: list[float]) -> None:
+    """Never smaller than before, never above 1, Holm between nothing and Bonferroni."""
+    if p_values:
+        expected = stats.false_discovery_control(p_values)
+        assert corrected(p_values, "bh") == pytest.approx(expected, abs=1e-12)
+    bounds: list[Any] = corrected(p_values, "bonferroni")
+    for method in CORRECTIONS:
+        found: list[Any] = corrected(p_values, method)
+        for before, after, most in zip(p_values, found, bounds, strict=True):
+            assert before <= after * (1 + 1e-12)
+            assert after <= most * (1 + 1e-12)
+        for one, other in itertools.combinations(range(len(p_values)), 2):
+            if p_values[one] < p_values[other]:
+                assert found[one] <= found[other]
+
+
+def test_what_has_no_p_is_in_no_family() -> None:
+    """Comparisons that could not be made do not weaken the others."""
+    assert corrected([0.02, None, 0.03]) == [0.04, None, 0.04]
+    with pytest.raises(ValueError, match="a p-value lies between 0 and 1, found"):
+        corrected([1.5])
+    with pytest.raises(ConfigurationError, match="unknown correction 'holms'; did you mean holm"):
+        corrected([0.5], "holms")
+
+
+def test_effect_sizes_by_hand() -> None:
+    """Differences 1, 2, 3: a mean of 2 over a deviation of 1; Hedges' factor for 2 is 0.5642."""
+    found = effect_sizes([0.0, 0.0, 0.0], [1.0, 2.0, 3.0])
+    assert found.d_z == pytest.approx(2.0)
+    assert found.g == pytest.approx(2 * 0.5641895835)
+    assert (found.cliffs_delta, found.word, found.cliffs_word) == (1.0, "large", "large")
+
+
+def test_hedges_factor_is_the_usual_approximation() -> None:
+    """1 - 3 / (4 df - 1), from a few queries on."""
+    for size in (10, 50, 150, 1000):
+        a, b = drawn(size, size, shift=0.05)
+        found = effect_sizes(a, b)
+        assert found.d_z is not None
+        assert found.g == pytest.approx(found.d_z * (1 - 3 / (4 * (size - 1) - 1)), rel=1e-3)
+
+
+def test_cliffs_delta_counts_all_pairs() -> None:
+    """With ties, one by one."""
+    random = np.random.default_rng(5)
+    a, b = random.integers(0, 8, 30) / 7, random.integers(0, 9, 30) / 7
+    counted = sum(np.sign(round(7 * (y - x))) for x in a for y in b) / 900
+    assert effect_sizes(a, b).cliffs_delta == pytest.approx(counted)
+
+
+def test_effects_in_words() -> None:
+    """The usual borders."""
+    cohen = [magnitude(value) for value in (0.0, 0.1, -0.2, 0.5, -0.8)]
+    assert cohen == ["no", "negligible", "small", "medium", "large"]
+    cliff = [magnitude(value, "cliff") for value in (0.146, 0.147, 0.33, -0.474)]
+    assert cliff == ["negligible", "small", "medium", "large"]
+    same = effect_sizes([0.1, 0.2], [0.2, 0.3])
+    assert (same.d_z, same.g, same.word) == (None, None, same.cliffs_word)
+
+
+def test_equivalence_is_two_one_sided_tests() -> None:
+    """SciPy's, one against each side of the margin."""
+    a, b = drawn(2, 60, shift=0.01, noise=0.05)
+    found = equivalence(a, b, margin=0.03)
+    above = stats.ttest_1samp(b - a, -0.03, alternative="greater").pvalue
+    below = stats.ttest_1samp(b - a, 0.03, alternative="less").pvalue
+    assert found.p_not_worse == pytest.approx(above, rel=1e-9)
+    assert found.p_not_better == pytest.approx(below, rel=1e-9)
+    assert found.p == max(found.p_not_worse, found.p_not_better)  # type: ignore[type-var]
+    assert found.interval is not None
+    inside = found.interval.low > -0.03 and found.interval.high < 0.03
+    assert found.equivalent == inside
+    assert equivalence(a, b, margin=1.0).equivalent
+    assert not equivalence(a, b, margin=0.0001).equivalent
+
+
+def test_what_equivalence_cannot_say() -> None:
+    """One query, and differences that do not vary."""
+    assert equivalence([0.1], [0.2], 0.5).cannot == "one query says nothing about others"
+    same = equivalence([0.1, 0.2], [0.1, 0.2], 0.5)
+    assert (same.p, same.equivalent) == (None, False)
+    assert same.cannot.startswith("no query differs")
+    for margin in (0, -0.1, math.nan):
+        with pytest.raises(ValueError, match="margin must be a number above 0"):
+            equivalence([0.1, 0.2], [0.3, 0.2], margin)
+    with pytest.raises(ValueError, match="level must be above"):
+        equivalence([0.1, 0.2], [0.3, 0.2], 0.1, level=0.4)
+
+
+def exact_power(size: int, effect: float) -> float:
+    """Of the two-sided t test at 0.05, by the noncentral t distribution."""
+    edge, shift = stats.t.ppf(0.975, size - 1), effect * math.sqrt(size)
+    below, above = stats.nct.cdf(-edge, size - 1, shift), stats.nct.sf(edge, size - 1, shift)
+    return float(below + above)
+
+
+@pytest.mark.parametrize("size", [10, 20, 50, 200])
+def test_power_is_that_of_the_t_test(size: int) -> None:
+    """What is said to be detectable is found in 80 of 100 cases."""
+    differences = np.random.default_rng(size).normal(0, 0.2, size)
+    deviation = differences.std(ddof=1)
+    least = minimum_detectable_difference(differences)
+    assert least is not None
+    assert exact_power(size, least / deviation) == pytest.approx(0.8, abs=0.015)
+    assert power_of(differences, least) == pytest.approx(0.8, abs=1e-3)
+    needed = queries_needed(differences, least)
+    assert needed in {size, size + 1}
+    for effect in (0.05, 0.11):
+        needed = queries_needed(differences, effect)
+        assert needed is not None
+        assert exact_power(needed + 1, effect / deviation) >= 0.8
+        assert exact_power(needed - 2, effect / deviation) < 0.8
+
+
+def test_power_needs_a_spread() -> None:
+    """Nothing is known where nothing varies, or where there is next to nothing."""
+    assert minimum_detectable_difference([0.1, 0.1, 0.1]) is None
+    assert minimum_detectable_difference([0.1]) is None
+    assert queries_needed([0.0, 0.0], 0.1) is None
+    assert power_of([0.2], 0.1) is None
+    for effect in (0.0, math.inf):
+        with pytest.raises(ValueError, match="effect must be a number other than 0"):
+            queries_needed([0.1, 0.2], effect)
+    with pytest.raises(ValueError, match="power must lie between 0 and 1"):
+        minimum_detectable_difference([0.1, 0.2, 0.4], power=80)
+
+
+def test_tukey_of_two_is_the_randomisation_test() -> None:
+    """Within the error of the samples."""
+    a, b = drawn(5, 60, shift=0.025)
+    p = paired_test("randomization", a, b).p
+    assert p is not None
+    assert tukey_hsd([a, b])[0, 1] == pytest.approx(p, abs=5 * math.sqrt(2 * p / 100_000))
+
+
+def test_tukey_is_the_full_enumeration() -> None:
+    """All 6^4 shuffles of three systems and four queries."""
+    table = np.random.default_rng(1).integers(0, 10, (4, 3)) / 10
+    orders = [list(order) for order in itertools.permutations(range(3))]
+    ranges = []
+    for chosen in itertools.product(orders, repeat=4):
+        sums = sum(table[row][order] for row, order in enumerate(chosen))
+        ranges.append(np.ptp(sums))
+    found = tukey_hsd(table.T, samples=20_000)
+    for one, other in itertools.combinations(range(3), 2):
+        observed = abs(table[:, one].sum() - table[:, other].sum())
+        expected = np.mean(np.array(ranges) >= observed - 1e-9)
+        assert found[one, other] == found[other, one] == pytest.approx(expected, abs=0.02)
+    assert np.diag(found).tolist() == [1.0, 1.0, 1.0]
+
+
+def test_what_tukey_cannot_do() -> None:
+    """Fewer than two systems or queries, and values of different queries."""
+    assert tukey_hsd([[0.0, 0.0], [0.0, 0.0]]).tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    for systems in ([[0.1, 0.2]], [[0.1], [0.2]], [[0.1, 0.2], [0.3]], []):
+        with pytest.raises(DataError, match="two or more systems with values for the same"):
+            tukey_hsd(systems)

@@ -1,0 +1,167 @@
+"""The other tests against SciPy and hand calculations, and what all of them refuse to say."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy import stats
+
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.stats import TESTS, paired_test
+from tests.stats.worlds import drawn, paired_values
+
+A = [0.10, 0.20, 0.30, 0.40, 0.55]
+B = [0.20, 0.40, 0.25, 0.90, 0.80]
+
+
+@pytest.mark.parametrize("size", [2, 5, 20, 50, 400])
+def test_t_is_scipys(size: int) -> None:
+    """The statistic and p of `ttest_rel`."""
+    a, b = drawn(size, size, shift=0.04)
+    ours, theirs = paired_test("t", a, b), stats.ttest_rel(b, a)
+    assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-12)
+    assert ours.p == pytest.approx(theirs.pvalue, rel=1e-10)
+
+
+@pytest.mark.parametrize("size", [3, 12, 30])
+def test_wilcoxon_is_scipys_where_that_is_exact(size: int) -> None:
+    """Without ties and zeros SciPy counts all choices of signs too."""
+    a, b = drawn(size, size, shift=0.04)
+    ours = paired_test("wilcoxon", a, b)
+    theirs = stats.wilcoxon(b, a, method="exact")
+    assert ours.exact
+    assert ours.p == pytest.approx(theirs.pvalue, rel=1e-12)
+    assert ours.statistic in {theirs.statistic, size * (size + 1) / 2 - theirs.statistic}
+
+
+def test_wilcoxon_is_scipys_approximation_of_many() -> None:
+    """With ties and zeros, corrected for."""
+    random = np.random.default_rng(1)
+    a, b = random.integers(0, 6, 200) / 5, random.integers(0, 6, 200) / 5
+    ours = paired_test("wilcoxon", a, b)
+    theirs = stats.wilcoxon(np.round(5 * (b - a)), zero_method="wilcox", method="approx")
+    assert ours.p == pytest.approx(theirs.pvalue, rel=1e-12)
+    assert not ours.exact
+
+
+def test_wilcoxon_is_exact_with_ties() -> None:
+    """Every choice of signs of the middle ranks, one by one."""
+    a = [0.0, 0.0, 0.0, 0.5, 0.0, 0.5, 0.2]
+    b = [0.5, 0.5, 0.5, 0.0, 1.0, 0.5, 0.7]  # ranks 3 (five times) and 6; one query is tied
+    ranks = [3, 3, 3, -3, 6, 3]
+    observed = abs(sum(ranks))
+    sums = [
+        sum(sign * abs(rank) for sign, rank in zip(signs, ranks, strict=True))
+        for signs in itertools.product((-1, 1), repeat=6)
+    ]
+    expected = sum(abs(one) >= observed for one in sums) / 64
+    ours = paired_test("wilcoxon", a, b)
+    assert (ours.p, ours.exact, ours.statistic) == (expected, True, 18.0)
+
+
+def test_sign_is_a_hand_calculation() -> None:
+    """Four wins of five: 2 (C(5,4) + C(5,5)) / 32."""
+    assert paired_test("sign", A, B).p == pytest.approx(2 * 6 / 32)
+    many = paired_test("sign", *drawn(1, 500, shift=0.01))
+    assert many.statistic is not None
+    assert many.p == pytest.approx(stats.binomtest(int(many.statistic), 500).pvalue)
+
+
+def test_bootstrap_is_near_t_in_many_queries() -> None:
+    """The two agree where the mean is nearly normal."""
+    a, b = drawn(6, 400, shift=0.008)
+    t = paired_test("t", a, b).p
+    assert paired_test("bootstrap", a, b).p == pytest.approx(t, abs=0.01)
+
+
+@given(paired_values)
+def test_all_tests_are_symmetric(pairs: list[tuple[float, float]]) -> None:
+    """A p lies in (0, 1], or is None and says why; who comes first is no matter."""
+    a, b = (list(side) for side in zip(*pairs, strict=True))
+    for name in TESTS:
+        ours, swapped = paired_test(name, a, b, samples=99), paired_test(name, b, a, samples=99)
+        assert (ours.p is None) == bool(ours.cannot)
+        if ours.p is not None and swapped.p is not None:
+            assert 0 < ours.p <= 1
+            assert ours.p == pytest.approx(swapped.p, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", list(TESTS))
+def test_one_query_says_nothing(name: str) -> None:
+    """No p from nothing."""
+    result = paired_test(name, [0.1], [0.9])
+    assert (result.p, result.cannot) == (None, "one query says nothing about others")
+
+
+@pytest.mark.parametrize(
+    ("name", "p", "words"),
+    [
+        ("randomization", 1.0, ""),
+        ("wilcoxon", 1.0, ""),
+        ("sign", 1.0, ""),
+        ("t", None, "no query differs: the t test needs differences that vary"),
+        ("bootstrap", None, "no query differs: the bootstrap needs differences that vary"),
+    ],
+)
+def test_no_query_differs(name: str, p: float | None, words: str) -> None:
+    """Where every exchange is the same p is 1; where a spread is needed there is none."""
+    result = paired_test(name, [0.3, 0.5, 0.3], [0.1 + 0.2, 0.5, 0.3])
+    assert (result.p, result.cannot) == (p, words)
+    assert p is None or result.note == "no query differs"
+
+
+@pytest.mark.parametrize("name", ["t", "bootstrap"])
+def test_every_query_differs_by_the_same(name: str) -> None:
+    """Also if rounding makes the differences vary in the last bit."""
+    a = [0.1, 0.2, 0.3, 0.4]
+    result = paired_test(name, a, [value + 0.1 for value in a])
+    assert result.p is None
+    assert result.cannot.startswith("every query differs by 0.1")
+
+
+def test_few_queries_are_told_so() -> None:
+    """Five differences cannot reach 0.05, whatever they are."""
+    result = paired_test("randomization", [0.0] * 5, [0.1, 0.2, 0.3, 0.4, 0.5])
+    assert result.p == 0.0625
+    assert result.note == "only 5 queries differ: no p below 0.0625 is possible"
+    assert paired_test("sign", [0.0] * 2, [0.1, 0.0]).note.startswith("only 1 query differs")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "words"),
+    [
+        ([0.1, float("nan")], [0.1, 0.2], r"a\[1\] is nan: every query needs a finite number"),
+        ([0.1, 0.2], [float("inf"), float("nan")], r"b\[0\] is inf: .* \(2 of 2 have none\)"),
+        ([0.1, 0.2], [0.1], "a has 2 values and b has 1"),
+        ([], [], "no query to compare them by"),
+        ([[0.1], [0.2]], [0.1, 0.2], "a must be a list of numbers, found an array of 2 dimensions"),
+        (["x"], [0.1], "a must be a list of numbers"),
+        ([None, 0.1], [0.1, 0.1], r"a\[0\] is nan"),
+        ([1e308, 0.0], [-1e308, 0.0], "too large for a float"),
+    ],
+)
+def test_bad_values_are_errors_that_say_where(a: list[float], b: list[float], words: str) -> None:
+    """Never a p of NaN."""
+    with pytest.raises(DataError, match=words):
+        paired_test("randomization", a, b)
+
+
+def test_unknown_tests_and_odd_counts() -> None:
+    """Errors that name what is there."""
+    with pytest.raises(ConfigurationError, match="unknown test 'wilcoxen'; did you mean wilcoxon"):
+        paired_test("wilcoxen", A, B)
+    with pytest.raises(ValueError, match="samples must be at least 1, found 0"):
+        paired_test("randomization", A, B, samples=0)
+    with pytest.raises(TypeError, match="samples must be a whole number, found"):
+        paired_test("randomization", A, B, samples=1.5)  # type: ignore[arg-type]
+
+
+def test_extreme_sizes_do_not_matter() -> None:
+    """Values near the ends of what a float holds."""
+    plain = paired_test("randomization", A, B).p
+    for scale in (1e-300, 1e300):
+        a, b = [scale * x for x in A], [scale * x for x in B]
+        assert paired_test("randomization", a, b).p == plain
