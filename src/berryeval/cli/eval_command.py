@@ -106,7 +106,7 @@ def _show(plan: Plan, folder: RunFolder, results: list[BenchmarkResult], shown: 
         results,
         found,
         by=shown.by,
-        worst=worst_of(plan, results, shown.worst) if shown.worst else {},
+        worst=worst_of(results, shown.worst) if shown.worst else {},
     )
     if shown.json:
         view.print_json()

@@ -26,12 +26,12 @@ __all__ = ["View", "worst_of"]
 Worst = dict[tuple[str, str], list[WorstQuery]]  # by benchmark and provider
 
 
-def worst_of(plan: Plan, results: Sequence[BenchmarkResult], count: int) -> Worst:
+def worst_of(results: Sequence[BenchmarkResult], count: int) -> Worst:
     """The worst queries of every provider on every benchmark."""
     return {
-        (result.benchmark.name, one.name): worst_queries(result, one, spec, count)
+        (result.benchmark.name, one.name): worst_queries(result.record, one.record, count)
         for result in results
-        for one, spec in zip(result.providers, plan.providers, strict=True)
+        for one in result.providers
     }
 
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from berryeval.pipeline.worst import Returned, WorstQuery
-    from berryeval.records import Hit
 
 __all__ = ["print_worst"]
 
@@ -33,8 +32,8 @@ def print_worst(screen: Console, provider: str, queries: Sequence[WorstQuery]) -
         )
         print_indented(screen, title, 2, style="bold")
         print_indented(screen, one.query.text, 4)
-        if one.error:
-            print_indented(screen, f"{one.outcome}: {one.error}", 4, style="red")
+        if one.answer.error:
+            print_indented(screen, f"{one.answer.outcome}: {one.answer.error}", 4, style="red")
         _print_returned(screen, one)
         _print_missed(screen, one)
 
@@ -43,29 +42,27 @@ def _print_returned(screen: Console, one: WorstQuery) -> None:
     if not one.returned:
         print_indented(screen, "returned nothing", 4)
         return
-    print_indented(screen, f"returned {one.retrieved}, of these the first:", 4)
+    print_indented(screen, f"returned {len(one.answer.hits)}, of these the first:", 4)
     for rank, returned in enumerate(one.returned, start=1):
-        print_indented(screen, f"{rank}. {_grade(returned)}  {_name(returned.hit)}", 6)
-        print_indented(screen, shortened(returned.hit.text, _TEXT), 9, style="dim")
+        print_indented(screen, f"{rank}. {_grade(returned)}  {returned.name}", 6)
+        print_indented(screen, shortened(returned.text, _TEXT), 9, style="dim")
 
 
 def _grade(returned: Returned) -> str:
-    return "not judged" if returned.grade is None else f"grade {returned.grade:g}"
-
-
-def _name(hit: Hit) -> str:
-    if not hit.doc_id:
-        return hit.id
-    return " > ".join([hit.doc_id, *hit.section])
+    if returned.hit.again:
+        return "found above"
+    grade = returned.hit.grade
+    return "not judged" if grade is None else f"grade {grade:g}"
 
 
 def _print_missed(screen: Console, one: WorstQuery) -> None:
-    if one.expected:
-        print_indented(screen, f"expected: {shortened(one.expected, _TEXT)}", 4)
-    if not one.missed:
+    expected, missed_targets = one.answer.expected, one.answer.missed
+    if expected:
+        print_indented(screen, f"expected: {shortened(expected, _TEXT)}", 4)
+    if not missed_targets:
         return
-    print_indented(screen, f"wanted and not found ({len(one.missed)}):", 4)
-    for missed in one.missed[:_MISSED]:
+    print_indented(screen, f"wanted and not found ({len(missed_targets)}):", 4)
+    for missed in missed_targets[:_MISSED]:
         print_indented(screen, f"grade {missed.grade:g}  {missed.name}", 6, style="yellow")
-    if len(one.missed) > _MISSED:
-        print_indented(screen, f"… and {len(one.missed) - _MISSED} more", 6)
+    if len(missed_targets) > _MISSED:
+        print_indented(screen, f"… and {len(missed_targets) - _MISSED} more", 6)

@@ -58,7 +58,7 @@ def _section(plan: Plan, result: BenchmarkResult) -> str:
         *_table(plan, result, chunks),
         "",
         *_verdicts(plan, result),
-        *_misses(plan, result),
+        *_misses(result),
     ]
     return "\n".join(lines)
 
@@ -118,13 +118,11 @@ def _verdict(one: ProviderResult, measure: str, least: float) -> str:
     return "met" if value >= least else f"missed by {least - value:.3f}"
 
 
-def _misses(plan: Plan, result: BenchmarkResult) -> list[str]:
+def _misses(result: BenchmarkResult) -> list[str]:
     """How often the section that answers best is not among the first."""
     parts = []
-    for one, spec in zip(result.providers, plan.providers, strict=True):
-        if one.scores is None or one.folder is None:
-            continue
-        missed, total = missed_primaries(result, one, spec)
+    for one in result.providers:
+        missed, total = missed_primaries(one)
         if total:
             parts.append(f"{one.name} {missed} of {total} ({missed / total:.0%})")
     if not parts:

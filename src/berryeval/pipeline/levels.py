@@ -6,16 +6,14 @@ import random
 from typing import TYPE_CHECKING, Final
 
 from berryeval.engine import value_of
-from berryeval.harness.journal import read_journal
 from berryeval.hit_engine import evaluate_hits
 from berryeval.judged import JudgedHit, JudgedRanking
 from berryeval.measures import parse_measures
 from berryeval.pipeline.judging import relevance_of
-from berryeval.pipeline.run import chunked
 from berryeval.providers.base import hit_of
 
 if TYPE_CHECKING:
-    from berryeval.pipeline.plan import Plan, ProviderSpec
+    from berryeval.pipeline.plan import Plan
     from berryeval.pipeline.run import BenchmarkResult, ProviderResult
     from berryeval.records import Chunk, Hit
 
@@ -59,20 +57,14 @@ def _drawn_hits(drawn: random.Random, chunks: list[Chunk], depth: int) -> list[H
     return [hit_of(chunk, 1.0 / rank, rank) for rank, chunk in enumerate(chosen, start=1)]
 
 
-def missed_primaries(
-    result: BenchmarkResult, one: ProviderResult, spec: ProviderSpec
-) -> tuple[int, int]:
+def missed_primaries(one: ProviderResult) -> tuple[int, int]:
     """How many queries lack a target of their highest grade in the top, of how many."""
-    if one.folder is None:
-        return 0, 0
-    chunks = chunked(result.benchmark, spec)
-    relevance = relevance_of(result.benchmark, result.queries, chunks)
-    hits = {r.query_id: r.hits for r in read_journal(one.folder / "results.jsonl")}
     missed = total = 0
-    for query in result.queries:
-        judged = relevance.judge(query.id, hits.get(query.id, ())).ranking
-        best = max(judged.grades, default=0)
+    for answer in one.record.answers:
+        top = [hit.grade or 0 for hit in answer.hits[:TOP]]
+        grades = [hit.grade or 0 for hit in answer.hits] + [want.grade for want in answer.missed]
+        best = max(grades, default=0)
         if best > 0:
             total += 1
-            missed += not judged.relevant_ranks(best, TOP)
+            missed += max(top, default=0) < best
     return missed, total

@@ -5,41 +5,35 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.benchmarks.checks.naming import name_of
-from berryeval.harness.journal import read_journal
-from berryeval.pipeline.judging import relevance_of
-from berryeval.pipeline.rankings import whole
-from berryeval.pipeline.run import chunked
-from berryeval.relevance.overlap import ANSWER_FIELDS
+from berryeval.measures.direction import smaller_is_better
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from berryeval.records import Query
+    from berryeval.results import AnswerRecord, BenchmarkRecord, HitRecord, ProviderRecord
 
-    from berryeval.harness.ranking import Ranking
-    from berryeval.pipeline.plan import ProviderSpec
-    from berryeval.pipeline.run import BenchmarkResult, ProviderResult
-    from berryeval.records import Hit, Query
-    from berryeval.relevance import Judged, Relevance
-
-__all__ = ["Missed", "Returned", "WorstQuery", "worst_queries"]
+__all__ = ["Returned", "WorstQuery", "worst_queries"]
 
 _SHOWN: Final = 5  # hits of each query
 
 
 @dataclass(frozen=True)
 class Returned:
-    """A hit, and its grade: None if nobody judged it."""
+    """A hit, with its name and the beginning of its text for people."""
 
-    hit: Hit
-    grade: float | None
-
-
-@dataclass(frozen=True)
-class Missed:
-    """A target that no hit covers."""
-
+    hit: HitRecord
     name: str
-    grade: float
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        hit = self.hit
+        return {
+            "id": hit.id,
+            "score": hit.score,
+            "grade": hit.grade,
+            "name": self.name,
+            "text": self.text,
+        }
 
 
 @dataclass(frozen=True)
@@ -50,102 +44,62 @@ class WorstQuery:
         query: the query.
         measure: which measure is low.
         value: its value.
-        outcome: what became of the query.
-        error: what went wrong, if something did.
+        answer: what the provider answered.
         returned: the first hits.
-        retrieved: how many there were.
-        missed: the targets that were not found, the highest grade first.
-        expected: where words decide, the expected answer.
     """
 
     query: Query
     measure: str
     value: float
-    outcome: str
-    error: str
+    answer: AnswerRecord
     returned: tuple[Returned, ...]
-    retrieved: int
-    missed: tuple[Missed, ...]
-    expected: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
+        answer = self.answer
         return {
             "query": self.query.to_json(),
             "measure": self.measure,
             "value": self.value,
-            "outcome": self.outcome,
-            "error": self.error,
-            "retrieved": self.retrieved,
-            "returned": [{"hit": one.hit.to_json(), "grade": one.grade} for one in self.returned],
-            "missed": [{"target": one.name, "grade": one.grade} for one in self.missed],
-            "expected": self.expected,
+            "outcome": answer.outcome,
+            "error": answer.error,
+            "retrieved": len(answer.hits),
+            "returned": [one.to_dict() for one in self.returned],
+            "missed": [{"target": one.name, "grade": one.grade} for one in answer.missed],
+            "expected": answer.expected,
         }
 
 
 def worst_queries(
-    result: BenchmarkResult, provider: ProviderResult, spec: ProviderSpec, count: int
+    benchmark: BenchmarkRecord, provider: ProviderRecord, count: int
 ) -> list[WorstQuery]:
-    """The queries with the lowest values of the first measure, the lowest first."""
+    """The queries with the worst values of the first measure, the worst first."""
     scores = provider.scores
-    if scores is None or provider.folder is None or not scores.measures:
+    if scores is None or not scores.measures:
         return []
     measure = scores.measures[0]
     value_of = scores.per_query(measure)
     there = dict(zip(scores.queries, scores.outcomes, strict=True))
+    answers = {answer.query_id: answer for answer in provider.answers}
+    sign = -1 if smaller_is_better(measure) else 1
     worst = sorted(
-        (q for q in result.queries if there.get(q.id) not in {None, "no relevant documents"}),
-        key=lambda query: value_of[query.id],
+        (q for q in benchmark.queries if there.get(q.id) not in {None, "no relevant documents"}),
+        key=lambda query: sign * value_of[query.id],
     )[:count]
-    chunks = chunked(result.benchmark, spec)
-    chunk_of = {chunk.id: chunk for chunk in chunks}
-    wanted = {query.id for query in worst}
-    rankings = {
-        ranking.query_id: whole(ranking, chunk_of)
-        for ranking in read_journal(provider.folder / "results.jsonl")
-        if ranking.query_id in wanted
-    }
-    relevance = relevance_of(result.benchmark, worst, chunks)
-    return [_explained(query, measure, value_of[query.id], rankings, relevance) for query in worst]
-
-
-def _explained(
-    query: Query,
-    measure: str,
-    value: float,
-    rankings: Mapping[str, Ranking],
-    relevance: Relevance,
-) -> WorstQuery:
-    ranking = rankings.get(query.id)
-    hits = ranking.hits if ranking else ()
-    judged = relevance.judge(query.id, hits)
-    grade_of = {hit.rank: hit.grade for hit in judged.ranking.hits}
-    return WorstQuery(
-        query,
-        measure,
-        value,
-        ranking.outcome if ranking else "missing",
-        ranking.error if ranking else "",
-        tuple(Returned(hit, grade_of.get(rank)) for rank, hit in enumerate(hits[:_SHOWN], start=1)),
-        len(hits),
-        tuple(_missed(query, judged, relevance)),
-        _answer(query) if judged.strategy == "token-fallback" else "",
-    )
-
-
-def _answer(query: Query) -> str:
-    given = (query.metadata.get(name) for name in ANSWER_FIELDS)
-    return next((str(value) for value in given if value), "")
-
-
-def _missed(query: Query, judged: Judged, relevance: Relevance) -> list[Missed]:
-    """What judgments want and nobody found; packs and words do not name what is missing."""
-    if judged.strategy != "qrels":
-        return []
-    joined = relevance.targets.join(query.id, judged.hits)
-    lost = [
-        Missed(" or ".join(name_of(member.anchor) for member in target.members), target.grade)
-        for target, credit in zip(relevance.targets.of(query.id), joined.credits, strict=True)
-        if credit is None and target.grade > 0
+    return [
+        WorstQuery(
+            query,
+            measure,
+            value_of[query.id],
+            answers[query.id],
+            tuple(_returned(benchmark, hit) for hit in answers[query.id].hits[:_SHOWN]),
+        )
+        for query in worst
     ]
-    return sorted(lost, key=lambda one: -one.grade)
+
+
+def _returned(benchmark: BenchmarkRecord, hit: HitRecord) -> Returned:
+    if hit.passage is None:
+        return Returned(hit, hit.id, "")
+    passage = benchmark.passages[hit.passage]
+    return Returned(hit, passage.name or hit.id, passage.text)
