@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from berryeval.measures.direction import smaller_is_better
 from berryeval.records import SECTION_SEPARATOR
 from berryeval.reports.html.text import Cut, cut, short
 from berryeval.reports.html.views.failures import values_by_query
+from berryeval.reports.html.views.standings import deciding_measure
+from berryeval.stats import direction_of
 
 if TYPE_CHECKING:
     from berryeval.records import Query
@@ -104,8 +105,8 @@ def queries_of(section: Section) -> QueryViews:
 
 def _most_telling(section: Section, limit: int) -> set[str]:
     """In turns: the next worst query of every system, the next on which they differ most."""
-    measure = section.measures[0] if section.measures else ""
-    sign = -1 if smaller_is_better(measure) else 1
+    measure = deciding_measure(section)
+    sign = -1 if direction_of(measure) == "down" else 1
     tables = [table for one in section.scored if (table := values_by_query(one, measure))]
     orders = [sorted(table, key=lambda query, of=table: sign * of[query]) for table in tables]  # type: ignore[misc]
     if len(tables) > 1:
@@ -136,7 +137,7 @@ def _highest_grade(section: Section) -> float:
 
 
 def _query(section: Section, number: int, query: Query, highest: float) -> QueryView:
-    measure = section.measures[0] if section.measures else ""
+    measure = deciding_measure(section)
     rankings = tuple(
         _ranking(system, place, query.id, values_by_query(system, measure), highest)
         for place, system in enumerate(section.systems)
