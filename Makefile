@@ -38,11 +38,11 @@ native-test: $(VENV)/.tools
 
 pytest: pytest-native pytest-python
 
-pytest-native pytest-python: pytest-%: $(VENV)/.tools $(VENV)/.installed
+pytest-native pytest-python: pytest-%: $(VENV)/.tools $(VENV)/.installed $(VENV)/.browser
 	BERRYEVAL_BACKEND=$* pytest -q -n auto $(pytest-$*)
 
 # What computes no score computes the same on either backend: once is enough.
-pytest-python: pytest-python := $(addprefix --ignore=tests/,chunkers benchmarks providers harness test_build.py)
+pytest-python: pytest-python := $(addprefix --ignore=tests/,chunkers benchmarks providers harness reports/test_html_browser.py test_build.py)
 
 bench: $(VENV)/.bench  ## measure, side by side with NumPy and the peers, as ratios
 	$(BIN)/python benchmarks/bench_arrays.py
@@ -55,6 +55,7 @@ docs: $(VENV)/.installed  ## write the pages that are made from the code
 	$(BIN)/python -m berryeval.measures.reference > docs/measures.md
 	$(BIN)/python -m berryeval.providers.reference > docs/providers.md
 	$(BIN)/python -m berryeval.pipeline.schema > docs/berryeval.schema.json
+	$(BIN)/python -m berryeval.reports.schema > docs/report.schema.json
 
 calibrate: $(VENV)/.tools $(VENV)/.installed  ## simulate on real scores how often tests and intervals err, and write docs/statistics.md
 	$(BIN)/python benchmarks/calibrate.py
@@ -87,6 +88,10 @@ $(VENV)/.installed: $(VENV)/.made $(MODULES) pyproject.toml src/berryeval/__init
 # After .installed, if both are to be made: two pips must not work in one environment at once.
 $(VENV)/.demo: $(VENV)/.made pyproject.toml | $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group demo
+	@touch $@
+
+$(VENV)/.browser: scripts/browser.sh | $(VENV)/.made
+	scripts/browser.sh
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml | $(VENV)/.installed

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from berryeval.gates import Verdict
     from berryeval.pipeline.folder import RunFolder
     from berryeval.pipeline.plan import Plan
+    from berryeval.pipeline.reporting import Exported
     from berryeval.pipeline.run import BenchmarkResult, ProviderResult
     from berryeval.scores import Scores
 
@@ -44,6 +45,7 @@ class View:
     verdicts: Sequence[Verdict] = ()
     by: str | None = None
     worst: Worst = field(default_factory=dict)
+    exported: Sequence[Exported] = ()
 
     def groups(self, result: BenchmarkResult) -> dict[str, str]:
         """The group of every query."""
@@ -60,6 +62,11 @@ class View:
             "plan": masked(asked.model_dump()),
             "passed": all(one.status != "fail" for one in self.verdicts),
             "verdicts": [one.to_json() for one in self.verdicts],
+            "files": [
+                {"format": one.format, "path": str(path)}
+                for one in self.exported
+                for path in one.paths
+            ],
             "benchmarks": [self._benchmark(result) for result in self.results],
         }
         print_json("eval", data)

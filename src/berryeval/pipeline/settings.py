@@ -30,7 +30,7 @@ __all__ = [
 
 CONFIG_NAME: Final = "berryeval.yaml"
 PATIENCE: Final = ("concurrency", "timeout", "batch")
-_LISTS: Final = ("benchmarks", "providers", "measures")
+_LISTS: Final = ("benchmarks", "providers", "measures", "export")
 _PAIRS: Final = ("filter",)
 # Every setting that a variable can give; values of a list have spaces or commas between.
 VARIABLES: Final = {
