@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -19,17 +20,24 @@ from berryeval.pipeline.gating import (
     read_limits,
     say_missed,
     verdicts_of,
+    with_baseline,
 )
+from berryeval.pipeline.inputs import load_benchmarks
+from berryeval.pipeline.reporting import export
 from berryeval.pipeline.resume import folder_for, resumed
 from berryeval.pipeline.run import failed_queries, failed_runs, run_plan
 from berryeval.pipeline.settings import PATIENCE, planned, read_pairs
+from berryeval.reports import Report
 
 if TYPE_CHECKING:
     from berryeval.gates import Verdict
     from berryeval.pipeline.folder import RunFolder
     from berryeval.pipeline.plan import Plan
+    from berryeval.pipeline.reporting import Exported
     from berryeval.pipeline.run import BenchmarkResult
 
+log = logging.getLogger("berryeval")
+_FREE: Final = ("thresholds", "export")  # may change when a run goes on
 _FLAGS: Final = {"measures": "metrics", "thresholds": "fail-below"}
 
 
@@ -44,16 +52,13 @@ class Asked:
     retry_errors: bool = False
     baseline: str | None = None
     max_drop: tuple[str, ...] = ()
-    strict: bool = False
 
     def planned(self) -> tuple[Plan, RunFolder]:
         """The plan with its gate, and the folder it goes to."""
         plan, folder = self._planned()
         drops = read_limits(self.max_drop, "--max-drop", "nDCG@10=0.01")
         gate = gate_with(plan.gate, {}, drops)
-        if self.baseline:
-            gate = gate.model_copy(update={"baseline": self.baseline})
-        return plan.model_copy(update={"gate": gate}), folder
+        return plan.model_copy(update={"gate": with_baseline(gate, self.baseline)}), folder
 
     def _planned(self) -> tuple[Plan, RunFolder]:
         settings = self._read()
@@ -64,22 +69,19 @@ class Asked:
             plan = planned(settings, self.config)
             return plan, folder_for(plan, self.output)
         fixed = [name for name, value in settings.items() if value and name not in PATIENCE]
-        given = [*fixed, *(["output"] if self.output else [])]
-        if given and given != ["thresholds"]:
-            flag = next(_FLAGS.get(name, name) for name in given if name != "thresholds")
+        given = [name for name in fixed if name not in _FREE] + ["output"] * bool(self.output)
+        if given:
+            flag = _FLAGS.get(given[0], given[0])
             msg = f"--resume takes the plan from its folder; leave out --{flag}"
             raise ConfigurationError(msg)
-        plan, folder = resumed(
-            self.resume, {name: settings[name] for name in PATIENCE}, self.config
-        )
-        return plan.model_copy(
-            update={"thresholds": settings["thresholds"] or plan.thresholds}
-        ), folder
+        changes = {name: settings[name] for name in (*PATIENCE, *_FREE)}
+        return resumed(self.resume, changes, self.config)
 
     def _read(self) -> dict[str, Any]:
         """The settings with lists of words made into what they mean."""
         given = dict(self.settings)
-        given["measures"] = split_names(given.get("measures") or [])
+        for name in ("measures", "export"):
+            given[name] = split_names(given.get(name) or [])
         given["filter"] = read_pairs(given.get("filter") or [], "--filter")
         given["thresholds"] = read_limits(
             given.get("thresholds") or [], "--fail-below", "recall@10=0.80"
@@ -89,11 +91,12 @@ class Asked:
 
 @dataclass(frozen=True)
 class Shown:
-    """What the command line wants to see."""
+    """What the command line wants to see, and whether what cannot be decided fails."""
 
     by: str | None = None
     worst: int | None = None
     baseline_doc: str | None = None
+    strict: bool = False
     json: bool = False
     quiet: bool = False
     verbose: bool = False
@@ -106,23 +109,31 @@ def run_eval(asked: Asked, shown: Shown) -> int:
         msg = f"--where-it-fails must be 1 or more, found {shown.worst}"
         raise ConfigurationError(msg)
     plan, folder = asked.planned()
-    check_gate(plan.whole_gate, plan.labels)
+    gate = plan.whole_gate
     screen = error_screen()
     with log_lines(screen, level):
+        benchmarks = load_benchmarks(plan)
+        baseline = check_gate(gate, plan, benchmarks)
         try:
             with progress_on(screen, hidden=shown.quiet) as listener:
-                results = run_plan(plan, folder, retry_errors=asked.retry_errors, listener=listener)
+                results = run_plan(
+                    plan,
+                    folder,
+                    retry_errors=asked.retry_errors,
+                    listener=listener,
+                    loaded=benchmarks,
+                )
         except KeyboardInterrupt:
             if not folder.manifest_file.exists():
                 raise
             _say(f"interrupted; to go on: berryeval eval --resume {folder.path}")
             return EXIT_INTERRUPTED
-        found = verdicts_of(plan.whole_gate, results[0].run) if results[0].run else []
+        found = verdicts_of(gate, results[0].run, baseline) if results[0].run else []
         _show(plan, folder, results, shown, found)
         say_missed(found)
     if failed_runs(results) or failed_queries(results):
         return EXIT_RUN_FAILED
-    return EXIT_PASSED if passed(found, strict=asked.strict) else EXIT_FAILED
+    return EXIT_PASSED if passed(found, strict=shown.strict) else EXIT_FAILED
 
 
 def _show(
@@ -139,6 +150,8 @@ def _show(
         found,
         by=shown.by,
         worst=worst_of(results, shown.worst) if shown.worst else {},
+        exported=_exported(plan, folder, results, found),
+        strict=shown.strict,
     )
     if shown.json:
         view.print_json()
@@ -153,6 +166,22 @@ def _show(
         if not shown.json and not shown.quiet:
             print(f"baseline written to {shown.baseline_doc}")
     sys.stdout.flush()
+
+
+def _exported(
+    plan: Plan, folder: RunFolder, results: list[BenchmarkResult], found: list[Verdict]
+) -> list[Exported]:
+    """Write what the plan wants besides; what fails is a warning, for the run itself is safe."""
+    record = results[0].run if plan.export else None
+    if record is None:
+        return []
+    report = Report.of([record], verdicts=found)
+    done = export(report, plan.export, folder.path)
+    for one in done:
+        if one.problem:
+            again = f"berryeval report {folder.path} --format {one.format}"
+            log.warning("%s was not written: %s; again: %s", one.format, one.problem, again)
+    return done
 
 
 def _say(text: str) -> None:

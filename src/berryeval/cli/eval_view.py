@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from berryeval.cli.output import print_json
 from berryeval.errors import ConfigurationError
 from berryeval.pipeline.folder import config_hash
+from berryeval.pipeline.gating import passed
 from berryeval.pipeline.redaction import masked
 from berryeval.pipeline.run import property_of
 from berryeval.pipeline.worst import WorstQuery, worst_queries
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from berryeval.gates import Verdict
     from berryeval.pipeline.folder import RunFolder
     from berryeval.pipeline.plan import Plan
+    from berryeval.pipeline.reporting import Exported
     from berryeval.pipeline.run import BenchmarkResult, ProviderResult
     from berryeval.scores import Scores
 
@@ -45,6 +47,8 @@ class View:
     verdicts: Sequence[Verdict] = ()
     by: str | None = None
     worst: Worst = field(default_factory=dict)
+    exported: Sequence[Exported] = ()
+    strict: bool = False
 
     def __post_init__(self) -> None:
         """Refuse groups that no query is in, before anything is shown."""
@@ -68,8 +72,13 @@ class View:
             "folder": str(self.folder.path),
             "config_hash": config_hash(self.plan),
             "plan": masked(self.plan.model_dump()),
-            "passed": all(one.status != "fail" for one in self.verdicts),
+            "passed": passed(self.verdicts, strict=self.strict),
             "verdicts": [one.to_json() for one in self.verdicts],
+            "files": [
+                {"format": one.format, "path": str(path)}
+                for one in self.exported
+                for path in one.paths
+            ],
             "benchmarks": [self._benchmark(result) for result in self.results],
         }
         print_json("eval", data)
