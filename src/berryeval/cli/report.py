@@ -67,8 +67,8 @@ def report(
 
 def _formats(given: list[str], output: str | None) -> list[str]:
     """The formats to write, all of them known, and no two for one place."""
-    from berryeval.cli.score import split_names
     from berryeval.errors import ConfigurationError
+    from berryeval.measures.listing import split_names
     from berryeval.reports.table import EXPORTERS, format_of
     from berryeval.reports.write import is_folder
 
