@@ -152,6 +152,8 @@ def test_nan_is_an_error_that_names_the_query() -> None:
         (SYSTEMS, {"baseline": "on"}, ConfigurationError, "'on', .* did you mean one?"),
         (SYSTEMS, {"test": "anova"}, ConfigurationError, "unknown test 'anova'"),
         (SYSTEMS, {"correction": "x"}, ConfigurationError, "unknown correction 'x'"),
+        (SYSTEMS, {"correction": "tuky"}, ConfigurationError, "did you mean tukey"),
+        (SYSTEMS, {"seed": 1.5}, TypeError, "integer"),
         (SYSTEMS, {"interval": "x"}, ConfigurationError, "unknown interval 'x'"),
         (SYSTEMS, {"level": 95}, ValueError, "level must lie between 0 and 1"),
         (SYSTEMS, {"samples": 0}, ValueError, "samples must be at least 1"),
@@ -273,6 +275,20 @@ def test_sentences() -> None:
     assert "with these queries a difference of 4e-05 would be shown four times in five" in (
         nothing.sentence
     )
+
+
+def test_a_test_of_your_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is registered by name, gets the values, and takes part in the correction."""
+    monkeypatch.setattr(stats.TESTS, "_homes", dict(stats.TESTS._homes))
+
+    @stats.TESTS.register("coin")
+    def coin(pair: stats.Pair, seed: int, samples: int) -> stats.TestResult:
+        return stats.TestResult(0.01 if pair.mean > 0.02 else 0.5, float(seed), f"{samples} coins")
+
+    found = compare(SYSTEMS, baseline="one", test="coin", seed=4, samples=7)
+    assert [(row.p, row.p_corrected, row.test) for row in found.rows] == [
+        (0.01, 0.02, "7 coins"), (0.5, 0.5, "7 coins"),
+    ]  # fmt: skip
 
 
 def test_a_row_that_is_not_there() -> None:
