@@ -105,8 +105,8 @@ def _checked(options: Options) -> Options:
     check_method(options.interval)
     check_level(options.level)
     check_count("samples", options.samples)
-    numbers = {"seed": index(options.seed), "samples": index(options.samples)}
-    return replace(options, test=test, correction=correction, **numbers)
+    seed, samples = index(options.seed), index(options.samples)
+    return replace(options, test=test, correction=correction, seed=seed, samples=samples)
 
 
 def _by_group(
