@@ -230,6 +230,23 @@ def test_a_group_that_one_system_lacks() -> None:
     assert found.groups["x"].row("AP").n == 2
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_the_unit_is_no_matter(scale: float) -> None:
+    """Values near the ends of what a float holds: the same p and effects, a scaled interval."""
+    plain = compare(SYSTEMS, interval="bca").rows[0]
+    scaled = {name: table(name, scale * row) for name, row in {"one": A, "two": B}.items()}
+    row = compare({**scaled, "three": table("three", scale * C)}, interval="bca").rows[0]
+    assert (row.p, row.p_corrected, row.wins) == (plain.p, plain.p_corrected, plain.wins)
+    assert row.effect is not None
+    assert plain.effect is not None
+    assert row.effect.g == pytest.approx(plain.effect.g)
+    assert row.interval is not None
+    assert [end / scale for end in row.interval] == pytest.approx(list(plain.interval or ()))
+    by_t = difference_interval(scale * A, scale * B)
+    assert by_t is not None
+    assert [end / scale for end in by_t] == pytest.approx(list(difference_interval(A, B) or ()))
+
+
 def test_json_and_back() -> None:
     """Everything, groups too, in full precision; something else is an error."""
     groups: dict[str, str | None] = {"q000": "single"}
