@@ -180,8 +180,8 @@ def write_section(rows: Sequence[Sequence[str]], concurrency: int) -> None:
         f"{HEADING}, {concurrency} at once",
         "",
         f"Each row is a process of its own; {WORDS}.",
-        f"The load was {os.getloadavg()[0]:.0f} on {os.cpu_count()} processors; where it is more than",
-        "there are processors, `work` is what to read.",
+        f"The load was {os.getloadavg()[0]:.0f} on {os.cpu_count()} processors; where it is",
+        "more than there are processors, `work` is what to read.",
     ]
     lines += ["", f"| {' | '.join(COLUMNS)} |"]
     lines += ["| --- | --- | --- | --- | --- | --- | --- | --- |"]
