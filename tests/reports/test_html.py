@@ -128,10 +128,10 @@ def test_headings_go_down_step_by_step() -> None:
 
 
 def test_every_chart_has_words() -> None:
-    """Each drawing has a text that says what it shows; and all seven kinds are there."""
+    """Each drawing has a text that says what it shows; and all eight are there."""
     page = page_of(run_record())
     drawings = [attributes for tag, attributes in page.elements if tag == "svg"]
-    assert len(drawings) == 7
+    assert len(drawings) == 8
     for attributes in drawings:
         assert attributes["role"] == "img"
         assert len(attributes["aria-label"]) > 60

@@ -89,6 +89,8 @@ class QueryViews:
 
 def queries_of(section: Section) -> QueryViews:
     """All queries; of very many those that are worst for a system or on which systems differ."""
+    if not any(system.record.answers for system in section.systems):
+        return QueryViews((), 0)
     lines = len(section.queries) * sum(
         min(HITS, max((len(one.hits) for one in system.record.answers), default=0))
         for system in section.systems

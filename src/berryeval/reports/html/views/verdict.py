@@ -37,7 +37,7 @@ class Finding:
 def finding_of(standings: Standings, contrasts: Sequence[Contrast]) -> Finding:
     """The verdict on a section."""
     if not standings.rows:
-        return Finding("none", "", "No provider has scores.", ("Why is said below, for each.",))
+        return Finding("none", "", "No provider has scores.", ("The reasons are below.",))
     top, measure = standings.rows[0], standings.measures[0]
     reached = _reached(top, measure)
     if not contrasts and len(standings.rows) > 1:
