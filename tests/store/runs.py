@@ -19,7 +19,7 @@ from berryeval.results import (
     ProviderRecord,
     RunRecord,
 )
-from berryeval.scores import Scores
+from berryeval.scores import Outcome, Scores
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,12 +27,13 @@ ROOT = Path(__file__).parents[2]
 def scores_of(values: list[list[float]], measures: tuple[str, ...], name: str = "bm25") -> Scores:
     """A table with these values, a row per measure."""
     count = len(values[0])
+    answered: Outcome = "ok"
     return Scores(
         measures=measures,
         queries=tuple(f"q{n:04}" for n in range(count)),
         values=np.array(values, dtype=np.float64),
         aggregates=("mean",) * len(measures),
-        outcomes=("ok",) * count,
+        outcomes=(answered,) * count,
         counts=np.array([[3, 2, 1, 1]] * count, dtype=np.int64),
         run_name=name,
     )

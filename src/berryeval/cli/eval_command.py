@@ -12,6 +12,7 @@ from berryeval.cli.logs import error_screen, log_level, log_lines
 from berryeval.cli.progress import progress_on
 from berryeval.cli.score import split_names
 from berryeval.errors import ConfigurationError
+from berryeval.pipeline.remember import remember, store_place
 from berryeval.pipeline.resume import folder_for, resumed
 from berryeval.pipeline.run import failed_queries, failed_runs, run_plan
 from berryeval.pipeline.settings import PATIENCE, planned, read_pairs
@@ -34,6 +35,7 @@ class Asked:
     output: str | None = None
     resume: str | None = None
     retry_errors: bool = False
+    store: str | None = None
 
     def planned(self) -> tuple[Plan, RunFolder]:
         """The plan, and the folder it goes to."""
@@ -85,6 +87,7 @@ def run_eval(asked: Asked, shown: Shown) -> int:
         msg = f"--where-it-fails must be 1 or more, found {shown.worst}"
         raise ConfigurationError(msg)
     plan, folder = asked.planned()
+    place = store_place(asked.store, asked.config)
     screen = error_screen()
     with log_lines(screen, level):
         try:
@@ -95,6 +98,8 @@ def run_eval(asked: Asked, shown: Shown) -> int:
                 raise
             _say(f"interrupted; to go on: berryeval eval --resume {folder.path}")
             return EXIT_INTERRUPTED
+        if results[0].run is not None:
+            remember(results[0].run, place, folder.path)
         return _show(plan, folder, results, shown)
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from berryeval.pipeline.run import ProviderResult
+    from berryeval.results import ProviderRecord
     from berryeval.scores import Scores
 
 __all__ = ["quality_tables", "speed_table"]
@@ -27,7 +28,7 @@ def quality_tables(
     rows: Mapping[str, Scores | None],
     measures: Sequence[str],
     width: int,
-    providers: Sequence[ProviderResult] = (),
+    providers: Sequence[ProviderResult | ProviderRecord] = (),
 ) -> list[Table]:
     """Providers as rows, measures as columns, each value with its interval.
 
@@ -51,7 +52,7 @@ def quality_tables(
     return tables
 
 
-def speed_table(providers: Sequence[ProviderResult]) -> Table:
+def speed_table(providers: Sequence[ProviderResult | ProviderRecord]) -> Table:
     """How long answers took, and what became of the queries."""
     table = _empty()
     for title in (*(f"{name} ms" for name in _SPEED),):
@@ -71,7 +72,7 @@ def _empty() -> Table:
 def _table(
     rows: Mapping[str, Scores | None],
     measures: Sequence[str],
-    providers: Sequence[ProviderResult],
+    providers: Sequence[ProviderResult | ProviderRecord],
     *,
     stacked: bool,
 ) -> Table:
@@ -110,13 +111,13 @@ def _cell(scores: Scores | None, measure: str, best: float | None, *, stacked: b
     return text
 
 
-def _times(one: ProviderResult) -> list[str]:
+def _times(one: ProviderResult | ProviderRecord) -> list[str]:
     if one.latency is None:
         return [NOTHING] * len(_SPEED)
     return [f"{getattr(one.latency, name) * 1000:.1f}" for name in _SPEED]
 
 
-def _outcomes(one: ProviderResult) -> str:
+def _outcomes(one: ProviderResult | ProviderRecord) -> str:
     if one.scores is None:
         return "failed"
     return ", ".join(f"{count} {name}" for name, count in sorted(one.outcomes.items(), key=_rank))

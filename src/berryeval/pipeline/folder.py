@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from berryeval.pipeline.plan import Plan, ProviderSpec
     from berryeval.results import BenchmarkRecord
 
-__all__ = ["RunFolder", "config_hash"]
+__all__ = ["RunFolder", "config_hash", "file_name"]
 
 SCHEMA_VERSION: Final = 1
 _LONGEST: Final = 200  # bytes; file systems take 255
@@ -55,7 +55,7 @@ class RunFolder:
 
     def part(self, benchmark: str, spec: ProviderSpec) -> Path:
         """Where the results of one provider on one benchmark are."""
-        return self.path / _file_name(benchmark) / _file_name(spec.label)
+        return self.path / file_name(benchmark) / file_name(spec.label)
 
     @property
     def manifest_file(self) -> Path:
@@ -177,7 +177,7 @@ def read_json_object(path: PathLike) -> dict[str, Any]:
     return data
 
 
-def _file_name(label: str) -> str:
+def file_name(label: str) -> str:
     """A label as a name that every file system takes."""
     name = _UNSAFE.sub("-", label).strip("-.").replace(":", "-") or "unnamed"
     if len(name.encode()) > _LONGEST:

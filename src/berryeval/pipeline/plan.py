@@ -113,6 +113,13 @@ class Plan(_Part):
     thresholds: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(
         {}, description="the least value of a measure; a provider below it fails the run"
     )
+    # Where a run is remembered is no part of what it is: it is left out of hashes and folders.
+    store: str | None = Field(
+        None,
+        exclude=True,
+        repr=False,
+        description="where runs are remembered: a path, postgresql://..., or none",
+    )
 
     @field_validator("measures", "thresholds")
     @classmethod

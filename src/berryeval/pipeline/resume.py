@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from berryeval.io.files import PathLike
 
-__all__ = ["RUNS", "folder_for", "resumed"]
+__all__ = ["RUNS", "folder_for", "new_name", "resumed"]
 
 RUNS: Final = Path(".berryeval") / "runs"
 
@@ -38,17 +38,23 @@ def folder_for(plan: Plan, output: PathLike | None) -> RunFolder:
     return folder
 
 
-def _new_folder(plan: Plan) -> Path:
+def new_name(plan: Plan) -> str:
+    """The name of a run that is started now: the time and the benchmark."""
     first, *more = (
         one.source if isinstance(one, BenchmarkSpec) else one for one in plan.benchmarks
     )
     label = Path(first).stem + (f"+{len(more)}" if more else "")
     stamp = datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")
-    path = RUNS / f"{stamp}-{label}"
+    return f"{stamp}-{label}"
+
+
+def _new_folder(plan: Plan) -> Path:
+    name = new_name(plan)
+    path = RUNS / name
     number = 1
     while path.exists():
         number += 1
-        path = RUNS / f"{stamp}-{label}-{number}"
+        path = RUNS / f"{name}-{number}"
     return path
 
 

@@ -26,7 +26,7 @@ _PAIRS: Final = ("filter",)
 # Every setting that a variable can give; values of a list have spaces between them.
 VARIABLES: Final = {
     f"BERRYEVAL_{name.upper()}": name
-    for name in (*_LISTS, "k", "limit", *_PAIRS, "seed", *PATIENCE)
+    for name in (*_LISTS, "k", "limit", *_PAIRS, "seed", "store", *PATIENCE)
 }
 
 

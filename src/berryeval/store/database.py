@@ -115,22 +115,24 @@ class Database:
 
 def _check_file(place: Place, *, make: bool) -> None:
     file = place.file
-    if file is None or file.is_file():
+    if file is None:
         return
-    if file.exists():
-        msg = f"the store {place.shown}: expected a file, found a folder"
-        raise DataError(msg)
-    if not make:
-        msg = (
-            f"there is no store at {place.shown} yet; berryeval eval makes it, or "
-            "berryeval results import FOLDER"
-        )
-        raise DataError(msg)
     try:
+        if file.is_file():
+            return
+        if file.exists():
+            msg = f"the store {place.shown}: expected a file, found a folder"
+            raise DataError(msg)
+        if not make:
+            msg = (
+                f"there is no store at {place.shown} yet; berryeval eval makes it, or "
+                "berryeval results import FOLDER"
+            )
+            raise DataError(msg)
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         problem = error.strerror or error
-        msg = f"the store {place.shown} cannot be made: {file.parent} cannot be made ({problem})"
+        msg = f"the store {place.shown} cannot be made in {file.parent} ({problem})"
         raise DataError(msg) from None
 
 
