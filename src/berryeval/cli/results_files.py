@@ -33,6 +33,7 @@ def export(
         since: With --all: only runs from then on.
         store: Where runs are remembered, if not .berryeval/results.db.
     """
+    from berryeval.benchmarks.checks.words import counted
     from berryeval.errors import ConfigurationError
     from berryeval.pipeline.find_run import find_record
     from berryeval.pipeline.folder import write_text_file
@@ -46,7 +47,7 @@ def export(
         with opened_store(store_place(store)) as opened:
             filters = read_filters(benchmark, None, since)
             count = sum(1 for _ in export_all(opened, Path(all), filters))
-        print(f"{count} runs written to {all}")
+        print(f"{counted(count, 'run')} written to {all}")
         return
     text = find_record(run or "", store).dumps()
     if output is None:

@@ -31,6 +31,7 @@ def prune(
         yes: Do not ask.
         store: Where runs are remembered, if not .berryeval/results.db.
     """
+    from berryeval.benchmarks.checks.words import counted
     from berryeval.pipeline.remember import opened_store, store_place
     from berryeval.pipeline.transfer import to_prune
     from berryeval.store.times import read_age
@@ -42,12 +43,12 @@ def prune(
             print("no run is to go")
             return
         more = f"\n  ... and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-        print(f"{len(names)} runs of {opened.shown}:")
+        print(f"{counted(len(names), 'run')} of {opened.shown}:")
         print("\n".join(f"  {name}" for name in names[:SHOWN]) + more, flush=True)
         if dry_run:
             print("dry run: nothing was deleted")
         elif yes or _agreed():
-            print(f"{opened.delete(names)} runs deleted")
+            print(f"{counted(opened.delete(names), 'run')} deleted")
         else:
             print("nothing was deleted")
 

@@ -77,21 +77,26 @@ def trend(
 
 
 def _refuse_measure(store: Store, measure: str) -> None:
+    """Say so if no run has this measure at all, and how one gets it."""
     from berryeval.errors import MeasureError
+    from berryeval.measures import parse_measure
     from berryeval.registry import nearest
-    from berryeval.store.store import canonical
 
     names = store.measures()
-    if names and canonical(measure) not in names:
-        near = nearest(canonical(measure), names) or names
-        msg = (
-            f"no run in the store {store.shown} has {measure!r}; there are {', '.join(near)}; "
-            f"berryeval score-run RUN -m {measure} --save adds it to a run"
-        )
+    try:
+        known = str(parse_measure(measure))
+        hint = f"berryeval score-run RUN -m {measure} --save adds it to a run"
+    except MeasureError:
+        known = measure
+        hint = f"there are {', '.join(nearest(measure, names) or names)}"
+    if names and known not in names:
+        msg = f"no run in the store {store.shown} has {measure!r}; {hint}"
         raise MeasureError(msg)
 
 
 def _print_line(screen: Console, line: TrendLine) -> None:
+    from berryeval.benchmarks.checks.words import counted
+
     screen.print(f"{line.provider} on {line.benchmark}: {line.measure}", style="bold")
     screen.print(f"  {sparkline(line, _marks())}")
     values = line.values
@@ -99,8 +104,8 @@ def _print_line(screen: Console, line: TrendLine) -> None:
     interval = "" if last.value.low is None else f" ({last.value.low:.3f}-{last.value.high:.3f})"
     change = "" if line.change is None else f", {line.change:+.4f} against the run before"
     screen.print(
-        f"  {len(values)} runs, lowest {min(values):.4f}, highest {max(values):.4f}, "
-        f"last {values[-1]:.4f}{interval}{change}"
+        f"  {counted(len(values), 'run')}, lowest {min(values):.4f}, "
+        f"highest {max(values):.4f}, last {values[-1]:.4f}{interval}{change}"
     )
     for place, why in line.breaks.items():
         point = line.points[place]
