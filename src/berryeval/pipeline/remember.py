@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.json_record import found
-from berryeval.pipeline.config_file import ConfigFile
-from berryeval.pipeline.redaction import Secrets
-from berryeval.pipeline.settings import config_path
+from berryeval.pipeline.config_file import ConfigFile, config_path
+from berryeval.pipeline.redaction import Secrets, masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +60,7 @@ def _configured(config: PathLike | None) -> str:
     value: Any = file.data.get("store") or ""
     if not isinstance(value, str):
         where = file.where(("store",))
-        msg = f"{where}: store: expected a path, a URL or none, found {found(value)}"
+        msg = f"{where}: store: expected a path, a URL or none, found {found(masked(value))}"
         raise ConfigurationError(msg)
     free = "://" in value or "${" in value or value.lower() == NO_STORE
     return value if free or not value else str(path.parent / value)

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.pipeline.config_file import ConfigFile, check_model
-from berryeval.pipeline.folder import RunFolder
+from berryeval.pipeline.config_file import ConfigFile, check_model, config_path
+from berryeval.pipeline.folder import RunFolder, file_name
 from berryeval.pipeline.plan import BenchmarkSpec, Plan, ProviderSpec
 from berryeval.pipeline.redaction import MASK, masked
-from berryeval.pipeline.settings import config_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +44,7 @@ def new_name(plan: Plan) -> str:
     )
     label = Path(first).stem + (f"+{len(more)}" if more else "")
     stamp = datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")
-    return f"{stamp}-{label}"
+    return file_name(f"{stamp}-{label}")
 
 
 def _new_folder(plan: Plan) -> Path:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.benchmarks import bundled_benchmarks
 from berryeval.errors import ConfigurationError
-from berryeval.pipeline.config_file import ConfigFile, check_model
+from berryeval.pipeline.config_file import CONFIG_NAME, ConfigFile, check_model, config_path
 from berryeval.pipeline.plan import Plan
 
 if TYPE_CHECKING:
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from berryeval.io.files import PathLike
     from berryeval.pipeline.config_file import Path as Place
 
-__all__ = ["CONFIG_NAME", "VARIABLES", "config_path", "planned", "read_pairs"]
+__all__ = ["VARIABLES", "planned", "read_pairs"]
 
-CONFIG_NAME: Final = "berryeval.yaml"
 PATIENCE: Final = ("concurrency", "timeout")
 _LISTS: Final = ("benchmarks", "providers", "measures")
 _PAIRS: Final = ("filter",)
@@ -28,14 +27,6 @@ VARIABLES: Final = {
     f"BERRYEVAL_{name.upper()}": name
     for name in (*_LISTS, "k", "limit", *_PAIRS, "seed", "store", *PATIENCE)
 }
-
-
-def config_path(given: PathLike | None) -> Path | None:
-    """The configuration file: the given one, `BERRYEVAL_CONFIG`, or the one that lies here."""
-    named = given or os.environ.get("BERRYEVAL_CONFIG")
-    if named:
-        return Path(named)
-    return Path(CONFIG_NAME) if Path(CONFIG_NAME).exists() else None
 
 
 def planned(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:

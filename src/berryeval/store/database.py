@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import create_engine, event, text
@@ -80,10 +80,10 @@ class Database:
             yield connection
 
     def tidy(self) -> None:
-        """Give the room of what was deleted back to the file system."""
+        """Give the room of what was deleted back to the file system, if it can be done now."""
         if self.place.file is None:
             return  # the server does so by itself
-        with self._said("written"), self._engine.connect() as connection:
+        with suppress(SQLAlchemyError, sqlite3.Error), self._engine.connect() as connection:
             raw = connection.connection.driver_connection
             if isinstance(raw, sqlite3.Connection):
                 raw.execute("VACUUM")
