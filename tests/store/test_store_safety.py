@@ -255,3 +255,18 @@ def test_passwords_are_never_shown(server: str) -> None:
             pass
         assert "hunter2" not in str(caught.value)
         assert "***" in str(caught.value)
+
+
+def test_a_missing_driver_is_said_with_the_line_to_type() -> None:
+    """SQLite needs none."""
+    out = ended(
+        program(
+            "sys.modules['psycopg'] = None",
+            "from berryeval.errors import MissingDependencyError",
+            "try:",
+            "    with open_store('postgresql://me:hunter2@host/x'): pass",
+            "except MissingDependencyError as error:",
+            "    print(error)",
+        )
+    )
+    assert out == "a store in PostgreSQL needs psycopg: pip install 'berryeval[postgres]'\n"
