@@ -54,6 +54,7 @@ docs: $(VENV)/.installed  ## write the pages that are made from the code
 	$(BIN)/python -m berryeval.measures.reference > docs/measures.md
 	$(BIN)/python -m berryeval.providers.reference > docs/providers.md
 	$(BIN)/python -m berryeval.pipeline.schema > docs/berryeval.schema.json
+	$(BIN)/python -m berryeval.reports.schema > docs/report.schema.json
 
 baseline: $(VENV)/.demo $(VENV)/.installed  ## measure the bundled providers again, and write docs/baseline.md
 	$(BIN)/berryeval eval --benchmarks technical-docs spring-boot --providers bm25 dense hybrid \

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.cli.eval_world import GOLDEN, berryeval, data_of, printed, write_drinks
+from tests.conftest import OURS
 
 DRINKS = ("eval", "--benchmarks", "drinks", "--output", "run")
 BM25 = (*DRINKS, "--providers", "bm25")
@@ -23,7 +24,7 @@ TWO = (*DRINKS, "--providers", "bm25", "bm25:fixed-5", "--metrics", "nDCG@10,P@1
 def _in_a_folder_with_drinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in list(os.environ):
-        if name.startswith("BERRYEVAL_") and name != "BERRYEVAL_BACKEND":
+        if name.startswith("BERRYEVAL_") and name not in {"BERRYEVAL_BACKEND", *OURS}:
             monkeypatch.delenv(name)
     write_drinks(tmp_path)
 

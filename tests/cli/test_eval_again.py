@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.eval_world import GOLDEN, berryeval, data_of, without_times, write_drinks
+from tests.conftest import OURS
 
 CONFIG = """\
 benchmarks: [drinks]
@@ -50,7 +51,7 @@ sys.exit(run(build_app(), sys.argv[1:]))
 def _in_a_folder_with_drinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in list(os.environ):
-        if name.startswith("BERRYEVAL_") and name != "BERRYEVAL_BACKEND":
+        if name.startswith("BERRYEVAL_") and name not in {"BERRYEVAL_BACKEND", *OURS}:
             monkeypatch.delenv(name)
     write_drinks(tmp_path)
 

@@ -39,6 +39,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
     baseline: str | None = None,
     max_drop: Several = None,
     strict: Flag = False,
+    export: Several = None,
     baseline_doc: str | None = None,
     json: Flag = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
@@ -70,6 +71,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         baseline: What drops are measured against: a file of `berryeval baseline set`, or a run.
         max_drop: Exit with 1 if a measure fell for real: --max-drop nDCG@10=0.01.
         strict: Exit with 1 where a rule cannot be decided.
+        export: What to write besides (csv html): --export csv markdown junit, --export none.
         baseline_doc: Write the measured baseline to this Markdown file.
         json: Print JSON, in full precision.
         quiet: Print nothing but the table and errors.
@@ -81,7 +83,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         settings={
             "benchmarks": benchmarks, "providers": providers, "measures": metrics, "k": k,
             "limit": limit, "filter": filter, "seed": seed, "thresholds": fail_below,
-            "concurrency": concurrency, "timeout": timeout,
+            "concurrency": concurrency, "timeout": timeout, "export": export,
         },
         config=config,
         output=output,

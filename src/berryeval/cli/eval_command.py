@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -20,16 +21,21 @@ from berryeval.pipeline.gating import (
     say_missed,
     verdicts_of,
 )
+from berryeval.pipeline.reporting import export
 from berryeval.pipeline.resume import folder_for, resumed
 from berryeval.pipeline.run import failed_queries, failed_runs, run_plan
 from berryeval.pipeline.settings import PATIENCE, planned, read_pairs
+from berryeval.reports import Report
 
 if TYPE_CHECKING:
     from berryeval.gates import Verdict
     from berryeval.pipeline.folder import RunFolder
     from berryeval.pipeline.plan import Plan
+    from berryeval.pipeline.reporting import Exported
     from berryeval.pipeline.run import BenchmarkResult
 
+log = logging.getLogger("berryeval")
+_FREE: Final = ("thresholds", "export")  # may change when a run goes on
 _FLAGS: Final = {"measures": "metrics", "thresholds": "fail-below"}
 
 
@@ -64,22 +70,19 @@ class Asked:
             plan = planned(settings, self.config)
             return plan, folder_for(plan, self.output)
         fixed = [name for name, value in settings.items() if value and name not in PATIENCE]
-        given = [*fixed, *(["output"] if self.output else [])]
-        if given and given != ["thresholds"]:
-            flag = next(_FLAGS.get(name, name) for name in given if name != "thresholds")
+        given = [name for name in fixed if name not in _FREE] + ["output"] * bool(self.output)
+        if given:
+            flag = _FLAGS.get(given[0], given[0])
             msg = f"--resume takes the plan from its folder; leave out --{flag}"
             raise ConfigurationError(msg)
-        plan, folder = resumed(
-            self.resume, {name: settings[name] for name in PATIENCE}, self.config
-        )
-        return plan.model_copy(
-            update={"thresholds": settings["thresholds"] or plan.thresholds}
-        ), folder
+        changes = {name: settings[name] for name in (*PATIENCE, *_FREE)}
+        return resumed(self.resume, changes, self.config)
 
     def _read(self) -> dict[str, Any]:
         """The settings with lists of words made into what they mean."""
         given = dict(self.settings)
-        given["measures"] = split_names(given.get("measures") or [])
+        for name in ("measures", "export"):
+            given[name] = split_names(given.get(name) or [])
         given["filter"] = read_pairs(given.get("filter") or [], "--filter")
         given["thresholds"] = read_limits(
             given.get("thresholds") or [], "--fail-below", "recall@10=0.80"
@@ -139,6 +142,7 @@ def _show(
         found,
         by=shown.by,
         worst=worst_of(results, shown.worst) if shown.worst else {},
+        exported=_exported(plan, folder, results, found),
     )
     if shown.json:
         view.print_json()
@@ -153,6 +157,22 @@ def _show(
         if not shown.json and not shown.quiet:
             print(f"baseline written to {shown.baseline_doc}")
     sys.stdout.flush()
+
+
+def _exported(
+    plan: Plan, folder: RunFolder, results: list[BenchmarkResult], found: list[Verdict]
+) -> list[Exported]:
+    """Write what the plan wants besides; what fails is a warning, for the run itself is safe."""
+    record = results[0].run if plan.export else None
+    if record is None:
+        return []
+    report = Report.of([record], verdicts=found)
+    done = export(report, plan.export, folder.path)
+    for one in done:
+        if one.problem:
+            again = f"berryeval report {folder.path} --format {one.format}"
+            log.warning("%s was not written: %s; again: %s", one.format, one.problem, again)
+    return done
 
 
 def _say(text: str) -> None:

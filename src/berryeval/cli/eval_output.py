@@ -135,8 +135,12 @@ def _print_places(screen: Console, view: View) -> None:
     screen.print(f"results: {view.folder.path}", style="bold")
     for what in (
         "manifest.json: what was asked, hashes, versions",
+        "run.json: everything that reports are made of",
         "BENCHMARK/PROVIDER/scores.json: every query's scores, in full precision",
         "BENCHMARK/PROVIDER/run.trec: the rankings, for other tools",
         "BENCHMARK/PROVIDER/results.jsonl: the journal, a line per query",
     ):
         print_indented(screen, what, 2)
+    for one in view.exported:
+        for path in one.paths:
+            screen.print(f"{one.format}: {path}", style="bold")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from berryeval.gates import Verdict
     from berryeval.pipeline.folder import RunFolder
     from berryeval.pipeline.plan import Plan
+    from berryeval.pipeline.reporting import Exported
     from berryeval.pipeline.run import BenchmarkResult, ProviderResult
     from berryeval.scores import Scores
 
@@ -45,6 +46,7 @@ class View:
     verdicts: Sequence[Verdict] = ()
     by: str | None = None
     worst: Worst = field(default_factory=dict)
+    exported: Sequence[Exported] = ()
 
     def __post_init__(self) -> None:
         """Refuse groups that no query is in, before anything is shown."""
@@ -70,6 +72,11 @@ class View:
             "plan": masked(self.plan.model_dump()),
             "passed": all(one.status != "fail" for one in self.verdicts),
             "verdicts": [one.to_json() for one in self.verdicts],
+            "files": [
+                {"format": one.format, "path": str(path)}
+                for one in self.exported
+                for path in one.paths
+            ],
             "benchmarks": [self._benchmark(result) for result in self.results],
         }
         print_json("eval", data)

@@ -26,6 +26,8 @@ __all__ = ["DEFAULT_MEASURES", "BenchmarkSpec", "Patience", "Plan", "ProviderSpe
 
 DEFAULT_MEASURES = ("nDCG@10", "P@5", "R@10", "RR", "AP")
 DEFAULT_K = 20
+DEFAULT_EXPORT = ("csv",)
+NO_EXPORT = "none"
 
 
 class _Part(BaseModel):
@@ -115,6 +117,24 @@ class Plan(_Part):
         {}, description="the least value of a measure; a provider below it fails the run"
     )
     gate: Gate = Field(Gate(), description="rules that the run must satisfy, and its baseline")
+
+    export: list[str] = Field(
+        list(DEFAULT_EXPORT), description="names of `berryeval list exporters`, or none"
+    )
+
+    @field_validator("export")
+    @classmethod
+    def _known_exporters(cls, names: list[str]) -> list[str]:
+        from berryeval.reports.table import EXPORTERS
+
+        if names == [NO_EXPORT]:
+            return []
+        try:
+            for name in names:
+                EXPORTERS.get(name)
+        except BerryEvalError as error:
+            raise ValueError(str(error)) from None
+        return names
 
     @field_validator("measures", "thresholds")
     @classmethod

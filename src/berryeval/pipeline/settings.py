@@ -21,7 +21,7 @@ __all__ = ["CONFIG_NAME", "VARIABLES", "config_path", "gate_beside", "planned", 
 
 CONFIG_NAME: Final = "berryeval.yaml"
 PATIENCE: Final = ("concurrency", "timeout")
-_LISTS: Final = ("benchmarks", "providers", "measures")
+_LISTS: Final = ("benchmarks", "providers", "measures", "export")
 _PAIRS: Final = ("filter",)
 # Every setting that a variable can give; values of a list have spaces between them.
 VARIABLES: Final = {

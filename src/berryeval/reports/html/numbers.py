@@ -1,0 +1,59 @@
+"""Numbers as people read them in a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from berryeval.intervals import Interval
+
+__all__ = ["counted", "duration", "probability", "signed", "span", "value"]
+
+_NONE: Final = "\N{EN DASH}"
+_MINUS: Final = "\N{MINUS SIGN}"
+_LARGE: Final = 100.0  # from here on, thousandths say nothing
+_SMALLEST_P: Final = 0.001
+
+
+def value(number: float | None) -> str:
+    """A score: 0.512, or 1,234.5 of measures that count."""
+    if number is None:
+        return _NONE
+    text = f"{number:,.1f}" if abs(number) >= _LARGE else f"{number:.3f}"
+    return text.replace("-", _MINUS)
+
+
+def signed(number: float) -> str:
+    """A difference: +0.043, or with a minus; 0.000 has no sign."""
+    text = value(number)
+    return f"+{text}" if number > 0 and float(text.replace(",", "")) != 0 else text
+
+
+def span(interval: Interval, *, sign: bool = False) -> str:
+    """The ends of an interval."""
+    show = signed if sign else value
+    return f"{show(interval.low)} to {show(interval.high)}"
+
+
+def probability(p: float) -> str:
+    """A p-value, no more exact than it is."""
+    return "p < 0.001" if p < _SMALLEST_P else f"p = {p:.3f}"
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds in the unit that fits: 840 µs, 12.3 ms, 2.10 s."""
+    if seconds is None:
+        return _NONE
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{_three_digits(seconds / size)} {unit}"
+    return f"{_three_digits(seconds / 1e-6)} µs"
+
+
+def counted(number: int, noun: str, nouns: str = "") -> str:
+    """A count with its noun: 1 query, 1,200 queries."""
+    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
+
+
+def _three_digits(number: float) -> str:
+    return f"{number:,.0f}" if number >= _LARGE else f"{number:.3g}"

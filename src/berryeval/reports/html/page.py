@@ -1,0 +1,122 @@
+"""Everything that the template lays out, section by section."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from berryeval.reports.html.charts.differences import difference_chart
+from berryeval.reports.html.charts.heat_map import heat_map
+from berryeval.reports.html.charts.latency import latency_chart
+from berryeval.reports.html.charts.measures import measures_chart
+from berryeval.reports.html.charts.precision_recall import precision_recall_chart
+from berryeval.reports.html.charts.trade_off import trade_off_chart
+from berryeval.reports.html.views.certainty import Contrast, contrasts_of
+from berryeval.reports.html.views.failures import (
+    Disagreement,
+    Failing,
+    disagreements_of,
+    failing_of,
+)
+from berryeval.reports.html.views.groups import Breakdown, breakdowns_of
+from berryeval.reports.html.views.provenance import notes_of
+from berryeval.reports.html.views.queries import QueryViews, queries_of
+from berryeval.reports.html.views.speed import Speed, speeds_of
+from berryeval.reports.html.views.standings import Standings, ranked, standings_of
+from berryeval.reports.html.views.verdict import Finding, finding_of
+
+if TYPE_CHECKING:
+    from berryeval.reports.html.drawings import Drawing, Studio
+    from berryeval.reports.model import Section
+
+__all__ = ["Charts", "SectionView", "section_view"]
+
+
+@dataclass(frozen=True)
+class Charts:
+    """The charts of a section, each None where there is nothing to draw."""
+
+    measures: Drawing | None
+    differences: Drawing | None
+    precision_recall: Drawing | None
+    groups: tuple[Drawing | None, ...]
+    latency: Drawing | None
+    trade_off: Drawing | None
+
+
+@dataclass(frozen=True)
+class SectionView:
+    """What the page says about one benchmark; `number` makes its anchors unique."""
+
+    number: int
+    name: str
+    queries: int
+    depths: tuple[int, ...]
+    finding: Finding
+    standings: Standings
+    contrasts: tuple[Contrast, ...]
+    breakdowns: tuple[Breakdown, ...]
+    failing: tuple[Failing, ...]
+    disagreements: tuple[Disagreement, ...]
+    order: tuple[tuple[int, str], ...]
+    speeds: tuple[Speed, ...]
+    details: QueryViews
+    notes: tuple[tuple[str, str], ...]
+    charts: Charts
+    numbers: dict[str, int]
+
+    @property
+    def measure(self) -> str:
+        """The measure that decides."""
+        return self.standings.measures[0] if self.standings.measures else ""
+
+
+def section_view(section: Section, number: int, studio: Studio) -> SectionView:
+    """The view of a section, charts drawn."""
+    standings = standings_of(section)
+    measure = standings.measures[0] if standings.measures else ""
+    contrasts = contrasts_of(section, measure) if measure else ()
+    breakdowns, speeds = breakdowns_of(section), speeds_of(section)
+    order = ranked(section, measure) if measure else []
+    return SectionView(
+        number=number,
+        name=section.name,
+        queries=len(section.queries),
+        depths=tuple(sorted({system.benchmark.k for system in section.systems})),
+        finding=finding_of(standings, contrasts),
+        standings=standings,
+        contrasts=contrasts,
+        breakdowns=breakdowns,
+        failing=failing_of(section),
+        disagreements=disagreements_of(section),
+        order=tuple((section.systems.index(system), system.label) for system in order),
+        speeds=speeds,
+        details=queries_of(section),
+        notes=notes_of(section),
+        charts=_charts(section, standings, contrasts, breakdowns, speeds, studio),
+        numbers={query.id: place for place, query in enumerate(section.queries)},
+    )
+
+
+def _charts(
+    section: Section,
+    standings: Standings,
+    contrasts: tuple[Contrast, ...],
+    breakdowns: tuple[Breakdown, ...],
+    speeds: tuple[Speed, ...],
+    studio: Studio,
+) -> Charts:
+    labels = [system.label for system in section.systems]
+    between = (
+        difference_chart(contrasts[0], standings.rows[0].place, standings.measures[0])
+        if contrasts
+        else None
+    )
+    return Charts(
+        measures=studio.draw(measures_chart(standings, labels)),
+        differences=studio.draw(between),
+        precision_recall=studio.draw(precision_recall_chart(section)),
+        groups=tuple(studio.draw(heat_map(one)) for one in breakdowns),
+        latency=studio.draw(latency_chart(speeds, labels)),
+        trade_off=studio.draw(trade_off_chart(standings, speeds, labels)),
+    )

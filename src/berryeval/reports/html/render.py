@@ -1,0 +1,74 @@
+"""`render`: a report as one HTML file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import TYPE_CHECKING, Any, Final
+
+from berryeval.reports.html import numbers, palette
+from berryeval.reports.html.drawings import Studio
+from berryeval.reports.html.page import section_view
+from berryeval.reports.html.text import cleaned, short
+from berryeval.reports.html.views.provenance import run_facts
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from berryeval.reports.model import Report
+
+__all__ = ["render"]
+
+_POLICY: Final = (
+    "default-src 'none'; style-src '{hash}'; img-src data:; base-uri 'none'; form-action 'none'"
+)
+
+
+def render(report: Report) -> str:
+    """The report as one HTML file: no network, no script, nothing beside it.
+
+    The same report always gives the same bytes. Texts of queries, passages and providers are shown
+    as text, whatever they hold. Charts need the extra `report`; without it the page has all the
+    numbers and says how to get the charts.
+    """
+    from markupsafe import Markup
+
+    environment = _environment()
+    style = environment.get_template("style.css").render(
+        chart_rules=Markup(palette.chart_rules()),  # noqa: S704 - our own colours
+        light_systems=Markup(palette.system_rules(dark=False)),  # noqa: S704
+        dark_systems=Markup(palette.system_rules(dark=True)),  # noqa: S704
+    )
+    studio = Studio()
+    return environment.get_template("page.html").render(
+        report=report,
+        policy=_POLICY.format(hash=_hash(style)),
+        style=Markup(style),  # noqa: S704 - our own style sheet
+        sections=[section_view(one, place, studio) for place, one in enumerate(report.sections)],
+        runs=[run_facts(run) for run in report.runs],
+        charts_lack=studio.lacks,
+    )
+
+
+def _environment() -> Environment:
+    """Everything is escaped, and cleaned of characters that no page can hold."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("berryeval.reports.html"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=cleaned,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    shown: dict[str, Any] = {name: getattr(numbers, name) for name in numbers.__all__}
+    environment.filters |= shown | {"short": short}
+    environment.globals |= {"hues": len(palette.SYSTEMS)}
+    return environment
+
+
+def _hash(style: str) -> str:
+    """The hash by which the policy of the page knows its style sheet."""
+    digest = hashlib.sha256(style.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -1,0 +1,66 @@
+"""Texts of anybody, made fit to be shown: cleaned of what no page can hold, and cut."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Final
+
+__all__ = ["Cut", "cleaned", "cut", "short"]
+
+_TAB, _LINE_FEED, _DELETE = 0x09, 0x0A, 0x7F
+_CONTROL_PICTURES: Final = 0x2400  # where the symbols for control characters begin
+_DELETE_PICTURE: Final = 0x2421
+# What a page cannot hold, or what would act instead of being seen.
+_PICTURES: Final = {
+    **{code: _CONTROL_PICTURES + code for code in range(0x20) if code not in {_TAB, _LINE_FEED}},
+    _DELETE: _DELETE_PICTURE,
+    0x2028: 0x2424,  # line and paragraph separators: the symbol for a new line
+    0x2029: 0x2424,
+    **dict.fromkeys(range(0xD800, 0xE000), 0xFFFD),  # half a character is none
+}
+_UNFIT: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\ud800-\udfff]")
+_MOST_BYTES: Final = 2  # per character: what needs more, as Chinese, also says more
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The beginning of a text, and how many characters follow it."""
+
+    text: str
+    rest: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.text}…" if self.rest else self.text
+
+
+def cleaned(value: Any) -> Any:
+    """A text with its control characters as symbols; half a character becomes a sign of that.
+
+    What is no text comes back as it is, and so does markup, which was cleaned before.
+    """
+    if not isinstance(value, str) or hasattr(value, "__html__") or not _UNFIT.search(value):
+        return value
+    return value.replace("\r\n", "\n").translate(_PICTURES)
+
+
+def cut(text: str, characters: int) -> Cut:
+    """The beginning of a text, so long that it is no more than twice as many bytes of a page."""
+    beginning = text[:characters]
+    room = characters * _MOST_BYTES
+    while _bytes(beginning) > room:
+        share = room / _bytes(beginning)
+        beginning = beginning[: min(len(beginning) - 1, int(len(beginning) * share) + 1)]
+    return Cut(beginning, len(text) - len(beginning))
+
+
+def short(text: str, characters: int) -> str:
+    """The beginning of a text on one line, with a sign that there is more."""
+    seen = text[: characters * 4]  # enough, unless it is mostly white space
+    found = str(cut(" ".join(seen.split()), characters))
+    return found if len(seen) == len(text) or found.endswith("…") else f"{found}…"
+
+
+def _bytes(text: str) -> int:
+    return len(escape(text).encode("utf-8", "replace"))

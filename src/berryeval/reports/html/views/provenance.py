@@ -1,0 +1,65 @@
+"""Where the numbers come from: runs, data, versions; and what to know before trusting them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from berryeval.reports.html.text import short
+
+if TYPE_CHECKING:
+    from berryeval.reports.model import Section
+    from berryeval.results import RunRecord
+
+__all__ = ["RunFacts", "notes_of", "run_facts"]
+
+_HASH_CHARACTERS = 23  # "sha256:" and sixteen digits tell any two apart
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What is known about a run, as names and values."""
+
+    id: str
+    started: str
+    facts: tuple[tuple[str, str], ...]
+
+
+def run_facts(run: RunRecord) -> RunFacts:
+    """The facts about a run and each of its benchmarks."""
+    facts = [("started", _moment(run.created)), ("configuration", _brief(run.config_hash))]
+    for part in run.benchmarks:
+        words = f"{_brief(part.content_hash)}, {len(part.queries)} queries, k = {part.k}"
+        facts.append((f"data of {short(part.name, 60)}", words))
+    facts.append(("versions", ", ".join(f"{name} {text}" for name, text in run.versions.items())))
+    return RunFacts(
+        short(run.id, 120),
+        _moment(run.created),
+        tuple((name, text) for name, text in facts if text),
+    )
+
+
+def notes_of(section: Section) -> tuple[tuple[str, str], ...]:
+    """What makes a comparison unfair or a score doubtful: about whom, and what."""
+    found: dict[tuple[str, str], None] = {}
+    for system in section.systems:
+        for note in system.benchmark.notes:
+            found["", note] = None
+        for note in (*system.record.warnings, *(system.scores.notes if system.scores else ())):
+            found[system.label, note] = None
+    return tuple((about, str(short(note, 600))) for about, note in found)
+
+
+def _moment(text: str) -> str:
+    """A time as people write it; as it was found if it is none."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return short(text, 40)
+    zone = f" UTC{found:%z}".removesuffix("+0000") if found.tzinfo else ""
+    return f"{found:%Y-%m-%d %H:%M}{zone}"
+
+
+def _brief(digest: str) -> str:
+    return digest[:_HASH_CHARACTERS]

@@ -1,0 +1,203 @@
+"""A query with the rankings of all systems side by side, and what each of them missed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from berryeval.measures.direction import smaller_is_better
+from berryeval.records import SECTION_SEPARATOR
+from berryeval.reports.html.text import Cut, cut, short
+from berryeval.reports.html.views.failures import values_by_query
+
+if TYPE_CHECKING:
+    from berryeval.records import Query
+    from berryeval.reports.model import Section, System
+    from berryeval.results import AnswerRecord, HitRecord
+
+__all__ = ["HitView", "QueryView", "QueryViews", "Ranking", "queries_of"]
+
+HITS: Final = 10  # shown in full; below them only what is relevant
+QUERY_CHARACTERS: Final = 2_000
+PASSAGE_CHARACTERS: Final = 130
+NAME_CHARACTERS: Final = 90
+ERROR_CHARACTERS: Final = 500
+MISSED: Final = 8
+SHADES: Final = 3
+MOST_QUERIES: Final = 200
+MOST_HITS: Final = 8_000
+
+
+@dataclass(frozen=True)
+class HitView:
+    """A line of a ranking. `shade` is 0 for not relevant up to 3 for the best there is."""
+
+    rank: int
+    name: str
+    id: str
+    score: str
+    grade: str
+    shade: int
+    again: bool
+    passage: str
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What one system answered. `more` hits are not shown, none of them relevant."""
+
+    place: int
+    label: str
+    value: float | None
+    outcome: str
+    error: str
+    hits: tuple[HitView, ...]
+    deeper: tuple[HitView, ...]
+    more: int
+    missed: tuple[tuple[str, str], ...]
+    missed_more: int
+    found: int
+
+
+@dataclass(frozen=True)
+class QueryView:
+    """A query: `number` is its place in the section, by which others link to it."""
+
+    number: int
+    id: str
+    title: str
+    text: Cut
+    labels: tuple[str, ...]
+    description: str
+    expected: str
+    rankings: tuple[Ranking, ...]
+
+
+@dataclass(frozen=True)
+class QueryViews:
+    """The queries that are shown, and how many are not."""
+
+    shown: tuple[QueryView, ...]
+    left_out: int
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """The places of the shown ones."""
+        return frozenset(one.number for one in self.shown)
+
+
+def queries_of(section: Section) -> QueryViews:
+    """All queries; of very many those that are worst for a system or on which systems differ."""
+    lines = len(section.queries) * sum(
+        min(HITS, max((len(one.hits) for one in system.record.answers), default=0))
+        for system in section.systems
+    )
+    queries = list(enumerate(section.queries))
+    if len(queries) > MOST_QUERIES or lines > MOST_HITS:
+        per_query = max(1, lines // len(queries))
+        chosen = _most_telling(section, min(MOST_QUERIES, max(10, MOST_HITS // per_query)))
+        queries = [one for one in queries if one[1].id in chosen]
+    highest = _highest_grade(section)
+    shown = tuple(_query(section, number, query, highest) for number, query in queries)
+    return QueryViews(shown, len(section.queries) - len(shown))
+
+
+def _most_telling(section: Section, limit: int) -> set[str]:
+    """In turns: the next worst query of every system, the next on which they differ most."""
+    measure = section.measures[0] if section.measures else ""
+    sign = -1 if smaller_is_better(measure) else 1
+    tables = [table for one in section.scored if (table := values_by_query(one, measure))]
+    orders = [sorted(table, key=lambda query, of=table: sign * of[query]) for table in tables]  # type: ignore[misc]
+    if len(tables) > 1:
+        common = set.intersection(*map(set, tables))
+        spread = {one: max(t[one] for t in tables) - min(t[one] for t in tables) for one in common}
+        orders.append(sorted(spread, key=lambda query: (-spread[query], query)))
+    orders.append([query.id for query in section.queries])
+    chosen: set[str] = set()
+    for turn in range(len(section.queries)):
+        for order in orders:
+            if len(chosen) < limit and turn < len(order):
+                chosen.add(order[turn])
+    return chosen
+
+
+def _highest_grade(section: Section) -> float:
+    """The highest grade of the section: what the deepest shade means."""
+    grades = (
+        grade
+        for system in section.systems
+        for answer in system.record.answers
+        for grade in (
+            *(hit.grade for hit in answer.hits if hit.grade is not None),
+            *(target.grade for target in answer.missed),
+        )
+    )
+    return max(grades, default=1.0)
+
+
+def _query(section: Section, number: int, query: Query, highest: float) -> QueryView:
+    measure = section.measures[0] if section.measures else ""
+    rankings = tuple(
+        _ranking(system, place, query.id, values_by_query(system, measure), highest)
+        for place, system in enumerate(section.systems)
+        if query.id in system.answers
+    )
+    answers = [system.answers[query.id] for system in section.systems if query.id in system.answers]
+    expected = next((one.expected for one in answers if one.expected), "")
+    return QueryView(
+        number=number,
+        id=short(query.id, NAME_CHARACTERS),
+        title=short(query.text, 180),
+        text=cut(query.text, QUERY_CHARACTERS),
+        labels=tuple(short(one, 40) for one in (query.category, query.difficulty) if one),
+        description=str(cut(query.description, QUERY_CHARACTERS)),
+        expected=str(cut(expected, QUERY_CHARACTERS)),
+        rankings=rankings,
+    )
+
+
+def _ranking(
+    system: System, place: int, query: str, values: dict[str, float], highest: float
+) -> Ranking:
+    answer: AnswerRecord = system.answers[query]
+    views = [_hit(system, rank, hit, highest) for rank, hit in enumerate(answer.hits, start=1)]
+    deeper = tuple(replace(one, passage="") for one in views[HITS:] if one.shade)
+    missed = [(short(one.name, NAME_CHARACTERS), f"{one.grade:g}") for one in answer.missed]
+    return Ranking(
+        place=place,
+        label=system.label,
+        value=values.get(query),
+        outcome=answer.outcome,
+        error=str(cut(answer.error, ERROR_CHARACTERS)),
+        hits=tuple(views[:HITS]),
+        deeper=deeper[:HITS],
+        more=max(0, len(views) - HITS - len(deeper[:HITS])),
+        missed=tuple(missed[:MISSED]),
+        missed_more=max(0, len(missed) - MISSED),
+        found=sum(one.shade > 0 for one in views),
+    )
+
+
+def _hit(system: System, rank: int, hit: HitRecord, highest: float) -> HitView:
+    return HitView(
+        rank=rank,
+        name=_heading(system.name_of(hit), hit.id),
+        id=short(hit.id, NAME_CHARACTERS),
+        score=f"{hit.score:.4g}",
+        grade="?" if hit.grade is None else f"{hit.grade:g}",
+        shade=_shade(hit.grade, highest),
+        again=hit.again,
+        passage=short(system.passage(hit), PASSAGE_CHARACTERS),
+    )
+
+
+def _heading(name: str, identifier: str) -> str:
+    """The innermost heading above the hit, where one is known: the id says the rest."""
+    found = name.rpartition(SECTION_SEPARATOR)[2]
+    return "" if found == identifier else short(found, NAME_CHARACTERS)
+
+
+def _shade(grade: float | None, highest: float) -> int:
+    if grade is None or grade <= 0:
+        return 0
+    return max(1, min(SHADES, round(SHADES * grade / highest)))

@@ -1,0 +1,99 @@
+"""Systems and measures: every value with its interval, and which is the best of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from berryeval.measures.direction import smaller_is_better
+
+if TYPE_CHECKING:
+    from berryeval.intervals import Interval
+    from berryeval.reports.model import Section, System
+
+__all__ = ["Cell", "Row", "Standings", "ranked", "standings_of"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value, how far it might move, and whether it is the best of its measure."""
+
+    value: float
+    interval: Interval
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """A system: its place among the systems of the section decides its colour."""
+
+    place: int
+    label: str
+    kind: str
+    cells: tuple[Cell | None, ...]
+    queries: int
+
+
+@dataclass(frozen=True)
+class Standings:
+    """The table of systems and measures, the best system by the first measure on top."""
+
+    measures: tuple[str, ...]
+    downwards: tuple[bool, ...]
+    rows: tuple[Row, ...]
+
+
+def value_of(system: System, measure: str) -> float | None:
+    """The system's value by this measure; None if it was not asked for."""
+    scores = system.scores
+    return scores.mean[measure] if scores is not None and measure in scores.measures else None
+
+
+def ranked(section: Section, measure: str) -> list[System]:
+    """The systems that have the measure, the best first; equal ones in the order of the report."""
+    found = [
+        (number, system)
+        for system in section.scored
+        if (number := value_of(system, measure)) is not None
+    ]
+    sign = 1 if smaller_is_better(measure) else -1
+    return [system for _, system in sorted(found, key=lambda one: sign * one[0])]
+
+
+def standings_of(section: Section) -> Standings:
+    """The standings of a section."""
+    measures = section.measures
+    order = ranked(section, measures[0]) if measures else []
+    order += [system for system in section.scored if system not in order]
+    best = {measure: _best(section, measure) for measure in measures}
+    rows = tuple(
+        Row(
+            place=section.systems.index(system),
+            label=system.label,
+            kind=_kind(system),
+            cells=tuple(_cell(system, measure, best[measure]) for measure in measures),
+            queries=0 if system.scores is None else system.scores.count,
+        )
+        for system in order
+    )
+    return Standings(measures, tuple(map(smaller_is_better, measures)), rows)
+
+
+def _best(section: Section, measure: str) -> float | None:
+    """The best value, if the systems differ at all."""
+    values = [value_of(system, measure) for system in ranked(section, measure)]
+    return values[0] if len(set(values)) > 1 else None
+
+
+def _cell(system: System, measure: str, best: float | None) -> Cell | None:
+    number = value_of(system, measure)
+    if number is None or system.scores is None:
+        return None
+    return Cell(number, system.scores.ci(measure), best=number == best)
+
+
+def _kind(system: System) -> str:
+    """What it is, as far as its name does not say so."""
+    record = system.record
+    parts = [record.type if record.type != record.name else "", record.chunker]
+    return " · ".join(part for part in parts if part and part not in record.name)
