@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.reports import numbers
 from berryeval.reports.exporter import Exporter, one_file
+from berryeval.reports.markdown_comparison import comparison_parts, table_of
 from berryeval.reports.rows import best_value, by_category, outcomes, value_of
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def render(report: Report) -> str:
     parts = [f"## {escaped(report.title)}"]
     if report.verdicts:
         parts.append(_verdicts(report))
+    for one in report.comparisons:
+        parts.extend(comparison_parts(one, escaped))
     for section in report.sections:
         parts.extend(_section(section))
     parts.append(_origin(report))
@@ -54,7 +57,7 @@ def _verdicts(report: Report) -> str:
         group = f" ({escaped(one.group)})" if one.group else ""
         shown = f"{_MARKS[one.status]} {one.status}"
         rows.append([shown, escaped(one.rule), f"{where}{group}", escaped(one.sentence)])
-    return _table(["verdict", "rule", "of", "found"], rows, "")
+    return table_of(["verdict", "rule", "of", "found"], rows, "")
 
 
 def _section(section: Section) -> Iterator[str]:
@@ -72,7 +75,7 @@ def _section(section: Section) -> Iterator[str]:
         ]
         for system in section.systems
     ]
-    yield _table([escaped(title) for title in titles], rows, "l" + "r" * (len(titles) - 2) + "l")
+    yield table_of([escaped(title) for title in titles], rows, "l" + "r" * (len(titles) - 2) + "l")
     bold = "bold: the best of its column; " if len(section.scored) > 1 else ""
     yield f"<sub>{bold}with each value its 95 % interval over the queries</sub>"
     categories = _categories(section)
@@ -121,7 +124,7 @@ def _categories(section: Section) -> str:
             for system, scores in found
         ]
     titles = ["category", "queries", "provider", *map(escaped, section.measures)]
-    return _table(titles, rows, "lrl" + "r" * len(section.measures)) if rows else ""
+    return table_of(titles, rows, "lrl" + "r" * len(section.measures)) if rows else ""
 
 
 def _warnings(section: Section) -> Iterator[str]:
@@ -141,8 +144,3 @@ def _origin(report: Report) -> str:
         by = f", BerryEval {version}" if version else ""
         lines.append(f"run {escaped(run.id)}, {escaped(run.created)}{by}")
     return f"<sub>{'; '.join(lines)}</sub>"
-
-
-def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:
-    ruler = [("---:" if side == "r" else "---") for side in align or "l" * len(titles)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (titles, ruler, *rows))

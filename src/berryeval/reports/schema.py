@@ -12,7 +12,9 @@ from typing import Any, Final, get_args
 from berryeval.gates import Status, Verdict
 from berryeval.json_record import JsonRecord
 from berryeval.reports import json_file
+from berryeval.reports.compared import ComparedBenchmark
 from berryeval.results import SCHEMA_VERSION, RunRecord
+from berryeval.stats import Comparison, EffectSizes, PairedDifference
 
 __all__ = ["SCHEMA_FILE", "report_schema", "schema_text"]
 
@@ -29,7 +31,25 @@ _KINDS: Final[dict[str, dict[str, Any]]] = {
     "tuple[float, ...]": _NUMBERS,
     "Status": {"enum": list(get_args(Status))},
     "Scores": {"$ref": "#/$defs/Scores"},
+    "Interval": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
+    "tuple[tuple[str, float], ...]": {
+        "type": "array",
+        "items": {"type": "array", "prefixItems": [{"type": "string"}, {"type": "number"}]},
+    },
+    "Mapping[str, Comparison]": {
+        "type": "object",
+        "additionalProperties": {"$ref": "#/$defs/Comparison"},
+    },
 }
+_DERIVED: Final[dict[str, dict[str, Any]]] = {
+    "significant": {"type": "boolean", "description": "whether the difference is a finding"},
+    "needed": {
+        "anyOf": [{"type": "integer"}, {"type": "null"}],
+        "description": "how many queries would show a difference of this size",
+    },
+    "sentence": {"type": "string", "description": "the finding in words"},
+}
+_STATISTICS: Final = (Comparison, PairedDifference, EffectSizes)
 _ARRAY: Final = re.compile(r"tuple\[(\w+), \.\.\.\]")
 _ATTRIBUTE: Final = re.compile(r"^    (\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
 _SCORES: Final[dict[str, Any]] = {
@@ -61,7 +81,9 @@ _SCORES: Final[dict[str, Any]] = {
 
 def report_schema() -> dict[str, Any]:
     """What a report holds that was exported as JSON."""
-    definitions = {kind.__name__: _of_record(kind) for kind in _reachable(RunRecord, Verdict)}
+    kinds = [*_reachable(RunRecord, Verdict, ComparedBenchmark), *_STATISTICS]
+    definitions = {kind.__name__: _of_record(kind) for kind in kinds}
+    definitions["PairedDifference"]["properties"].update(_DERIVED)
     run = definitions[RunRecord.__name__]
     run["properties"] = {"schema_version": {"const": SCHEMA_VERSION}, **run["properties"]}
     run["required"] = ["schema_version", *run["required"]]
@@ -78,6 +100,7 @@ def report_schema() -> dict[str, Any]:
             "title": {"type": "string"},
             "runs": {"type": "array", "minItems": 1, "items": _reference("RunRecord")},
             "verdicts": {"type": "array", "items": _reference("Verdict")},
+            "comparisons": {"type": "array", "items": _reference("ComparedBenchmark")},
         },
         "required": ["schema_version", "title", "runs", "verdicts"],
         "$defs": definitions,
@@ -101,11 +124,11 @@ def _all_below(kind: type[JsonRecord]) -> list[type[JsonRecord]]:
     return [*below, *(deeper for one in below for deeper in _all_below(one))]
 
 
-def _fields(kind: type[JsonRecord]) -> list[dataclasses.Field[Any]]:
-    return [field for field in dataclasses.fields(kind) if field.name != "extra"]  # type: ignore[arg-type]
+def _fields(kind: type[Any]) -> list[dataclasses.Field[Any]]:
+    return [field for field in dataclasses.fields(kind) if field.name != "extra"]
 
 
-def _of_record(kind: type[JsonRecord]) -> dict[str, Any]:
+def _of_record(kind: type[Any]) -> dict[str, Any]:
     """The schema of a record; names that are not in it are kept, and so allowed."""
     text = cleandoc(kind.__doc__ or "")
     about = dict(_ATTRIBUTE.findall(text))
