@@ -38,11 +38,11 @@ native-test: $(VENV)/.tools
 
 pytest: pytest-native pytest-python
 
-pytest-native pytest-python: pytest-%: $(VENV)/.tools $(VENV)/.installed
+pytest-native pytest-python: pytest-%: $(VENV)/.tools $(VENV)/.installed $(VENV)/.browser
 	BERRYEVAL_BACKEND=$* pytest -q -n auto $(pytest-$*)
 
 # What computes no score computes the same on either backend: once is enough.
-pytest-python: pytest-python := $(addprefix --ignore=tests/,chunkers benchmarks providers harness test_build.py)
+pytest-python: pytest-python := $(addprefix --ignore=tests/,chunkers benchmarks providers harness reports/test_html_browser.py test_build.py)
 
 bench: $(VENV)/.bench  ## measure, side by side with NumPy and the peers, as ratios
 	$(BIN)/python benchmarks/bench_arrays.py
@@ -84,6 +84,10 @@ $(VENV)/.installed: $(VENV)/.made $(MODULES) pyproject.toml src/berryeval/__init
 # After .installed, if both are to be made: two pips must not work in one environment at once.
 $(VENV)/.demo: $(VENV)/.made pyproject.toml | $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group demo
+	@touch $@
+
+$(VENV)/.browser: scripts/browser.sh | $(VENV)/.made
+	scripts/browser.sh
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml | $(VENV)/.installed

@@ -57,8 +57,10 @@ def test_a_wheel_has_the_native_core(tmp_path: Path, clean_environment: dict[str
     """With a compiler the wheel is for this platform and computes natively."""
     wheel = build_wheel(tmp_path, clean_environment)
     assert not wheel.name.endswith("py3-none-any.whl")
-    data = (ROOT / "src" / "berryeval" / "benchmarks" / "data").rglob("*")
-    bundled = {path.relative_to(ROOT / "src").as_posix() for path in data if path.is_file()}
+    source = ROOT / "src" / "berryeval"
+    folders = (source / "benchmarks" / "data", source / "reports" / "html" / "templates")
+    data = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    bundled = {path.relative_to(ROOT / "src").as_posix() for path in data}
     assert bundled <= set(zipfile.ZipFile(wheel).namelist())
     if "-abi3-" in wheel.name:  # promised to every later Python, so built for the stable ABI
         assert any("_native.abi3." in name for name in zipfile.ZipFile(wheel).namelist())

@@ -20,11 +20,13 @@ from berryeval.benchmarks.loaders import LOADERS
 from berryeval.chunkers import CHUNKERS, parse_chunker
 from berryeval.cli.app import EXIT_INTERRUPTED, EXIT_RUN_FAILED, EXIT_USAGE
 from berryeval.cli.eval import evaluate as evaluate_command
+from berryeval.cli.report import report as report_command
 from berryeval.conventions import PROFILES
 from berryeval.measures import catalogue
 from berryeval.metrics import lists
 from berryeval.pipeline.plan import Patience, Plan
 from berryeval.pipeline.settings import VARIABLES
+from berryeval.reports.table import EXPORTERS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -189,6 +191,31 @@ def test_the_settings_in_the_documents_are_those_there_are() -> None:
     assert [spec.label for spec in plan.providers] == ["bm25", "our search"]
 
 
+def test_the_formats_of_reports_in_the_documents_are_those_there_are() -> None:
+    """The table of the page has every exporter, its endings and its summary; flags exist."""
+    page = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8")
+    told = page.split("| format | endings |")[1].split("\n\n")[0]
+    rows = [line for line in told.splitlines() if line.startswith("| `")]
+    expected = []
+    for name in EXPORTERS:
+        exporter = EXPORTERS.get(name)
+        names = ", ".join(f"`{one}`" for one in (name, *EXPORTERS.aliases_of(name)))
+        endings = ", ".join(f"`{ending}`" for ending in exporter.endings)
+        expected.append(f"| {names} | {endings} | {exporter.summary} | {exporter.home} |")
+    assert rows == expected
+    flags = set(re.findall(r"`berryeval report[^`]*?(--[a-z-]+)", page))
+    known = set(signature(report_command).parameters)
+    assert {flag.lstrip("-") for flag in flags} <= known
+
+
+def test_the_session_of_the_reports_runs() -> None:
+    """What the page shows is what happens."""
+    page = ROOT / "docs" / "reports.md"
+    results = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert results.attempted > 3
+    assert results.failed == 0
+
+
 def test_the_exit_codes_in_the_documents_are_those_there_are() -> None:
     """The guide has every code that the command line has."""
     page = (ROOT / "docs" / "eval.md").read_text(encoding="utf-8")
@@ -225,16 +252,24 @@ def test_the_first_look_runs() -> None:
 
 def test_the_demo_runs(tmp_path: Path) -> None:
     """`make demo` ends with the table of four providers, the places, and what to try next."""
+    evals = tmp_path / "evals"
+    ours = {"PYTHONIOENCODING": "utf-8", "BERRYEVAL_EXPORT": "", "BERRYEVAL_EVAL_DIR": str(evals)}
     done = subprocess.run(
         [sys.executable, str(ROOT / "examples" / "demo.py"), "--limit", "5"],
         capture_output=True, text=True, encoding="utf-8", check=True, cwd=tmp_path,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        env=os.environ | ours,
     )  # fmt: skip
     lines = done.stdout.splitlines()
     rows = [line.split()[0] for line in lines if line.rstrip().endswith(" 5 ok")]
     assert rows == ["bm25", "dense", "hybrid", "postgres"]
     assert any(line.startswith("results: ") for line in lines)
     assert "Next, the worst queries" in done.stdout
+    (page,) = [line.partition(": ")[2] for line in lines if line.startswith("html: ")]
+    assert (tmp_path / page).read_text(encoding="utf-8").lower().startswith("<!doctype html>")
+    assert f"Open the report in a browser: {page}" in lines
+    told = {line.partition(": ")[2] for line in lines if line.startswith("csv: ")}
+    assert told == set(map(str, evals.iterdir()))
+    assert len(told) == 8
 
 
 def test_the_demo_stands_without_postgresql(tmp_path: Path) -> None:

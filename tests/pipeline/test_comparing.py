@@ -30,7 +30,7 @@ def old_and_new(*better: int) -> list[RunRecord]:
 
 def test_two_runs_compare_the_provider_they_share() -> None:
     """Old against new, named by their runs; the first run is the baseline."""
-    [one] = be.compare_runs(old_and_new(*range(15))).comparisons
+    [one] = be.compare_runs(old_and_new(*range(15))).compared
     assert one.comparison.systems == ("bm25 (old)", "bm25 (new)")
     assert one.comparison.baseline == "bm25 (old)"
     assert [row.measure for row in one.comparison.better] == ["nDCG@3", "RR"]
@@ -40,7 +40,7 @@ def test_two_runs_compare_the_provider_they_share() -> None:
 def test_one_run_compares_its_providers() -> None:
     """By their names alone."""
     run = run_of("one", {"bm25": mixed(), "dense": mixed(1), "hybrid": mixed(*range(20))})
-    [one] = be.compare_runs(run).comparisons
+    [one] = be.compare_runs(run).compared
     assert [(row.baseline, row.system) for row in one.comparison.rows[:2]] == [
         ("bm25", "dense"),
         ("bm25", "hybrid"),
@@ -51,7 +51,7 @@ def test_one_run_compares_its_providers() -> None:
 def test_all_pairs_can_be_compared() -> None:
     """`all` in place of a baseline."""
     run = run_of("one", {"a": mixed(), "b": mixed(1), "c": mixed(2)})
-    [one] = be.compare_runs(run, baseline="all", correction="tukey").comparisons
+    [one] = be.compare_runs(run, baseline="all", correction="tukey").compared
     assert one.comparison.baseline is None
     assert len(one.comparison.rows) == 6
 
@@ -59,7 +59,7 @@ def test_all_pairs_can_be_compared() -> None:
 def test_runs_without_a_common_provider_compare_all() -> None:
     """There is only one thing that can be meant."""
     runs = [run_of("old", {"bm25": mixed()}), run_of("new", {"hybrid": mixed(3)})]
-    [one] = be.compare_runs(runs).comparisons
+    [one] = be.compare_runs(runs).compared
     assert one.comparison.systems == ("bm25", "hybrid")
 
 
@@ -69,7 +69,7 @@ def test_each_common_provider_has_its_own_comparison() -> None:
         run_of("old", {"bm25": mixed(), "hybrid": mixed(1)}),
         run_of("new", {"bm25": mixed(2), "hybrid": mixed(1), "dense": mixed(3)}),
     ]
-    first, second = be.compare_runs(runs).comparisons
+    first, second = be.compare_runs(runs).compared
     assert first.comparison.systems == ("bm25 (old)", "bm25 (new)")
     assert second.comparison.systems == ("hybrid (old)", "hybrid (new)")
     assert first.warnings == (
@@ -80,7 +80,7 @@ def test_each_common_provider_has_its_own_comparison() -> None:
 def test_providers_are_named_with_a_mark(tmp_path: Path) -> None:
     """RUN#PROVIDER; a mark in the name of a folder is no such mark."""
     path = save(run_of("run#1", {"bm25": mixed(), "hybrid": mixed(1)}), tmp_path)
-    [one] = be.compare_runs([f"{path}#hybrid", f"{path}#bm25"]).comparisons
+    [one] = be.compare_runs([f"{path}#hybrid", f"{path}#bm25"]).compared
     assert one.comparison.systems == ("hybrid", "bm25")
     assert Source.named(path).provider == ""
     with pytest.raises(ConfigurationError, match=r"has no provider 'bm52'; did you mean .*#bm25"):
@@ -91,7 +91,7 @@ def test_a_baseline_may_be_named_in_many_ways(tmp_path: Path) -> None:
     """As it was given, by its run, by its label; an unclear name is refused."""
     first, second = (save(run, tmp_path) for run in old_and_new(1, 2))
     for name in (second, "new", "bm25 (new)"):
-        [one] = be.compare_runs([first, second], baseline=name).comparisons
+        [one] = be.compare_runs([first, second], baseline=name).compared
         assert one.comparison.baseline == "bm25 (new)"
     with pytest.raises(ConfigurationError, match=r"may be bm25 \(old\) or bm25 \(new\)"):
         be.compare_runs([first, second], baseline="bm25")
@@ -105,7 +105,7 @@ def test_other_data_is_refused() -> None:
     new = run_of("new", {"bm25": mixed(1)}, world=("drinks", "sha256:two"))
     with pytest.raises(DataError, match=r"old\): sha256:one, .*new\): sha256:two.*--anyway"):
         be.compare_runs([old, new])
-    [one] = be.compare_runs([old, new], anyway=True).comparisons
+    [one] = be.compare_runs([old, new], anyway=True).compared
     assert one.content_hashes == ("sha256:one", "sha256:two")
     assert "a difference may come from its data" in one.warnings[0]
 
@@ -114,14 +114,14 @@ def test_another_depth_is_a_warning() -> None:
     """Who is asked for more finds more."""
     old, _ = old_and_new()
     new = run_of("new", {"bm25": mixed(1)}, k=5)
-    [one] = be.compare_runs([old, new]).comparisons
+    [one] = be.compare_runs([old, new]).compared
     assert one.warnings[0].endswith("deeper than 5 favour those that were asked for more")
 
 
 def test_failed_queries_are_a_warning_and_explain() -> None:
     """A query without an answer is told from one with a poor answer."""
     new = run_of("new", {"bm25": [(), *[BEST] * 19]})
-    [one] = be.compare_runs([run_of("old", {"bm25": [BEST] * 20}), new]).comparisons
+    [one] = be.compare_runs([run_of("old", {"bm25": [BEST] * 20}), new]).compared
     assert one.warnings[0].startswith("1 query has no answer of bm25 (new) (1 timeout)")
     assert one.moved[0].notes == ("bm25 (new) failed: timeout",)
 
@@ -129,7 +129,7 @@ def test_failed_queries_are_a_warning_and_explain() -> None:
 def test_only_shared_queries_count() -> None:
     """How many were left out is said."""
     new = run_of("new", {"bm25": [BEST] * 12})
-    [one] = be.compare_runs([run_of("old", {"bm25": mixed()}), new]).comparisons
+    [one] = be.compare_runs([run_of("old", {"bm25": mixed()}), new]).compared
     assert one.comparison.row("RR").n == 12
     assert one.comparison.notes[0].startswith("8 queries of bm25 (old) are not in bm25 (new)")
 
@@ -150,7 +150,7 @@ def test_runs_without_shared_queries_are_refused() -> None:
 def test_one_query_says_nothing() -> None:
     """No p, and why."""
     runs = [run_of("old", {"bm25": [POOR]}), run_of("new", {"bm25": [BEST]})]
-    [one] = be.compare_runs(runs).comparisons
+    [one] = be.compare_runs(runs).compared
     row = one.comparison.row("RR")
     assert (row.p, row.p_corrected, row.interval) == (None, None, None)
     assert row.cannot == "one query says nothing about others"
@@ -158,7 +158,7 @@ def test_one_query_says_nothing() -> None:
 
 def test_constant_scores_show_no_difference() -> None:
     """The same rankings: p is 1, and no query has moved."""
-    [one] = be.compare_runs(old_and_new()).comparisons
+    [one] = be.compare_runs(old_and_new()).compared
     assert one.comparison.row("RR").p == 1.0
     assert not one.moved
 
@@ -196,10 +196,10 @@ def test_measures_of_every_run_can_be_compared() -> None:
     """Also those that nobody asked for; those that only some have are left out and named."""
     old = run_of("old", {"bm25": mixed()})
     new = run_of("new", {"bm25": mixed(1)}, measures=("RR", "AP"))
-    [one] = be.compare_runs([old, new]).comparisons
+    [one] = be.compare_runs([old, new]).compared
     assert one.comparison.measures == ("RR",)
     assert one.warnings == ("not asked for in every run, and left out: nDCG@3, AP",)
-    [asked] = be.compare_runs([old, new], measures=["recall@10"]).comparisons
+    [asked] = be.compare_runs([old, new], measures=["recall@10"]).compared
     assert asked.comparison.measures == ("R@10",)
     assert not asked.warnings
 
@@ -208,7 +208,7 @@ def test_moved_queries_are_explained() -> None:
     """Which documents entered and left the top, with grades and ranks, the largest change first."""
     old = run_of("old", {"bm25": [POOR, POOR, *[BEST] * 18]})
     new = run_of("new", {"bm25": [POOR, BEST, *[BEST] * 17, ("cup", "tea")]})
-    [one] = be.compare_runs([old, new], moved=2).comparisons
+    [one] = be.compare_runs([old, new], moved=2).compared
     first, second = one.moved
     assert (first.query_id, first.text, first.depth) == ("q01", "Question q01?", 3)
     assert [(hit.name, hit.grade, hit.before, hit.after) for hit in first.entered] == [
@@ -222,7 +222,7 @@ def test_moved_queries_are_explained() -> None:
 
 def test_groups_of_queries() -> None:
     """Each has a comparison of its own; a name that no query has is refused."""
-    [one] = be.compare_runs(old_and_new(0, 2, 4, 6, 8, 10), by="category").comparisons
+    [one] = be.compare_runs(old_and_new(0, 2, 4, 6, 8, 10), by="category").compared
     groups = one.comparison.groups
     assert groups["factual"].row("RR").better
     assert not groups["conceptual"].row("RR").better
@@ -236,7 +236,7 @@ def test_benchmarks_are_compared_one_by_one() -> None:
     more = run_of("x", {"bm25": mixed()}, world=("meals", "sha256:m")).benchmarks
     new = replace(run_of("new", {"bm25": mixed(1)}), benchmarks=(
         *run_of("new", {"bm25": mixed(1)}).benchmarks, *more))  # fmt: skip
-    [one] = be.compare_runs([old, new]).comparisons
+    [one] = be.compare_runs([old, new]).compared
     assert one.warnings == ("only new has meals, which is left out",)
     with pytest.raises(ConfigurationError, match="no run has the benchmark 'meels'; did you mean"):
         be.compare_runs([old, new], benchmark="meels")
@@ -247,7 +247,7 @@ def test_a_comparison_goes_to_json_and_back() -> None:
     report = be.compare_runs(old_and_new(1, 2, 3), by="category")
     data = json.loads(json.dumps(to_json(report), allow_nan=False))
     again = read_report(data, "x.json")
-    assert again.comparisons == report.comparisons
+    assert again.compared == report.compared
     assert to_json(again) == data
 
 
@@ -255,8 +255,8 @@ def test_a_comparison_goes_to_json_and_back() -> None:
 def test_swapping_the_runs_turns_the_difference(better: set[int]) -> None:
     """The same p, the opposite difference, wins for losses."""
     runs = old_and_new(*better)
-    [one] = be.compare_runs(runs, samples=2000).comparisons
-    [two] = be.compare_runs(runs[::-1], samples=2000).comparisons
+    [one] = be.compare_runs(runs, samples=2000).compared
+    [two] = be.compare_runs(runs[::-1], samples=2000).compared
     row, back = one.comparison.row("RR"), two.comparison.row("RR")
     assert row.difference == -back.difference
     assert (row.wins, row.losses) == (back.losses, back.wins) == (len(better), 0)

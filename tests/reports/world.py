@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import berryeval as be
 from berryeval.gates import Verdict
 from berryeval.records import Query
@@ -57,6 +59,7 @@ def _answers(name: str) -> tuple[AnswerRecord, ...]:
     return tuple(found)
 
 
+@cache
 def provider(name: str, *, warnings: tuple[str, ...] = ()) -> ProviderRecord:
     """A provider that answered."""
     everything = be.evaluate(QRELS, {q: dict(hits) for q, hits in RUNS[name].items()}, [

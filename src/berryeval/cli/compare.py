@@ -138,7 +138,7 @@ def _print_json(made: Report, files: Sequence[str]) -> None:
     data: dict[str, Any] = {
         "title": made.title,
         "runs": [run.id for run in made.runs],
-        "comparisons": [one.to_json() for one in made.comparisons],
+        "compared": [one.to_json() for one in made.compared],
         "files": list(files),
     }
     print_json("compare", data)

@@ -38,7 +38,7 @@ _LEGEND: Final = "+ better, - worse, ^ higher, v lower, ? cannot be said; withou
 
 def print_comparisons(screen: Console, report: Report) -> None:
     """Every comparison: tables, sentences, groups, moved queries, what is doubtful."""
-    for one in report.comparisons:
+    for one in report.compared:
         _print_one(screen, one)
 
 

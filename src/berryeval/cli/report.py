@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from berryeval.reports import Report
 
-DEFAULT_FORMAT: Final = "markdown"
+DEFAULT_FORMAT: Final = "html"
 STDOUT: Final = "-"
 Flag = Annotated[bool, Parameter(negative="")]
 
@@ -22,7 +22,9 @@ def report(
     format: Annotated[  # noqa: A002 - its name
         list[str] | None, Parameter(name=["--format", "-f"], consume_multiple=True, negative="")
     ] = None,
-    output: Annotated[str | None, Parameter(name=["--output", "-o"])] = None,
+    output: Annotated[
+        str | None, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)
+    ] = None,
     title: str = "",
     label: str = "",
     json: Flag = False,
@@ -34,8 +36,10 @@ def report(
 
     Args:
         runs: Folders, files or names of runs, latest, or reports that were written as JSON.
-        format: Names of `berryeval list exporters`; without, the ending of --output says it.
-        output: A file or a folder; - is stdout.
+        format: Names of `berryeval list exporters`; without, what the ending of --output says, or
+            html.
+        output: A file or a folder; - is stdout. Without, html goes to the folder of the run, csv to
+            BERRYEVAL_EVAL_DIR, and the others to stdout.
         title: The title of the report.
         label: Takes the place of BENCHMARK-PROVIDER in the names of files.
         json: Print where the files are as JSON; what would go to stdout is in it as text.
@@ -68,7 +72,7 @@ def _formats(given: list[str], output: str | None) -> list[str]:
     from berryeval.reports.table import EXPORTERS, format_of
     from berryeval.reports.write import is_folder
 
-    names = list(dict.fromkeys(split_names(given)))
+    names = list(dict.fromkeys(EXPORTERS.canonical(name) for name in split_names(given)))
     if not names:
         one_file = output not in (None, STDOUT) and not is_folder(str(output))
         names = [format_of(str(output)) if one_file else DEFAULT_FORMAT]

@@ -75,7 +75,7 @@ def compare_runs(runs: Sequence[Compared] | Compared, title: str = "", **options
         >>> import berryeval as be
         >>> result = be.run_benchmark("rag-template", ["bm25", "random"], ["nDCG@5"])
         >>> report = be.compare_runs(result, baseline="random")
-        >>> report.comparisons[0].comparison.row("nDCG@5").better
+        >>> report.compared[0].comparison.row("nDCG@5").better
         True
 
     One run compares its providers; several runs compare what they have in common, old and new.
@@ -102,7 +102,7 @@ def compared(sources: Sequence[Source], options: Options, title: str = "") -> Re
     for one in sources:
         records += [] if one.run in records else [one.run]
     names = ", ".join(dict.fromkeys(one.benchmark for one in found))
-    return Report.of(records, title=title or f"Comparison on {names}", comparisons=found)
+    return Report.of(records, title=title or f"Comparison on {names}", compared=found)
 
 
 def _source(one: Compared) -> Source:

@@ -26,7 +26,7 @@ __all__ = ["DEFAULT_MEASURES", "BenchmarkSpec", "Patience", "Plan", "ProviderSpe
 
 DEFAULT_MEASURES = ("nDCG@10", "P@5", "R@10", "RR", "AP")
 DEFAULT_K = 20
-DEFAULT_EXPORT = ("csv",)
+DEFAULT_EXPORT = ("csv", "html")
 NO_EXPORT = "none"
 
 
@@ -134,7 +134,7 @@ class Plan(_Part):
                 EXPORTERS.get(name)
         except BerryEvalError as error:
             raise ValueError(str(error)) from None
-        return names
+        return list(dict.fromkeys(map(EXPORTERS.canonical, names)))
 
     @field_validator("measures", "thresholds")
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.pipeline.find_run import find_report
@@ -31,8 +31,8 @@ def joined(reports: Sequence[Report], title: str = "") -> Report:
         runs += [run for run in report.runs if run not in runs]
     verdicts = [verdict for report in reports for verdict in report.verdicts]
     own = reports[0].title if len(reports) == 1 else ""
-    compared = [one for report in reports for one in report.comparisons]
-    return Report.of(runs, title=title or own, verdicts=verdicts, comparisons=compared)
+    compared = [one for report in reports for one in report.compared]
+    return Report.of(runs, title=title or own, verdicts=verdicts, compared=compared)
 
 
 def named_report(names: Sequence[str], title: str = "") -> tuple[Report, Path]:
@@ -71,7 +71,7 @@ def write_report(
         title: of the report.
         label: takes the place of the usual one in names of files.
     """
-    given = [runs] if isinstance(runs, Report | RunRecord | BenchmarkResult | str | Path) else runs
+    given: list[Any] = list(runs) if isinstance(runs, list | tuple) else [runs]
     if not given:
         msg = "no run to report on; expected what run_benchmark returned, or the name of a run"
         raise ConfigurationError(msg)
@@ -79,7 +79,7 @@ def write_report(
     return write_in_format(report, format or format_of(path), path, label=label)
 
 
-def _report_of(source: Reported) -> Report:
+def _report_of(source: Any) -> Report:
     if isinstance(source, Report):
         return source
     if isinstance(source, RunRecord):

@@ -52,8 +52,8 @@ def files(report: Report, label: str) -> list[OutputFile]:
         msg = f"{report.title}: no provider has scores, so there is nothing to write as CSV"
         raise DataError(msg)
     made: list[OutputFile] = []
-    if report.comparisons:
-        text = _text(comparison_rows(report.comparisons, defused))
+    if report.compared:
+        text = _text(comparison_rows(report.compared, defused))
         stamp = _stamp(report.runs[-1].created)
         made.append(OutputFile(f"eval-comparison-{stamp}.csv", text, "comparison"))
     for (section, system), (stamp, name) in zip(scored, _labels(scored, label), strict=True):
@@ -144,4 +144,4 @@ def _hits(answer: AnswerRecord) -> Iterator[list[str]]:
 def _text(rows: Iterable[Sequence[str]]) -> str:
     stream = io.StringIO(newline="")
     csv.writer(stream).writerows(rows)  # as RFC 4180: CRLF, quotes where needed
-    return stream.getvalue()
+    return stream.getvalue()  # no byte order mark: to most programs it were a part of the header

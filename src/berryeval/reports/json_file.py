@@ -27,9 +27,18 @@ def to_json(report: Report) -> dict[str, Any]:
         "title": report.title,
         "runs": [run.to_json() for run in report.runs],
         "verdicts": [verdict.to_json() for verdict in report.verdicts],
+        "comparisons": [
+            {
+                "benchmark": section.name,
+                "content_hash": section.content_hash,
+                **section.comparison.to_dict(),
+            }
+            for section in report.sections
+            if section.comparison is not None
+        ],
     }
-    compared = [one.to_json() for one in report.comparisons]
-    return {**data, "comparisons": compared} if compared else data
+    compared = [one.to_json() for one in report.compared]
+    return {**data, "compared": compared} if compared else data
 
 
 def render(report: Report) -> str:
@@ -63,7 +72,7 @@ def read_report(data: Any, where: str) -> Report:
         raise DataError(msg)
     runs = array_of(RunRecord)(data.get("runs"), f"{where}: runs")
     verdicts = array_of(Verdict)(data.get("verdicts", []), f"{where}: verdicts")
-    compared = array_of(ComparedBenchmark)(data.get("comparisons", []), f"{where}: comparisons")
+    compared = array_of(ComparedBenchmark)(data.get("compared", []), f"{where}: compared")
     title = data.get("title", "")
     if not isinstance(title, str):
         place = f"{where}: title"
@@ -71,4 +80,4 @@ def read_report(data: Any, where: str) -> Report:
     if not runs:
         msg = f"{where}: holds no run"
         raise DataError(msg)
-    return Report.of(runs, title=title, verdicts=verdicts, comparisons=compared)
+    return Report.of(runs, title=title, verdicts=verdicts, compared=compared)

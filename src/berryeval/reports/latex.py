@@ -1,8 +1,9 @@
-"""LaTeX tables for a paper: booktabs, everything escaped, the best in bold."""
+"""LaTeX tables for a paper: booktabs, everything escaped, the best in bold, findings marked."""
 
 from __future__ import annotations
 
 import re
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Final
 
 from berryeval.reports import numbers
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from berryeval.reports.model import Report, Section, System
+    from berryeval.stats import Comparison
 
 __all__ = ["LATEX", "escaped", "render"]
 
@@ -32,7 +34,7 @@ def escaped(text: str) -> str:
     r"""A text of one line that LaTeX sets as it is.
 
     >>> print(escaped("50 % of a_b -- {x}"))
-    50 \\% of a\\_b -{}- \\{x\\}
+    50 \% of a\_b -{}- \{x\}
     """
     plain = " ".join(_CONTROL.sub(" ", text).split())
     text = "".join(_ESCAPES.get(letter, letter) for letter in plain)
@@ -45,13 +47,13 @@ def render(report: Report) -> str:
     tables = ["\n".join(_table(section, place)) for place, section in enumerate(report.sections)]
     tables += [
         "\n".join(comparison_table(one, place, escaped))
-        for place, one in enumerate(report.comparisons)
+        for place, one in enumerate(report.compared)
     ]
     return "\n\n".join([f"% {title}\n{_HEAD}", *tables]) + "\n"
 
 
 LATEX: Final = Exporter(
-    "LaTeX tables (booktabs), the best in bold", (".tex",), one_file("report.tex", render)
+    "LaTeX tables (booktabs), findings marked", (".tex",), one_file("report.tex", render)
 )
 
 
@@ -62,7 +64,9 @@ def _table(section: Section, place: int) -> Iterator[str]:
     rows = [system.scores for system in section.systems]
     best = {measure: best_value(rows, measure) for measure in measures}
     queries = counted(len(section.queries), "query", "queries")
+    marks = _marks(section)
     about = "; best in bold" if len(section.scored) > 1 else ""
+    about += _legend(section.comparison) if marks else ""
     yield r"\begin{table}"
     yield r"  \centering"
     yield rf"  \caption{{{escaped(section.name)}: {queries}{about}.}}"
@@ -71,15 +75,56 @@ def _table(section: Section, place: int) -> Iterator[str]:
     yield r"    \toprule"
     yield f"    {_row(['Provider', *map(escaped, measures)])}"
     yield r"    \midrule"
+    letters = _letters(section)
     for system in section.systems:
-        yield f"    {_row([escaped(system.label), *_values(system, measures, best)])}"
+        letter = f"$^{{{letters[system.label]}}}$" if marks and system.label in letters else ""
+        cells = _values(system, measures, best, marks)
+        yield f"    {_row([escaped(system.label) + letter, *cells])}"
     yield r"    \bottomrule"
     yield r"  \end{tabular}"
     yield r"\end{table}"
 
 
+def _letters(section: Section) -> dict[str, str]:
+    """A letter for each system that has scores; beyond z there is a second one."""
+    letters: dict[str, str] = {}
+    for place, system in enumerate(section.scored):
+        first, second = divmod(place, len(ascii_lowercase))
+        before = ascii_lowercase[first - 1] if first else ""
+        letters[system.label] = before + ascii_lowercase[second]
+    return letters
+
+
+def _marks(section: Section) -> dict[tuple[str, str], list[str]]:
+    """By measure and system, the letters of those that it is shown to be better than."""
+    found: dict[tuple[str, str], list[str]] = {}
+    if section.comparison is None:
+        return found
+    letters = _letters(section)
+    for row in section.comparison.rows:
+        if row.better:
+            found.setdefault((row.measure, row.system), []).append(letters[row.baseline])
+        elif row.worse:
+            found.setdefault((row.measure, row.baseline), []).append(letters[row.system])
+    return found
+
+
+def _legend(comparison: Comparison | None) -> str:
+    if comparison is None:
+        return ""
+    level = numbers.p_value(1 - comparison.level)
+    how = escaped(f"{comparison.test} test, {comparison.correction} correction")
+    return (
+        "; a letter behind a value: significantly better than the system of this letter "
+        rf"({how}, $p \leq {level}$)"
+    )
+
+
 def _values(
-    system: System, measures: tuple[str, ...], best: Mapping[str, float | None]
+    system: System,
+    measures: tuple[str, ...],
+    best: Mapping[str, float | None],
+    marks: Mapping[tuple[str, str], list[str]],
 ) -> Iterator[str]:
     for measure in measures:
         value = value_of(system.scores, measure)
@@ -87,7 +132,9 @@ def _values(
             yield "--"
             continue
         shown = numbers.measure(value)
-        yield rf"\textbf{{{shown}}}" if value == best[measure] else shown
+        shown = rf"\textbf{{{shown}}}" if value == best[measure] else shown
+        beaten = ",".join(sorted(marks.get((measure, system.label), ())))
+        yield f"{shown}$^{{{beaten}}}$" if beaten else shown
 
 
 def _row(cells: list[str]) -> str:

@@ -37,10 +37,10 @@ def render(report: Report) -> str:
     parts = [f"## {escaped(report.title)}"]
     if report.verdicts:
         parts.append(_verdicts(report))
-    for one in report.comparisons:
+    for one in report.compared:
         parts.extend(comparison_parts(one, escaped))
     for section in report.sections:
-        parts.extend(_section(section))
+        parts.extend(_section(section, differences=not report.compared))
     parts.append(_origin(report))
     return "\n\n".join(parts) + "\n"
 
@@ -60,7 +60,7 @@ def _verdicts(report: Report) -> str:
     return table_of(["verdict", "rule", "of", "found"], rows, "")
 
 
-def _section(section: Section) -> Iterator[str]:
+def _section(section: Section, *, differences: bool) -> Iterator[str]:
     from berryeval.benchmarks.checks.words import counted
 
     yield f"### {escaped(section.name)}: {counted(len(section.queries), 'query', 'queries')}"
@@ -81,6 +81,9 @@ def _section(section: Section) -> Iterator[str]:
     categories = _categories(section)
     if categories:
         yield f"<details><summary>By category</summary>\n\n{categories}\n\n</details>"
+    shown = _differences(section) if differences else ""
+    if shown:
+        yield f"<details><summary>Differences</summary>\n\n{shown}\n\n</details>"
     warnings = list(_warnings(section))
     if warnings:
         yield "\n".join(warnings)
@@ -125,6 +128,31 @@ def _categories(section: Section) -> str:
         ]
     titles = ["category", "queries", "provider", *map(escaped, section.measures)]
     return table_of(titles, rows, "lrl" + "r" * len(section.measures)) if rows else ""
+
+
+def _differences(section: Section) -> str:
+    """Every two systems: how much they differ, and whether that is a finding."""
+    comparison = section.comparison
+    if comparison is None:
+        return ""
+    rows = []
+    for row in comparison.rows:
+        shown = numbers.delta(row.difference)
+        ends = row.interval
+        p = row.p_corrected
+        rows.append(
+            [
+                escaped(row.measure),
+                f"{escaped(row.system)} − {escaped(row.baseline)}",  # noqa: RUF001
+                f"**{shown}**" if row.significant else shown,
+                numbers.NOTHING if ends is None else numbers.delta_interval(*ends),
+                numbers.NOTHING if p is None else numbers.p_value(p),
+                f"{row.wins} / {row.ties} / {row.losses}",
+            ]
+        )
+    titles = ["measure", "systems", "difference", "95 % interval", "p", "wins / ties / losses"]
+    how = f"{comparison.test} test, {comparison.correction} correction; bold: a finding"
+    return f"{table_of(titles, rows, 'llrrrr')}\n\n<sub>{escaped(how)}</sub>"
 
 
 def _warnings(section: Section) -> Iterator[str]:

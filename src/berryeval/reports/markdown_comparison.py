@@ -57,7 +57,8 @@ def _method(one: ComparedBenchmark) -> str:
     found = one.comparison
     return (
         f"differences are system less baseline; test: {found.rows[0].test}; correction: "
-        f"{found.correction}; W/T/L: queries with a higher, an equal, a lower value; seed {found.seed}"
+        f"{found.correction}; W/T/L: queries with a higher, an equal, a lower value; "
+        f"seed {found.seed}"
     )
 
 

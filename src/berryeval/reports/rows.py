@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from berryeval.measures.direction import smaller_is_better
+from berryeval.measures.direction import direction_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,11 +22,12 @@ def value_of(scores: Scores | None, measure: str) -> float | None:
 
 
 def best_value(rows: Sequence[Scores | None], measure: str) -> float | None:
-    """The best value, if there is something to compare it with."""
+    """The best value, if there is something to compare it with, and a way to be better."""
+    direction = direction_of(measure)
     values = [value for scores in rows if (value := value_of(scores, measure)) is not None]
-    if len(values) < 2 or len(set(values)) == 1:  # noqa: PLR2004
+    if direction == "neither" or len(set(values)) < 2:  # noqa: PLR2004
         return None
-    return min(values) if smaller_is_better(measure) else max(values)
+    return min(values) if direction == "down" else max(values)
 
 
 def by_category(section: Section) -> dict[str, list[tuple[System, Scores]]]:

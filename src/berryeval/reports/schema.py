@@ -31,7 +31,8 @@ _KINDS: Final[dict[str, dict[str, Any]]] = {
     "tuple[float, ...]": _NUMBERS,
     "Status": {"enum": list(get_args(Status))},
     "Scores": {"$ref": "#/$defs/Scores"},
-    "Interval": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
+    "Magnitude": {"type": "string"},
+    "Interval": {**_NUMBERS, "minItems": 2, "maxItems": 2},
     "tuple[tuple[str, float], ...]": {
         "type": "array",
         "items": {"type": "array", "prefixItems": [{"type": "string"}, {"type": "number"}]},
@@ -49,7 +50,7 @@ _DERIVED: Final[dict[str, dict[str, Any]]] = {
     },
     "sentence": {"type": "string", "description": "the finding in words"},
 }
-_STATISTICS: Final = (Comparison, PairedDifference, EffectSizes)
+_COMPARED: Final = (Comparison, PairedDifference, EffectSizes)
 _ARRAY: Final = re.compile(r"tuple\[(\w+), \.\.\.\]")
 _ATTRIBUTE: Final = re.compile(r"^    (\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
 _SCORES: Final[dict[str, Any]] = {
@@ -81,8 +82,8 @@ _SCORES: Final[dict[str, Any]] = {
 
 def report_schema() -> dict[str, Any]:
     """What a report holds that was exported as JSON."""
-    kinds = [*_reachable(RunRecord, Verdict, ComparedBenchmark), *_STATISTICS]
-    definitions = {kind.__name__: _of_record(kind) for kind in kinds}
+    roots = (RunRecord, Verdict, Comparison, ComparedBenchmark)
+    definitions = {kind.__name__: _of_record(kind) for kind in _reachable(*roots)}
     definitions["PairedDifference"]["properties"].update(_DERIVED)
     run = definitions[RunRecord.__name__]
     run["properties"] = {"schema_version": {"const": SCHEMA_VERSION}, **run["properties"]}
@@ -100,16 +101,25 @@ def report_schema() -> dict[str, Any]:
             "title": {"type": "string"},
             "runs": {"type": "array", "minItems": 1, "items": _reference("RunRecord")},
             "verdicts": {"type": "array", "items": _reference("Verdict")},
-            "comparisons": {"type": "array", "items": _reference("ComparedBenchmark")},
+            "comparisons": {
+                "description": "every two systems of a benchmark, where there are two",
+                "type": "array",
+                "items": {**_reference("Comparison"), "required": ["benchmark", "content_hash"]},
+            },
+            "compared": {
+                "description": "what `berryeval compare` was asked for",
+                "type": "array",
+                "items": _reference("ComparedBenchmark"),
+            },
         },
-        "required": ["schema_version", "title", "runs", "verdicts"],
+        "required": ["schema_version", "title", "runs", "verdicts", "comparisons"],
         "$defs": definitions,
     }
 
 
-def _reachable(*roots: type[JsonRecord]) -> list[type[JsonRecord]]:
+def _reachable(*roots: type[Any]) -> list[type[Any]]:
     """The records that these are made of, and they themselves, in the order they are met."""
-    known = {kind.__name__: kind for kind in _all_below(JsonRecord)}
+    known = {kind.__name__: kind for kind in (*_all_below(JsonRecord), *_COMPARED)}
     found = list(roots)
     for kind in found:  # it grows while we look
         for field in _fields(kind):

@@ -17,6 +17,7 @@ __all__ = ["EXPORTERS", "format_of"]
 EXPORTERS: Final[Registry[Exporter]] = Registry(
     "exporter",
     {
+        "html": "berryeval.reports.html_page:HTML",
         "csv": "berryeval.reports.csv_pair:CSV",
         "json": "berryeval.reports.json_file:JSON",
         "markdown": "berryeval.reports.markdown:MARKDOWN",

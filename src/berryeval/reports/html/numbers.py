@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from berryeval.intervals import Interval
 
-__all__ = ["counted", "duration", "probability", "signed", "span", "value"]
+__all__ = ["chance", "counted", "duration", "probability", "signed", "span", "value"]
 
 _NONE: Final = "\N{EN DASH}"
 _MINUS: Final = "\N{MINUS SIGN}"
@@ -23,9 +23,11 @@ def value(number: float | None) -> str:
     return text.replace("-", _MINUS)
 
 
-def signed(number: float) -> str:
+def signed(number: float | None) -> str:
     """A difference: +0.043, or with a minus; 0.000 has no sign."""
     text = value(number)
+    if number is None:
+        return text
     return f"+{text}" if number > 0 and float(text.replace(",", "")) != 0 else text
 
 
@@ -35,9 +37,17 @@ def span(interval: Interval, *, sign: bool = False) -> str:
     return f"{show(interval.low)} to {show(interval.high)}"
 
 
-def probability(p: float) -> str:
+def probability(p: float | None) -> str:
     """A p-value, no more exact than it is."""
-    return "p < 0.001" if p < _SMALLEST_P else f"p = {p:.3f}"
+    if p is None:
+        return _NONE
+    return "< 0.001" if p < _SMALLEST_P else f"{p:.3f}"
+
+
+def chance(p: float) -> str:
+    """A p-value in a sentence."""
+    text = probability(p)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def duration(seconds: float | None) -> str:

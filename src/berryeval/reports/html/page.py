@@ -22,7 +22,12 @@ from berryeval.reports.html.views.groups import Breakdown, breakdowns_of
 from berryeval.reports.html.views.provenance import notes_of
 from berryeval.reports.html.views.queries import QueryViews, queries_of
 from berryeval.reports.html.views.speed import Speed, speeds_of
-from berryeval.reports.html.views.standings import Standings, ranked, standings_of
+from berryeval.reports.html.views.standings import (
+    Standings,
+    deciding_measure,
+    ranked,
+    standings_of,
+)
 from berryeval.reports.html.views.verdict import Finding, finding_of
 
 if TYPE_CHECKING:
@@ -64,17 +69,14 @@ class SectionView:
     notes: tuple[tuple[str, str], ...]
     charts: Charts
     numbers: dict[str, int]
-
-    @property
-    def measure(self) -> str:
-        """The measure that decides."""
-        return self.standings.measures[0] if self.standings.measures else ""
+    measure: str
+    method: str
 
 
 def section_view(section: Section, number: int, studio: Studio) -> SectionView:
     """The view of a section, charts drawn."""
     standings = standings_of(section)
-    measure = standings.measures[0] if standings.measures else ""
+    measure = deciding_measure(section)
     contrasts = contrasts_of(section, measure) if measure else ()
     breakdowns, speeds = breakdowns_of(section), speeds_of(section)
     order = ranked(section, measure) if measure else []
@@ -95,7 +97,18 @@ def section_view(section: Section, number: int, studio: Studio) -> SectionView:
         notes=notes_of(section),
         charts=_charts(section, standings, contrasts, breakdowns, speeds, studio),
         numbers={query.id: place for place, query in enumerate(section.queries)},
+        measure=measure,
+        method=_method(contrasts),
     )
+
+
+def _method(contrasts: tuple[Contrast, ...]) -> str:
+    """How the p-values came about, as the end of a sentence."""
+    rows = [one.row for one in contrasts if one.row is not None and one.row.p is not None]
+    if not rows:
+        return ""
+    family = f", corrected for {rows[0].comparisons} comparisons" if rows[0].comparisons > 1 else ""
+    return f"; p of the {rows[0].test}{family}"
 
 
 def _charts(

@@ -62,13 +62,13 @@ DASHES: Final = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [10, 4], [4, 1], [1, 3], 
 
 # From little to much, in seven steps.
 RAMP: Final = (
-    Colour("#f7eef3", "#2c242e"),
-    Colour("#efd9e5", "#432c3d"),
-    Colour("#e4bdd2", "#5c344e"),
-    Colour("#d597b8", "#7b3d65"),
-    Colour("#bd6a97", "#a04b81"),
-    Colour("#98416f", "#cb6fa4"),
-    Colour("#702650", "#f0a2cb"),
+    Colour("#f8f0f5", "#2a222c"),
+    Colour("#f0dce8", "#402b3b"),
+    Colour("#e7c6d9", "#59344d"),
+    Colour("#dcaac6", "#743f62"),
+    Colour("#cc86ae", "#914b79"),
+    Colour("#a24a7b", "#c277a4"),
+    Colour("#74265a", "#eda6cd"),
 )
 ON_PALE: Final = Colour("#2b2731", "#f4eff6")
 ON_DEEP: Final = Colour("#fffeff", "#1d1520")

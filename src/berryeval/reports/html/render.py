@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.reports.html import numbers, palette
@@ -50,6 +51,7 @@ def render(report: Report) -> str:
     )
 
 
+@cache
 def _environment() -> Environment:
     """Everything is escaped, and cleaned of characters that no page can hold."""
     from jinja2 import Environment, PackageLoader, StrictUndefined

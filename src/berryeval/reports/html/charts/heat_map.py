@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["heat_map"]
 
 MOST_ROWS: Final = 24
-_DEEP: Final = 4  # from this step of the ramp on, letters are light
+_DEEP: Final = 5  # from this step of the ramp on, letters are light
 
 
 def heat_map(breakdown: Breakdown) -> Figure | None:
@@ -75,8 +75,8 @@ def heat_map(breakdown: Breakdown) -> Figure | None:
     least = min(data, key=lambda one: one["value"])
     return Figure(
         spec,
-        f"{breakdown.measure} by {breakdown.by}; deeper is higher, the number beside each "
-        f"{breakdown.by} counts its queries.",
+        f"{breakdown.measure} by {breakdown.by}; the stronger the colour, the higher. "
+        f"The number beside each {breakdown.by} counts its queries.",
         f"Heat map of {breakdown.measure} by {breakdown.by} and provider. Highest: "
         f"{best['system']} on {best['group']}, {best['words']}; lowest: {least['system']} on "
         f"{least['group']}, {least['words']}. The table below has all numbers.",

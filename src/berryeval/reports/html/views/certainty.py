@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from berryeval.intervals import Interval, bootstrap_interval
-from berryeval.measures.direction import smaller_is_better
+from berryeval.intervals import Interval
 from berryeval.reports.html.views.standings import ranked
+from berryeval.stats import compare, direction_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from berryeval.reports.model import Section, System
+    from berryeval.scores import Scores
+    from berryeval.stats import PairedDifference
 
 __all__ = ["Contrast", "contrasts_of"]
 
@@ -25,39 +27,65 @@ class Contrast:
         best: the label of the best.
         other: the label of the other.
         place: of the other among the systems of the section.
-        difference: by how much the best is better; positive whichever way the measure counts.
-        interval: of the difference; None where it cannot be said.
-        p: how often chance alone would do as much; None where it cannot be said.
-        by_query: the difference of every query that both have.
+        by_query: by how much the best is better, for every query that both have: positive,
+            whichever way the measure counts.
+        sign: 1 if more is better, -1 if less is.
+        row: what the statistics say; None if the two cannot be compared at all.
     """
 
     best: str
     other: str
     place: int
-    difference: float
-    interval: Interval | None
-    p: float | None
     by_query: dict[str, float]
+    sign: int
+    row: PairedDifference | None
+
+    @property
+    def difference(self) -> float | None:
+        """By how much the best is better."""
+        return None if self.row is None else -self.sign * self.row.difference
+
+    @property
+    def interval(self) -> Interval | None:
+        """Of the difference; None where it cannot be said."""
+        if self.row is None or self.row.interval is None:
+            return None
+        low, high = sorted(-self.sign * end for end in self.row.interval)
+        return Interval(low, high)
+
+    @property
+    def p(self) -> float | None:
+        """How often chance alone would do as much, corrected for how many are compared."""
+        return None if self.row is None else self.row.p_corrected
 
     @property
     def certain(self) -> bool:
         """Whether the two can be told apart."""
-        return self.interval is not None and (self.interval.low > 0 or self.interval.high < 0)
+        return self.row is not None and self.row.significant
+
+    @property
+    def detectable(self) -> float | None:
+        """Which difference these queries would show four times in five."""
+        return None if self.row is None else self.row.detectable
 
     @property
     def wins(self) -> int:
         """In how many queries the best is better."""
-        return sum(one > 0 for one in self.by_query.values())
-
-    @property
-    def losses(self) -> int:
-        """In how many queries the other is better."""
-        return sum(one < 0 for one in self.by_query.values())
+        if self.row is None:
+            return 0
+        return self.row.losses if self.sign > 0 else self.row.wins
 
     @property
     def ties(self) -> int:
         """In how many queries both are equal."""
-        return len(self.by_query) - self.wins - self.losses
+        return 0 if self.row is None else self.row.ties
+
+    @property
+    def losses(self) -> int:
+        """In how many queries the other is better."""
+        if self.row is None:
+            return 0
+        return self.row.wins if self.sign > 0 else self.row.losses
 
 
 def contrasts_of(section: Section, measure: str) -> tuple[Contrast, ...]:
@@ -66,19 +94,43 @@ def contrasts_of(section: Section, measure: str) -> tuple[Contrast, ...]:
     if not order:
         return ()
     best, *others = order
-    return tuple(_contrast(section, best, other, measure) for other in others)
+    rows = _rows(best, others, measure)
+    sign = -1 if direction_of(measure) == "down" else 1
+    return tuple(
+        Contrast(
+            best.label,
+            other.label,
+            section.systems.index(other),
+            _by_query(best, other, measure, sign),
+            sign,
+            rows.get(other.label),
+        )
+        for other in others
+    )
 
 
-def _contrast(section: Section, best: System, other: System, measure: str) -> Contrast:
-    ours, theirs = _by_query(best, measure), _by_query(other, measure)
-    sign = -1.0 if smaller_is_better(measure) else 1.0
-    by_query = {query: sign * (ours[query] - theirs[query]) for query in ours if query in theirs}
-    values = np.array(list(by_query.values()), dtype=np.float64)
-    interval = bootstrap_interval("mean", values, 0.95) if len(values) > 1 else None
-    place = section.systems.index(other)
-    mean = float(values.mean()) if len(values) else 0.0
-    return Contrast(best.label, other.label, place, mean, interval, None, by_query)
+def _rows(best: System, others: Sequence[System], measure: str) -> dict[str, PairedDifference]:
+    """What the statistics say of each that can be compared with the best."""
+    tables = {
+        system.label: system.scores
+        for system in (best, *others)
+        if system.scores is not None and best.scores is not None
+        if _comparable(best.scores, system.scores, measure)
+    }
+    if len(tables) < 2:  # noqa: PLR2004 - it takes two
+        return {}
+    found = compare(tables, baseline=best.label, measures=[measure])
+    return {row.system: row for row in found.rows}
 
 
-def _by_query(system: System, measure: str) -> dict[str, float]:
-    return {} if system.scores is None else system.scores.per_query(measure)
+def _comparable(best: Scores, other: Scores, measure: str) -> bool:
+    """Whether they share a query, and put the measure together alike."""
+    hows = {scores.aggregates[scores.row_of(measure)] for scores in (best, other)}
+    return len(hows) == 1 and not set(best.queries).isdisjoint(other.queries)
+
+
+def _by_query(best: System, other: System, measure: str, sign: int) -> dict[str, float]:
+    ours, theirs = (
+        {} if one.scores is None else one.scores.per_query(measure) for one in (best, other)
+    )
+    return {query: sign * (ours[query] - theirs[query]) for query in ours if query in theirs}

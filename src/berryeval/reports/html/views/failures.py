@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from berryeval.measures.direction import smaller_is_better
-from berryeval.reports.html.views.standings import ranked
+from berryeval.reports.html.views.standings import deciding_measure, ranked
+from berryeval.stats import direction_of
 
 if TYPE_CHECKING:
     from berryeval.records import Query
@@ -56,14 +56,14 @@ def values_by_query(system: System, measure: str) -> dict[str, float]:
 
 def failing_of(section: Section) -> tuple[Failing, ...]:
     """What each system does worst, in the order of the report."""
-    measure = section.measures[0] if section.measures else ""
+    measure = deciding_measure(section)
     return tuple(_failing(section, place, measure) for place in range(len(section.systems)))
 
 
 def _failing(section: Section, place: int, measure: str) -> Failing:
     system = section.systems[place]
     values = values_by_query(system, measure)
-    sign = -1 if smaller_is_better(measure) else 1
+    sign = -1 if direction_of(measure) == "down" else 1
     known = [(query, values[query.id]) for query in section.queries if query.id in values]
     order = sorted(known, key=lambda one: sign * one[1])
     nothing = 0 if sign < 0 else sum(value == 0 for value in values.values())
@@ -76,9 +76,9 @@ def _failing(section: Section, place: int, measure: str) -> Failing:
 
 def disagreements_of(section: Section, limit: int = 10) -> tuple[Disagreement, ...]:
     """The queries on which the systems differ most, by the first measure."""
-    if not section.measures:
+    measure = deciding_measure(section)
+    if not measure:
         return ()
-    measure = section.measures[0]
     tables = [values_by_query(system, measure) for system in ranked(section, measure)]
     found = []
     for query in section.queries:

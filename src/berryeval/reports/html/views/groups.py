@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from berryeval.measures.direction import smaller_is_better
-from berryeval.reports.html.views.standings import Cell, ranked
+from berryeval.reports.html.views.standings import Cell, deciding_measure, ranked
 from berryeval.scores import UNSPECIFIED
+from berryeval.stats import direction_of
 
 if TYPE_CHECKING:
     from berryeval.reports.model import Section
@@ -49,9 +49,10 @@ class Breakdown:
 
 def breakdowns_of(section: Section) -> tuple[Breakdown, ...]:
     """By category and by difficulty, where the queries have any."""
-    if not section.measures:
+    measure = deciding_measure(section)
+    if not measure:
         return ()
-    found = (_breakdown(section, by, section.measures[0]) for by in ("category", "difficulty"))
+    found = (_breakdown(section, by, measure) for by in ("category", "difficulty"))
     return tuple(one for one in found if one is not None)
 
 
@@ -63,7 +64,7 @@ def _breakdown(section: Section, by: str, measure: str) -> Breakdown | None:
     tables = [system.scores.by(groups) for system in systems if system.scores is not None]
     sizes = Counter(groups.get(query.id, UNSPECIFIED) for query in section.queries)
     names = sorted({name for table in tables for name in table}, key=_place)
-    better = min if smaller_is_better(measure) else max
+    better = min if direction_of(measure) == "down" else max
     rows = []
     for name in names:
         values = [table[name].mean[measure] if name in table else None for table in tables]

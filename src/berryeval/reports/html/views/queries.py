@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from berryeval.measures.direction import smaller_is_better
 from berryeval.records import SECTION_SEPARATOR
 from berryeval.reports.html.text import Cut, cut, short
 from berryeval.reports.html.views.failures import values_by_query
+from berryeval.reports.html.views.standings import deciding_measure
+from berryeval.stats import direction_of
 
 if TYPE_CHECKING:
     from berryeval.records import Query
@@ -104,8 +105,8 @@ def queries_of(section: Section) -> QueryViews:
 
 def _most_telling(section: Section, limit: int) -> set[str]:
     """In turns: the next worst query of every system, the next on which they differ most."""
-    measure = section.measures[0] if section.measures else ""
-    sign = -1 if smaller_is_better(measure) else 1
+    measure = deciding_measure(section)
+    sign = -1 if direction_of(measure) == "down" else 1
     tables = [table for one in section.scored if (table := values_by_query(one, measure))]
     orders = [sorted(table, key=lambda query, of=table: sign * of[query]) for table in tables]  # type: ignore[misc]
     if len(tables) > 1:
@@ -136,7 +137,7 @@ def _highest_grade(section: Section) -> float:
 
 
 def _query(section: Section, number: int, query: Query, highest: float) -> QueryView:
-    measure = section.measures[0] if section.measures else ""
+    measure = deciding_measure(section)
     rankings = tuple(
         _ranking(system, place, query.id, values_by_query(system, measure), highest)
         for place, system in enumerate(section.systems)
@@ -179,15 +180,16 @@ def _ranking(
 
 
 def _hit(system: System, rank: int, hit: HitRecord, highest: float) -> HitView:
+    name = _heading(system.name_of(hit), hit.id)
     return HitView(
         rank=rank,
-        name=_heading(system.name_of(hit), hit.id),
+        name=name,
         id=short(hit.id, NAME_CHARACTERS),
         score=f"{hit.score:.4g}",
         grade="?" if hit.grade is None else f"{hit.grade:g}",
         shade=_shade(hit.grade, highest),
         again=hit.again,
-        passage=short(system.passage(hit), PASSAGE_CHARACTERS),
+        passage=short(_without(name, system.passage(hit)), PASSAGE_CHARACTERS),
     )
 
 
@@ -195,6 +197,12 @@ def _heading(name: str, identifier: str) -> str:
     """The innermost heading above the hit, where one is known: the id says the rest."""
     found = name.rpartition(SECTION_SEPARATOR)[2]
     return "" if found == identifier else short(found, NAME_CHARACTERS)
+
+
+def _without(heading: str, passage: str) -> str:
+    """The passage without the heading that it begins with, which stands above it."""
+    rest = passage.lstrip("# ")
+    return rest[len(heading) :] if heading and rest.startswith(f"{heading}\n") else passage
 
 
 def _shade(grade: float | None, highest: float) -> int:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from berryeval.measures.direction import smaller_is_better
+from berryeval.stats import direction_of
 
 if TYPE_CHECKING:
     from berryeval.intervals import Interval
     from berryeval.reports.model import Section, System
 
-__all__ = ["Cell", "Row", "Standings", "ranked", "standings_of"]
+__all__ = ["Cell", "Row", "Standings", "deciding_measure", "ranked", "standings_of", "value_of"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,12 @@ class Standings:
     rows: tuple[Row, ...]
 
 
+def deciding_measure(section: Section) -> str:
+    """The first measure that has a better and a worse; empty if there is none."""
+    names = (name for name in section.measures if direction_of(name) != "neither")
+    return next(names, "")
+
+
 def value_of(system: System, measure: str) -> float | None:
     """The system's value by this measure; None if it was not asked for."""
     scores = system.scores
@@ -56,14 +62,15 @@ def ranked(section: Section, measure: str) -> list[System]:
         for system in section.scored
         if (number := value_of(system, measure)) is not None
     ]
-    sign = 1 if smaller_is_better(measure) else -1
+    sign = 1 if direction_of(measure) == "down" else -1
     return [system for _, system in sorted(found, key=lambda one: sign * one[0])]
 
 
 def standings_of(section: Section) -> Standings:
     """The standings of a section."""
-    measures = section.measures
-    order = ranked(section, measures[0]) if measures else []
+    first = deciding_measure(section)
+    measures = tuple(sorted(section.measures, key=lambda name: name != first))
+    order = ranked(section, first) if first else []
     order += [system for system in section.scored if system not in order]
     best = {measure: _best(section, measure) for measure in measures}
     rows = tuple(
@@ -76,11 +83,13 @@ def standings_of(section: Section) -> Standings:
         )
         for system in order
     )
-    return Standings(measures, tuple(map(smaller_is_better, measures)), rows)
+    return Standings(measures, tuple(direction_of(measure) == "down" for measure in measures), rows)
 
 
 def _best(section: Section, measure: str) -> float | None:
-    """The best value, if the systems differ at all."""
+    """The best value, if the systems differ at all and the measure has a better."""
+    if direction_of(measure) == "neither":
+        return None
     values = [value_of(system, measure) for system in ranked(section, measure)]
     return values[0] if len(set(values)) > 1 else None
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from berryeval.reports.html.numbers import counted, probability, signed, span, value
+from berryeval.reports.html.numbers import chance, counted, signed, span, value
+from berryeval.reports.html.text import short
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from berryeval.reports.html.views.certainty import Contrast
-    from berryeval.reports.html.views.standings import Standings
+    from berryeval.reports.html.views.standings import Row, Standings
 
 __all__ = ["Finding", "finding_of"]
 
@@ -19,77 +22,74 @@ class Finding:
     """What the numbers say.
 
     Attributes:
-        sure: "certain", "open" or "none": how a reader should take it.
+        sure: how a reader should take it; "none" if there is nothing to be sure of.
         leader: the system that it speaks of first; empty if there is none.
         headline: the sentence, after the name of the leader.
         because: what it rests on.
     """
 
-    sure: str
+    sure: Literal["certain", "open", "none"]
     leader: str
     headline: str
     because: tuple[str, ...]
 
 
-def finding_of(standings: Standings, contrasts: tuple[Contrast, ...]) -> Finding:
+def finding_of(standings: Standings, contrasts: Sequence[Contrast]) -> Finding:
     """The verdict on a section."""
-    if not standings.rows or standings.rows[0].cells[0] is None:
-        return Finding(
-            "none", "", "No provider has scores.", ("Below is why each of them failed.",)
-        )
+    if not standings.rows:
+        return Finding("none", "", "No provider has scores.", ("Why is said below, for each.",))
     top, measure = standings.rows[0], standings.measures[0]
-    cell = standings.rows[0].cells[0]
-    reached = f"{measure} {value(cell.value)}, 95 % interval {span(cell.interval)}"
-    queries = counted(top.queries, "query", "queries")
+    reached = _reached(top, measure)
+    if not contrasts and len(standings.rows) > 1:
+        return Finding(
+            "none", "", f"{measure} says not who is better.", ("Ask for a measure of quality.",)
+        )
     if not contrasts:
-        return Finding(
-            "none", top.label, f"reaches {measure} {value(cell.value)}.",
-            (f"95 % interval {span(cell.interval)}, over {queries}.",
-             "It stands alone: a second provider would show whether that is good."),
-        )  # fmt: skip
-    first = contrasts[0]
-    if first.interval is None:
-        return Finding(
-            "open", top.label, "is ahead, but one query cannot tell.",
-            (f"{reached}; ask more queries to see whether the lead holds.",),
-        )  # fmt: skip
-    if all(one.certain for one in contrasts):
-        return Finding(
-            "certain", top.label, "is best, and that is certain.",
-            (f"{reached}.", _lead(first, measure), *_also(contrasts)),
-        )  # fmt: skip
-    level = [one.other for one in contrasts if not one.certain]
-    return Finding(
-        "open", top.label, f"is ahead, but cannot be told apart from {_listed(level)}.",
-        (f"{reached}.", _lead(first, measure), *_told_apart(contrasts)),
-    )  # fmt: skip
-
-
-def _lead(contrast: Contrast, measure: str) -> str:
-    if not contrast.wins and not contrast.losses:
-        return f"{contrast.best} and {contrast.other} have the same {measure} on every query."
-    parts = []
-    if contrast.interval is not None:
-        parts.append(f"95 % interval {span(contrast.interval, sign=True)}")
-    if contrast.p is not None:
-        parts.append(probability(contrast.p))
-    behind = f" ({', '.join(parts)})" if parts else ""
-    return (
-        f"Against {contrast.other} the difference is {signed(contrast.difference)}{behind}: better "
-        f"on {contrast.wins}, equal on {contrast.ties}, worse on {contrast.losses} of "
-        f"{counted(len(contrast.by_query), 'query', 'queries')}."
-    )
-
-
-def _also(contrasts: tuple[Contrast, ...]) -> tuple[str, ...]:
-    others = [one.other for one in contrasts[1:]]
-    return (f"It is also certainly better than {_listed(others)}.",) if others else ()
-
-
-def _told_apart(contrasts: tuple[Contrast, ...]) -> tuple[str, ...]:
+        alone = "It stands alone: a second provider would show how good that is."
+        return Finding("none", top.label, "is the only one with scores.", (reached, alone))
+    same = [one for one in contrasts if one.row is not None and one.difference == 0]
+    open_ = [one.other for one in contrasts if not one.certain]
     beaten = [one.other for one in contrasts if one.certain]
-    return (f"It is certainly better than {_listed(beaten)}.",) if beaten else ()
+    also = (f"It is certainly better than {_listed(beaten)}.",) if beaten and open_ else ()
+    lead = _lead(contrasts[0])
+    if not open_:
+        return Finding("certain", top.label, "is best, and that is certain.", (reached, *lead))
+    if len(same) == len(contrasts):
+        words = f"and {_listed(open_)} score the same."
+    else:
+        words = f"is ahead, but cannot be told apart from {_listed(open_)}."
+    return Finding("open", top.label, words, (reached, *lead, *also))
 
 
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _reached(row: Row, measure: str) -> str:
+    cell = row.cells[0]
+    if cell is None:
+        return ""
+    queries = counted(row.queries, "query", "queries")
+    return f"{measure} {value(cell.value)} over {queries}, 95 % interval {span(cell.interval)}."
+
+
+def _lead(contrast: Contrast) -> tuple[str, ...]:
+    """How far the runner-up is behind, and what it would take to be sure."""
+    other = short(contrast.other, 60)
+    if contrast.row is None:
+        return (f"It shares no query with {other}, so the two cannot be compared.",)
+    if contrast.interval is None:
+        return (f"{contrast.row.cannot.capitalize()}: ask more queries.",)
+    by_chance = "" if contrast.p is None else f", {chance(contrast.p)}"
+    first = (
+        f"Against {other} the difference is {signed(contrast.difference)} (95 % interval "
+        f"{span(contrast.interval, sign=True)}{by_chance}): better on {contrast.wins}, equal on "
+        f"{contrast.ties}, worse on {contrast.losses} of "
+        f"{counted(contrast.row.n, 'query', 'queries')}."
+    )
+    if contrast.certain or contrast.detectable is None:
+        return (first,)
+    least = value(contrast.detectable)
+    second = f"With these queries, a difference of {least} would be shown four times in five."
+    return first, second
+
+
+def _listed(names: Sequence[str]) -> str:
+    brief = [short(name, 60) for name in names]
+    return brief[0] if len(brief) == 1 else f"{', '.join(brief[:-1])} and {brief[-1]}"

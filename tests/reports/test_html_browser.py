@@ -1,0 +1,174 @@
+"""The HTML report in a real browser: silent, alone, within its width, legible, printable."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from berryeval.reports import Report
+from berryeval.reports.html import render
+from tests.reports.html_records import nasty_run, run_record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+playwright = pytest.importorskip("playwright.sync_api")
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
+    "--disable-background-networking --disable-component-update --disable-sync"
+)
+WIDTHS = (380, 800, 1400)
+LEAST_CONTRAST = 4.5
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+
+# The contrast of every text that is to be seen, by the rules of WCAG: the colour of the letters
+# against the nearest background that is not transparent, or the field of a chart they stand on.
+CONTRASTS = """() => {
+  const numbers = text => text.match(/[\\d.]+/g).map(Number)
+  const light = colour => {
+    const [r, g, b] = numbers(colour).slice(0, 3).map(c => {
+      c /= 255
+      return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4
+    })
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+  }
+  const ground = element => {
+    for (let one = element; one; one = one.parentElement) {
+      const colour = getComputedStyle(one).backgroundColor
+      const parts = numbers(colour)
+      if (parts.length < 4 || parts[3] > 0) return colour
+    }
+    return getComputedStyle(document.documentElement).backgroundColor
+  }
+  const field = (drawing, text) => {
+    const box = text.getBoundingClientRect()
+    const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2]
+    const under = [...drawing.querySelectorAll('path[fill]')].filter(one => {
+      const its = one.getBoundingClientRect()
+      return its.left < x && x < its.right && its.top < y && y < its.bottom
+    })
+    return under.length ? getComputedStyle(under.at(-1)).fill : ''
+  }
+  const found = []
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  while (walker.nextNode()) {
+    const text = walker.currentNode.textContent.trim()
+    const element = walker.currentNode.parentElement
+    if (!text || !element.getClientRects().length) continue
+    const style = getComputedStyle(element)
+    const drawing = element.closest('svg')
+    const behind = drawing ? field(drawing, element) || ground(drawing) : ground(element)
+    const ink = drawing ? style.fill : style.color
+    const [high, low] = [light(ink), light(behind)].sort((a, b) => b - a)
+    found.push([(high + 0.05) / (low + 0.05), `${element.tagName} ${ink}: ${text}`])
+  }
+  return found
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A Chromium without a window."""
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module", params=["usual", "nasty"])
+def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of usual texts, and one of texts that break careless pages."""
+    run = run_record(8, hits=12) if request.param == "usual" else nasty_run()
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(render(Report.of([run])), encoding="utf-8")
+    return path
+
+
+def opened(browser: Any, file: Path, width: int, scheme: str) -> tuple[Any, list[str]]:
+    """The file in a window of that width, all unfolded, and whatever it says or asks for."""
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    noise: list[str] = []
+    page.on("console", lambda message: noise.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: noise.append(f"error: {error}"))
+    page.on("request", lambda request: noise.append(request.url))
+    page.goto(file.as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    return page, noise
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_page_is_silent_alone_and_fits(
+    browser: Any, file: Path, width: int, scheme: str
+) -> None:
+    """No console message, no request but the file itself, and nothing sticks out to the right."""
+    page, noise = opened(browser, file, width, scheme)
+    assert noise == [file.as_uri()]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_is_legible(browser: Any, file: Path, scheme: str) -> None:
+    """Letters stand out from what is behind them, in charts too, by at least 4.5 to 1."""
+    page, _ = opened(browser, file, 1400, scheme)
+    found = page.evaluate(CONTRASTS)
+    assert len(found) > 200
+    assert [text for contrast, text in found if contrast < LEAST_CONTRAST] == []
+    page.close()
+
+
+def test_dark_is_dark(browser: Any, file: Path) -> None:
+    """Who prefers it dark gets a dark page with light letters, also in the charts."""
+    colours = []
+    for scheme in ("light", "dark"):
+        page, _ = opened(browser, file, 800, scheme)
+        colours.append(
+            page.evaluate(
+                "['body', '.chart text']"
+                ".map(name => getComputedStyle(document.querySelector(name)))"
+                ".flatMap(style => [style.backgroundColor, style.fill])"
+            )
+        )
+        page.close()
+    assert colours[0][0] != colours[1][0]
+    assert colours[0][3] != colours[1][3]
+
+
+def test_nothing_in_a_text_comes_alive(browser: Any, file: Path) -> None:
+    """There is no script, no image and no frame in the document that the browser made of it."""
+    page, _ = opened(browser, file, 800, "light")
+    assert page.locator("script, img, iframe, object, embed, form, input").count() == 0
+    page.close()
+
+
+def test_a_link_to_a_query_unfolds_it(browser: Any, file: Path) -> None:
+    """From a worst query one gets to its rankings."""
+    page = browser.new_page(reduced_motion="reduce")
+    page.goto(file.as_uri())
+    page.locator("ol.worst a").first.click()
+    target = page.locator(f"[id='{page.evaluate('location.hash.slice(1)')}']")
+    target.wait_for(state="visible")
+    assert target.locator("xpath=ancestor::details").get_attribute("open") is not None
+    assert 0 <= target.bounding_box()["y"] < page.viewport_size["height"]
+    page.close()
+
+
+def test_it_can_be_printed(browser: Any, file: Path, tmp_path: Path) -> None:
+    """Printing gives a PDF, light also where the screen is dark."""
+    page, _ = opened(browser, file, 800, "dark")
+    path = tmp_path / "report.pdf"
+    page.pdf(path=path, format="A4")
+    assert path.read_bytes().startswith(b"%PDF")
+    page.emulate_media(media="print", color_scheme="dark")
+    found = page.evaluate("getComputedStyle(document.querySelector('h1')).color")
+    assert sum(int(part) for part in found.strip("rgb()").split(",")) < 3 * 80
+    page.close()
