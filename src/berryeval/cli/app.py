@@ -56,6 +56,7 @@ def build_app() -> App:
     app.command(
         "berryeval.cli.gate:gate", help="Judge a run by thresholds, and against a baseline."
     )
+    app.command("berryeval.cli.compare:compare", help="Compare runs: is the difference real?")
     baselines = App(name="baseline", help="The run to compare with.", help_format="plaintext")
     baselines.command("berryeval.cli.baseline:set_baseline", name="set", help="Keep a run as it.")
     baselines.command("berryeval.cli.baseline:show", help="Show what it holds.")

@@ -31,7 +31,8 @@ def joined(reports: Sequence[Report], title: str = "") -> Report:
         runs += [run for run in report.runs if run not in runs]
     verdicts = [verdict for report in reports for verdict in report.verdicts]
     own = reports[0].title if len(reports) == 1 else ""
-    return Report.of(runs, title=title or own, verdicts=verdicts)
+    compared = [one for report in reports for one in report.compared]
+    return Report.of(runs, title=title or own, verdicts=verdicts, compared=compared)
 
 
 def named_report(names: Sequence[str], title: str = "") -> tuple[Report, Path]:
