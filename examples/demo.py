@@ -16,6 +16,10 @@ from berryeval.cli.app import EXIT_RUN_FAILED, build_app, run
 PROVIDERS = ["bm25", "dense", "hybrid", "postgres"]
 
 NEXT = """
+Open the report in a browser: {folder}/report.html
+the table for a pull request:
+  {berryeval} report {folder} --format markdown
+
 Next, the worst queries: what came back, what was wanted:
   {berryeval} eval --resume {folder} --where-it-fails
 the same by kind of question:

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tempfile
 
 import pytest
 from hypothesis import settings
+
+# Nothing is written to the home of whoever runs the tests, and what each test does not look at is
+# not exported; those that look at it say so.
+OURS = {
+    "BERRYEVAL_EVAL_DIR": tempfile.mkdtemp(prefix="berryeval-evals-"),
+    "BERRYEVAL_EXPORT": "none",
+}
+os.environ.update(OURS)
+atexit.register(shutil.rmtree, OURS["BERRYEVAL_EVAL_DIR"], ignore_errors=True)
 
 # No deadline: how long an example takes depends on the machine, and is no promise of ours.
 settings.register_profile("berryeval", deadline=None, print_blob=True)
@@ -15,4 +27,7 @@ settings.load_profile("berryeval")
 @pytest.fixture
 def clean_environment() -> dict[str, str]:
     """The environment for a child process, without our own settings."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("BERRYEVAL_")}
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith("BERRYEVAL_")
+    }
+    return inherited | OURS

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from berryeval.hit_engine import evaluate_hits
     from berryeval.measures import Measure, parse_measure
     from berryeval.measures import register as measure
+    from berryeval.pipeline.reporting import write_report
     from berryeval.pipeline.run import BenchmarkResult
     from berryeval.pipeline.start import run_benchmark
     from berryeval.qrels import Qrels
@@ -45,6 +46,7 @@ __all__ = [
     "parse_measure",
     "run_benchmark",
     "write_benchmark",
+    "write_report",
 ]
 
 __version__ = "0.1.0"
@@ -67,6 +69,7 @@ _HOMES = {
     "parse_measure": "measures:parse_measure",
     "run_benchmark": "pipeline.start:run_benchmark",
     "write_benchmark": "benchmarks:write_benchmark",
+    "write_report": "pipeline.reporting:write_report",
 }
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import berryeval as be
-from berryeval.pipeline.thresholds import Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,9 +46,3 @@ def test_an_id_that_is_no_text_is_the_error_of_its_query(tmp_path: Path) -> None
         outcomes = result.providers[0].outcomes
         assert outcomes["error"] >= 1
         assert sum(outcomes.values()) == 10
-
-
-def test_a_threshold_is_met_by_a_mean_that_is_equal_on_paper() -> None:
-    """Sums of floats may end just below."""
-    assert Verdict("b", "p", "P@5", 0.4159999999999999, 0.416).met
-    assert not Verdict("b", "p", "P@5", 0.4159, 0.416).met

@@ -27,6 +27,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
     seed: int | None = None,
     concurrency: int | None = None,
     timeout: float | None = None,
+    batch: int | None = None,
     config: str | None = None,
     output: str | None = None,
     resume: str | None = None,
@@ -36,6 +37,10 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         list[int] | None, Parameter(consume_multiple=(0, 1), negative="")
     ] = None,
     fail_below: Several = None,
+    baseline: str | None = None,
+    max_drop: Several = None,
+    strict: Flag = False,
+    export: Several = None,
     baseline_doc: str | None = None,
     json: Flag = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
@@ -49,7 +54,8 @@ def evaluate(  # noqa: PLR0913 - the options of the command
 
     Args:
         benchmarks: Bundled benchmarks, or files or folders in any format that can be loaded.
-        providers: What is compared: a name, or a name and a chunker, as bm25:fixed-400.
+        providers: What is compared: a name, or a name and a chunker, as bm25:fixed-400. These too
+            may have commas between them.
         metrics: What to compute: --metrics nDCG@10 AP, --metrics nDCG@10,AP, or repeated.
         k: How many hits every provider is asked for; 20, or the largest cutoff of the measures.
         limit: Ask only the first so many queries.
@@ -57,6 +63,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         seed: Of everything that is drawn by chance.
         concurrency: How many queries are asked at once (4).
         timeout: Seconds an attempt may take (30).
+        batch: Ask so many queries in one call, where a provider takes several (1).
         config: The configuration file; ./berryeval.yaml if there is one.
         output: The folder of the run; a new one below .berryeval/runs unless given.
         resume: Go on with the run of this folder; the plan is taken from there.
@@ -64,6 +71,10 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         by: Show groups of queries too: category, difficulty, or a name of their metadata.
         where_it_fails: Show the worst queries of every provider (3, or as many as you say).
         fail_below: Exit with 1 if a provider is below: --fail-below recall@10=0.80.
+        baseline: What drops are measured against: a file of `berryeval baseline set`, or a run.
+        max_drop: Exit with 1 if a measure fell for real: --max-drop nDCG@10=0.01.
+        strict: Exit with 1 where a rule cannot be decided.
+        export: What to write besides (csv html): --export csv markdown junit, --export none.
         baseline_doc: Write the measured baseline to this Markdown file.
         json: Print JSON, in full precision.
         quiet: Print nothing but the table and errors.
@@ -75,13 +86,16 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         settings={
             "benchmarks": benchmarks, "providers": providers, "measures": metrics, "k": k,
             "limit": limit, "filter": filter, "seed": seed, "thresholds": fail_below,
-            "concurrency": concurrency, "timeout": timeout,
+            "concurrency": concurrency, "timeout": timeout, "batch": batch,
+            "export": export,
         },
         config=config,
         output=output,
         resume=resume,
         retry_errors=retry_errors,
+        baseline=baseline,
+        max_drop=tuple(max_drop or ()),
     )  # fmt: skip
     worst = None if where_it_fails is None else (where_it_fails or [WORST])[0]
-    shown = Shown(by, worst, baseline_doc, json=json, quiet=quiet, verbose=verbose)
+    shown = Shown(by, worst, baseline_doc, strict=strict, json=json, quiet=quiet, verbose=verbose)
     return run_eval(asked, shown)

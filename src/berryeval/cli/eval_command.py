@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.cli.app import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_RUN_FAILED
+from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED, EXIT_RUN_FAILED
 from berryeval.cli.eval_view import View, worst_of
 from berryeval.cli.logs import error_screen, log_level, log_lines
 from berryeval.cli.progress import progress_on
-from berryeval.cli.score import split_names
 from berryeval.errors import ConfigurationError
+from berryeval.pipeline.choice import check_property, chosen_queries
+from berryeval.pipeline.config_file import check_model
+from berryeval.pipeline.gating import (
+    check_gate,
+    gate_with,
+    passed,
+    read_limits,
+    say_missed,
+    verdicts_of,
+    with_baseline,
+)
+from berryeval.pipeline.inputs import load_benchmarks
+from berryeval.pipeline.plan import Plan
+from berryeval.pipeline.reporting import export
 from berryeval.pipeline.resume import folder_for, resumed
 from berryeval.pipeline.run import failed_queries, failed_runs, run_plan
-from berryeval.pipeline.settings import PATIENCE, planned, read_pairs
-from berryeval.pipeline.thresholds import read_thresholds, say_missed, verdicts
+from berryeval.pipeline.settings import PATIENCE, planned, read_list, read_pairs
+from berryeval.reports import Report
 
 if TYPE_CHECKING:
+    from berryeval.gates import Verdict
     from berryeval.pipeline.folder import RunFolder
-    from berryeval.pipeline.plan import Plan
+    from berryeval.pipeline.reporting import Exported
     from berryeval.pipeline.run import BenchmarkResult
 
+log = logging.getLogger("berryeval")
+_FREE: Final = ("thresholds", "export")  # may change when a run goes on
 _FLAGS: Final = {"measures": "metrics", "thresholds": "fail-below"}
 
 
@@ -34,9 +51,17 @@ class Asked:
     output: str | None = None
     resume: str | None = None
     retry_errors: bool = False
+    baseline: str | None = None
+    max_drop: tuple[str, ...] = ()
 
     def planned(self) -> tuple[Plan, RunFolder]:
-        """The plan, and the folder it goes to."""
+        """The plan with its gate, and the folder it goes to."""
+        plan, folder = self._planned()
+        drops = read_limits(self.max_drop, "--max-drop", "nDCG@10=0.01")
+        gate = gate_with(plan.gate, {}, drops)
+        return plan.model_copy(update={"gate": with_baseline(gate, self.baseline)}), folder
+
+    def _planned(self) -> tuple[Plan, RunFolder]:
         settings = self._read()
         if self.resume is None:
             if self.retry_errors and self.output is None:
@@ -45,34 +70,50 @@ class Asked:
             plan = planned(settings, self.config)
             return plan, folder_for(plan, self.output)
         fixed = [name for name, value in settings.items() if value and name not in PATIENCE]
-        given = [*fixed, *(["output"] if self.output else [])]
-        if given and given != ["thresholds"]:
-            flag = next(_FLAGS.get(name, name) for name in given if name != "thresholds")
+        given = [name for name in fixed if name not in _FREE] + ["output"] * bool(self.output)
+        if given:
+            flag = _FLAGS.get(given[0], given[0])
             msg = f"--resume takes the plan from its folder; leave out --{flag}"
             raise ConfigurationError(msg)
-        plan, folder = resumed(
-            self.resume, {name: settings[name] for name in PATIENCE}, self.config
-        )
-        return plan.model_copy(
-            update={"thresholds": settings["thresholds"] or plan.thresholds}
-        ), folder
+        changes = {name: settings[name] for name in (*PATIENCE, "export")}
+        plan, folder = resumed(self.resume, changes, self.config)
+        return _judged_by(plan, settings["thresholds"]), folder
 
     def _read(self) -> dict[str, Any]:
         """The settings with lists of words made into what they mean."""
         given = dict(self.settings)
-        given["measures"] = split_names(given.get("measures") or [])
+        for name in ("benchmarks", "providers", "measures", "export"):
+            if given.get(name):
+                given[name] = read_list(name, given[name], f"--{_FLAGS.get(name, name)}")
         given["filter"] = read_pairs(given.get("filter") or [], "--filter")
-        given["thresholds"] = read_thresholds(given.get("thresholds") or [], "--fail-below")
+        given["thresholds"] = read_limits(
+            given.get("thresholds") or [], "--fail-below", "recall@10=0.80"
+        )
         return given
+
+
+def _judged_by(plan: Plan, thresholds: dict[str, float]) -> Plan:
+    """The plan of a run that was made, with other thresholds if some are given."""
+    if not thresholds:
+        return plan
+    judged: Plan = check_model(Plan, {**plan.model_dump(), "thresholds": thresholds}, None)
+    if judged.depth != plan.depth:
+        msg = (
+            f"--fail-below looks at {judged.depth} hits, the run asked for {plan.depth} each; "
+            "make a new run with it"
+        )
+        raise ConfigurationError(msg)
+    return judged
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What the command line wants to see."""
+    """What the command line wants to see, and whether what cannot be decided fails."""
 
     by: str | None = None
     worst: int | None = None
     baseline_doc: str | None = None
+    strict: bool = False
     json: bool = False
     quiet: bool = False
     verbose: bool = False
@@ -85,21 +126,43 @@ def run_eval(asked: Asked, shown: Shown) -> int:
         msg = f"--where-it-fails must be 1 or more, found {shown.worst}"
         raise ConfigurationError(msg)
     plan, folder = asked.planned()
+    gate = plan.whole_gate
     screen = error_screen()
     with log_lines(screen, level):
+        benchmarks = load_benchmarks(plan)
+        if shown.by is not None:
+            for benchmark in benchmarks:
+                check_property(benchmark.name, chosen_queries(benchmark, plan), shown.by)
+        baseline = check_gate(gate, plan, benchmarks)
         try:
             with progress_on(screen, hidden=shown.quiet) as listener:
-                results = run_plan(plan, folder, retry_errors=asked.retry_errors, listener=listener)
+                results = run_plan(
+                    plan,
+                    folder,
+                    retry_errors=asked.retry_errors,
+                    listener=listener,
+                    loaded=benchmarks,
+                )
         except KeyboardInterrupt:
             if not folder.manifest_file.exists():
                 raise
-            _say(f"interrupted; to go on: berryeval eval --resume {folder.path}")
-            return EXIT_INTERRUPTED
-        return _show(plan, folder, results, shown)
+            msg = f"interrupted; to go on: berryeval eval --resume {folder.path}"
+            raise KeyboardInterrupt(msg) from None
+        found = verdicts_of(gate, results[0].run, baseline) if results[0].run else []
+        _show(plan, folder, results, shown, found)
+        say_missed(found)
+    if failed_runs(results) or failed_queries(results):
+        return EXIT_RUN_FAILED
+    return EXIT_PASSED if passed(found, strict=shown.strict) else EXIT_FAILED
 
 
-def _show(plan: Plan, folder: RunFolder, results: list[BenchmarkResult], shown: Shown) -> int:
-    found = verdicts(results, plan.thresholds)
+def _show(
+    plan: Plan,
+    folder: RunFolder,
+    results: list[BenchmarkResult],
+    shown: Shown,
+    found: list[Verdict],
+) -> None:
     view = View(
         plan,
         folder,
@@ -107,25 +170,35 @@ def _show(plan: Plan, folder: RunFolder, results: list[BenchmarkResult], shown: 
         found,
         by=shown.by,
         worst=worst_of(results, shown.worst) if shown.worst else {},
+        exported=_exported(plan, folder, results, found),
+        strict=shown.strict,
     )
+    if shown.baseline_doc:
+        from berryeval.pipeline.baseline import write_baseline
+
+        write_baseline(shown.baseline_doc, plan, results)
     if shown.json:
         view.print_json()
     else:
         from berryeval.cli.eval_output import print_view
 
         print_view(view, quiet=shown.quiet)
-    if shown.baseline_doc:
-        from berryeval.pipeline.baseline import write_baseline
-
-        write_baseline(shown.baseline_doc, plan, results)
-        if not shown.json and not shown.quiet:
+        if shown.baseline_doc and not shown.quiet:
             print(f"baseline written to {shown.baseline_doc}")
     sys.stdout.flush()
-    met = say_missed(found)
-    if failed_runs(results) or failed_queries(results):
-        return EXIT_RUN_FAILED
-    return 0 if met else EXIT_FAILED
 
 
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+def _exported(
+    plan: Plan, folder: RunFolder, results: list[BenchmarkResult], found: list[Verdict]
+) -> list[Exported]:
+    """Write what the plan wants besides; what fails is a warning, for the run itself is safe."""
+    record = results[0].run if plan.export else None
+    if record is None:
+        return []
+    report = Report.of([record], verdicts=found)
+    done = export(report, plan.export, folder.path)
+    for one in done:
+        if one.problem:
+            again = f"berryeval report {folder.path} --format {one.format}"
+            log.warning("%s was not written: %s; again: %s", one.format, one.problem, again)
+    return done

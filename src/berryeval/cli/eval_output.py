@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from berryeval.cli.eval_notes import notes_about_times, shown_remarks
 from berryeval.cli.eval_tables import quality_tables, speed_table
 from berryeval.cli.eval_worst import print_worst
+from berryeval.cli.gate import print_verdicts
 from berryeval.cli.output import console, print_indented
 from berryeval.measures import parse_measures
 
@@ -26,7 +28,13 @@ def print_view(view: View, *, quiet: bool) -> None:
     for result in view.results:
         _print_benchmark(screen, view, result, quiet=quiet)
         screen.print()
+    if view.verdicts:
+        print_verdicts(screen, list(view.verdicts))
+        screen.print()
     if not quiet:
+        if view.plan.thresholds != view.folder.as_asked(view.plan).thresholds:
+            text = "judged by other thresholds than those asked first, which manifest.json keeps"
+            print_indented(screen, f"note: {text}", 0, style="yellow")
         _print_places(screen, view)
 
 
@@ -74,6 +82,10 @@ def _print_legend(
         for measure in parse_measures(view.plan.scored)
         if (measure.params.get("cutoff") or 0) > view.plan.depth
     ]
+    for note in notes_about_times(view.plan, result):
+        print_indented(screen, note, 0, style="dim")
+    for remark in shown_remarks(result.benchmark.remarks):
+        print_indented(screen, f"note: {remark}", 0, style="yellow")
     if deeper:
         text = f"note: {', '.join(deeper)} would look at more than the {view.plan.depth} hits"
         print_indented(screen, text, 0, style="yellow")
@@ -131,8 +143,12 @@ def _print_places(screen: Console, view: View) -> None:
     screen.print(f"results: {view.folder.path}", style="bold")
     for what in (
         "manifest.json: what was asked, hashes, versions",
+        "run.json: everything that reports are made of",
         "BENCHMARK/PROVIDER/scores.json: every query's scores, in full precision",
         "BENCHMARK/PROVIDER/run.trec: the rankings, for other tools",
         "BENCHMARK/PROVIDER/results.jsonl: the journal, a line per query",
     ):
         print_indented(screen, what, 2)
+    for one in view.exported:
+        for path in one.paths:
+            screen.print(f"{one.format}: {path}", style="bold")

@@ -8,7 +8,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from berryeval.measures.direction import smaller_is_better
+from berryeval.reports import numbers
+from berryeval.reports.rows import best_value, outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["quality_tables", "speed_table"]
 
 BEST: Final = "*"
-NOTHING: Final = "-"
 _SPEED: Final = ("p50", "p95", "p99")
 
 
@@ -58,7 +58,7 @@ def speed_table(providers: Sequence[ProviderResult]) -> Table:
         table.add_column(title, justify="right")
     table.add_column("outcomes", overflow="fold")
     for one in providers:
-        table.add_row(one.name, *_times(one), _outcomes(one))
+        table.add_row(one.name, *_times(one), outcomes(one.record))
     return table
 
 
@@ -80,50 +80,34 @@ def _table(
         table.add_column(measure, justify="left", no_wrap=True)
     for title in (*(f"{name} ms" for name in _SPEED), "outcomes") if providers else ():
         table.add_column(title, justify="left" if title == "outcomes" else "right", no_wrap=True)
-    best = {measure: _best(rows, measure) for measure in measures}
+    best = {measure: best_value(list(rows.values()), measure) for measure in measures}
     for place, (name, scores) in enumerate(rows.items()):
         cells: list[Text | str] = [
             _cell(scores, measure, best[measure], stacked=stacked) for measure in measures
         ]
         if providers:
-            cells += [*_times(providers[place]), _outcomes(providers[place])]
+            cells += [*_times(providers[place]), outcomes(providers[place].record)]
         table.add_row(name, *cells)
     return table
 
 
-def _best(rows: Mapping[str, Scores | None], measure: str) -> float | None:
-    """The best value, if there is something to compare it with."""
-    values = [scores.mean[measure] for scores in rows.values() if scores]
-    if len(values) < 2 or len(set(values)) == 1:  # noqa: PLR2004
-        return None
-    return min(values) if smaller_is_better(measure) else max(values)
-
-
 def _cell(scores: Scores | None, measure: str, best: float | None, *, stacked: bool) -> Text:
     if scores is None:
-        return Text(NOTHING)
+        return Text(numbers.NOTHING)
     value, (low, high) = scores.mean[measure], scores.ci(measure)
     is_best = value == best
-    text = Text(f"{value:.3f}{BEST if is_best else ' '}", style="bold" if is_best else "")
+    text = Text(
+        f"{numbers.measure(value)}{BEST if is_best else ' '}", style="bold" if is_best else ""
+    )
     text.append("\n" if stacked else " ")
-    text.append(f"{low:.2f}-{high:.2f}", style="dim not bold")
+    text.append(numbers.interval(low, high), style="dim not bold")
     return text
 
 
 def _times(one: ProviderResult) -> list[str]:
     if one.latency is None:
-        return [NOTHING] * len(_SPEED)
-    return [f"{getattr(one.latency, name) * 1000:.1f}" for name in _SPEED]
-
-
-def _outcomes(one: ProviderResult) -> str:
-    if one.scores is None:
-        return "failed"
-    return ", ".join(f"{count} {name}" for name, count in sorted(one.outcomes.items(), key=_rank))
-
-
-def _rank(outcome: tuple[str, int]) -> tuple[bool, str]:
-    return outcome[0] != "ok", outcome[0]
+        return [numbers.NOTHING] * len(_SPEED)
+    return [numbers.milliseconds(getattr(one.latency, name)) for name in _SPEED]
 
 
 def _width(table: Table) -> int:

@@ -1,14 +1,30 @@
-"""Which way is better."""
+"""Which way is better: of most measures up, of some down, and of counts neither."""
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from typing import Final, Literal, TypeAlias
 
-__all__ = ["smaller_is_better"]
+__all__ = ["Direction", "direction_of", "smaller_is_better"]
 
-_SMALLER: Final = frozenset({"TokensToHit"})
+Direction: TypeAlias = Literal["up", "down", "neither"]
+
+_DOWN: Final = frozenset({"NumNonrelJudgedRet", "RBPResidual", "TokensToHit", "Unjudged"})
+_NEITHER: Final = frozenset({"IDCG", "Judged", "NumQ", "NumRel", "NumRet"})
 
 
-def smaller_is_better(name: str) -> bool:
+def direction_of(measure: str) -> Direction:
+    """Which way a measure gets better, by its canonical name; one of your own is taken for "up".
+
+    >>> direction_of("nDCG@10"), direction_of("TokensToHit(budget=500)"), direction_of("NumRet")
+    ('up', 'down', 'neither')
+    """
+    name = re.split(r"[(@]", measure, maxsplit=1)[0]
+    if name in _DOWN:
+        return "down"
+    return "neither" if name in _NEITHER else "up"
+
+
+def smaller_is_better(measure: str) -> bool:
     """Whether a smaller value of the measure with this canonical name is the better one."""
-    return name.partition("@")[0].partition("(")[0] in _SMALLER
+    return direction_of(measure) == "down"

@@ -14,13 +14,13 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-import re
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import berryeval
 from berryeval.errors import ConfigurationError, DataError
+from berryeval.io.file_names import safe_name
 from berryeval.io.files import name_of, read_bytes, writing
 from berryeval.io.locks import locked
 from berryeval.pipeline.redaction import masked
@@ -37,13 +37,11 @@ if TYPE_CHECKING:
 __all__ = ["RunFolder", "config_hash"]
 
 SCHEMA_VERSION: Final = 1
-_LONGEST: Final = 200  # bytes; file systems take 255
-_UNSAFE: Final = re.compile(r"[^\w.:+-]+")
 
 
 def config_hash(plan: Plan) -> str:
-    """The hash of what was asked for, secrets left out."""
-    text = json.dumps(masked(plan.model_dump()), sort_keys=True)
+    """The hash of what was asked for; secrets are left out, and what is written besides."""
+    text = json.dumps(masked(plan.model_dump(exclude={"export"})), sort_keys=True)
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -55,7 +53,7 @@ class RunFolder:
 
     def part(self, benchmark: str, spec: ProviderSpec) -> Path:
         """Where the results of one provider on one benchmark are."""
-        return self.path / _file_name(benchmark) / _file_name(spec.label)
+        return self.path / safe_name(benchmark) / safe_name(spec.label)
 
     @property
     def manifest_file(self) -> Path:
@@ -73,14 +71,14 @@ class RunFolder:
     def check_same_run(self, plan: Plan) -> None:
         """Refuse a plan that asks for something else than the one the folder was made for.
 
-        How patient the run is, and what it must reach, may change.
+        How patient the run is, what it must reach, and what is exported, may change.
         """
         if not self.manifest_file.exists():
             return
         before = self.read_manifest().get("plan")
         before = before if isinstance(before, dict) else {}
         now = json.loads(json.dumps(masked(plan.model_dump())))
-        names = {*before, *now} - {"run", "thresholds"}
+        names = {*before, *now} - {"run", "thresholds", "gate", "export"}
         different = sorted(name for name in names if before.get(name) != now.get(name))
         if different:
             msg = (
@@ -88,6 +86,13 @@ class RunFolder:
                 f"folder, or go on with it: berryeval eval --resume {self.path}"
             )
             raise ConfigurationError(msg)
+
+    def as_asked(self, plan: Plan) -> Plan:
+        """The plan with the thresholds it was asked with first; it may be judged by others."""
+        if not self.manifest_file.exists():
+            return plan
+        before = self.read_manifest().get("plan", {}).get("thresholds", {})
+        return plan.model_copy(update={"thresholds": before})
 
     def write_manifest(self, plan: Plan, facts: dict[str, Any]) -> None:
         """Write what was asked, under which circumstances; secrets are masked."""
@@ -175,11 +180,3 @@ def read_json_object(path: PathLike) -> dict[str, Any]:
         msg = f"{name_of(path)}: expected an object, found {type(data).__name__}"
         raise DataError(msg)
     return data
-
-
-def _file_name(label: str) -> str:
-    """A label as a name that every file system takes."""
-    name = _UNSAFE.sub("-", label).strip("-.").replace(":", "-") or "unnamed"
-    if len(name.encode()) > _LONGEST:
-        name = f"{name[: _LONGEST // 4]}-{hashlib.sha256(label.encode()).hexdigest()[:12]}"
-    return name

@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from berryeval.errors import BerryEvalError
+from berryeval.gates.rules import Gate, Rule
 from berryeval.harness.policy import Policy
 from berryeval.pipeline.redaction import masked
 
@@ -25,6 +26,13 @@ __all__ = ["DEFAULT_MEASURES", "BenchmarkSpec", "Patience", "Plan", "ProviderSpe
 
 DEFAULT_MEASURES = ("nDCG@10", "P@5", "R@10", "RR", "AP")
 DEFAULT_K = 20
+DEFAULT_EXPORT = ("csv", "html")
+NO_EXPORT = "none"
+
+
+# A flag is no number, and a text is none: `k: yes` is a slip of the pen.
+Whole = Annotated[int, Field(strict=True)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
 class _Part(BaseModel):
@@ -79,14 +87,15 @@ class ProviderSpec(_Part):
 class Patience(_Part):
     """How patient the run is; see `Policy`."""
 
-    concurrency: Annotated[int, Field(ge=1)] = Policy.concurrency
-    timeout: Annotated[float, Field(gt=0)] = Policy.timeout
-    index_timeout: Annotated[float, Field(gt=0)] = Policy.index_timeout
-    attempts: Annotated[int, Field(ge=1)] = Policy.attempts
-    first_wait: Annotated[float, Field(ge=0)] = Policy.first_wait
-    longest_wait: Annotated[float, Field(gt=0)] = Policy.longest_wait
-    error_budget: Annotated[float, Field(ge=0, le=1)] = Policy.error_budget
-    warm_up: Annotated[int, Field(ge=0)] = Policy.warm_up
+    concurrency: Annotated[Whole, Field(ge=1)] = Policy.concurrency
+    batch: Annotated[Whole, Field(ge=1)] = Policy.batch
+    timeout: Annotated[Number, Field(gt=0)] = Policy.timeout
+    index_timeout: Annotated[Number, Field(gt=0)] = Policy.index_timeout
+    attempts: Annotated[Whole, Field(ge=1)] = Policy.attempts
+    first_wait: Annotated[Number, Field(ge=0)] = Policy.first_wait
+    longest_wait: Annotated[Number, Field(gt=0)] = Policy.longest_wait
+    error_budget: Annotated[Number, Field(ge=0, le=1)] = Policy.error_budget
+    warm_up: Annotated[Whole, Field(ge=0)] = Policy.warm_up
 
     def policy(self, seed: int) -> Policy:
         """The same as the harness takes it."""
@@ -103,31 +112,52 @@ class Plan(_Part):
     measures: list[str] = Field(
         list(DEFAULT_MEASURES), min_length=1, description="names of `berryeval list measures`"
     )
-    k: Annotated[int, Field(ge=1)] | None = Field(
+    k: Annotated[Whole, Field(ge=1)] | None = Field(
         None, description="hits per query; 20, or the largest cutoff of the measures"
     )
     run: Patience = Field(Patience(), description="how patient the run is")
-    limit: Annotated[int, Field(ge=1)] | None = Field(None, description="the first n queries only")
+    limit: Annotated[Whole, Field(ge=1)] | None = Field(
+        None, description="the first n queries only"
+    )
     filter: dict[str, str] = Field({}, description="only queries with these, as category: factual")
-    seed: int = Field(0, description="of everything that is drawn by chance")
-    thresholds: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(
+    seed: Whole = Field(0, description="of everything that is drawn by chance")
+    thresholds: dict[str, Number] = Field(
         {}, description="the least value of a measure; a provider below it fails the run"
     )
+    gate: Gate = Field(Gate(), description="rules that the run must satisfy, and its baseline")
+
+    export: list[str] = Field(
+        list(DEFAULT_EXPORT), description="names of `berryeval list exporters`, or none"
+    )
+
+    @field_validator("export")
+    @classmethod
+    def _known_exporters(cls, names: list[str]) -> list[str]:
+        from berryeval.reports.table import EXPORTERS
+
+        if names == [NO_EXPORT]:
+            return []
+        try:
+            for name in names:
+                EXPORTERS.get(name)
+        except BerryEvalError as error:
+            raise ValueError(str(error)) from None
+        return list(dict.fromkeys(map(EXPORTERS.canonical, names)))
 
     @field_validator("measures", "thresholds")
     @classmethod
     def _known_measures(cls, names: Any) -> Any:
-        from berryeval.measures import parse_measures
+        from berryeval.measures.listing import distinct_names
 
         try:
-            parse_measures(list(names))
+            distinct = distinct_names(names)
         except BerryEvalError as error:
             raise ValueError(str(error)) from None
-        return names
+        return distinct if isinstance(names, list) else names
 
     @model_validator(mode="after")
     def _distinct_names(self) -> Plan:
-        labels = [spec.label for spec in self.providers]
+        labels = self.labels
         twice = next((label for label in labels if labels.count(label) > 1), None)
         if twice:
             msg = f"two providers are called {twice!r}; give one of them another name"
@@ -135,13 +165,25 @@ class Plan(_Part):
         return self
 
     @property
+    def labels(self) -> list[str]:
+        """What tables call the providers."""
+        return [spec.label for spec in self.providers]
+
+    @property
     def scored(self) -> list[str]:
-        """The measures, and those that only a threshold names."""
+        """The measures, and those that only a threshold or a rule names."""
         from berryeval.measures import parse_measure
 
-        known = {parse_measure(name) for name in self.measures}
-        extra = [name for name in self.thresholds if parse_measure(name) not in known]
-        return [*self.measures, *extra]
+        names = {parse_measure(name): name for name in self.measures}
+        for name in (*self.thresholds, *self.gate.measures):
+            names.setdefault(parse_measure(name), name)
+        return list(names.values())
+
+    @property
+    def whole_gate(self) -> Gate:
+        """The gate, with the thresholds as rules of it."""
+        least = [Rule(measure=name, at_least=value) for name, value in self.thresholds.items()]
+        return self.gate.model_copy(update={"rules": [*least, *self.gate.rules]})
 
     @property
     def depth(self) -> int:

@@ -11,7 +11,7 @@ from berryeval.pipeline.config_file import ConfigFile, check_model
 from berryeval.pipeline.folder import RunFolder
 from berryeval.pipeline.plan import BenchmarkSpec, Plan, ProviderSpec
 from berryeval.pipeline.redaction import MASK, masked
-from berryeval.pipeline.settings import config_path
+from berryeval.pipeline.settings import PATIENCE, config_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,7 +62,7 @@ def resumed(
 
     Args:
         output: the folder.
-        changes: `concurrency` and `timeout`, if they are to change.
+        changes: `concurrency`, `timeout`, `batch` and `export`, if they are to change.
         config: the configuration file.
     """
     folder = RunFolder(output)
@@ -73,9 +73,11 @@ def resumed(
     if not isinstance(data, dict):
         msg = f"{folder.manifest_file}: has no plan"
         raise DataError(msg)
-    wanted = {name: value for name, value in (changes or {}).items() if value is not None}
-    if wanted:
-        data = {**data, "run": {**data.get("run", {}), **wanted}}
+    wanted = {name: value for name, value in (changes or {}).items() if value not in (None, [], {})}
+    patience = {name: wanted.pop(name) for name in PATIENCE if name in wanted}
+    data = {**data, **wanted}
+    if patience:
+        data["run"] = {**data.get("run", {}), **patience}
     providers = data.get("providers")
     if isinstance(providers, list) and _has_mask(providers):
         data = {**data, "providers": _with_secrets(providers, config, folder)}

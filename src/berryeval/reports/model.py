@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from berryeval.errors import BerryEvalError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
         RunRecord,
     )
     from berryeval.scores import Scores
+    from berryeval.stats import Comparison
 
 __all__ = ["Report", "Section", "System"]
 
@@ -93,6 +96,19 @@ class Section:
         )
         return tuple(dict.fromkeys(names))
 
+    @cached_property
+    def comparison(self) -> Comparison | None:
+        """Every two systems compared by the measures they share; None if that cannot be done."""
+        tables = {system.label: system.scores for system in self.systems if system.scores}
+        if len(tables) < 2:  # noqa: PLR2004 - it takes two
+            return None
+        from berryeval.stats import compare
+
+        try:
+            return compare(tables)
+        except BerryEvalError:  # no query or measure that two of them share
+            return None
+
     def groups(self, by: str) -> dict[str, str]:
         """The category or the difficulty of every query that has one."""
         values = {query.id: str(getattr(query, by)) for query in self.queries}
@@ -131,15 +147,21 @@ class Report:
 
 def _section(name: str, parts: list[tuple[RunRecord, BenchmarkRecord]]) -> Section:
     queries = {query.id: query for _, part in parts for query in part.queries}
-    times = Counter(provider.name for _, part in parts for provider in part.providers)
-    systems = tuple(
-        System(
-            f"{provider.name} ({run.id})" if times[provider.name] > 1 else provider.name,
-            run,
-            part,
-            provider,
-        )
-        for run, part in parts
-        for provider in part.providers
-    )
+    found = [(run, part, provider) for run, part in parts for provider in part.providers]
+    labels = _labels([(provider.name, run.id) for run, _, provider in found])
+    systems = tuple(System(label, *one) for label, one in zip(labels, found, strict=True))
     return Section(name, parts[0][1].content_hash, tuple(queries.values()), systems)
+
+
+def _labels(names: list[tuple[str, str]]) -> list[str]:
+    """A label for every provider and run, no two the same: runs may share a name, too."""
+    times = Counter(provider for provider, _ in names)
+    labels: list[str] = []
+    for provider, run in names:
+        label = first = f"{provider} ({run})" if times[provider] > 1 else provider
+        number = 1
+        while label in labels:
+            number += 1
+            label = f"{first} #{number}"
+        labels.append(label)
+    return labels

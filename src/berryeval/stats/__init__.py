@@ -4,10 +4,10 @@
 systems for the same queries, in the same order.
 """
 
+from berryeval.measures.direction import direction_of
 from berryeval.stats.comparing import compare
 from berryeval.stats.comparison import Comparison, PairedDifference
 from berryeval.stats.corrections import CORRECTIONS, corrected
-from berryeval.stats.direction import direction_of
 from berryeval.stats.effect_size import EffectSizes, effect_sizes, magnitude
 from berryeval.stats.equivalence import Equivalence, equivalence
 from berryeval.stats.interval import difference_interval, mean_interval

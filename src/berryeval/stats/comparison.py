@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from berryeval.errors import DataError
 from berryeval.intervals import Interval
-from berryeval.stats.direction import Direction, direction_of
+from berryeval.measures.direction import Direction, direction_of
 from berryeval.stats.effect_size import EffectSizes
 from berryeval.stats.wording import sentence_of
 

@@ -1,0 +1,144 @@
+"""`berryeval baseline set|show|diff`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from berryeval.gates import Baseline
+
+Flag = Annotated[bool, Parameter(negative="")]
+FILE = "berryeval-baseline.json"
+
+
+def set_baseline(
+    run: str = "latest",
+    /,
+    *,
+    output: Annotated[str, Parameter(name=["--output", "-o"])] = FILE,
+    json: Flag = False,
+) -> None:
+    """Keep the scores of a run as the baseline, in a small file to be committed.
+
+    Args:
+        run: A run folder, its run.json, the name of a run, or `latest`.
+        output: The file.
+        json: Print JSON.
+    """
+    from pathlib import Path
+
+    from berryeval.cli.output import print_json
+    from berryeval.errors import DataError
+    from berryeval.gates import Baseline
+    from berryeval.pipeline.find_run import find_record
+    from berryeval.pipeline.folder import write_text_file
+
+    record = find_record(run)
+    baseline = Baseline.of(record)
+    if not baseline.parts:
+        msg = f"no provider of {record.id} has scores: a baseline of it would hold nothing"
+        raise DataError(msg)
+    write_text_file(Path(output), baseline.dumps())
+    left_out = [
+        f"{provider.name} on {part.name}"
+        for part in record.benchmarks
+        for provider in part.providers
+        if provider.scores is None
+    ]
+    if json:
+        data = {"file": output, "left_out": left_out, **_summary(baseline)}
+        print_json("baseline set", data)
+    else:
+        owners = ", ".join(f"{part.provider} on {part.benchmark}" for part in baseline.parts)
+        print(f"baseline written to {output}: {owners}")
+        if left_out:
+            print(f"not in it, as they failed: {', '.join(left_out)}")
+
+
+def show(file: str = FILE, /, *, json: Flag = False) -> None:
+    """Show what a baseline holds.
+
+    Args:
+        file: A file of `berryeval baseline set`, or a run.
+        json: Print JSON, in full precision.
+    """
+    from rich.table import Table
+
+    from berryeval.cli.output import console, print_json
+    from berryeval.pipeline.find_baseline import find_baseline
+
+    baseline = find_baseline(file)
+    if json:
+        print_json("baseline show", _summary(baseline))
+        return
+    screen = console()
+    screen.print(f"{file}: run {baseline.run} of {baseline.created}")
+    screen.print()
+    table = Table(box=None, pad_edge=False)
+    for column in ("benchmark", "provider", "queries", "measure", "mean"):
+        table.add_column(column)
+    for part in baseline.parts:
+        for name, row in part.values.items():
+            mean = sum(row) / len(row) if row else 0.0
+            table.add_row(part.benchmark, part.provider, str(len(row)), name, f"{mean:.4f}")
+    screen.print(table)
+
+
+def diff(
+    run: str = "latest", /, *, baseline: str = FILE, strict: Flag = False, json: Flag = False
+) -> int:
+    """Show how a run differs from the baseline, measure by measure.
+
+    Exits with 1 where a measure fell for real; where that cannot be told, only with --strict.
+
+    Args:
+        run: A run folder, its run.json, the name of a run, or `latest`.
+        baseline: A file of `berryeval baseline set`, or a run.
+        strict: Fail where it cannot be told.
+        json: Print JSON, in full precision.
+    """
+    from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED
+    from berryeval.cli.gate import print_verdicts
+    from berryeval.cli.output import console, print_json
+    from berryeval.pipeline.find_run import find_record
+    from berryeval.pipeline.gating import differences, passed
+
+    record = find_record(run)
+    verdicts = differences(record, baseline)
+    good = passed(verdicts, strict=strict)
+    if json:
+        data = {
+            "run": record.id,
+            "passed": good,
+            "strict": strict,
+            "verdicts": [one.to_json() for one in verdicts],
+        }
+        print_json("baseline diff", data)
+    else:
+        screen = console()
+        screen.print(f"{record.id} against {baseline}")
+        screen.print()
+        print_verdicts(screen, verdicts)
+    return EXIT_PASSED if good else EXIT_FAILED
+
+
+def _summary(baseline: Baseline) -> dict[str, object]:
+    return {
+        "run": baseline.run,
+        "created": baseline.created,
+        "parts": [
+            {
+                "benchmark": part.benchmark,
+                "content_hash": part.content_hash,
+                "provider": part.provider,
+                "k": part.k,
+                "queries": len(part.queries),
+                "means": {
+                    name: sum(row) / len(row) if row else None for name, row in part.values.items()
+                },
+            }
+            for part in baseline.parts
+        ],
+    }

@@ -1,0 +1,151 @@
+"""`berryeval gate`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+from cyclopts import Parameter
+
+from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from berryeval.gates import Gate, Status, Verdict
+    from berryeval.gates.self_check import SelfCheck
+    from berryeval.results import RunRecord
+
+Flag = Annotated[bool, Parameter(negative="")]
+Several = Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")]
+_STYLES: Final[dict[Status, str]] = {"pass": "green", "fail": "bold red", "inconclusive": "yellow"}
+
+
+def gate(
+    run: str = "latest",
+    /,
+    *,
+    config: str | None = None,
+    baseline: str | None = None,
+    fail_below: Several = None,
+    max_drop: Several = None,
+    strict: Flag = False,
+    self_check: Flag = False,
+    export: Several = None,
+    output: Annotated[str | None, Parameter(name=["--output", "-o"])] = None,
+    json: Flag = False,
+) -> int:
+    """Judge a run by rules: thresholds, and drops against a baseline.
+
+    The rules are those of the configuration file (its `gate` and `thresholds`) and those of flags.
+    Exits with 1 if a rule fails; one that cannot be decided lets the run pass unless --strict.
+    In a step of GitHub Actions it adds to the summary, and notes what failed.
+
+    Example: berryeval gate latest --baseline berryeval-baseline.json --max-drop nDCG@10=0.01
+
+    Args:
+        run: A run folder, its run.json, the name of a run, or `latest`.
+        config: The configuration file; ./berryeval.yaml if there is one.
+        baseline: What drops are measured against: a file of `berryeval baseline set`, or a run.
+        fail_below: The least value of a measure: --fail-below recall@10=0.80.
+        max_drop: How much a measure may fall below the baseline: --max-drop nDCG@10=0.01.
+        strict: Fail where a rule cannot be decided.
+        self_check: Show how often the rules about drops raise a false alarm on this data.
+        export: Write the run with its verdicts: --export junit markdown (list exporters).
+        output: The folder for --export; the folder of the run unless given.
+        json: Print JSON, in full precision.
+    """
+    from berryeval.cli.gate_files import publish_on_github, write_files
+    from berryeval.cli.output import print_json
+    from berryeval.pipeline.find_run import find_run
+    from berryeval.pipeline.gating import passed, self_checked, verdicts_of
+
+    record, folder = find_run(run)
+    rules = asked_gate(config, baseline, fail_below, max_drop)
+    verdicts = verdicts_of(rules, record)
+    checked = self_checked(rules, record) if self_check else None
+    good = passed(verdicts, strict=strict)
+    if not json:  # first, so that a file that cannot be written hides no verdict
+        _print(record, verdicts, checked, good=good, strict=strict)
+    files = write_files(record, verdicts, export, output, folder)
+    if json:
+        data = {
+            "run": record.id,
+            "passed": good,
+            "strict": strict,
+            "verdicts": [one.to_json() for one in verdicts],
+            "self_check": checked.to_dict() if checked else None,
+            "files": files,
+        }
+        print_json("gate", data)
+    for one in files if not json else ():
+        print(f"{one['format']}: {one['path']}")
+    publish_on_github(record, verdicts, quietly=json)
+    return EXIT_PASSED if good else EXIT_FAILED
+
+
+def asked_gate(
+    config: str | None,
+    baseline: str | None,
+    fail_below: list[str] | None,
+    max_drop: list[str] | None,
+) -> Gate:
+    """The gate of the configuration file and of flags; one without rules is refused."""
+    from berryeval.errors import ConfigurationError
+    from berryeval.pipeline.gating import configured_gate, gate_with, read_limits, with_baseline
+
+    found = gate_with(
+        configured_gate(config),
+        read_limits(fail_below or [], "--fail-below", "recall@10=0.80"),
+        read_limits(max_drop or [], "--max-drop", "nDCG@10=0.01"),
+    )
+    if not found.rules:
+        msg = (
+            "there are no rules; give some with --fail-below or --max-drop, or as `gate` in "
+            "berryeval.yaml"
+        )
+        raise ConfigurationError(msg)
+    return with_baseline(found, baseline)
+
+
+def print_verdicts(screen: Console, verdicts: list[Verdict]) -> None:
+    """A line per verdict, by benchmark and provider."""
+    from berryeval.cli.output import print_indented
+
+    owner = None
+    for one in verdicts:
+        if (one.benchmark, one.provider) != owner:
+            owner = (one.benchmark, one.provider)
+            screen.print(f"{one.provider} on {one.benchmark}", style="bold")
+        group = f" [{one.group}]" if one.group else ""
+        style = _STYLES[one.status]
+        print_indented(screen, f"{one.status.upper()}{group}  {one.sentence}", 2, style=style)
+
+
+def _print(
+    record: RunRecord,
+    verdicts: list[Verdict],
+    checked: SelfCheck | None,
+    *,
+    good: bool,
+    strict: bool,
+) -> None:
+    from collections import Counter
+
+    from berryeval.cli.output import console
+
+    screen = console()
+    screen.print(f"gate on {record.id}")
+    screen.print()
+    print_verdicts(screen, sorted(verdicts, key=lambda one: (one.benchmark, one.provider)))
+    counts = Counter(one.status for one in verdicts)
+    shown = ", ".join(f"{counts[name]} {name}" for name in _STYLES if counts[name])
+    end = "passed" if good else "failed"
+    why = " (strict: what cannot be decided fails)" if strict and counts["inconclusive"] else ""
+    screen.print()
+    screen.print(f"gate {end}: {shown}{why}", style="bold green" if good else "bold red")
+    if checked is not None:
+        word = "holds" if checked.holds else "does not hold"
+        screen.print(
+            f"self-check: {checked.alarms} false alarms in {checked.trials} A/A tests "
+            f"({checked.rate:.1%}); the gate claims at most {checked.claimed:.1%}, which {word}"
+        )

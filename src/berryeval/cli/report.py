@@ -1,0 +1,116 @@
+"""`berryeval report`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from berryeval.reports import Report
+
+DEFAULT_FORMAT: Final = "html"
+STDOUT: Final = "-"
+Flag = Annotated[bool, Parameter(negative="")]
+
+
+def report(
+    *runs: str,
+    format: Annotated[  # noqa: A002 - its name
+        list[str] | None, Parameter(name=["--format", "-f"], consume_multiple=True, negative="")
+    ] = None,
+    output: Annotated[
+        str | None, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)
+    ] = None,
+    title: str = "",
+    label: str = "",
+    json: Flag = False,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
+) -> None:
+    """Write one or several runs as a report.
+
+    Examples: berryeval report latest --format markdown, or berryeval report A B -o quality.html
+
+    Args:
+        runs: Folders, files or names of runs, latest, or reports that were written as JSON.
+        format: Names of `berryeval list exporters`; without, what the ending of --output says, or
+            html.
+        output: A file or a folder; - is stdout. Without, html goes to the folder of the run, csv to
+            BERRYEVAL_EVAL_DIR, and the others to stdout.
+        title: The title of the report.
+        label: Takes the place of BENCHMARK-PROVIDER in the names of files.
+        json: Print where the files are as JSON; what would go to stdout is in it as text.
+        quiet: Print nothing but a report that goes to stdout.
+    """
+    from berryeval.cli.output import print_json
+    from berryeval.errors import ConfigurationError
+    from berryeval.pipeline.reporting import named_report
+
+    if not runs:
+        msg = "no run to report on; give its folder or name, or latest"
+        raise ConfigurationError(msg)
+    names = _formats(format or [], output)
+    made, folder = named_report(runs, title)
+    found = [one for name in names for one in _done(made, name, output, label, folder)]
+    if json:
+        print_json("report", {"title": made.title, "files": found})
+        return
+    for one in found:
+        if "text" in one:
+            _print_text(one["text"])
+        elif not quiet:
+            print(f"{one['format']}: {one['path']}")
+
+
+def _formats(given: list[str], output: str | None) -> list[str]:
+    """The formats to write, all of them known, and no two for one place."""
+    from berryeval.errors import ConfigurationError
+    from berryeval.measures.listing import split_names
+    from berryeval.reports.table import EXPORTERS, format_of
+    from berryeval.reports.write import is_folder
+
+    names = list(dict.fromkeys(EXPORTERS.canonical(name) for name in split_names(given)))
+    if not names:
+        one_file = output not in (None, STDOUT) and not is_folder(str(output))
+        names = [format_of(str(output)) if one_file else DEFAULT_FORMAT]
+    homes = [EXPORTERS.get(name).home if output is None else "" for name in names]
+    if len(names) > 1 and output is not None and (output == STDOUT or not is_folder(output)):
+        msg = f"{len(names)} formats do not go into one file; give a folder with --output"
+        raise ConfigurationError(msg)
+    if homes.count("stdout") > 1:
+        msg = f"{' and '.join(names)} would both go to stdout; give a folder with --output"
+        raise ConfigurationError(msg)
+    return names
+
+
+def _done(
+    made: Report, name: str, output: str | None, label: str, folder: Path
+) -> list[dict[str, Any]]:
+    """Write a format: its files by path, or as text if they go to stdout."""
+    from berryeval.errors import ConfigurationError
+    from berryeval.reports.table import EXPORTERS
+    from berryeval.reports.write import write_in_format
+
+    exporter = EXPORTERS.get(name)
+    if output is None and exporter.publish is not None:
+        return [{"format": name, "text": exporter.publish(made)}]
+    if output == STDOUT or (output is None and exporter.home == "stdout"):
+        files = exporter.files(made, label)
+        if len(files) > 1:
+            parts = ", ".join(file.name for file in files[:3])
+            msg = f"{name} makes {len(files)} files ({parts}, ...); give a folder with --output"
+            raise ConfigurationError(msg)
+        return [{"format": name, "text": files[0].text}]
+    paths = write_in_format(made, name, output, label=label, beside=folder)
+    return [{"format": name, "path": str(path)} for path in paths]
+
+
+def _print_text(text: str) -> None:
+    """Print in UTF-8, whatever the terminal is set to: it is what files say of themselves."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode(errors="backslashreplace"))
+        sys.stdout.buffer.flush()

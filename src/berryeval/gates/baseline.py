@@ -1,0 +1,156 @@
+"""The baseline: a small file of scores that later runs are compared with, made to be committed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.json_record import JsonRecord, Reader, is_finite, refused
+from berryeval.results.answer import array_of
+
+if TYPE_CHECKING:
+    from berryeval.results import RunRecord
+
+__all__ = ["SCHEMA_VERSION", "Baseline", "BaselinePart"]
+
+SCHEMA_VERSION: Final = 1
+
+
+def _values(value: Any, where: str) -> dict[str, tuple[float, ...]]:
+    if not isinstance(value, Mapping):
+        raise refused(where, "an object", value)
+    found = {}
+    for name, row in value.items():
+        place = f"{where}[{name!r}]"
+        if not isinstance(row, list | tuple):
+            raise refused(place, "an array of numbers", row)
+        for at, one in enumerate(row):
+            if isinstance(one, bool) or not isinstance(one, int | float) or not is_finite(one):
+                place += f"[{at}]"
+                raise refused(place, "a number", one)
+        found[str(name)] = tuple(map(float, row))
+    return found
+
+
+@dataclass(frozen=True)
+class BaselinePart(JsonRecord):
+    """What one provider reached on one benchmark.
+
+    Attributes:
+        benchmark: the name of the benchmark.
+        content_hash: of its data.
+        provider: the name of the provider.
+        k: how many hits it was asked for.
+        queries: the ids of the queries.
+        values: by measure, the value of every query, in the order of `queries`.
+    """
+
+    readers: ClassVar[Mapping[str, Reader]] = {"Mapping[str, tuple[float, ...]]": _values}
+
+    benchmark: str
+    content_hash: str
+    provider: str
+    k: int
+    queries: tuple[str, ...]
+    values: Mapping[str, tuple[float, ...]] = field(hash=False)
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse rows that do not fit the queries."""
+        for name, row in self.values.items():
+            if len(row) != len(self.queries):
+                msg = f"{name} has {len(row)} values for {len(self.queries)} queries"
+                raise DataError(msg)
+
+
+@dataclass(frozen=True)
+class Baseline(JsonRecord):
+    """Scores of a run, by query: enough to judge a difference, small enough to commit."""
+
+    readers: ClassVar[Mapping[str, Reader]] = {"tuple[BaselinePart, ...]": array_of(BaselinePart)}
+
+    run: str
+    created: str
+    parts: tuple[BaselinePart, ...] = ()
+    config_hash: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+
+    @classmethod
+    def of(cls, record: RunRecord) -> Baseline:
+        """The baseline of a run; providers that failed are not in it."""
+        parts = tuple(
+            BaselinePart(
+                benchmark.name,
+                benchmark.content_hash,
+                provider.name,
+                benchmark.k,
+                provider.scores.queries,
+                dict(
+                    zip(
+                        provider.scores.measures,
+                        map(tuple, provider.scores.values.tolist()),
+                        strict=True,
+                    )
+                ),
+            )
+            for benchmark in record.benchmarks
+            for provider in benchmark.providers
+            if provider.scores is not None
+        )
+        return cls(record.id, record.created, parts, record.config_hash)
+
+    @classmethod
+    def read(cls, data: Any, where: str) -> Baseline:
+        """From the JSON of a file."""
+        version = data.get("schema_version") if isinstance(data, Mapping) else None
+        if version != SCHEMA_VERSION:
+            msg = (
+                f"{where}: expected a baseline of schema version {SCHEMA_VERSION}, found "
+                f"{version!r}; berryeval baseline set writes one"
+            )
+            raise DataError(msg)
+        rest = {name: value for name, value in data.items() if name != "schema_version"}
+        return cls.from_json(rest, where)
+
+    def part(self, benchmark: str, content_hash: str, provider: str) -> BaselinePart:
+        """What the provider reached on this state of the benchmark."""
+        named = [one for one in self.parts if one.benchmark == benchmark]
+        found = [one for one in named if one.provider == provider]
+        if not found:
+            there = ", ".join(f"{one.provider} on {one.benchmark}" for one in self.parts)
+            msg = (
+                f"the baseline {self.run} holds no {provider} on {benchmark}; it holds "
+                f"{there or 'nothing'} (berryeval baseline set RUN makes a new one)"
+            )
+            raise ConfigurationError(msg)
+        if found[0].content_hash != content_hash:
+            msg = (
+                f"the baseline {self.run} was measured on other data of {benchmark} "
+                f"({found[0].content_hash[:19]}…, now {content_hash[:19]}…): a difference would "
+                "say nothing about the provider; berryeval baseline set RUN makes a new one"
+            )
+            raise ConfigurationError(msg)
+        return found[0]
+
+    def dumps(self) -> str:
+        """The file: a line per provider and measure, so that a change of it can be read."""
+        data = {"schema_version": SCHEMA_VERSION, **self.to_json()}
+        text = json.dumps({**data, "parts": []}, indent=2, ensure_ascii=False, allow_nan=False)
+        parts = ",\n".join(_part_text(part) for part in data.get("parts", ()))
+        return text.replace('"parts": []', f'"parts": [\n{parts}\n  ]' if parts else '"parts": []')
+
+
+def _part_text(part: Mapping[str, Any]) -> str:
+    lines = []
+    for name, value in part.items():
+        if name == "values":
+            rows = ",\n".join(
+                f"        {json.dumps(key)}: {json.dumps(row)}" for key, row in value.items()
+            )
+            lines.append(f'      "values": {{\n{rows}\n      }}')
+        else:
+            lines.append(f"      {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}")
+    return "    {\n" + ",\n".join(lines) + "\n    }"

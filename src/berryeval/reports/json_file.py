@@ -1,0 +1,79 @@
+"""Everything as JSON, in full precision; what was written can be read, and reported on again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from berryeval.errors import DataError
+from berryeval.gates import Verdict
+from berryeval.json_record import refused
+from berryeval.reports.exporter import Exporter, one_file
+from berryeval.reports.model import Report
+from berryeval.results import RunRecord
+from berryeval.results.answer import array_of
+
+__all__ = ["JSON", "SCHEMA_VERSION", "holds_report", "read_report", "render", "to_json"]
+
+SCHEMA_VERSION: Final = 1
+
+
+def to_json(report: Report) -> dict[str, Any]:
+    """The report as a JSON object."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "title": report.title,
+        "runs": [run.to_json() for run in report.runs],
+        "verdicts": [verdict.to_json() for verdict in report.verdicts],
+        "comparisons": [
+            {
+                "benchmark": section.name,
+                "content_hash": section.content_hash,
+                **section.comparison.to_dict(),
+            }
+            for section in report.sections
+            if section.comparison is not None
+        ],
+    }
+
+
+def render(report: Report) -> str:
+    """The file."""
+    return json.dumps(to_json(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+JSON: Final = Exporter(
+    "everything in full precision, by a published schema", (".json",),
+    one_file("report.json", render),
+)  # fmt: skip
+
+
+def holds_report(data: Any) -> bool:
+    """Whether a JSON object is a report, not the record of one run."""
+    return isinstance(data, Mapping) and "runs" in data
+
+
+def read_report(data: Any, where: str) -> Report:
+    """A report that was written here."""
+    if not isinstance(data, Mapping):
+        raise refused(where, "an object", data)
+    version = data.get("schema_version")
+    if version != SCHEMA_VERSION:
+        newer = isinstance(version, int) and version > SCHEMA_VERSION
+        hint = "; a newer BerryEval wrote it: pip install --upgrade berryeval" if newer else ""
+        msg = (
+            f"{where}: has schema version {version!r}, this BerryEval reads reports of version "
+            f"{SCHEMA_VERSION}{hint}"
+        )
+        raise DataError(msg)
+    runs = array_of(RunRecord)(data.get("runs"), f"{where}: runs")
+    verdicts = array_of(Verdict)(data.get("verdicts", []), f"{where}: verdicts")
+    title = data.get("title", "")
+    if not isinstance(title, str):
+        place = f"{where}: title"
+        raise refused(place, "a string", title)
+    if not runs:
+        msg = f"{where}: holds no run"
+        raise DataError(msg)
+    return Report.of(runs, title=title, verdicts=verdicts)

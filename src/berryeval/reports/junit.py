@@ -1,0 +1,109 @@
+"""JUnit XML, which every build server shows: a suite per benchmark, a case per verdict."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from typing import TYPE_CHECKING, Final
+
+from berryeval.reports import numbers
+from berryeval.reports.exporter import Exporter, one_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from berryeval.gates import Verdict
+    from berryeval.reports.model import Report, System
+
+__all__ = ["JUNIT", "render"]
+
+# What XML 1.0 cannot hold, not even escaped.
+_FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_KINDS: Final = {"fail": "failure", "inconclusive": "skipped"}
+_COUNTED: Final = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+_SECONDS: Final = len("2026-02-21T14:30:00")  # readers of the format know no offset
+_ALL: Final = "all benchmarks"
+
+
+def render(report: Report) -> str:
+    """The whole document."""
+    root = ET.Element("testsuites", name=_clean(report.title))
+    suites: dict[str, ET.Element] = {}
+    for section in report.sections:
+        suite = _suite(root, suites, section.name, section.systems)
+        for system in section.systems:
+            if system.record.failure or not report.verdicts:
+                _add_provider(suite, section.name, system)
+    for verdict in report.verdicts:
+        _add_verdict(_suite(root, suites, verdict.benchmark or _ALL), verdict)
+    for suite in suites.values():
+        _count(suite, [suite])
+    _count(root, suites.values())
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+JUNIT: Final = Exporter(
+    "JUnit XML: verdicts (or providers) as test cases", (".xml",), one_file("junit.xml", render)
+)
+
+
+def _suite(
+    root: ET.Element, suites: dict[str, ET.Element], name: str, systems: Iterable[System] = ()
+) -> ET.Element:
+    if name not in suites:
+        suites[name] = ET.SubElement(root, "testsuite", name=_clean(name))
+        first = next((system.run.created for system in systems), "")
+        if first:
+            suites[name].set("timestamp", _clean(first[:_SECONDS]))
+    return suites[name]
+
+
+def _add_provider(suite: ET.Element, benchmark: str, system: System) -> None:
+    seconds = sum(answer.latency or 0.0 for answer in system.record.answers)
+    case = _case(suite, benchmark, system.label, seconds)
+    if system.record.failure:
+        _say(case, "error", system.record.failure, "RunFailed")
+    lines = [] if system.scores is None else [
+        f"{name} {numbers.exact_measure(value)}" for name, value in system.scores.mean.items()
+    ]  # fmt: skip
+    lines += [f"warning: {warning}" for warning in system.record.warnings]
+    if lines:
+        ET.SubElement(case, "system-out").text = _clean("\n".join(lines))
+
+
+def _add_verdict(suite: ET.Element, verdict: Verdict) -> None:
+    owner = ".".join(part for part in (verdict.benchmark, verdict.provider) if part)
+    name = f"{verdict.rule} ({verdict.group})" if verdict.group else verdict.rule
+    case = _case(suite, owner or _ALL, name, 0.0)
+    if verdict.status in _KINDS:
+        _say(case, _KINDS[verdict.status], verdict.sentence, verdict.status)
+    else:
+        ET.SubElement(case, "system-out").text = _clean(verdict.sentence)
+
+
+def _case(suite: ET.Element, owner: str, name: str, seconds: float) -> ET.Element:
+    return ET.SubElement(
+        suite, "testcase", classname=_clean(owner), name=_clean(name), time=f"{seconds:.3f}"
+    )
+
+
+def _say(case: ET.Element, kind: str, message: str, name: str) -> None:
+    text = _clean(message)
+    found = ET.SubElement(case, kind, message=text)
+    if kind != "skipped":
+        found.set("type", name)
+        found.text = text
+
+
+def _count(element: ET.Element, suites: Iterable[ET.Element]) -> None:
+    """Write how many cases there are, and how they ended."""
+    cases = [case for suite in suites for case in suite.iter("testcase")]
+    element.set("tests", str(len(cases)))
+    for name, kind in _COUNTED.items():
+        element.set(name, str(sum(case.find(kind) is not None for case in cases)))
+    element.set("time", f"{sum(float(case.get('time', 0)) for case in cases):.3f}")
+
+
+def _clean(text: str) -> str:
+    return _FORBIDDEN.sub("", text)

@@ -1,0 +1,136 @@
+"""LaTeX tables for a paper: booktabs, everything escaped, the best in bold, findings marked."""
+
+from __future__ import annotations
+
+import re
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Final
+
+from berryeval.reports import numbers
+from berryeval.reports.exporter import Exporter, one_file
+from berryeval.reports.rows import best_value, value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from berryeval.reports.model import Report, Section, System
+    from berryeval.stats import Comparison
+
+__all__ = ["LATEX", "escaped", "render"]
+
+_ESCAPES: Final = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
+    "%": r"\%", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
+    "'": r"\textquotesingle{}", "`": r"\textasciigrave{}",
+}  # fmt: skip
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
+_DASHES: Final = re.compile("-(?=-)")  # two would be set as one long dash
+_HEAD: Final = r"% In the preamble: \usepackage[T1]{fontenc}, \usepackage{booktabs,textcomp}"
+
+
+def escaped(text: str) -> str:
+    r"""A text of one line that LaTeX sets as it is.
+
+    >>> print(escaped("50 % of a_b -- {x}"))
+    50 \% of a\_b -{}- \{x\}
+    """
+    plain = " ".join(_CONTROL.sub(" ", text).split())
+    text = "".join(_ESCAPES.get(letter, letter) for letter in plain)
+    return _DASHES.sub("-{}", text)
+
+
+def render(report: Report) -> str:
+    """A table per benchmark."""
+    title = " ".join(_CONTROL.sub(" ", report.title).split())
+    tables = ["\n".join(_table(section, place)) for place, section in enumerate(report.sections)]
+    return "\n\n".join([f"% {title}\n{_HEAD}", *tables]) + "\n"
+
+
+LATEX: Final = Exporter(
+    "LaTeX tables (booktabs), findings marked", (".tex",), one_file("report.tex", render)
+)
+
+
+def _table(section: Section, place: int) -> Iterator[str]:
+    from berryeval.benchmarks.checks.words import counted
+
+    measures = section.measures
+    rows = [system.scores for system in section.systems]
+    best = {measure: best_value(rows, measure) for measure in measures}
+    queries = counted(len(section.queries), "query", "queries")
+    marks = _marks(section)
+    about = "; best in bold" if len(section.scored) > 1 else ""
+    about += _legend(section.comparison) if marks else ""
+    yield r"\begin{table}"
+    yield r"  \centering"
+    yield rf"  \caption{{{escaped(section.name)}: {queries}{about}.}}"
+    yield rf"  \label{{tab:berryeval-{place + 1}}}"
+    yield rf"  \begin{{tabular}}{{l{'r' * len(measures)}}}"
+    yield r"    \toprule"
+    yield f"    {_row(['Provider', *map(escaped, measures)])}"
+    yield r"    \midrule"
+    letters = _letters(section)
+    for system in section.systems:
+        letter = f"$^{{{letters[system.label]}}}$" if marks and system.label in letters else ""
+        cells = _values(system, measures, best, marks)
+        yield f"    {_row([escaped(system.label) + letter, *cells])}"
+    yield r"    \bottomrule"
+    yield r"  \end{tabular}"
+    yield r"\end{table}"
+
+
+def _letters(section: Section) -> dict[str, str]:
+    """A letter for each system that has scores; beyond z there is a second one."""
+    letters: dict[str, str] = {}
+    for place, system in enumerate(section.scored):
+        first, second = divmod(place, len(ascii_lowercase))
+        before = ascii_lowercase[first - 1] if first else ""
+        letters[system.label] = before + ascii_lowercase[second]
+    return letters
+
+
+def _marks(section: Section) -> dict[tuple[str, str], list[str]]:
+    """By measure and system, the letters of those that it is shown to be better than."""
+    found: dict[tuple[str, str], list[str]] = {}
+    if section.comparison is None:
+        return found
+    letters = _letters(section)
+    for row in section.comparison.rows:
+        if row.better:
+            found.setdefault((row.measure, row.system), []).append(letters[row.baseline])
+        elif row.worse:
+            found.setdefault((row.measure, row.baseline), []).append(letters[row.system])
+    return found
+
+
+def _legend(comparison: Comparison | None) -> str:
+    if comparison is None:
+        return ""
+    level = numbers.p_value(1 - comparison.level)
+    how = escaped(f"{comparison.test} test, {comparison.correction} correction")
+    return (
+        "; a letter behind a value: significantly better than the system of this letter "
+        rf"({how}, $p \leq {level}$)"
+    )
+
+
+def _values(
+    system: System,
+    measures: tuple[str, ...],
+    best: Mapping[str, float | None],
+    marks: Mapping[tuple[str, str], list[str]],
+) -> Iterator[str]:
+    for measure in measures:
+        value = value_of(system.scores, measure)
+        if value is None:
+            yield "--"
+            continue
+        shown = numbers.measure(value)
+        shown = rf"\textbf{{{shown}}}" if value == best[measure] else shown
+        beaten = ",".join(sorted(marks.get((measure, system.label), ())))
+        yield f"{shown}$^{{{beaten}}}$" if beaten else shown
+
+
+def _row(cells: list[str]) -> str:
+    return " & ".join(cells) + r" \\"

@@ -1,0 +1,176 @@
+"""Markdown for a pull request: a table per benchmark, categories folded, warnings, verdicts."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from berryeval.reports import numbers
+from berryeval.reports.exporter import Exporter, one_file
+from berryeval.reports.rows import best_value, by_category, outcomes, value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from berryeval.reports.model import Report, Section, System
+    from berryeval.scores import Scores
+
+__all__ = ["MARKDOWN", "escaped", "render"]
+
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+_SPECIAL: Final = re.compile(r"([\\`*_\[\]|~$])")
+_MENTION: Final = re.compile(r"(?<!\w)@(?=\w)")
+_MARKS: Final = {"pass": "✅", "fail": "❌", "inconclusive": "⚠️"}
+_TIMES: Final = ("p50", "p95")
+
+
+def escaped(text: str) -> str:
+    """A text of one line that Markdown shows as it is, and that calls nobody."""
+    line = " ".join(_CONTROL.sub(" ", text).split())
+    plain = line.replace("&", "&amp;").replace("<", "&lt;")
+    return _MENTION.sub("@<!-- -->", _SPECIAL.sub(r"\\\1", plain))
+
+
+def render(report: Report) -> str:
+    """The whole text."""
+    parts = [f"## {escaped(report.title)}"]
+    if report.verdicts:
+        parts.append(_verdicts(report))
+    for section in report.sections:
+        parts.extend(_section(section))
+    parts.append(_origin(report))
+    return "\n\n".join(parts) + "\n"
+
+
+MARKDOWN: Final = Exporter(
+    "a Markdown table for a pull request", (".md", ".markdown"), one_file("report.md", render)
+)
+
+
+def _verdicts(report: Report) -> str:
+    rows = []
+    for one in report.verdicts:
+        where = " on ".join(escaped(name) for name in (one.provider, one.benchmark) if name)
+        group = f" ({escaped(one.group)})" if one.group else ""
+        shown = f"{_MARKS[one.status]} {one.status}"
+        rows.append([shown, escaped(one.rule), f"{where}{group}", escaped(one.sentence)])
+    return _table(["verdict", "rule", "of", "found"], rows, "")
+
+
+def _section(section: Section) -> Iterator[str]:
+    from berryeval.benchmarks.checks.words import counted
+
+    yield f"### {escaped(section.name)}: {counted(len(section.queries), 'query', 'queries')}"
+    titles = ["provider", *section.measures, *(f"{name} ms" for name in _TIMES), "outcomes"]
+    best = _best([system.scores for system in section.systems], section.measures)
+    rows = [
+        [
+            escaped(system.label),
+            *_values(system.scores, section.measures, best),
+            *_times(system),
+            escaped(outcomes(system.record)),
+        ]
+        for system in section.systems
+    ]
+    yield _table([escaped(title) for title in titles], rows, "l" + "r" * (len(titles) - 2) + "l")
+    bold = "bold: the best of its column; " if len(section.scored) > 1 else ""
+    yield f"<sub>{bold}with each value its 95 % interval over the queries</sub>"
+    categories = _categories(section)
+    if categories:
+        yield f"<details><summary>By category</summary>\n\n{categories}\n\n</details>"
+    differences = _differences(section)
+    if differences:
+        yield f"<details><summary>Differences</summary>\n\n{differences}\n\n</details>"
+    warnings = list(_warnings(section))
+    if warnings:
+        yield "\n".join(warnings)
+
+
+def _best(rows: Sequence[Scores | None], measures: Sequence[str]) -> dict[str, float | None]:
+    return {measure: best_value(rows, measure) for measure in measures}
+
+
+def _values(
+    scores: Scores | None, measures: Sequence[str], best: dict[str, float | None]
+) -> Iterator[str]:
+    for measure in measures:
+        value = value_of(scores, measure)
+        if scores is None or value is None:
+            yield numbers.NOTHING
+            continue
+        shown = numbers.measure(value)
+        shown = f"**{shown}**" if value == best[measure] else shown
+        yield f"{shown} <sub>{numbers.interval(*scores.ci(measure))}</sub>"
+
+
+def _times(system: System) -> list[str]:
+    latency = system.latency
+    if latency is None:
+        return [numbers.NOTHING] * len(_TIMES)
+    return [numbers.milliseconds(getattr(latency, name)) for name in _TIMES]
+
+
+def _categories(section: Section) -> str:
+    rows = []
+    for name, found in by_category(section).items():
+        best = _best([scores for _, scores in found], section.measures)
+        rows += [
+            [
+                escaped(name),
+                str(scores.count),
+                escaped(system.label),
+                *_values(scores, section.measures, best),
+            ]
+            for system, scores in found
+        ]
+    titles = ["category", "queries", "provider", *map(escaped, section.measures)]
+    return _table(titles, rows, "lrl" + "r" * len(section.measures)) if rows else ""
+
+
+def _differences(section: Section) -> str:
+    """Every two systems: how much they differ, and whether that is a finding."""
+    comparison = section.comparison
+    if comparison is None:
+        return ""
+    rows = []
+    for row in comparison.rows:
+        shown = numbers.delta(row.difference)
+        ends = row.interval
+        p = row.p_corrected
+        rows.append(
+            [
+                escaped(row.measure),
+                f"{escaped(row.system)} − {escaped(row.baseline)}",  # noqa: RUF001
+                f"**{shown}**" if row.significant else shown,
+                numbers.NOTHING if ends is None else numbers.delta_interval(*ends),
+                numbers.NOTHING if p is None else numbers.p_value(p),
+                f"{row.wins} / {row.ties} / {row.losses}",
+            ]
+        )
+    titles = ["measure", "systems", "difference", "95 % interval", "p", "wins / ties / losses"]
+    how = f"{comparison.test} test, {comparison.correction} correction; bold: a finding"
+    return f"{_table(titles, rows, 'llrrrr')}\n\n<sub>{escaped(how)}</sub>"
+
+
+def _warnings(section: Section) -> Iterator[str]:
+    for system in section.systems:
+        label = escaped(system.label)
+        if system.record.failure:
+            yield f"- ❌ {label} failed: {escaped(system.record.failure)}"
+        for warning in system.record.warnings:
+            yield f"- ⚠️ {label}: {escaped(warning)}"
+
+
+def _origin(report: Report) -> str:
+    """Which runs it is made from."""
+    lines = []
+    for run in report.runs:
+        version = escaped(str(run.versions.get("berryeval", "")))
+        by = f", BerryEval {version}" if version else ""
+        lines.append(f"run {escaped(run.id)}, {escaped(run.created)}{by}")
+    return f"<sub>{'; '.join(lines)}</sub>"
+
+
+def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:
+    ruler = [("---:" if side == "r" else "---") for side in align or "l" * len(titles)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (titles, ruler, *rows))

@@ -1,0 +1,49 @@
+"""What tables of reports have in common: the values of systems, and which of them is best."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from berryeval.measures.direction import direction_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from berryeval.reports.model import Section, System
+    from berryeval.results import ProviderRecord
+    from berryeval.scores import Scores
+
+__all__ = ["best_value", "by_category", "outcomes", "value_of"]
+
+
+def value_of(scores: Scores | None, measure: str) -> float | None:
+    """The value of a measure; None if it was not asked for, or there are no scores."""
+    return scores.mean[measure] if scores is not None and measure in scores.measures else None
+
+
+def best_value(rows: Sequence[Scores | None], measure: str) -> float | None:
+    """The best value, if there is something to compare it with, and a way to be better."""
+    direction = direction_of(measure)
+    values = [value for scores in rows if (value := value_of(scores, measure)) is not None]
+    if direction == "neither" or len(set(values)) < 2:  # noqa: PLR2004
+        return None
+    return min(values) if direction == "down" else max(values)
+
+
+def by_category(section: Section) -> dict[str, list[tuple[System, Scores]]]:
+    """The scores of every system in every category; nothing where no query has one."""
+    groups = section.groups("category")
+    found: dict[str, list[tuple[System, Scores]]] = {}
+    for system in section.scored if groups else ():
+        if system.scores is not None:
+            for name, scores in system.scores.by(groups).items():
+                found.setdefault(name, []).append((system, scores))
+    return dict(sorted(found.items()))
+
+
+def outcomes(record: ProviderRecord) -> str:
+    """What became of the queries, those that were answered first."""
+    if record.scores is None:
+        return "failed"
+    ranked = sorted(record.outcomes.items(), key=lambda one: (one[0] != "ok", one[0]))
+    return ", ".join(f"{count} {name}" for name, count in ranked)

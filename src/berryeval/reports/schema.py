@@ -1,0 +1,174 @@
+"""The JSON Schema of exported reports, made from the records; run as a module it prints it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import sys
+from inspect import cleandoc
+from typing import Any, Final, get_args
+
+from berryeval.gates import Status, Verdict
+from berryeval.json_record import JsonRecord
+from berryeval.reports import json_file
+from berryeval.results import SCHEMA_VERSION, RunRecord
+from berryeval.stats import Comparison, EffectSizes, PairedDifference
+
+__all__ = ["SCHEMA_FILE", "report_schema", "schema_text"]
+
+SCHEMA_FILE: Final = "report.schema.json"
+_TEXTS: Final = {"type": "array", "items": {"type": "string"}}
+_NUMBERS: Final = {"type": "array", "items": {"type": "number"}}
+_KINDS: Final[dict[str, dict[str, Any]]] = {
+    "str": {"type": "string"},
+    "int": {"type": "integer"},
+    "float": {"type": "number"},
+    "bool": {"type": "boolean"},
+    "Mapping[str, Any]": {"type": "object"},
+    "tuple[str, ...]": _TEXTS,
+    "tuple[float, ...]": _NUMBERS,
+    "Status": {"enum": list(get_args(Status))},
+    "Scores": {"$ref": "#/$defs/Scores"},
+    "Magnitude": {"type": "string"},
+    "Interval": {**_NUMBERS, "minItems": 2, "maxItems": 2},
+    "tuple[tuple[str, float], ...]": {
+        "type": "array",
+        "items": {"type": "array", "prefixItems": [{"type": "string"}, {"type": "number"}]},
+    },
+    "Mapping[str, Comparison]": {
+        "type": "object",
+        "additionalProperties": {"$ref": "#/$defs/Comparison"},
+    },
+}
+_COMPARED: Final = (Comparison, PairedDifference, EffectSizes)
+_ARRAY: Final = re.compile(r"tuple\[(\w+), \.\.\.\]")
+_ATTRIBUTE: Final = re.compile(r"^    (\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
+_SCORES: Final[dict[str, Any]] = {
+    "description": "The values of measures for every query, in full precision.",
+    "type": "object",
+    "properties": {
+        "run": {"type": "string"},
+        "measures": _TEXTS,
+        "aggregates": _TEXTS,
+        "queries": _TEXTS,
+        "outcomes": _TEXTS,
+        "counts": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
+        "values": {
+            "description": "by measure, the values in the order of the queries",
+            "type": "object",
+            "additionalProperties": _NUMBERS,
+        },
+        "spellings": {"type": "object", "additionalProperties": {"type": "string"}},
+        "extra_queries": _TEXTS,
+        "left_out_queries": _TEXTS,
+        "dropped_rows": {"type": "integer"},
+        "strategies": _TEXTS,
+        "token_threshold": {"type": "number"},
+        "pack": {"type": "string"},
+        "notes": _TEXTS,
+    },
+}
+
+
+def report_schema() -> dict[str, Any]:
+    """What a report holds that was exported as JSON."""
+    definitions = {
+        kind.__name__: _of_record(kind) for kind in _reachable(RunRecord, Verdict, Comparison)
+    }
+    run = definitions[RunRecord.__name__]
+    run["properties"] = {"schema_version": {"const": SCHEMA_VERSION}, **run["properties"]}
+    run["required"] = ["schema_version", *run["required"]]
+    optional = {"strategies", "token_threshold", "pack", "notes"}  # younger than the others
+    needed = [name for name in _SCORES["properties"] if name not in optional]
+    definitions["Scores"] = {**_SCORES, "required": needed}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "BerryEval report",
+        "description": "One or several runs, as `berryeval report --format json` writes them.",
+        "type": "object",
+        "properties": {
+            "schema_version": {"const": json_file.SCHEMA_VERSION},
+            "title": {"type": "string"},
+            "runs": {"type": "array", "minItems": 1, "items": _reference("RunRecord")},
+            "verdicts": {"type": "array", "items": _reference("Verdict")},
+            "comparisons": {
+                "description": "every two systems of a benchmark, where there are two",
+                "type": "array",
+                "items": {**_reference("Comparison"), "required": ["benchmark", "content_hash"]},
+            },
+        },
+        "required": ["schema_version", "title", "runs", "verdicts", "comparisons"],
+        "$defs": definitions,
+    }
+
+
+def _reachable(*roots: type[Any]) -> list[type[Any]]:
+    """The records that these are made of, and they themselves, in the order they are met."""
+    known = {kind.__name__: kind for kind in (*_all_below(JsonRecord), *_COMPARED)}
+    found = list(roots)
+    for kind in found:  # it grows while we look
+        for field in _fields(kind):
+            for name in re.findall(r"\w+", str(field.type)):
+                if name in known and known[name] not in found:
+                    found.append(known[name])
+    return found
+
+
+def _all_below(kind: type[JsonRecord]) -> list[type[JsonRecord]]:
+    below = kind.__subclasses__()
+    return [*below, *(deeper for one in below for deeper in _all_below(one))]
+
+
+def _fields(kind: type[Any]) -> list[dataclasses.Field[Any]]:
+    return [field for field in dataclasses.fields(kind) if field.name != "extra"]
+
+
+def _of_record(kind: type[Any]) -> dict[str, Any]:
+    """The schema of a record; names that are not in it are kept, and so allowed."""
+    text = cleandoc(kind.__doc__ or "")
+    about = dict(_ATTRIBUTE.findall(text))
+    fields = _fields(kind)
+    missing = dataclasses.MISSING
+    return {
+        "description": text.partition("\n\n")[0],
+        "type": "object",
+        "properties": {
+            field.name: {
+                **_of_kind(str(field.type)),
+                **_described(about.get(field.name, "")),
+            }
+            for field in fields
+        },
+        "required": [
+            field.name
+            for field in fields
+            if field.default is missing and field.default_factory is missing
+        ],
+    }
+
+
+def _described(text: str) -> dict[str, str]:
+    return {"description": " ".join(text.split())} if text else {}
+
+
+def _of_kind(kind: str) -> dict[str, Any]:
+    if kind.endswith(" | None"):
+        return {"anyOf": [_of_kind(kind.removesuffix(" | None")), {"type": "null"}]}
+    if kind in _KINDS:
+        return dict(_KINDS[kind])
+    array = _ARRAY.fullmatch(kind)
+    return {"type": "array", "items": _reference(array[1])} if array else _reference(kind)
+
+
+def _reference(name: str) -> dict[str, str]:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def schema_text() -> str:
+    """The file."""
+    return json.dumps(report_schema(), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(schema_text())

@@ -1,0 +1,166 @@
+"""Where the files of a report go; nothing of another run is lost by it."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.io.files import plain_suffix, writing
+from berryeval.reports.table import EXPORTERS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from berryeval.io.files import PathLike
+    from berryeval.reports.exporter import OutputFile
+    from berryeval.reports.model import Report
+
+__all__ = ["EVAL_DIR", "eval_folder", "is_folder", "write_in_format"]
+
+EVAL_DIR: Final = "BERRYEVAL_EVAL_DIR"
+
+
+def eval_folder() -> Path:
+    """The folder that collects the CSV files of all runs."""
+    given = os.environ.get(EVAL_DIR)
+    return Path(given).expanduser() if given else Path.home() / ".berryeval" / "evals"
+
+
+def is_folder(output: PathLike) -> bool:
+    """Whether a path means a folder: one that is there, or a name without an ending."""
+    path, text = Path(output), os.fspath(output)
+    if path.exists():
+        return path.is_dir()
+    return text.endswith(("/", os.sep)) or not path.suffix
+
+
+def write_in_format(
+    report: Report,
+    name: str,
+    output: PathLike | None = None,
+    *,
+    label: str = "",
+    beside: PathLike = ".",
+) -> list[Path]:
+    """Write the report in the format of this name; the paths of its files.
+
+    Args:
+        report: what to write.
+        name: of the exporter.
+        output: a file or a folder; without, the folder that the format has for itself.
+        label: takes the place of the usual one in the names of files.
+        beside: the folder for formats that have none for themselves.
+    """
+    exporter = EXPORTERS.get(name)
+    files = exporter.files(report, label)
+    if output is not None and not is_folder(output):
+        paths = _named_after(Path(output), files)
+        _write_all(paths, files)
+        return paths
+    if output is None:
+        folder = eval_folder() if exporter.home == "eval folder" else Path(beside)
+    else:
+        folder = Path(output)
+    _make(folder, f"; {EVAL_DIR} names another folder" if exporter.home == "eval folder" else "")
+    if exporter.home == "eval folder":
+        return _write_beside_others(folder, files)
+    paths = [folder / file.name for file in files]
+    _write_all(paths, files)
+    return paths
+
+
+def _named_after(path: Path, files: Sequence[OutputFile]) -> list[Path]:
+    """The given path; of several files each has its part in the name."""
+    _make(path.parent, "")
+    if len(files) == 1:
+        return [path]
+    if path.exists() and not path.is_file():
+        msg = f"{path}: is no file, and {len(files)} files are to be written; give a folder"
+        raise ConfigurationError(msg)
+    ending = plain_suffix(path)
+    stem, _, rest = path.name.rpartition(ending) if ending else (path.name, "", "")
+    return [path.with_name(f"{stem}-{file.part}{ending}{rest}") for file in files]
+
+
+def _make(folder: Path, hint: str) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        msg = f"{folder}: cannot be made a folder ({error.strerror or error}){hint}"
+        raise DataError(msg) from None
+
+
+def _write_all(paths: Sequence[Path], files: Sequence[OutputFile]) -> None:
+    for path, file in zip(paths, files, strict=True):
+        with writing(path) as stream:
+            stream.write(_bytes(file))
+
+
+def _bytes(file: OutputFile) -> bytes:
+    return file.text.encode(errors="backslashreplace")
+
+
+def _write_beside_others(folder: Path, files: Sequence[OutputFile]) -> list[Path]:
+    """Under names that no file of other content has: the usual ones, or with -2, -3, ..."""
+    number = 1
+    while True:
+        paths = [folder / _numbered(file.name, number) for file in files]
+        claimed = _claimed(paths, files)
+        if claimed is None:
+            number += 1
+            continue
+        try:
+            _write_all(paths, files)
+        except DataError:
+            _release(claimed)
+            raise
+        return paths
+
+
+def _claimed(paths: Sequence[Path], files: Sequence[OutputFile]) -> list[Path] | None:
+    """Take the names, so that no other process does; None if something else is there."""
+    taken: list[Path] = []
+    try:
+        for path, file in zip(paths, files, strict=True):
+            if _claim(path):
+                taken.append(path)
+            elif not _holds(path, _bytes(file)):
+                _release(taken)
+                return None
+    except DataError:
+        _release(taken)
+        raise
+    return taken
+
+
+def _claim(path: Path) -> bool:
+    """Make the file, empty; False if there is one."""
+    try:
+        path.open("xb").close()
+    except FileExistsError:
+        return False
+    except OSError as error:
+        why = error.strerror or error
+        msg = f"{path}: cannot be written ({why}); {EVAL_DIR} names another folder"
+        raise DataError(msg) from None
+    return True
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    with suppress(OSError):
+        return path.read_bytes() == content
+    return False
+
+
+def _release(paths: Sequence[Path]) -> None:
+    for path in paths:
+        with suppress(OSError):
+            path.unlink()
+
+
+def _numbered(name: str, number: int) -> str:
+    path = Path(name)
+    return name if number == 1 else f"{path.stem}-{number}{path.suffix}"

@@ -1,0 +1,266 @@
+"""`berryeval report` and `eval --export`: formats, places, names, errors."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from berryeval.pipeline.folder import RunFolder
+from berryeval.reports.table import EXPORTERS
+from tests.cli.eval_world import berryeval, write_drinks
+from tests.reports.world import hard_run, plain_run
+
+EVAL = ("eval", "--benchmarks", "drinks", "--providers", "bm25", "--output", "run")
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_with_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BERRYEVAL_EVAL_DIR", "evals")
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    for record in (plain_run(), hard_run()):
+        name = "plain" if record == plain_run() else "hard"
+        RunFolder(Path(".berryeval/runs") / name).write_record(record)
+
+
+def out(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """The lines that were printed."""
+    return capsys.readouterr().out.splitlines()
+
+
+def error(capsys: pytest.CaptureFixture[str]) -> str:
+    """What was said on stderr."""
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["json", "markdown", "github", "latex", "junit", "trec"])
+def test_texts_go_to_stdout(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is printed is what a file would hold, and nothing else."""
+    assert berryeval("report", "plain", "--format", name) == 0
+    text = capsys.readouterr().out
+    ending = (EXPORTERS.get(name).endings or (".md",))[0]
+    assert berryeval("report", "plain", "--format", name, "--output", f"to/file{ending}") == 0
+    assert text == Path(f"to/file{ending}").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", [name for name in EXPORTERS if EXPORTERS.get(name).endings])
+def test_the_ending_says_the_format(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every ending means its exporter, and the files are named."""
+    for ending in EXPORTERS.get(name).endings:
+        assert berryeval("report", "plain", "-o", f"out/quality{ending}") == 0
+        lines = out(capsys)
+        assert lines
+        for line in lines:
+            kind, _, path = line.partition(": ")
+            assert kind == name
+            assert Path(path).stat().st_size
+            assert path.startswith("out/quality")
+
+
+def test_without_a_format_it_is_the_page_in_the_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    """Several runs have no folder of their own: theirs goes here."""
+    assert berryeval("report", "plain") == 0
+    assert out(capsys) == ["html: .berryeval/runs/plain/report.html"]
+    assert berryeval("report", "plain", "hard", "--title", "Both of them") == 0
+    assert out(capsys) == ["html: report.html"]
+    assert "Both of them" in Path("report.html").read_text(encoding="utf-8")
+
+
+def test_several_runs_stand_in_one_report(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same run counts once, by whatever name it is given."""
+    runs = ("plain", ".berryeval/runs/plain", ".berryeval/runs/plain/run.json", "hard")
+    assert berryeval("report", *runs, "-f", "json") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert len(data["runs"]) == 2
+
+
+def test_several_formats_go_to_a_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each under its usual name, or the label's."""
+    assert berryeval("report", "plain", "-f", "md,tex", "junit", "csv", "-o", "out") == 0
+    assert [line.split(": ")[1] for line in out(capsys)] == [
+        "out/report.md", "out/report.tex", "out/junit.xml",
+        "out/eval-aggregate-2026-02-21T14-30-00-drinks-bm25.csv",
+        "out/eval-detailed-2026-02-21T14-30-00-drinks-bm25.csv",
+    ]  # fmt: skip
+    assert berryeval("report", "plain", "-f", "csv", "--label", "monday") == 0
+    assert out(capsys)[0].endswith("evals/eval-aggregate-2026-02-21T14-30-00-monday.csv")
+
+
+def test_json_is_read_again(capsys: pytest.CaptureFixture[str]) -> None:
+    """A report of a report is the same report."""
+    assert berryeval("report", "hard", "-o", "one.json", "--title", "Of one") == 0
+    assert berryeval("report", "one.json", "-o", "two.json") == 0
+    assert Path("one.json").read_bytes() == Path("two.json").read_bytes()
+    assert out(capsys) == ["json: one.json", "json: two.json"]
+
+
+def test_machines_learn_the_places(capsys: pytest.CaptureFixture[str]) -> None:
+    """Files by path; what would go to stdout, as text."""
+    assert berryeval("report", "plain", "-f", "md", "csv", "--json") == 0
+    envelope = json.loads(capsys.readouterr().out)
+    assert envelope["command"] == "report"
+    text, *files = envelope["data"]["files"]
+    assert text["format"] == "markdown"
+    assert text["text"].startswith("## Retrieval quality: drinks")
+    assert [Path(one["path"]).exists() for one in files] == [True, True]
+    assert berryeval("report", "plain", "-f", "csv", "--quiet") == 0
+    assert out(capsys) == []
+
+
+def test_the_same_second_of_another_run_is_not_overwritten(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The new pair has a number; the same run again has the files it had."""
+    assert berryeval("report", "plain", "-f", "csv") == 0
+    before = {path: path.read_bytes() for path in Path("evals").iterdir()}
+    assert berryeval("report", "hard", "-f", "csv", "--label", "x") == 0
+    capsys.readouterr()
+    target = Path("evals/eval-detailed-2026-02-21T14-30-00-drinks-bm25.csv")
+    target.write_bytes(b"of somebody else")
+    assert berryeval("report", "plain", "-f", "csv") == 0
+    assert [line.rpartition("-")[2] for line in out(capsys)] == ["2.csv", "2.csv"]
+    assert target.read_bytes() == b"of somebody else"
+    target.write_bytes(before[target])
+    count = len(list(Path("evals").iterdir()))
+    assert berryeval("report", "plain", "-f", "csv") == 0
+    assert len(list(Path("evals").iterdir())) == count
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("plain", "-f", "markdwn"), "unknown exporter 'markdwn'; did you mean markdown?"),
+        (("plian",), "no run 'plian'"),
+        (("plian",), "did you mean plain?"),
+        (("latets",), "did you mean latest?"),
+        ((), "no run to report on"),
+        (("plain", "-o", "x.pdf"), "x.pdf: has the ending '.pdf', which tells no format"),
+        (("plain", "-f", "md", "tex"), "markdown and latex would both go to stdout"),
+        (("plain", "-f", "md", "tex", "-o", "x.md"), "2 formats do not go into one file"),
+        (("plain", "-f", "csv", "-o", "-"), "csv makes 2 files"),
+        (("hard", "-f", "trec"), "trec makes 2 files"),
+        (("plain", "-o", "file/x.md"), "file: cannot be made a folder (File exists)"),
+        (("plain", "-f", "csv", "-o", "/dev/null"), "/dev/null: is no file, and 2 files are"),
+        (("file",), "file: not valid JSON"),
+        ((".",), "holds no finished run"),
+    ],
+)
+def test_errors_are_one_line(
+    arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was found, what there is, and nothing is written."""
+    Path("file").write_text("text", encoding="utf-8")
+    before = set(Path().rglob("*"))
+    assert berryeval("report", *arguments) == 2
+    said = error(capsys)
+    assert message in said
+    assert said.count("\n") == 1
+    assert set(Path().rglob("*")) == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full to be full")
+def test_a_full_disk_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """With the file."""
+    assert berryeval("report", "plain", "-f", "md", "-o", "/dev/full") == 2
+    assert "error: /dev/full: cannot be written (No space left on device)" in error(capsys)
+
+
+def test_the_folder_of_evals_may_be_no_folder(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error names the variable."""
+    Path("file").touch()
+    monkeypatch.setenv("BERRYEVAL_EVAL_DIR", "file/evals")
+    assert berryeval("report", "plain", "-f", "csv") == 2
+    assert "file/evals: cannot be made a folder (Not a directory); BERRYEVAL_EVAL_DIR" in (
+        error(capsys)
+    )
+
+
+def test_without_a_variable_the_folder_is_in_the_home(tmp_path: Path) -> None:
+    """~/.berryeval/evals, made if missing."""
+    given = {name: value for name, value in os.environ.items() if name != "BERRYEVAL_EVAL_DIR"}
+    done = subprocess.run(
+        [sys.executable, "-m", "berryeval", "report", "plain", "-f", "csv"],
+        env={**given, "HOME": str(tmp_path / "home"), "USERPROFILE": str(tmp_path / "home")},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    names = [Path(line.partition(": ")[2]) for line in done.stdout.splitlines()]
+    assert {path.parent for path in names} == {tmp_path / "home" / ".berryeval" / "evals"}
+    assert all(path.exists() for path in names)
+
+
+def exported(tmp_path: Path, *arguments: str) -> int:
+    """An evaluation that exports."""
+    write_drinks(tmp_path)
+    return berryeval(*EVAL, *arguments)
+
+
+def test_eval_exports_and_says_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The page and the rest in the run's folder, the CSV pair with those of other runs."""
+    assert exported(tmp_path, "--export", "csv,html", "junit", "--fail-below", "RR=0.1") == 0
+    places = [line for line in out(capsys) if line.startswith(("csv: ", "html: ", "junit: "))]
+    paths = [Path(line.partition(": ")[2]) for line in places]
+    assert [path.parent.name for path in paths] == ["evals", "evals", "run", "run"]
+    assert paths[2:] == [Path("run/report.html"), Path("run/junit.xml")]
+    assert "RR &gt;= 0.1" in paths[3].read_text(encoding="utf-8")
+    with paths[0].open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["query_type"] for row in rows] == ["conceptual", "factual", "GLOBAL"]
+    record: dict[str, Any] = json.loads(Path("run/run.json").read_text(encoding="utf-8"))
+    standard = record["benchmarks"][0]["providers"][0]["standard"]
+    mean = sum(standard["values"]["RR"]) / len(standard["queries"])
+    assert rows[-1]["mrr"] == f"{mean:.4f}"
+
+
+def test_eval_in_json_names_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By format and path."""
+    assert exported(tmp_path, "--export", "md", "--json") == 0
+    data = json.loads(capsys.readouterr().out)["data"]
+    assert data["files"] == [{"format": "markdown", "path": "run/report.md"}]
+
+
+def test_an_export_that_fails_is_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run stands, the others are written, and the line to try again works."""
+    Path("file").touch()
+    monkeypatch.setenv("BERRYEVAL_EVAL_DIR", "file/evals")
+    assert exported(tmp_path, "--export", "csv", "markdown") == 0
+    said = error(capsys)
+    assert "warning: csv was not written: file/evals: cannot be made a folder" in said
+    assert Path("run/report.md").exists()
+    monkeypatch.setenv("BERRYEVAL_EVAL_DIR", "evals")
+    again = said.partition("again: berryeval ")[2].splitlines()[0]
+    assert berryeval(*again.split()) == 0
+    assert len(list(Path("evals").iterdir())) == 2
+
+
+def test_what_is_exported_may_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run goes on with another export, as it does with another threshold; none is none."""
+    assert exported(tmp_path, "--export", "none") == 0
+    files = set(Path("run").iterdir())
+    assert not {path for path in files if path.name.startswith("report")}
+    assert not Path("evals").exists()
+    assert berryeval(*EVAL, "--export", "trec") == 0
+    assert berryeval("eval", "--resume", "run", "--export", "markdown") == 0
+    assert {path.name for path in set(Path("run").iterdir()) - files} == {
+        "drinks-bm25.trec", "report.md",
+    }  # fmt: skip
+    capsys.readouterr()
+
+
+def test_an_unknown_export_is_refused_before_anything_is_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the nearest name."""
+    assert exported(tmp_path, "--export", "htlm") == 2
+    assert "export: unknown exporter 'htlm'; did you mean html?" in error(capsys)
+    assert not Path("run").exists()

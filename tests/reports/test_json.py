@@ -1,0 +1,110 @@
+"""JSON: by the published schema, in full precision, and back again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from berryeval.errors import DataError
+from berryeval.reports.json_file import read_report, render
+from berryeval.reports.schema import report_schema, schema_text
+from berryeval.scores import Scores
+from tests.reports.world import hard_report, hard_run, provider
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture
+def data() -> dict[str, Any]:
+    """The hard report."""
+    found: dict[str, Any] = json.loads(render(hard_report()))
+    return found
+
+
+def valid(data: Any) -> bool:
+    """Whether the schema takes it."""
+    validator = jsonschema.Draft202012Validator(report_schema())
+    return bool(validator.is_valid(data))
+
+
+def test_the_published_schema_is_made_from_the_records() -> None:
+    """docs/report.schema.json is what `make docs` writes, and is a schema."""
+    assert (DOCS / "report.schema.json").read_text(encoding="utf-8") == schema_text()
+    jsonschema.Draft202012Validator.check_schema(report_schema())
+
+
+def test_what_is_exported_is_valid(data: dict[str, Any]) -> None:
+    """The hard report with verdicts and a comparison, and one of a provider that failed."""
+    assert valid(data)
+    assert data["comparisons"][0]["systems"] == ["bm25", "our|search_v2 <b>"]
+    assert [one["status"] for one in data["verdicts"]] == ["pass", "fail", "inconclusive"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("schema_version",), 2),
+        (("runs",), []),
+        (("runs", 0, "created"), 5),
+        (("runs", 0, "benchmarks", 0, "providers", 0, "answers", 0, "hits", 0, "score"), "high"),
+        (("runs", 0, "benchmarks", 0, "providers", 0, "scores", "values"), [1]),
+        (("runs", 0, "benchmarks", 0, "queries", 0), {"text": "no id"}),
+        (("verdicts", 0, "status"), "perhaps"),
+        (("comparisons", 0, "rows", 0, "interval"), [1]),
+    ],
+)
+def test_what_is_broken_is_not(
+    data: dict[str, Any], path: tuple[str | int, ...], value: Any
+) -> None:
+    """A wrong value at any depth."""
+    place: Any = data
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    assert not valid(data)
+
+
+def test_the_schema_knows_all_of_a_table_of_scores() -> None:
+    """No name is missing, and none is there that is not written."""
+    scores = provider("bm25").scores
+    assert scores is not None
+    assert list(report_schema()["$defs"]["Scores"]["properties"]) == list(scores.to_dict())
+
+
+def test_what_is_read_back_is_the_same(data: dict[str, Any]) -> None:
+    """Runs, verdicts and title; written again it is the same text, numbers to the last bit."""
+    again = read_report(data, "report.json")
+    assert again.runs == (hard_run(),)
+    assert again.verdicts == hard_report().verdicts
+    assert render(again) == render(hard_report())
+    standard = again.runs[0].benchmarks[0].providers[0].standard
+    expected = provider("bm25").standard
+    assert isinstance(standard, Scores)
+    assert expected is not None
+    assert standard.values.tobytes() == expected.values.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"schema_version": 9},
+            r"x.json: has schema version 9.*reads reports of version 1.*upgrade",
+        ),
+        ({"runs": []}, "x.json: holds no run"),
+        ({"runs": 5}, "x.json: runs: expected an array, found number 5"),
+        ({"runs": [{"schema_version": 1}]}, r"x.json: runs\[0\]: has no 'id'"),
+        ({"title": 5}, "x.json: title: expected a string"),
+        ({"verdicts": [{"status": "so", "rule": "", "sentence": ""}]}, r"verdicts\[0\].status"),
+    ],
+)
+def test_a_faulty_file_is_refused_with_its_place(
+    data: dict[str, Any], change: dict[str, Any], message: str
+) -> None:
+    """The message says what is wrong where."""
+    with pytest.raises(DataError, match=message):
+        read_report(data | change, "x.json")

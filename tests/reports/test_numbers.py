@@ -1,0 +1,36 @@
+"""Numbers as text: rounded alike everywhere, zero without a sign, nothing lost where it counts."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from berryeval.reports import numbers
+
+
+def test_what_rounds_to_zero_has_no_sign() -> None:
+    """Neither minus nor plus."""
+    assert numbers.exact_measure(-1e-9) == "0.0000"
+    assert numbers.measure(-0.0004) == "0.000"
+    assert numbers.delta(0.0004) == numbers.delta(-0.0004) == numbers.delta(0.0) == "0.000"
+
+
+def test_differences_have_their_sign() -> None:
+    """Also in intervals."""
+    assert (numbers.delta(0.0126), numbers.delta(-0.5)) == ("+0.013", "-0.500")
+    assert numbers.delta_interval(-0.1, 0.25) == "[-0.100, +0.250]"
+    assert numbers.interval(-0.1, 0.25) == "[-0.10, 0.25]"
+
+
+@pytest.mark.parametrize(("value", "text"), [(0, "<0.001"), (0.001, "0.001"), (1, "1.000")])
+def test_a_p_value_is_never_zero(value: float, text: str) -> None:
+    """It is below what is shown."""
+    assert numbers.p_value(value) == text
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_scores_and_grades_lose_nothing(value: float) -> None:
+    """Reading the text gives the same number."""
+    assert float(numbers.score(value)) == value
+    assert float(numbers.grade(value)) == value

@@ -1,0 +1,246 @@
+"""Markdown, GitHub, LaTeX, JUnit and TREC: nothing in a report can break their syntax."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import junitparser
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import berryeval as be
+from berryeval.errors import DataError
+from berryeval.gates import Verdict
+from berryeval.reports import Report, github, junit, latex, markdown
+from berryeval.reports.trec_run import TREC
+from berryeval.results import AnswerRecord, HitRecord, ProviderRecord
+from tests.reports.world import (
+    FAILURE,
+    QUERIES,
+    hard_report,
+    hard_run,
+    plain_run,
+    provider,
+    run_of,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ANY_TEXT = st.text(max_size=30)
+few = settings(max_examples=40)  # a whole report each
+
+
+def report_saying(text: str) -> Report:
+    """A report in which this text stands everywhere."""
+    named = replace(provider("bm25"), name=text, warnings=(text,), failure=text)
+    run = run_of(named, provider("our|search_v2 <b>"), name=text)
+    part = run.benchmarks[0]
+    queries = tuple(replace(query, text=text, category=text) for query in QUERIES)
+    run = replace(run, id=text, created=text, benchmarks=(replace(part, queries=queries),))
+    verdict = Verdict("fail", text, text, text, text, group=text)
+    return Report.of([run], title=text, verdicts=[verdict])
+
+
+@few
+@given(ANY_TEXT)
+def test_no_text_breaks_a_markdown_table(text: str) -> None:
+    """Every row has as many cells as its header, and no HTML comes from a text."""
+    lines = markdown.render(report_saying(text)).split("\n")
+    tables = [line for line in lines if line.startswith("|")]
+    assert tables
+    for line in tables:
+        cells = line.replace("\\\\", "").replace("\\|", "").count("|") - 1
+        assert cells in {4, 6, 5}, line
+    assert "<script" not in "".join(lines)
+    assert all(line.startswith(("| ", "## ", "### ", "<", "- ")) for line in lines if line)
+
+
+def test_markdown_calls_nobody() -> None:
+    """A name with an @ before it is no mention; an address stays as it is."""
+    assert markdown.escaped("ask @octo-cat") == "ask @<!-- -->octo-cat"
+    assert markdown.escaped("nDCG@10") == "nDCG@10"
+
+
+def test_the_best_is_bold_only_where_there_is_a_choice() -> None:
+    """Not where there is one provider, nor where all are equal."""
+    assert "**" not in markdown.render(Report.of([plain_run()]))
+    twins = run_of(provider("bm25"), replace(provider("bm25"), name="twin"))
+    assert "**" not in markdown.render(Report.of([twins]))
+    assert "**0.645**" in markdown.render(hard_report())
+
+
+def test_several_runs_stand_in_one_table() -> None:
+    """Each is called by its provider and its run."""
+    text = markdown.render(Report.of([plain_run(), run_of(provider("bm25"), second=1)]))
+    assert "| bm25 (2026-02-21T14-30-00-drinks) |" in text
+    assert "| bm25 (2026-02-21T14-30-01-drinks) |" in text
+    assert text.count("### drinks") == 1
+
+
+def test_runs_of_one_name_are_told_apart() -> None:
+    """No two systems of a section share a label."""
+    report = Report.of([plain_run(), run_of(provider("our|search_v2 <b>")), plain_run()])
+    labels = [system.label for system in report.sections[0].systems]
+    assert len(set(labels)) == 3
+
+
+def test_the_summary_of_a_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is added to the file of the step; only the commands are left to be printed."""
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n", encoding="utf-8")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    printed = github.publish(hard_report())
+    assert summary.read_text(encoding="utf-8").startswith("before\n## Drinks")
+    assert [line.split(" ")[0] for line in printed.splitlines()] == [
+        "::error", "::warning", "::error",
+    ]  # fmt: skip
+
+
+def test_without_a_step_everything_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Summary and commands."""
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    assert github.publish(hard_report()) == github.render(hard_report())
+
+
+def test_a_summary_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names the file and the variable."""
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))
+    with pytest.raises(DataError, match=r"GITHUB_STEP_SUMMARY\): cannot be written"):
+        github.publish(hard_report())
+
+
+@few
+@given(ANY_TEXT)
+def test_no_text_breaks_a_command(text: str) -> None:
+    """A command is one line, and its title ends where it should."""
+    for line in github.commands(report_saying(text)):
+        assert not set(line) & set("\r\n")
+        start, title = line.split("::")[1].split("=", 1)
+        assert start == "error title"
+        assert not set(title) & set(":,")
+
+
+@few
+@given(ANY_TEXT)
+def test_no_text_breaks_the_xml(text: str) -> None:
+    """A parser of JUnit files reads it, and counts what there is."""
+    found = junitparser.JUnitXml.fromstring(junit.render(report_saying(text)).encode())
+    assert (found.tests, found.failures, found.errors) == (1 + bool(text), 1, bool(text))
+
+
+def test_a_parser_of_junit_files_reads_the_verdicts() -> None:
+    """A suite per benchmark, a case per verdict, and one for a provider that failed."""
+    found = junitparser.JUnitXml.fromstring(junit.render(hard_report()).encode())
+    (suite,) = list(found)
+    assert (suite.name, suite.tests, suite.failures, suite.errors, suite.skipped) == (
+        "drinks", 4, 1, 1, 1,
+    )  # fmt: skip
+    results = {case.name: [type(one).__name__ for one in case.result] for case in suite}
+    assert results == {
+        "broken": ["Error"],
+        "RR >= 0.5": [],
+        "nDCG@10 >= 0.9 (category=factual)": ["Failure"],
+        "RR no worse": ["Skipped"],
+    }
+    (broken,) = [case for case in suite if case.name == "broken"]
+    assert broken.result[0].text == FAILURE.replace("\x1b", "")
+
+
+def test_without_verdicts_the_cases_are_providers() -> None:
+    """Those that answered pass, with their scores as output; one that failed is an error."""
+    found = junitparser.JUnitXml.fromstring(junit.render(Report.of([hard_run()])).encode())
+    (suite,) = list(found)
+    cases = {case.name: case for case in suite}
+    assert list(cases) == ["bm25", "our|search_v2 <b>", "broken"]
+    assert cases["bm25"].is_passed
+    assert cases["bm25"].system_out.startswith("nDCG@10 0.6453\nRR 0.6250")
+    assert not cases["broken"].is_passed
+    assert cases["bm25"].time == 1.0
+
+
+def test_findings_are_marked_in_latex() -> None:
+    """A letter behind a value names the system that it is shown to be better than."""
+    names = [f"q{number}" for number in range(12)]
+    qrels = {name: {"d": 1} for name in names}
+    good = be.evaluate(qrels, {name: {"d": 1.0} for name in names}, ["RR", "P@1"])
+    bad = be.evaluate(qrels, {name: {"x": 2.0, "d": 1.0} for name in names}, ["RR", "P@1"])
+    run = run_of(
+        ProviderRecord("bad", "http", scores=bad), ProviderRecord("good", "http", scores=good)
+    )
+    text = latex.render(Report.of([run]))
+    assert r"bad$^{a}$ & 0.500 & 0.000 \\" in text
+    assert r"good$^{b}$ & \textbf{1.000}$^{a}$ & \textbf{1.000}$^{a}$ \\" in text
+    assert "significantly better than the system of this letter (randomization test" in text
+
+
+@given(ANY_TEXT)
+def test_no_text_breaks_latex(text: str) -> None:
+    """Outside of its own commands no special letter is left bare, and braces are balanced."""
+    shown = latex.escaped(text)
+    bare = shown
+    for command in sorted(latex._ESCAPES.values(), key=len, reverse=True):
+        bare = bare.replace(command, "")
+    assert not set(bare.replace("-{}", "-")) & set('\\{}$&#%_^~<>|"`')
+    assert "\n" not in shown
+
+
+PDFLATEX = shutil.which("pdflatex") or ""
+
+
+@pytest.mark.skipif(not PDFLATEX, reason="LaTeX (pdflatex) is not installed")
+@pytest.mark.parametrize(
+    "text", ["plain", "\\input{x} $5 & #1 100 % _a^b~ {c} <d> | \" ' ` --- -- ?`"]
+)
+def test_latex_compiles(tmp_path: Path, text: str) -> None:
+    """The tables of a hard report, in a document as the file's first lines want it."""
+    body = latex.render(report_saying(text)) + latex.render(hard_report())
+    document = (
+        "\\documentclass{article}\n\\usepackage[T1]{fontenc}\n\\usepackage[utf8]{inputenc}\n"
+        f"\\usepackage{{booktabs,textcomp}}\n\\begin{{document}}\n{body}\\end{{document}}\n"
+    )
+    (tmp_path / "paper.tex").write_text(document, encoding="utf-8")
+    done = subprocess.run(
+        [PDFLATEX, "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
+        cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert (tmp_path / "paper.pdf").exists()
+
+
+def test_a_trec_run_is_read_back(tmp_path: Path) -> None:
+    """Documents, scores to the last bit, order and name; a query without hits is not in it."""
+    (file,) = TREC.files(Report.of([plain_run()]), "")
+    path = tmp_path / file.name
+    path.write_text(file.text, encoding="utf-8")
+    found = be.Run.from_trec(path)
+    assert found.name == "bm25"
+    answers = plain_run().benchmarks[0].providers[0].answers
+    assert found.to_dict() == {
+        answer.query_id: {hit.id: hit.score for hit in answer.hits}
+        for answer in answers
+        if answer.hits
+    }
+
+
+@pytest.mark.parametrize("scores", [(0.0, 0.0, 0.0), (1.0, 5.0, 3.0)])
+def test_a_trec_run_keeps_the_order_of_the_hits(scores: tuple[float, float, float]) -> None:
+    """Where scores would give another order, the file has numbers that give this one."""
+    hits = tuple(HitRecord(name, score) for name, score in zip("bca", scores, strict=True))
+    answered = replace(provider("bm25"), answers=(AnswerRecord("q1", "ok", hits),))
+    (file,) = TREC.files(Report.of([run_of(answered)]), "")
+    assert [line.split()[2:5] for line in file.text.splitlines()] == [
+        ["b", "1", "3.0"], ["c", "2", "2.0"], ["a", "3", "1.0"],
+    ]  # fmt: skip
+
+
+def test_ids_that_no_trec_file_holds_are_refused() -> None:
+    """The error says which, and what to write instead."""
+    hits = (HitRecord("two words", 1.0),)
+    answered = replace(provider("bm25"), answers=(AnswerRecord("q1", "ok", hits),))
+    with pytest.raises(DataError, match="cannot hold the document id 'two words'"):
+        TREC.files(Report.of([run_of(answered)]), "")
