@@ -66,7 +66,7 @@ def compare(  # noqa: PLR0913 - the options of the command
         title: Of the report.
         json: Print JSON, in full precision.
     """
-    from berryeval.cli.score import split_names
+    from berryeval.measures.listing import split_names
     from berryeval.pipeline.comparing import Options
 
     _check(runs, moved, output, format)
