@@ -169,6 +169,8 @@ def _exported(
     report = Report.of([record], verdicts=found)
     done = export(report, plan.export, folder.path)
     for one in done:
+        if one.text:
+            _say(one.text.rstrip())  # a runner reads its commands there, too
         if one.problem:
             again = f"berryeval report {folder.path} --format {one.format}"
             log.warning("%s was not written: %s; again: %s", one.format, one.problem, again)
