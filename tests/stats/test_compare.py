@@ -65,6 +65,13 @@ def test_tukey_takes_all_systems_at_once() -> None:
     square = tukey_hsd([A, B, C])
     found = compare(SYSTEMS, correction="tukey")
     assert [row.p_corrected for row in found.rows] == [square[0, 1], square[0, 2], square[1, 2]]
+    small = table("small", C[:30])
+    noted = compare({**SYSTEMS, "small": small}, correction="tukey").rows[0]
+    assert noted.notes[-1] == "Tukey's test is of the 30 queries that all systems have"
+    single = compare({**SYSTEMS, "small": table("small", C[:1])}, correction="tukey").rows[0]
+    assert single.p is not None
+    assert single.p_corrected is None
+    assert single.notes[-1] == "all systems share 1 of their queries, too few for Tukey's test"
     with pytest.raises(ConfigurationError, match="'tukey' goes with the test 'randomization'"):
         compare(SYSTEMS, correction="tukey", test="t")
 
@@ -102,6 +109,7 @@ def test_measures_are_those_that_all_have() -> None:
     assert found.measures == ("nDCG@10", "AP")
     assert found.notes == ("not scored for every system, and left out: RR",)
     assert compare([one, two], measures=["ndcg_cut_10", "ndcg@10"]).measures == ("nDCG@10",)
+    assert compare([one, two], measures="map").measures == ("AP",)
     with pytest.raises(NotScoredError):
         compare([one, two], measures=["RR"])
     with pytest.raises(DataError, match="no measure in common: one has nDCG@10, AP; two has RR"):
@@ -139,6 +147,7 @@ def test_nan_is_an_error_that_names_the_query() -> None:
         ({"one": SYSTEMS["one"]}, {}, DataError, "needs two or more systems, found one"),
         ([SYSTEMS["one"], SYSTEMS["one"]], {}, DataError, "two systems are named 'one'"),
         ({"one": {"q": 1}, "two": {}}, {}, TypeError, "one must be Scores, as `evaluate` gives"),
+        ({1: SYSTEMS["one"], "1": SYSTEMS["two"]}, {}, DataError, "same name: 1, '1'"),
         (3, {}, TypeError, "systems must be a dict of scores by name, found int"),
         (SYSTEMS, {"baseline": "on"}, ConfigurationError, "'on', .* did you mean one?"),
         (SYSTEMS, {"test": "anova"}, ConfigurationError, "unknown test 'anova'"),
@@ -183,7 +192,13 @@ def test_geometric_means_are_tested_by_logarithms(interval: Any) -> None:
     assert row.notes == ("tested by the logarithms, as a geometric mean is averaged",)
     assert row.detectable is None
     zero = table("b", [0.0, *two[1:]], "GMAP", "geometric mean")
+    third = table("c", one * 1.1, "GMAP", "geometric mean")
+    shuffled = compare([*tables, third], correction="tukey").rows[0].p_corrected
+    assert shuffled == tukey_hsd([np.log(one), np.log(two), np.log(one * 1.1)])[0, 1]
+    with_zero = compare([tables[0], zero, third], correction="tukey")
+    assert [row.p_corrected is None for row in with_zero.rows] == [True, False, True]
     found = compare([tables[0], zero]).row("GMAP")
+    assert found.wins + found.losses == 40
     assert found.p is None
     assert found.cannot.startswith("a geometric mean with a value of 0")
     with pytest.raises(DataError, match="GMAP is not put together alike: a by geometric mean"):

@@ -7,12 +7,13 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.cli.app import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_PASSED, EXIT_RUN_FAILED
+from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED, EXIT_RUN_FAILED
 from berryeval.cli.eval_view import View, worst_of
 from berryeval.cli.logs import error_screen, log_level, log_lines
 from berryeval.cli.progress import progress_on
-from berryeval.cli.score import split_names
 from berryeval.errors import ConfigurationError
+from berryeval.pipeline.choice import check_property, chosen_queries
+from berryeval.pipeline.config_file import check_model
 from berryeval.pipeline.gating import (
     check_gate,
     gate_with,
@@ -21,16 +22,17 @@ from berryeval.pipeline.gating import (
     say_missed,
     verdicts_of,
 )
+from berryeval.pipeline.inputs import load_benchmarks
+from berryeval.pipeline.plan import Plan
 from berryeval.pipeline.reporting import export
 from berryeval.pipeline.resume import folder_for, resumed
 from berryeval.pipeline.run import failed_queries, failed_runs, run_plan
-from berryeval.pipeline.settings import PATIENCE, planned, read_pairs
+from berryeval.pipeline.settings import PATIENCE, planned, read_list, read_pairs
 from berryeval.reports import Report
 
 if TYPE_CHECKING:
     from berryeval.gates import Verdict
     from berryeval.pipeline.folder import RunFolder
-    from berryeval.pipeline.plan import Plan
     from berryeval.pipeline.reporting import Exported
     from berryeval.pipeline.run import BenchmarkResult
 
@@ -75,19 +77,35 @@ class Asked:
             flag = _FLAGS.get(given[0], given[0])
             msg = f"--resume takes the plan from its folder; leave out --{flag}"
             raise ConfigurationError(msg)
-        changes = {name: settings[name] for name in (*PATIENCE, *_FREE)}
-        return resumed(self.resume, changes, self.config)
+        changes = {name: settings[name] for name in (*PATIENCE, "export")}
+        plan, folder = resumed(self.resume, changes, self.config)
+        return _judged_by(plan, settings["thresholds"]), folder
 
     def _read(self) -> dict[str, Any]:
         """The settings with lists of words made into what they mean."""
         given = dict(self.settings)
-        for name in ("measures", "export"):
-            given[name] = split_names(given.get(name) or [])
+        for name in ("benchmarks", "providers", "measures", "export"):
+            if given.get(name):
+                given[name] = read_list(name, given[name], f"--{_FLAGS.get(name, name)}")
         given["filter"] = read_pairs(given.get("filter") or [], "--filter")
         given["thresholds"] = read_limits(
             given.get("thresholds") or [], "--fail-below", "recall@10=0.80"
         )
         return given
+
+
+def _judged_by(plan: Plan, thresholds: dict[str, float]) -> Plan:
+    """The plan of a run that was made, with other thresholds if some are given."""
+    if not thresholds:
+        return plan
+    judged: Plan = check_model(Plan, {**plan.model_dump(), "thresholds": thresholds}, None)
+    if judged.depth != plan.depth:
+        msg = (
+            f"--fail-below looks at {judged.depth} hits, the run asked for {plan.depth} each; "
+            "make a new run with it"
+        )
+        raise ConfigurationError(msg)
+    return judged
 
 
 @dataclass(frozen=True)
@@ -110,16 +128,26 @@ def run_eval(asked: Asked, shown: Shown) -> int:
         raise ConfigurationError(msg)
     plan, folder = asked.planned()
     check_gate(plan.whole_gate, plan.labels)
+    benchmarks = load_benchmarks(plan)
+    if shown.by is not None:
+        for benchmark in benchmarks:
+            check_property(benchmark.name, chosen_queries(benchmark, plan), shown.by)
     screen = error_screen()
     with log_lines(screen, level):
         try:
             with progress_on(screen, hidden=shown.quiet) as listener:
-                results = run_plan(plan, folder, retry_errors=asked.retry_errors, listener=listener)
+                results = run_plan(
+                    plan,
+                    folder,
+                    retry_errors=asked.retry_errors,
+                    listener=listener,
+                    loaded=benchmarks,
+                )
         except KeyboardInterrupt:
             if not folder.manifest_file.exists():
                 raise
-            _say(f"interrupted; to go on: berryeval eval --resume {folder.path}")
-            return EXIT_INTERRUPTED
+            msg = f"interrupted; to go on: berryeval eval --resume {folder.path}"
+            raise KeyboardInterrupt(msg) from None
         found = verdicts_of(plan.whole_gate, results[0].run) if results[0].run else []
         _show(plan, folder, results, shown, found)
         say_missed(found)
@@ -144,17 +172,17 @@ def _show(
         worst=worst_of(results, shown.worst) if shown.worst else {},
         exported=_exported(plan, folder, results, found),
     )
+    if shown.baseline_doc:
+        from berryeval.pipeline.baseline import write_baseline
+
+        write_baseline(shown.baseline_doc, plan, results)
     if shown.json:
         view.print_json()
     else:
         from berryeval.cli.eval_output import print_view
 
         print_view(view, quiet=shown.quiet)
-    if shown.baseline_doc:
-        from berryeval.pipeline.baseline import write_baseline
-
-        write_baseline(shown.baseline_doc, plan, results)
-        if not shown.json and not shown.quiet:
+        if shown.baseline_doc and not shown.quiet:
             print(f"baseline written to {shown.baseline_doc}")
     sys.stdout.flush()
 
@@ -175,7 +203,3 @@ def _exported(
             again = f"berryeval report {folder.path} --format {one.format}"
             log.warning("%s was not written: %s; again: %s", one.format, one.problem, again)
     return done
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

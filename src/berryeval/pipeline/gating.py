@@ -13,6 +13,7 @@ from berryeval.gates import Baseline, Gate, Rule, judge
 from berryeval.gates.judging import check_names, needs_baseline, samples_of
 from berryeval.gates.limits import told_apart
 from berryeval.gates.self_check import SelfCheck, self_check
+from berryeval.measures.listing import split_names
 from berryeval.pipeline.config_file import ConfigFile, check_model
 from berryeval.pipeline.find_run import find_record
 from berryeval.pipeline.folder import read_json_object
@@ -45,9 +46,10 @@ log = logging.getLogger("berryeval")
 
 
 def read_limits(texts: Iterable[str], owner: str, example: str) -> dict[str, float]:
-    """Limits that were written as `recall@10=0.80`."""
+    """Limits that were written as `recall@10=0.80`, one by one or with commas between."""
+    texts = list(texts)
     found = {}
-    for text in texts:
+    for text in split_names(texts) or texts:
         name, _, number = text.rpartition("=")
         try:
             found[name.strip()] = float(number)
