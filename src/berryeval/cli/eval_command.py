@@ -198,7 +198,7 @@ def _exported(
     done = export(report, plan.export, folder.path)
     for one in done:
         if one.text:
-            _say(one.text.rstrip())  # a runner reads its commands there, too
+            print(one.text, end="", file=sys.stderr)  # a runner reads its commands there, too
         if one.problem:
             again = f"berryeval report {folder.path} --format {one.format}"
             log.warning("%s was not written: %s; again: %s", one.format, one.problem, again)

@@ -69,12 +69,13 @@ def report(
 
 def _formats(given: list[str], output: str | None) -> list[str]:
     """The formats to write, all of them known, and no two for one place."""
-    from berryeval.cli.score import split_names
     from berryeval.errors import ConfigurationError
+    from berryeval.pipeline.settings import read_list
     from berryeval.reports.table import EXPORTERS, format_of
     from berryeval.reports.write import is_folder
 
-    names = list(dict.fromkeys(EXPORTERS.canonical(name) for name in split_names(given)))
+    listed = read_list("formats", given, "--format") if given else []
+    names = list(dict.fromkeys(map(EXPORTERS.canonical, listed)))
     if not names:
         one_file = output not in (None, STDOUT) and not is_folder(str(output))
         names = [format_of(str(output)) if one_file else DEFAULT_FORMAT]
