@@ -48,7 +48,7 @@ bench: $(VENV)/.bench  ## measure, side by side with NumPy and the peers, as rat
 	$(BIN)/python benchmarks/bench_arrays.py
 	$(BIN)/python benchmarks/bench_engine.py
 	$(BIN)/python benchmarks/bench_anchors.py
-	$(BIN)/python benchmarks/bench_harness.py
+	$(BIN)/python benchmarks/bench_harness.py --document
 	$(BIN)/python benchmarks/bench_stats.py
 
 docs: $(VENV)/.installed  ## write the pages that are made from the code

@@ -363,7 +363,7 @@ def test_the_benchmark_runs() -> None:
 
 
 def test_the_benchmark_of_the_harness_runs() -> None:
-    """Every query is answered, by a function and by a coroutine, here a few."""
+    """Every query is answered, by a function, by a coroutine and in batches, here a few."""
     done = subprocess.run(
         [sys.executable, str(ROOT / "benchmarks" / "bench_harness.py"), "--queries", "50"],
         capture_output=True, text=True, encoding="utf-8", check=True,
@@ -373,5 +373,6 @@ def test_the_benchmark_of_the_harness_runs() -> None:
     assert [[cell.strip() for cell in row[1:4]] for row in rows] == [
         ["function", "5", "5"], ["function", "50", "50"],
         ["coroutine", "5", "5"], ["coroutine", "50", "50"],
+        ["batches of 32", "5", "5"], ["batches of 32", "50", "50"],
     ]  # fmt: skip
     assert "goal: at most 0.3 ms per query asked" in done.stdout

@@ -323,3 +323,35 @@ def test_a_lead_on_other_queries_is_no_lead() -> None:
     text = page_of(changed(run, providers=(picked, other))).text
     assert "system-0 has the best nDCG@10, but not on the queries it shares with system-1." in text
     assert "22 queries of system-1 are not in system-0, and left out" in text
+
+
+def renamed(run: RunRecord, measure: str, factor: float = 1.0) -> RunRecord:
+    """The run with its values, times a factor, called by another measure."""
+    providers = tuple(
+        replace(
+            one,
+            scores=replace(
+                one.scores, measures=(measure,), values=one.scores.values[:1] * factor,
+                aggregates=("mean",), spellings={},
+            ),
+        )
+        for one in run.benchmarks[0].providers
+        if one.scores is not None
+    )  # fmt: skip
+    return changed(run, providers=providers)
+
+
+def test_less_may_be_better() -> None:
+    """Of tokens that must be read, the fewest win, and a lead is positive all the same."""
+    page = page_of(renamed(run_record(30, (0.15, 0.8)), "TokensToHit", 1000))
+    assert "system-0 is best, and that is certain." in page.text
+    assert re.search(r"Against system-1 the difference is \+\d+\.\d \(95 % interval \+", page.text)
+    assert "less is better" in page.text
+
+
+def test_a_count_makes_nobody_the_best() -> None:
+    """A measure without better and worse is shown, and not judged by."""
+    page = page_of(renamed(run_record(5, (0.2, 0.5)), "NumRet"))
+    assert "NumRet says not who is better." in page.text
+    assert "★ is the best" in page.text
+    assert not [one for one in page.having("class") if one == "star"]

@@ -152,6 +152,8 @@ def test_nan_is_an_error_that_names_the_query() -> None:
         (SYSTEMS, {"baseline": "on"}, ConfigurationError, "'on', .* did you mean one?"),
         (SYSTEMS, {"test": "anova"}, ConfigurationError, "unknown test 'anova'"),
         (SYSTEMS, {"correction": "x"}, ConfigurationError, "unknown correction 'x'"),
+        (SYSTEMS, {"correction": "tuky"}, ConfigurationError, "did you mean tukey"),
+        (SYSTEMS, {"seed": 1.5}, TypeError, "integer"),
         (SYSTEMS, {"interval": "x"}, ConfigurationError, "unknown interval 'x'"),
         (SYSTEMS, {"level": 95}, ValueError, "level must lie between 0 and 1"),
         (SYSTEMS, {"samples": 0}, ValueError, "samples must be at least 1"),
@@ -228,6 +230,23 @@ def test_a_group_that_one_system_lacks() -> None:
     assert found.groups["x"].row("AP").n == 2
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_the_unit_is_no_matter(scale: float) -> None:
+    """Values near the ends of what a float holds: the same p and effects, a scaled interval."""
+    plain = compare(SYSTEMS, interval="bca").rows[0]
+    scaled = {name: table(name, scale * row) for name, row in {"one": A, "two": B}.items()}
+    row = compare({**scaled, "three": table("three", scale * C)}, interval="bca").rows[0]
+    assert (row.p, row.p_corrected, row.wins) == (plain.p, plain.p_corrected, plain.wins)
+    assert row.effect is not None
+    assert plain.effect is not None
+    assert row.effect.g == pytest.approx(plain.effect.g)
+    assert row.interval is not None
+    assert [end / scale for end in row.interval] == pytest.approx(list(plain.interval or ()))
+    by_t = difference_interval(scale * A, scale * B)
+    assert by_t is not None
+    assert [end / scale for end in by_t] == pytest.approx(list(difference_interval(A, B) or ()))
+
+
 def test_json_and_back() -> None:
     """Everything, groups too, in full precision; something else is an error."""
     groups: dict[str, str | None] = {"q000": "single"}
@@ -273,6 +292,20 @@ def test_sentences() -> None:
     assert "with these queries a difference of 4e-05 would be shown four times in five" in (
         nothing.sentence
     )
+
+
+def test_a_test_of_your_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is registered by name, gets the values, and takes part in the correction."""
+    monkeypatch.setattr(stats.TESTS, "_homes", dict(stats.TESTS._homes))
+
+    @stats.TESTS.register("coin")
+    def coin(pair: stats.Pair, seed: int, samples: int) -> stats.TestResult:
+        return stats.TestResult(0.01 if pair.mean > 0.02 else 0.5, float(seed), f"{samples} coins")
+
+    found = compare(SYSTEMS, baseline="one", test="coin", seed=4, samples=7)
+    assert [(row.p, row.p_corrected, row.test) for row in found.rows] == [
+        (0.01, 0.02, "7 coins"), (0.5, 0.5, "7 coins"),
+    ]  # fmt: skip
 
 
 def test_a_row_that_is_not_there() -> None:

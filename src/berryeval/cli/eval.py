@@ -95,8 +95,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         retry_errors=retry_errors,
         baseline=baseline,
         max_drop=tuple(max_drop or ()),
-        strict=strict,
     )  # fmt: skip
     worst = None if where_it_fails is None else (where_it_fails or [WORST])[0]
-    shown = Shown(by, worst, baseline_doc, json=json, quiet=quiet, verbose=verbose)
+    shown = Shown(by, worst, baseline_doc, strict=strict, json=json, quiet=quiet, verbose=verbose)
     return run_eval(asked, shown)

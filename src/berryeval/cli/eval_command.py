@@ -21,6 +21,7 @@ from berryeval.pipeline.gating import (
     read_limits,
     say_missed,
     verdicts_of,
+    with_baseline,
 )
 from berryeval.pipeline.inputs import load_benchmarks
 from berryeval.pipeline.plan import Plan
@@ -52,16 +53,13 @@ class Asked:
     retry_errors: bool = False
     baseline: str | None = None
     max_drop: tuple[str, ...] = ()
-    strict: bool = False
 
     def planned(self) -> tuple[Plan, RunFolder]:
         """The plan with its gate, and the folder it goes to."""
         plan, folder = self._planned()
         drops = read_limits(self.max_drop, "--max-drop", "nDCG@10=0.01")
         gate = gate_with(plan.gate, {}, drops)
-        if self.baseline:
-            gate = gate.model_copy(update={"baseline": self.baseline})
-        return plan.model_copy(update={"gate": gate}), folder
+        return plan.model_copy(update={"gate": with_baseline(gate, self.baseline)}), folder
 
     def _planned(self) -> tuple[Plan, RunFolder]:
         settings = self._read()
@@ -110,11 +108,12 @@ def _judged_by(plan: Plan, thresholds: dict[str, float]) -> Plan:
 
 @dataclass(frozen=True)
 class Shown:
-    """What the command line wants to see."""
+    """What the command line wants to see, and whether what cannot be decided fails."""
 
     by: str | None = None
     worst: int | None = None
     baseline_doc: str | None = None
+    strict: bool = False
     json: bool = False
     quiet: bool = False
     verbose: bool = False
@@ -127,13 +126,14 @@ def run_eval(asked: Asked, shown: Shown) -> int:
         msg = f"--where-it-fails must be 1 or more, found {shown.worst}"
         raise ConfigurationError(msg)
     plan, folder = asked.planned()
-    check_gate(plan.whole_gate, plan.labels)
-    benchmarks = load_benchmarks(plan)
-    if shown.by is not None:
-        for benchmark in benchmarks:
-            check_property(benchmark.name, chosen_queries(benchmark, plan), shown.by)
+    gate = plan.whole_gate
     screen = error_screen()
     with log_lines(screen, level):
+        benchmarks = load_benchmarks(plan)
+        if shown.by is not None:
+            for benchmark in benchmarks:
+                check_property(benchmark.name, chosen_queries(benchmark, plan), shown.by)
+        baseline = check_gate(gate, plan, benchmarks)
         try:
             with progress_on(screen, hidden=shown.quiet) as listener:
                 results = run_plan(
@@ -148,12 +148,12 @@ def run_eval(asked: Asked, shown: Shown) -> int:
                 raise
             msg = f"interrupted; to go on: berryeval eval --resume {folder.path}"
             raise KeyboardInterrupt(msg) from None
-        found = verdicts_of(plan.whole_gate, results[0].run) if results[0].run else []
+        found = verdicts_of(gate, results[0].run, baseline) if results[0].run else []
         _show(plan, folder, results, shown, found)
         say_missed(found)
     if failed_runs(results) or failed_queries(results):
         return EXIT_RUN_FAILED
-    return EXIT_PASSED if passed(found, strict=asked.strict) else EXIT_FAILED
+    return EXIT_PASSED if passed(found, strict=shown.strict) else EXIT_FAILED
 
 
 def _show(
@@ -171,6 +171,7 @@ def _show(
         by=shown.by,
         worst=worst_of(results, shown.worst) if shown.worst else {},
         exported=_exported(plan, folder, results, found),
+        strict=shown.strict,
     )
     if shown.baseline_doc:
         from berryeval.pipeline.baseline import write_baseline

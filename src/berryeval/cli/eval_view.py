@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from berryeval.cli.output import print_json
 from berryeval.pipeline.folder import config_hash
+from berryeval.pipeline.gating import passed
 from berryeval.pipeline.redaction import masked
 from berryeval.pipeline.worst import WorstQuery, worst_queries
 from berryeval.results.groups import group_of
@@ -46,6 +47,7 @@ class View:
     by: str | None = None
     worst: Worst = field(default_factory=dict)
     exported: Sequence[Exported] = ()
+    strict: bool = False
 
     def groups(self, result: BenchmarkResult) -> dict[str, str]:
         """The group of every query."""
@@ -60,7 +62,7 @@ class View:
             "folder": str(self.folder.path),
             "config_hash": config_hash(asked),
             "plan": masked(asked.model_dump()),
-            "passed": all(one.status != "fail" for one in self.verdicts),
+            "passed": passed(self.verdicts, strict=self.strict),
             "verdicts": [one.to_json() for one in self.verdicts],
             "files": [
                 {"format": one.format, "path": str(path)}

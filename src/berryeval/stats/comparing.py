@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import index
 from typing import TYPE_CHECKING
 
 from berryeval.errors import ConfigurationError
@@ -96,17 +97,16 @@ def compare(
 def _checked(options: Options) -> Options:
     TESTS.get(options.test)
     test = TESTS.canonical(options.test)
-    correction = options.correction
-    if correction != "tukey":
-        CORRECTIONS.get(correction)
-        correction = CORRECTIONS.canonical(correction)
-    elif test != "randomization":
+    CORRECTIONS.get(options.correction)
+    correction = CORRECTIONS.canonical(options.correction)
+    if correction == "tukey" and test != "randomization":
         msg = f"the correction 'tukey' goes with the test 'randomization', not {options.test!r}"
         raise ConfigurationError(msg)
     check_method(options.interval)
     check_level(options.level)
     check_count("samples", options.samples)
-    return replace(options, test=test, correction=correction)
+    seed, samples = index(options.seed), index(options.samples)
+    return replace(options, test=test, correction=correction, seed=seed, samples=samples)
 
 
 def _by_group(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -58,8 +59,8 @@ def row_of(alignment: Alignment, measure: str, options: Options) -> PairedDiffer
         system_value=values[1],
         difference=_difference(*values),
         interval=_interval(pair, how, options) if pair and enough else None,
-        baseline_interval=bootstrap_interval(how, a, options.level) if enough else None,
-        system_interval=bootstrap_interval(how, b, options.level) if enough else None,
+        baseline_interval=_of_one(how, a.tobytes(), options.level) if enough else None,
+        system_interval=_of_one(how, b.tobytes(), options.level) if enough else None,
         p=result.p,
         p_corrected=None,
         test=result.method,
@@ -111,6 +112,12 @@ def _tested(pair: Pair | None, count: int, options: Options) -> TestResult:
     else:
         cannot = "they share no query here"
     return TestResult(None, None, options.test, cannot=cannot)
+
+
+@lru_cache(maxsize=512)
+def _of_one(how: str, values: bytes, level: float) -> Interval:
+    """The interval of one system, as `Scores.ci` has it; asked for again with every other."""
+    return bootstrap_interval(how, np.frombuffer(values), level)
 
 
 def _interval(pair: Pair, how: str, options: Options) -> Interval:
