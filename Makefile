@@ -50,6 +50,7 @@ bench: $(VENV)/.bench  ## measure, side by side with NumPy and the peers, as rat
 	$(BIN)/python benchmarks/bench_anchors.py
 	$(BIN)/python benchmarks/bench_harness.py --document
 	$(BIN)/python benchmarks/bench_stats.py
+	$(BIN)/python benchmarks/bench_store.py
 
 docs: $(VENV)/.installed  ## write the pages that are made from the code
 	$(BIN)/python -m berryeval.measures.reference > docs/measures.md

@@ -72,6 +72,21 @@ def build_app() -> App:
     lists.command("berryeval.cli.list_benchmarks:formats", help="Show the formats of benchmarks.")
     lists.command("berryeval.cli.list_exporters:exporters", help="Show the formats of reports.")
     app.command(lists)
+    results = App(name="results", help="Look at past runs.", help_format="plaintext")
+    results.command("berryeval.cli.results_list:list_runs", name="list", help="Show past runs.")
+    results.command("berryeval.cli.results_show:show", help="Show one run as eval printed it.")
+    results.command("berryeval.cli.results_trend:trend", help="Show a measure over time.")
+    results.command("berryeval.cli.results_files:export", help="Write runs to files.")
+    results.command(
+        "berryeval.cli.results_files:import_", name="import", help="Put runs into the store."
+    )
+    results.command("berryeval.cli.results_prune:prune", help="Forget old runs.")
+    app.command(results)
+    app.command(
+        "berryeval.cli.score_run:score_run",
+        name="score-run",
+        help="Score a past run by other measures or judgments, without searching.",
+    )
     app.command("berryeval.cli.validate:validate", help="Check a benchmark for faults.")
     app.command("berryeval.cli.inspect:inspect", help="Show what is in a benchmark.")
     app.command("berryeval.cli.version:version", help="Show versions and the backend in use.")

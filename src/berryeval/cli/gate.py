@@ -54,12 +54,15 @@ def gate(
         output: The folder for --export; the folder of the run unless given.
         json: Print JSON, in full precision.
     """
+    from pathlib import Path
+
     from berryeval.cli.gate_files import publish_on_github, write_files
     from berryeval.cli.output import print_json
     from berryeval.pipeline.find_run import find_run
     from berryeval.pipeline.gating import passed, self_checked, verdicts_of
 
-    record, folder = find_run(run)
+    found = find_run(run)
+    record, folder = found.record, found.folder or Path()
     rules = asked_gate(config, baseline, fail_below, max_drop)
     verdicts = verdicts_of(rules, record)
     checked = self_checked(rules, record) if self_check else None

@@ -20,9 +20,9 @@ from berryeval.gates.limits import told_apart
 from berryeval.gates.self_check import SelfCheck, self_check
 from berryeval.measures.listing import split_names
 from berryeval.pipeline.choice import chosen_queries as planned_queries
-from berryeval.pipeline.config_file import ConfigFile, check_model
+from berryeval.pipeline.config_file import ConfigFile, check_model, config_path
 from berryeval.pipeline.find_baseline import baseline_for, find_baseline
-from berryeval.pipeline.settings import config_path, gate_beside
+from berryeval.pipeline.settings import gate_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

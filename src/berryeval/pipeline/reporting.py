@@ -61,11 +61,11 @@ def judged(report: Report) -> Report:
 def named_report(names: Sequence[str], title: str = "") -> tuple[Report, Path]:
     """The report of the runs of these names, and the folder it belongs to.
 
-    One run has its own folder; several belong where we are.
+    One run has its own folder; several, and one that has none, belong where we are.
     """
     found = [find_report(name) for name in names]
-    folder = found[0][1] if len(found) == 1 else Path()
-    return judged(joined([report for report, _ in found], title)), folder
+    folder = found[0][1] if len(found) == 1 else None
+    return judged(joined([report for report, _ in found], title)), folder or Path()
 
 
 def write_report(
