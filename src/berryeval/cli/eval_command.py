@@ -202,6 +202,8 @@ def _exported(
     report = Report.of([record], verdicts=found)
     done = export(report, plan.export, folder.path)
     for one in done:
+        if one.text:
+            print(one.text, end="", file=sys.stderr)  # a runner reads its commands there, too
         if one.problem:
             again = f"berryeval report {folder.path} --format {one.format}"
             log.warning("%s was not written: %s; again: %s", one.format, one.problem, again)

@@ -60,7 +60,13 @@ def publish_on_github(record: RunRecord, verdicts: Sequence[Verdict], *, quietly
     if os.environ.get(ON_GITHUB) != "true":
         return
     from berryeval.reports import Report
-    from berryeval.reports.github import publish
+    from berryeval.reports.github import publish, render
 
-    text = publish(Report.of([record], verdicts=verdicts))
-    print(text, end="", file=sys.stderr if quietly else sys.stdout, flush=True)
+    report = Report.of([record], verdicts=verdicts)
+    text = publish(report)
+    print(
+        render(report) if text is None else text,
+        end="",
+        file=sys.stderr if quietly else sys.stdout,
+        flush=True,
+    )

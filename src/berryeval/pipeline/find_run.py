@@ -123,7 +123,7 @@ def _meant(text: str, moments: dict[str, float], shown: str) -> str:
         some = ", ".join(longer[:_SHOWN]) + (", ..." if len(longer) > _SHOWN else "")
         msg = f"{text!r} is the beginning of {len(longer)} runs: {some}; give more of the name"
         raise DataError(msg)
-    near = nearest(text, [*names, *([LATEST] if names else [])])
+    near = nearest(text, [*names, LATEST] if names else [])
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     there = (
         f"the {len(names)} in {where}" if names else f"those in {where}, where there is none yet"
