@@ -32,6 +32,12 @@ def test_undecided(evaluation):
     rule = {"measure": "nDCG@5", "at_least": mean, "confidence": 0.95}
     evaluation.check(evaluation.run(**RUN), [rule])
 
+class TestMarked:
+    pytestmark = pytest.mark.eval
+
+    def test_inside(self):
+        pass
+
 def test_without_marker(evaluation):
     assert evaluation.run(**RUN) is evaluation.run(**RUN)
 """
@@ -65,8 +71,8 @@ def test_quality_tests_are_skipped_unless_asked_for(
     """With the words to type, and without a section of their own; --strict-markers is content."""
     code, shown = run_pytest(suite, "-rs", env=clean_environment)
     assert code == 0
-    assert "1 passed, 4 skipped" in shown
-    assert shown.count("quality test: run with --eval") == 4  # three marked, one by the fixture
+    assert "1 passed, 5 skipped" in shown
+    assert shown.count("quality test: run with --eval") == 5  # four marked, one by the fixture
     assert "retrieval quality" not in shown
 
 
@@ -76,7 +82,7 @@ def test_a_failure_shows_sentences_and_the_worst_queries(
     """No traceback; what is undecided passes, and stands in the summary."""
     code, shown = run_pytest(suite, "--eval", "--show-capture=no", env=clean_environment)
     assert code == 1
-    assert "1 failed, 4 passed" in shown
+    assert "1 failed, 5 passed" in shown
     assert "retrieval quality: 1 rule not satisfied" in shown
     assert re.search(r"FAIL bm25 on rag-template: nDCG@5 is 0\.\d+, .*wants at least 1", shown)
     assert "the worst queries of bm25 on rag-template:" in shown
@@ -95,9 +101,9 @@ def test_a_failure_shows_sentences_and_the_worst_queries(
 def test_the_marker_can_be_selected(suite: Path, clean_environment: dict[str, str]) -> None:
     """`-m eval` asks for them too, `-m "not eval"` leaves them out."""
     code, shown = run_pytest(suite, "-q", "-m", "eval", "-k", "good", env=clean_environment)
-    assert (code, "1 passed, 4 deselected" in shown) == (0, True)
+    assert (code, "1 passed, 5 deselected" in shown) == (0, True)
     code, shown = run_pytest(suite, "-q", "-m", "not eval", "-k", "plain", env=clean_environment)
-    assert (code, "1 passed, 4 deselected" in shown) == (0, True)
+    assert (code, "1 passed, 5 deselected" in shown) == (0, True)
 
 
 def test_strict_fails_what_is_undecided(suite: Path, clean_environment: dict[str, str]) -> None:
@@ -115,7 +121,7 @@ def test_with_xdist_the_controller_shows_the_verdicts(
     arguments = ("--eval", "-n", "2", "--junitxml", "junit.xml")
     code, shown = run_pytest(suite, *arguments, env=clean_environment)
     assert code == 1
-    assert "1 failed, 4 passed" in shown
+    assert "1 failed, 5 passed" in shown
     assert "1 fail, 1 inconclusive, 1 pass" in shown
     assert 'name="berryeval.fail"' in (suite / "junit.xml").read_text(encoding="utf-8")
 
