@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, Field
@@ -57,10 +58,11 @@ def read_limits(texts: Iterable[str], owner: str, example: str) -> dict[str, flo
     for text in split_names(texts) or texts:
         name, _, number = text.rpartition("=")
         try:
-            found[name.strip()] = float(number)
+            value = float(number)
         except ValueError:
-            name = ""
-        if not name.strip():
+            value = math.nan
+        found[name.strip()] = value
+        if not name.strip() or not math.isfinite(value):
             msg = f"{owner}: expected MEASURE=VALUE, as {example}, found {text!r}"
             raise ConfigurationError(msg)
     return found

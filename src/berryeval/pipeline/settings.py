@@ -157,8 +157,10 @@ def _beside(folder: Path, benchmarks: Any) -> Any:
 def gate_beside(folder: Path, gate: dict[str, Any]) -> dict[str, Any]:
     """The gate of a file, with the path of its baseline from where the file lies."""
     baseline = gate.get("baseline")
-    if not isinstance(baseline, str) or not baseline or not (folder / baseline).exists():
+    if not isinstance(baseline, str) or not baseline:
         return gate
+    if not baseline.endswith(".json") and not (folder / baseline).exists():
+        return gate  # the name of a run
     return {**gate, "baseline": str(folder / baseline)}
 
 
