@@ -106,15 +106,23 @@ def _mean(run: RunRecord) -> float:
     return scores.mean[MEASURE] if scores is not None else 0.0
 
 
+def told(found: Outcome) -> str:
+    """The story in lines."""
+    verdicts = (found.threshold, found.drop)
+    return "\n".join(
+        [
+            f"{found.lost} of {found.best_hits} relevant hits are lost, in {found.queries} queries",
+            f"{MEASURE}: {found.before:.4f} before, {found.after:.4f} after",
+            *(f"{one.status.upper():<12} {one.rule}: {one.sentence}" for one in verdicts),
+        ]
+    )
+
+
 def main(arguments: list[str]) -> None:
     """Print the story."""
     kinds = (str, float, int, float)
     given = [kind(text) for kind, text in zip(kinds, arguments, strict=False)]
-    found = regression(*given)
-    print(f"{found.lost} of {found.best_hits} relevant hits are lost, in {found.queries} queries")
-    print(f"{MEASURE}: {found.before:.4f} before, {found.after:.4f} after")
-    for verdict in (found.threshold, found.drop):
-        print(f"{verdict.status.upper():<12} {verdict.rule}: {verdict.sentence}")
+    print(told(regression(*given)))
 
 
 if __name__ == "__main__":

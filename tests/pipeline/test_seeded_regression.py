@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
+
+from berryeval.gates import Gate, Rule
 
 if TYPE_CHECKING:
     from types import ModuleType
 
+PAGE = Path(__file__).parents[2] / "docs" / "gates.md"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "seeded_regression.py"
 
 
@@ -44,6 +49,16 @@ def test_the_rule_about_drops_catches_it(found: Any) -> None:
     """Eight queries fell and none rose: chance does that once in 128 times."""
     assert found.drop.status == "fail"
     assert "p = 0.008" in found.drop.sentence
+
+
+def test_the_page_of_gates_is_true(found: Any) -> None:
+    """It shows this output; its table has every key of a rule, and its configuration is valid."""
+    page = PAGE.read_text(encoding="utf-8")
+    assert example().told(found) in page
+    keys = re.findall(r"^\| `([a-z_]+)` \|", page.split("| key | what |")[1], re.MULTILINE)
+    assert keys == list(Rule.model_fields)
+    data = yaml.safe_load(page.split("```yaml")[1].split("```")[0])
+    assert len(Gate(**data["gate"]).rules) == 5
 
 
 def test_four_queries_are_too_few_to_tell() -> None:
