@@ -69,7 +69,7 @@ def compare(  # noqa: PLR0913 - the options of the command
     from berryeval.measures.listing import split_names
     from berryeval.pipeline.comparing import Options
 
-    _check(runs, moved, output, format)
+    _check(runs, output, format)
     options = Options(
         baseline=baseline,
         measures=split_names(metrics or []) or None,
@@ -97,14 +97,12 @@ def compare(  # noqa: PLR0913 - the options of the command
         screen.print(f"written: {path}")
 
 
-def _check(runs: Sequence[str], moved: int, output: str | None, wanted: str | None) -> None:
+def _check(runs: Sequence[str], output: str | None, wanted: str | None) -> None:
     from berryeval.errors import ConfigurationError
 
     problem = ""
     if not runs:
         problem = "no run to compare; give two runs, or one with several providers, or latest"
-    elif moved < 0:
-        problem = f"--moved must be 0 or more, found {moved}"
     elif wanted and output is None:
         problem = f"--format {wanted} needs --output FILE, which says where the report goes"
     if problem:

@@ -73,10 +73,10 @@ def compare_runs(runs: Sequence[Compared] | Compared, title: str = "", **options
     """Compare the systems of one or several runs, and say which queries moved and why.
 
         >>> import berryeval as be
-        >>> result = be.run_benchmark("rag-template", ["bm25", "random"], ["nDCG@5"])
-        >>> report = be.compare_runs(result, baseline="random")
-        >>> report.compared[0].comparison.row("nDCG@5").better
-        True
+        >>> result = be.run_benchmark("rag-template", ["bm25", "bm25:fixed-400"], ["nDCG@5"])
+        >>> report = be.compare_runs(result, baseline="bm25")
+        >>> report.compared[0].comparison.row("nDCG@5").significant
+        False
 
     One run compares its providers; several runs compare what they have in common, old and new.
 
@@ -96,6 +96,7 @@ def compare_runs(runs: Sequence[Compared] | Compared, title: str = "", **options
 
 def compared(sources: Sequence[Source], options: Options, title: str = "") -> Report:
     """The report of a comparison of these."""
+    _check(options)
     tables = tables_of(sources, options.benchmark)
     found = [_compared(table, options) for table in tables]
     records: list[RunRecord] = []
@@ -103,6 +104,20 @@ def compared(sources: Sequence[Source], options: Options, title: str = "") -> Re
         records += [] if one.run in records else [one.run]
     names = ", ".join(dict.fromkeys(one.benchmark for one in found))
     return Report.of(records, title=title or f"Comparison on {names}", compared=found)
+
+
+def _check(options: Options) -> None:
+    """Refuse numbers that mean nothing, before anything is computed."""
+    wrong = {
+        "level": (options.level, 0 < options.level < 1, "a number between 0 and 1, as 0.95"),
+        "seed": (options.seed, options.seed >= 0, "0 or more"),
+        "samples": (options.samples, options.samples >= 1, "1 or more"),
+        "moved": (options.moved, options.moved >= 0, "0 or more"),
+    }
+    for name, (value, fine, expected) in wrong.items():
+        if not fine:
+            msg = f"{name} must be {expected}, found {value!r}"
+            raise ConfigurationError(msg)
 
 
 def _source(one: Compared) -> Source:

@@ -63,7 +63,7 @@ def cells_of(row: PairedDifference, *, corrected: bool) -> list[str]:
         numbers.measure(row.baseline_value) if row.n else none,
         numbers.measure(row.system_value) if row.n else none,
         numbers.delta(row.difference) if row.n else none,
-        numbers.delta_interval(*row.interval) if row.interval else none,
+        numbers.delta_interval(*row.interval) if row.interval and row.p is not None else none,
         *(none if p is None else numbers.p_value(p) for p in ps),
         row.effect.word if row.effect else none,
         f"{row.wins}/{row.ties}/{row.losses}" if row.n else none,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["comparison_table"]
 
-_MARK: Final = r"$^{\dagger}$"
+_MARK: Final = r"^{\dagger}"
 _TITLES: Final = ("Measure", "System", "Baseline", "Value", r"$\Delta$", "CI", "$p$", "Effect")
 
 
@@ -32,7 +32,7 @@ def comparison_table(
     yield r"  \centering"
     yield (
         rf"  \caption{{{escaped(one.benchmark)}: differences{against}, {found.rows[0].n} queries, "
-        rf"{100 * found.level:g}\,\% intervals; {_MARK} marks $p \le {alpha}${family}, "
+        rf"{100 * found.level:g}\,\% intervals; ${_MARK}$ marks $p \le {alpha}${family}, "
         rf"test: {escaped(found.rows[0].test)}.}}"
     )
     yield rf"  \label{{tab:berryeval-comparison-{place + 1}}}"
@@ -56,7 +56,7 @@ def _cells(row: PairedDifference, escaped: Callable[[str], str], *, every: bool)
         escaped(system),
         numbers.measure(row.baseline_value),
         numbers.measure(row.system_value),
-        f"${numbers.delta(row.difference)}${mark}",
+        f"${numbers.delta(row.difference)}{mark}$",
         low_high,
         "--" if row.p_corrected is None else _p(numbers.p_value(row.p_corrected)),
         row.effect.word if row.effect else "--",

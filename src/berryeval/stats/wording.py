@@ -65,7 +65,8 @@ def _what_would_show(row: PairedDifference) -> str:
     text = f"; with these queries a difference of {least} would be shown four times in five"
     if row.needed is None:
         return text
-    return f"{text}, and one of {number(abs(row.difference)).lstrip('+')} with {row.needed:,}"
+    seen = number(abs(row.difference)).lstrip("+")
+    return f"{text}, and one of {seen} with {row.needed:,} queries"
 
 
 def number(value: float) -> str:

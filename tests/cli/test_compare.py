@@ -1,0 +1,193 @@
+"""`berryeval compare` prints what its golden files hold, and refuses what cannot be compared."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rich.console import Console
+
+import berryeval as be
+from berryeval.cli.app import build_app, run
+from berryeval.cli.compare_output import print_comparisons
+from berryeval.reports.table import EXPORTERS
+from tests.pipeline.compare_world import BEST, POOR, mixed, run_of, save
+
+if TYPE_CHECKING:
+    from berryeval.results import RunRecord
+
+GOLDEN = Path(__file__).parents[1] / "data" / "compare"
+AGAIN = os.environ.get("BERRYEVAL_GOLDEN") == "write"
+
+
+def old() -> RunRecord:
+    """The run before: five of twenty queries well answered."""
+    return run_of("old", {"bm25": mixed(0, 1, 2, 3, 4)})
+
+
+def text_of(*runs: RunRecord, width: int = 120, **options: Any) -> str:
+    """What is printed on a terminal of this width."""
+    stream = io.StringIO()
+    screen = Console(file=stream, width=width, markup=False, highlight=False, emoji=False)
+    print_comparisons(screen, be.compare_runs(list(runs), **options))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+
+
+def check(name: str, text: str) -> None:
+    """Compare with the golden file."""
+    if AGAIN:
+        (GOLDEN / name).write_text(text, encoding="utf-8")
+    assert text == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_better(width: int) -> None:
+    """A difference that is shown, on narrow and wide terminals."""
+    text = text_of(old(), run_of("new", {"bm25": mixed(*range(16))}), width=width)
+    assert max(map(len, text.splitlines())) <= width
+    check(f"better-{width}.txt", text)
+
+
+def test_worse() -> None:
+    """A regression has another mark and another word than a gain."""
+    check("worse.txt", text_of(run_of("old", {"bm25": mixed(*range(16))}), run_of(
+        "new", {"bm25": mixed(0, 1, 2, 3)})))  # fmt: skip
+
+
+def test_cannot_tell() -> None:
+    """What these queries could show, and how many would be needed."""
+    text = text_of(old(), run_of("new", {"bm25": mixed(1, 2, 3, 4, 7, 8)}))
+    assert "would be shown four times in five" in text
+    check("cannot-tell.txt", text)
+
+
+def test_one_query() -> None:
+    """No p, no interval, and why."""
+    runs = run_of("old", {"bm25": [POOR]}), run_of("new", {"bm25": [BEST]})
+    check("one-query.txt", text_of(*runs))
+
+
+def test_constant() -> None:
+    """Nothing differs."""
+    check("constant.txt", text_of(old(), run_of("new", {"bm25": mixed(0, 1, 2, 3, 4)})))
+
+
+def test_every_query_moves_alike() -> None:
+    """The t test has nothing to say of differences that do not vary."""
+    runs = run_of("old", {"bm25": [POOR] * 8}), run_of("new", {"bm25": [BEST] * 8})
+    check("constant-difference.txt", text_of(*runs, test="t", moved=1))
+
+
+def test_by_category() -> None:
+    """Each category with its own interval and p."""
+    new = run_of("new", {"bm25": mixed(0, 1, 2, 3, 4, 6, 8, 10, 12, 14)})
+    check("by-category.txt", text_of(old(), new, by="category", moved=0))
+
+
+def test_several_systems() -> None:
+    """Corrected p-values stand beside the raw ones."""
+    systems = {"bm25": mixed(0, 1), "dense": mixed(*range(2, 9)), "hybrid": mixed(*range(15))}
+    text = text_of(run_of("one", systems), width=80, moved=0)
+    assert max(map(len, text.splitlines())) <= 80
+    check("several-80.txt", text)
+
+
+def test_not_comparable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both hashes, and the way out; with it, a warning."""
+    other = run_of("new", {"bm25": mixed(1)}, world=("drinks", "sha256:two"))
+    first, second = save(old(), tmp_path), save(other, tmp_path)
+    assert run(build_app(), ["compare", first, second]) == 2
+    check("not-comparable.txt", capsys.readouterr().err)
+    assert run(build_app(), ["compare", first, second, "--anyway"]) == 0
+    assert "warning: drinks is not the same in these runs" in capsys.readouterr().out
+
+
+def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Everything in full precision, in the envelope of all commands."""
+    first, second = save(old(), tmp_path), save(run_of("new", {"bm25": mixed(1)}), tmp_path)
+    assert run(build_app(), ["compare", first, second, "-m", "RR,AP", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["command"] == "compare"
+    [one] = found["data"]["compared"]
+    assert one["comparison"]["measures"] == ["RR", "AP"]
+    assert one["comparison"]["rows"][0]["p"] == pytest.approx(0.125)
+    assert one["moved"][0]["left"][0]["name"] == "guide > Tea"
+
+
+@pytest.mark.parametrize("ending", ["md", "tex", "json", "csv", "html"])
+def test_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str) -> None:
+    """Every format is written; the comparison is in it."""
+    first, second = save(old(), tmp_path), save(run_of("new", {"bm25": mixed(1)}), tmp_path)
+    target = tmp_path / f"c.{ending}"
+    assert run(build_app(), ["compare", first, second, "-o", str(target)]) == 0
+    assert f"written: {tmp_path}" in capsys.readouterr().out
+    name = "c-comparison.csv" if ending == "csv" else target.name
+    text = (tmp_path / name).read_text(encoding="utf-8")
+    assert "bm25 (new)" in text
+    if ending in {"md", "tex", "csv"}:
+        golden = text.replace(str(tmp_path), "")
+        check(f"report.{ending}", golden)
+
+
+def test_every_format_takes_a_comparison() -> None:
+    """None of the exporters stumbles over it."""
+    report = be.compare_runs([old(), run_of("new", {"bm25": mixed(1)})], by="category")
+    for name in EXPORTERS:
+        assert EXPORTERS.get(name).files(report, "")
+
+
+def test_files_of_rankings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """TREC files are compared by judgments, and explained."""
+    (tmp_path / "q.txt").write_text("".join(f"q{i} 0 a 1\n" for i in range(8)), encoding="utf-8")
+    for name, docs in (("one.run", "xa"), ("two.run", "ax")):
+        lines = [f"q{i} Q0 {d} 1 {9 - at} t\n" for i in range(8) for at, d in enumerate(docs)]
+        (tmp_path / name).write_text("".join(lines), encoding="utf-8")
+    paths = [str(tmp_path / name) for name in ("one.run", "two.run")]
+    command = ["compare", *paths, "--qrels", str(tmp_path / "q.txt"), "-m", "RR"]
+    assert run(build_app(), command) == 0
+    out = capsys.readouterr().out
+    assert "two.run is better than one.run: RR +0.500" in out
+    assert "moved: a (grade 1, rank 2 → rank 1)" in out
+
+
+def test_a_file_of_rankings_with_nan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The line is named; there is no p-value."""
+    (tmp_path / "q.txt").write_text("q1 0 a 1\n", encoding="utf-8")
+    (tmp_path / "one.run").write_text("q1 Q0 a 1 nan t\n", encoding="utf-8")
+    (tmp_path / "two.run").write_text("q1 Q0 a 1 1 t\n", encoding="utf-8")
+    paths = [str(tmp_path / name) for name in ("one.run", "two.run")]
+    assert run(build_app(), ["compare", *paths, "--qrels", str(tmp_path / "q.txt")]) == 2
+    assert "one.run:1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "no run to compare"),
+        (["nowhere"], "no run 'nowhere'"),
+        (["{old}"], "there is nothing to compare"),
+        (["{old}", "{old}"], "given twice"),
+        (["{old}", "{new}", "--moved", "-1"], "moved must be 0 or more"),
+        (["{old}", "{new}", "--format", "markdown"], "needs --output"),
+        (["{old}", "{new}", "--test", "z"], "'z'"),
+        (["{old}", "{new}", "--correction", "guess"], "'guess'"),
+        (["{old}", "{new}", "--level", "2"], "level must be a number between 0 and 1"),
+        (["{old}", "{new}", "--seed", "-1"], "seed must be 0 or more"),
+        (["{old}", "{new}", "-m", "nDCG@7"], "nDCG@7"),
+        (["{old}", "{new}", "--baseline", "nobody"], "no system is named 'nobody'"),
+    ],
+)
+def test_wrong_usage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    """One line that says what is wrong, and the exit code of wrong usage."""
+    first, second = save(old(), tmp_path), save(run_of("new", {"bm25": mixed(1)}), tmp_path)
+    filled = [text.format(old=first, new=second) for text in arguments]
+    assert run(build_app(), ["compare", *filled]) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
