@@ -11,6 +11,8 @@ from pydantic import ValidationError
 
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.gates import Baseline, Gate, Rule, Verdict, judge
+from berryeval.gates.regression import Sample
+from berryeval.gates.self_check import self_check
 from berryeval.results import Latency
 from tests.gates.worlds import run_of
 
@@ -276,3 +278,10 @@ def test_a_baseline_with_a_hole_is_refused() -> None:
     data["parts"][0]["values"]["nDCG@10"] = [0.5]
     with pytest.raises(DataError, match="has 1 values for 10 queries"):
         Baseline.read(data, "b.json")
+
+
+def test_a_self_check_without_shared_queries_raises_no_alarm() -> None:
+    """There is nothing to draw from, and nothing to fail."""
+    nothing = Sample(Rule(measure="RR", max_drop=0.0), np.array([]), np.array([]))
+    found = self_check([nothing], trials=10)
+    assert (found.alarms, found.holds) == (0, True)

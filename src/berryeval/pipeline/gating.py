@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, Field
@@ -58,11 +57,10 @@ def read_limits(texts: Iterable[str], owner: str, example: str) -> dict[str, flo
     for text in split_names(texts) or texts:
         name, _, number = text.rpartition("=")
         try:
-            value = float(number)
+            found[name.strip()] = float(number)
         except ValueError:
-            value = math.nan
-        found[name.strip()] = value
-        if not name.strip() or not math.isfinite(value):
+            name = ""
+        if not name.strip():
             msg = f"{owner}: expected MEASURE=VALUE, as {example}, found {text!r}"
             raise ConfigurationError(msg)
     return found
