@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MODULES := $(VENV)/.modules-$(shell find src -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -f1)
 NATIVE := CMakeLists.txt CMakePresets.json $(shell find native -name '*.?pp')
 
-.PHONY: demo baseline calibrate test lint types layers native-test pytest pytest-native pytest-python bench docs sanitize clean help
+.PHONY: demo baseline calibrate quality test lint types layers native-test pytest pytest-native pytest-python bench docs sanitize clean help
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
@@ -24,6 +24,7 @@ lint: $(VENV)/.tools
 	ruff format --check .
 	clang-format --dry-run --Werror $(filter %.cpp %.hpp,$(NATIVE))
 	check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	check-jsonschema --builtin-schema vendor.github-actions action.yml
 
 types: $(VENV)/.tools $(VENV)/.installed
 	mypy
@@ -50,6 +51,7 @@ bench: $(VENV)/.bench  ## measure, side by side with NumPy and the peers, as rat
 	$(BIN)/python benchmarks/bench_anchors.py
 	$(BIN)/python benchmarks/bench_harness.py --document
 	$(BIN)/python benchmarks/bench_stats.py
+	$(BIN)/python benchmarks/bench_store.py
 
 docs: $(VENV)/.installed  ## write the pages that are made from the code
 	$(BIN)/python -m berryeval.measures.reference > docs/measures.md
@@ -63,6 +65,15 @@ calibrate: $(VENV)/.tools $(VENV)/.installed  ## simulate on real scores how oft
 baseline: $(VENV)/.demo $(VENV)/.installed  ## measure the bundled providers again, and write docs/baseline.md
 	$(BIN)/berryeval eval --benchmarks technical-docs spring-boot --providers bm25 dense hybrid \
 	  --baseline-doc docs/baseline.md
+
+# eval exits with 1 where a rule is broken: the gate says so again, with files. What is worse ends it.
+QUALITY := build/quality
+quality: $(VENV)/.demo $(VENV)/.installed  ## our golden sets against quality/baseline.json; fails on regression
+	@rm -rf $(QUALITY)
+	@$(BIN)/berryeval eval --config quality/berryeval.yaml --output $(QUALITY)/golden-sets --quiet \
+	  || test $$? -eq 1
+	@$(BIN)/berryeval gate $(QUALITY)/golden-sets --config quality/berryeval.yaml \
+	  --export junit markdown --output $(QUALITY)
 
 sanitize: $(VENV)/.tools  ## native tests under the address, undefined behaviour and thread sanitizers
 	for preset in sanitize sanitize-thread; do \

@@ -87,7 +87,7 @@ def randomisation(a: Any, b: Any, samples: int) -> list[tuple[str, float, float]
     found.append(("scipy permutation_test (a tenth, times ten)", 10 * seconds, p))
     for threads in (1, 2, 8):
         name = f"berryeval, {threads} thread{'s' if threads > 1 else ''}"
-        found.append((name, *timed(on_threads(threads, ours), 5)))
+        found.append((name, *timed(on_threads(threads, ours), 30)))
     return found
 
 
@@ -104,7 +104,7 @@ def intervals(a: Any, b: Any) -> list[tuple[str, float, Any]]:
     def ours() -> Any:
         return difference_interval(a, b, method="bca", resamples=RESAMPLES)
 
-    return [("scipy bootstrap", *timed(scipy, 5)), ("berryeval", *timed(ours, 5))]
+    return [("scipy bootstrap", *timed(scipy, 10)), ("berryeval", *timed(ours, 30))]
 
 
 def check_p_values(found: list[tuple[str, float, float]], samples: int) -> None:

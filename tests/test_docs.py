@@ -96,7 +96,9 @@ def test_the_page_of_providers_is_their_table() -> None:
     assert page == done.stdout
 
 
-@pytest.mark.parametrize("name", ["conventions.md", "eval.md", "relevance.md", "statistics.md"])
+@pytest.mark.parametrize(
+    "name", ["conventions.md", "eval.md", "relevance.md", "results.md", "statistics.md"]
+)
 def test_the_sessions_of_the_pages_run(name: str) -> None:
     """What the page shows is what happens."""
     page = ROOT / "docs" / name
@@ -376,3 +378,16 @@ def test_the_benchmark_of_the_harness_runs() -> None:
         ["batches of 32", "5", "5"], ["batches of 32", "50", "50"],
     ]  # fmt: skip
     assert "goal: at most 0.3 ms per query asked" in done.stdout
+
+
+def test_the_benchmark_of_the_store_runs() -> None:
+    """Runs are written, listed and found again, on both databases, here a few."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / "bench_store.py"),
+         "--runs", "2", "--queries", "5", "--times", "1"],
+        capture_output=True, text=True, encoding="utf-8", check=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )  # fmt: skip
+    assert "SQLite" in done.stdout
+    assert "PostgreSQL" in done.stdout
+    assert "goal: commands in at most 1.0 s" in done.stdout

@@ -10,6 +10,7 @@ import pytest
 import berryeval as be
 from berryeval import benchmarks, engine, hit_engine, measures, qrels, run, scores, stats
 from berryeval.auditing import audit, bounds
+from berryeval.pipeline.comparing import compare_runs
 from berryeval.pipeline.reporting import write_report
 from berryeval.pipeline.run import BenchmarkResult
 from berryeval.pipeline.start import run_benchmark
@@ -25,7 +26,7 @@ def test_the_facade_offers_the_real_things() -> None:
         "write_benchmark": benchmarks.write_benchmark, "evaluate_hits": hit_engine.evaluate_hits,
         "compare": stats.compare, "Comparison": stats.Comparison,
         "BenchmarkResult": BenchmarkResult, "run_benchmark": run_benchmark,
-        "write_report": write_report,
+        "write_report": write_report, "compare_runs": compare_runs,
     }  # fmt: skip
     assert set(homes) | {"__version__"} == set(be.__all__)
     for name, value in homes.items():

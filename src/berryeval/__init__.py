@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from berryeval.hit_engine import evaluate_hits
     from berryeval.measures import Measure, parse_measure
     from berryeval.measures import register as measure
+    from berryeval.pipeline.comparing import compare_runs
     from berryeval.pipeline.reporting import write_report
     from berryeval.pipeline.run import BenchmarkResult
     from berryeval.pipeline.start import run_benchmark
@@ -39,6 +40,7 @@ __all__ = [
     "audit",
     "bounds",
     "compare",
+    "compare_runs",
     "evaluate",
     "evaluate_hits",
     "load_benchmark",
@@ -62,6 +64,7 @@ _HOMES = {
     "audit": "auditing:audit",
     "bounds": "auditing:bounds",
     "compare": "stats:compare",
+    "compare_runs": "pipeline.comparing:compare_runs",
     "evaluate": "engine:evaluate",
     "evaluate_hits": "hit_engine:evaluate_hits",
     "load_benchmark": "benchmarks:load_benchmark",

@@ -420,3 +420,46 @@ def test_the_seed_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval(*BM25, "--seed", "7", "--json") == 0
     data: dict[str, Any] = data_of(capsys)
     assert data["plan"]["seed"] == 7
+
+
+def test_a_drop_against_a_baseline_fails_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """--baseline with --max-drop: the same passes, and is told; as JSON too."""
+    assert berryeval(*BM25) == 0
+    assert berryeval("baseline", "set", "run", "-o", "kept.json") == 0
+    capsys.readouterr()
+    again = ("eval", "--benchmarks", "drinks", "--providers", "bm25", "--output", "again")
+    drop = ("--baseline", "kept.json", "--max-drop", "nDCG@10=0")
+    assert berryeval(*again, *drop) == 0
+    assert "PASS  nDCG@10 did not change: all 4 queries" in capsys.readouterr().out
+    assert berryeval(*BM25[:-2], "--resume", "again") == 2
+    capsys.readouterr()
+    assert berryeval("eval", "--resume", "again", "--json") == 0
+    assert data_of(capsys)["passed"] is True
+
+
+@pytest.mark.parametrize(
+    ("flags", "word"),
+    [
+        (("--baseline", "none.json", "--max-drop", "nDCG@10=0"), "'none.json' is no file"),
+        (("--max-drop", "nDCG@10=0"), "needs a baseline"),
+        (("--baseline", "kept.json"), "--baseline is for rules about drops"),
+        (("--baseline", "kept.json", "--max-drop", "P@3=0"), "has no P@3 of bm25"),
+        (("--baseline", "kept.json", "--max-drop", "nDCG@10=0", "--k", "7"), "asked bm25 for 20"),
+        (("--config", "where.yaml"), "is about no query of drinks; of category there are"),
+        (("--config", "benchmark.yaml"), "names the benchmark 'drink', which the run has not"),
+    ],
+)
+def test_what_cannot_be_judged_is_said_before_the_run(
+    flags: tuple[str, ...], word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is asked, no folder is made."""
+    rule = "gate: {{rules: [{{measure: RR, at_least: 0.1, {0}}}]}}\n"
+    Path("where.yaml").write_text(rule.format("where: {category: poem}"), encoding="utf-8")
+    Path("benchmark.yaml").write_text(rule.format("benchmarks: [drink]"), encoding="utf-8")
+    assert berryeval(*BM25) == 0
+    assert berryeval("baseline", "set", "run", "-o", "kept.json") == 0
+    capsys.readouterr()
+    again = ("eval", "--benchmarks", "drinks", "--providers", "bm25", "--output", "again")
+    assert berryeval(*again, *flags) == 2
+    assert word in capsys.readouterr().err
+    assert not Path("again").exists()

@@ -135,7 +135,7 @@ def test_other_thresholds_are_judged_by_and_not_kept(capsys: pytest.CaptureFixtu
     data = data_of(capsys)
     assert data["config_hash"] == json.loads(manifest)["config_hash"]
     assert data["plan"]["thresholds"] == {"AP": 0.1}
-    assert {one["least"] for one in data["thresholds"]} == {0.99}
+    assert {one["limit"] for one in data["verdicts"]} == {0.99}
     assert berryeval("eval", "--resume", "run") == 0
     assert "judged by" not in capsys.readouterr().out
 

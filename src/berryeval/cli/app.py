@@ -56,6 +56,7 @@ def build_app() -> App:
     app.command(
         "berryeval.cli.gate:gate", help="Judge a run by thresholds, and against a baseline."
     )
+    app.command("berryeval.cli.compare:compare", help="Compare runs: is the difference real?")
     baselines = App(name="baseline", help="The run to compare with.", help_format="plaintext")
     baselines.command("berryeval.cli.baseline:set_baseline", name="set", help="Keep a run as it.")
     baselines.command("berryeval.cli.baseline:show", help="Show what it holds.")
@@ -72,6 +73,21 @@ def build_app() -> App:
     lists.command("berryeval.cli.list_benchmarks:formats", help="Show the formats of benchmarks.")
     lists.command("berryeval.cli.list_exporters:exporters", help="Show the formats of reports.")
     app.command(lists)
+    results = App(name="results", help="Look at past runs.", help_format="plaintext")
+    results.command("berryeval.cli.results_list:list_runs", name="list", help="Show past runs.")
+    results.command("berryeval.cli.results_show:show", help="Show one run as eval printed it.")
+    results.command("berryeval.cli.results_trend:trend", help="Show a measure over time.")
+    results.command("berryeval.cli.results_files:export", help="Write runs to files.")
+    results.command(
+        "berryeval.cli.results_files:import_", name="import", help="Put runs into the store."
+    )
+    results.command("berryeval.cli.results_prune:prune", help="Forget old runs.")
+    app.command(results)
+    app.command(
+        "berryeval.cli.score_run:score_run",
+        name="score-run",
+        help="Score a past run by other measures or judgments, without searching.",
+    )
     app.command("berryeval.cli.validate:validate", help="Check a benchmark for faults.")
     app.command("berryeval.cli.inspect:inspect", help="Show what is in a benchmark.")
     app.command("berryeval.cli.version:version", help="Show versions and the backend in use.")

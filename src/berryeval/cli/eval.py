@@ -31,6 +31,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
     config: str | None = None,
     output: str | None = None,
     resume: str | None = None,
+    store: str | None = None,
     retry_errors: Flag = False,
     by: str | None = None,
     where_it_fails: Annotated[
@@ -67,6 +68,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         config: The configuration file; ./berryeval.yaml if there is one.
         output: The folder of the run; a new one below .berryeval/runs unless given.
         resume: Go on with the run of this folder; the plan is taken from there.
+        store: Where the run is remembered: a path, the URL of a PostgreSQL, or none.
         retry_errors: With --resume: ask queries again that failed.
         by: Show groups of queries too: category, difficulty, or a name of their metadata.
         where_it_fails: Show the worst queries of every provider (3, or as many as you say).
@@ -92,6 +94,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         config=config,
         output=output,
         resume=resume,
+        store=store,
         retry_errors=retry_errors,
         baseline=baseline,
         max_drop=tuple(max_drop or ()),

@@ -25,6 +25,7 @@ from berryeval.pipeline.gating import (
 )
 from berryeval.pipeline.inputs import load_benchmarks
 from berryeval.pipeline.plan import Plan
+from berryeval.pipeline.remember import remember, store_place
 from berryeval.pipeline.reporting import export
 from berryeval.pipeline.resume import folder_for, resumed
 from berryeval.pipeline.run import failed_queries, failed_runs, run_plan
@@ -53,6 +54,7 @@ class Asked:
     retry_errors: bool = False
     baseline: str | None = None
     max_drop: tuple[str, ...] = ()
+    store: str | None = None
 
     def planned(self) -> tuple[Plan, RunFolder]:
         """The plan with its gate, and the folder it goes to."""
@@ -126,7 +128,7 @@ def run_eval(asked: Asked, shown: Shown) -> int:
         msg = f"--where-it-fails must be 1 or more, found {shown.worst}"
         raise ConfigurationError(msg)
     plan, folder = asked.planned()
-    gate = plan.whole_gate
+    gate, place = plan.whole_gate, store_place(asked.store, asked.config)
     screen = error_screen()
     with log_lines(screen, level):
         benchmarks = load_benchmarks(plan)
@@ -148,6 +150,8 @@ def run_eval(asked: Asked, shown: Shown) -> int:
                 raise
             msg = f"interrupted; to go on: berryeval eval --resume {folder.path}"
             raise KeyboardInterrupt(msg) from None
+        if results[0].run is not None:
+            remember(results[0].run, place, folder.path)
         found = verdicts_of(gate, results[0].run, baseline) if results[0].run else []
         _show(plan, folder, results, shown, found)
         say_missed(found)
@@ -198,6 +202,8 @@ def _exported(
     report = Report.of([record], verdicts=found)
     done = export(report, plan.export, folder.path)
     for one in done:
+        if one.text:
+            print(one.text, end="", file=sys.stderr)  # a runner reads its commands there, too
         if one.problem:
             again = f"berryeval report {folder.path} --format {one.format}"
             log.warning("%s was not written: %s; again: %s", one.format, one.problem, again)

@@ -12,12 +12,15 @@ from berryeval.cli.output import console, print_indented
 from berryeval.measures import parse_measures
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from berryeval.cli.eval_view import View
     from berryeval.pipeline.run import BenchmarkResult, ProviderResult
+    from berryeval.results import ProviderRecord
 
-__all__ = ["print_view"]
+__all__ = ["print_view", "print_warnings", "strategy_note"]
 
 _NOTES: Final = 3  # of how hits were judged, for each provider
 
@@ -29,7 +32,7 @@ def print_view(view: View, *, quiet: bool) -> None:
         _print_benchmark(screen, view, result, quiet=quiet)
         screen.print()
     if view.verdicts:
-        print_verdicts(screen, list(view.verdicts))
+        print_verdicts(screen, view.verdicts)
         screen.print()
     if not quiet:
         if view.plan.thresholds != view.folder.as_asked(view.plan).thresholds:
@@ -43,32 +46,30 @@ def _print_benchmark(screen: Console, view: View, result: BenchmarkResult, *, qu
 
     measures = [str(measure) for measure in parse_measures(view.plan.scored)]
     queries = counted(len(result.queries), "query", "queries")
-    about = f"{queries}, {view.plan.depth} hits each{_strategy(result)}"
+    about = f"{queries}, {view.plan.depth} hits each{strategy_note(result.providers)}"
     screen.print(f"{result.benchmark.name}: {about}", style="bold")
     screen.print()
     rows = {one.name: one.scores for one in result.providers}
-    wide = quality_tables(rows, measures, screen.width, result.providers)
+    wide = quality_tables(rows, measures, screen.width, result.record.providers)
     for table in wide or quality_tables(rows, measures, screen.width):
         screen.print(table)
         screen.print()
     if not wide:
-        screen.print(speed_table(result.providers))
+        screen.print(speed_table(result.record.providers))
         screen.print()
     if not quiet:
         _print_legend(screen, view, result, measures)
     _print_groups(screen, view, result, measures)
-    _print_warnings(screen, result.providers)
+    print_warnings(screen, result.providers)
     for one in result.providers:
         worst = view.worst.get((result.benchmark.name, one.name))
         if worst:
             print_worst(screen, one.name, worst)
 
 
-def _strategy(result: BenchmarkResult) -> str:
+def strategy_note(providers: Sequence[ProviderResult | ProviderRecord]) -> str:
     """Who decided what is relevant, where it was not judgments alone."""
-    found = {
-        strategy for one in result.providers if one.scores for strategy in one.scores.strategies
-    }
+    found = {strategy for one in providers if one.scores for strategy in one.scores.strategies}
     return "" if found <= {"qrels"} else f"; relevance decided by {', '.join(sorted(found))}"
 
 
@@ -122,7 +123,8 @@ def _print_groups(
             screen.print(table)
 
 
-def _print_warnings(screen: Console, providers: tuple[ProviderResult, ...]) -> None:
+def print_warnings(screen: Console, providers: Sequence[ProviderResult | ProviderRecord]) -> None:
+    """What failed, what is doubtful, and the first notes of how hits were judged."""
     lines = []
     for one in providers:
         if one.failure:

@@ -14,7 +14,7 @@ from berryeval.reports.rows import best_value, outcomes
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from berryeval.pipeline.run import ProviderResult
+    from berryeval.results import ProviderRecord
     from berryeval.scores import Scores
 
 __all__ = ["quality_tables", "speed_table"]
@@ -27,7 +27,7 @@ def quality_tables(
     rows: Mapping[str, Scores | None],
     measures: Sequence[str],
     width: int,
-    providers: Sequence[ProviderResult] = (),
+    providers: Sequence[ProviderRecord] = (),
 ) -> list[Table]:
     """Providers as rows, measures as columns, each value with its interval.
 
@@ -51,14 +51,14 @@ def quality_tables(
     return tables
 
 
-def speed_table(providers: Sequence[ProviderResult]) -> Table:
+def speed_table(providers: Sequence[ProviderRecord]) -> Table:
     """How long answers took, and what became of the queries."""
     table = _empty()
     for title in (*(f"{name} ms" for name in _SPEED),):
         table.add_column(title, justify="right")
     table.add_column("outcomes", overflow="fold")
     for one in providers:
-        table.add_row(one.name, *_times(one), outcomes(one.record))
+        table.add_row(one.name, *_times(one), outcomes(one))
     return table
 
 
@@ -71,7 +71,7 @@ def _empty() -> Table:
 def _table(
     rows: Mapping[str, Scores | None],
     measures: Sequence[str],
-    providers: Sequence[ProviderResult],
+    providers: Sequence[ProviderRecord],
     *,
     stacked: bool,
 ) -> Table:
@@ -86,7 +86,7 @@ def _table(
             _cell(scores, measure, best[measure], stacked=stacked) for measure in measures
         ]
         if providers:
-            cells += [*_times(providers[place]), outcomes(providers[place].record)]
+            cells += [*_times(providers[place]), outcomes(providers[place])]
         table.add_row(name, *cells)
     return table
 
@@ -104,7 +104,7 @@ def _cell(scores: Scores | None, measure: str, best: float | None, *, stacked: b
     return text
 
 
-def _times(one: ProviderResult) -> list[str]:
+def _times(one: ProviderRecord) -> list[str]:
     if one.latency is None:
         return [numbers.NOTHING] * len(_SPEED)
     return [numbers.milliseconds(getattr(one.latency, name)) for name in _SPEED]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.cli.output import print_json
 from berryeval.pipeline.folder import config_hash
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["View", "worst_of"]
 
+_LATENCY: Final = ("p50", "p95", "p99", "max")
 Worst = dict[tuple[str, str], list[WorstQuery]]  # by benchmark and provider
 
 
@@ -92,7 +93,8 @@ class View:
             "folder": str(one.folder),
             "failure": one.failure,
             "outcomes": one.outcomes,
-            "latency_seconds": one.latency.to_json() if one.latency else None,
+            "latency_seconds": {name: getattr(one.latency, name, None) for name in _LATENCY},
+            "batch": one.latency.batch if one.latency else 1,
             "warnings": list(one.warnings),
             "scores": one.scores.summary() if one.scores else None,
         }

@@ -9,6 +9,8 @@ from cyclopts import Parameter
 from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from berryeval.gates import Gate, Status, Verdict
@@ -54,19 +56,25 @@ def gate(
         output: The folder for --export; the folder of the run unless given.
         json: Print JSON, in full precision.
     """
-    from berryeval.cli.gate_files import publish_on_github, write_files
+    from pathlib import Path
+
+    from berryeval.cli.gate_files import asked_formats, publish_on_github, write_files
     from berryeval.cli.output import print_json
     from berryeval.pipeline.find_run import find_run
     from berryeval.pipeline.gating import passed, self_checked, verdicts_of
+    from berryeval.reports import Report
 
-    record, folder = find_run(run)
+    formats = asked_formats(export, output)
+    found = find_run(run)
+    record, folder = found.record, found.folder or Path()
     rules = asked_gate(config, baseline, fail_below, max_drop)
     verdicts = verdicts_of(rules, record)
     checked = self_checked(rules, record) if self_check else None
     good = passed(verdicts, strict=strict)
     if not json:  # first, so that a file that cannot be written hides no verdict
         _print(record, verdicts, checked, good=good, strict=strict)
-    files = write_files(record, verdicts, export, output, folder)
+    report = Report.of([record], verdicts=verdicts)
+    files = write_files(report, formats, output or folder)
     if json:
         data = {
             "run": record.id,
@@ -79,7 +87,7 @@ def gate(
         print_json("gate", data)
     for one in files if not json else ():
         print(f"{one['format']}: {one['path']}")
-    publish_on_github(record, verdicts, quietly=json)
+    publish_on_github(report, quietly=json)
     return EXIT_PASSED if good else EXIT_FAILED
 
 
@@ -107,18 +115,19 @@ def asked_gate(
     return with_baseline(found, baseline)
 
 
-def print_verdicts(screen: Console, verdicts: list[Verdict]) -> None:
+def print_verdicts(screen: Console, verdicts: Sequence[Verdict]) -> None:
     """A line per verdict, by benchmark and provider."""
     from berryeval.cli.output import print_indented
 
-    owner = None
+    by_owner: dict[tuple[str, str], list[Verdict]] = {}
     for one in verdicts:
-        if (one.benchmark, one.provider) != owner:
-            owner = (one.benchmark, one.provider)
-            screen.print(f"{one.provider} on {one.benchmark}", style="bold")
-        group = f" [{one.group}]" if one.group else ""
-        style = _STYLES[one.status]
-        print_indented(screen, f"{one.status.upper()}{group}  {one.sentence}", 2, style=style)
+        by_owner.setdefault((one.benchmark, one.provider), []).append(one)
+    for (benchmark, provider), found in by_owner.items():
+        screen.print(f"{provider} on {benchmark}", style="bold")
+        for one in found:
+            group = f" [{one.group}]" if one.group else ""
+            style = _STYLES[one.status]
+            print_indented(screen, f"{one.status.upper()}{group}  {one.sentence}", 2, style=style)
 
 
 def _print(
@@ -136,7 +145,7 @@ def _print(
     screen = console()
     screen.print(f"gate on {record.id}")
     screen.print()
-    print_verdicts(screen, sorted(verdicts, key=lambda one: (one.benchmark, one.provider)))
+    print_verdicts(screen, verdicts)
     counts = Counter(one.status for one in verdicts)
     shown = ", ".join(f"{counts[name]} {name}" for name in _STYLES if counts[name])
     end = "passed" if good else "failed"

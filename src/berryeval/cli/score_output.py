@@ -34,7 +34,7 @@ def print_as_text(
     """Tables for people, and what it takes to trust them."""
     screen = console()
     if per_query:
-        screen.print(_query_table(scores))
+        screen.print(query_table(scores))
         screen.print()
     if groups is not None:
         screen.print(_summary_table(scores.by(groups)))
@@ -113,7 +113,8 @@ def _rows(scores: Scores) -> Iterable[tuple[str, str, list[float]]]:
     return zip(scores.queries, scores.outcomes, scores.values.T.tolist(), strict=True)
 
 
-def _query_table(scores: Scores) -> Table:
+def query_table(scores: Scores) -> Table:
+    """A row per query."""
     table = Table(box=None, pad_edge=False)
     table.add_column("query")
     table.add_column("outcome")

@@ -105,7 +105,7 @@ def judge_drop(drop: Drop, rule: Rule) -> Verdict:
     low, high = drop.interval
     family = f" after correction for {drop.family} rules" if drop.family > 1 else ""
     level = (1 - rule.significance) * 100
-    words += f", {level:g} % CI [{low:+.3f}, {high:+.3f}], p = {_p(drop.p)}{family}"
+    words += f", {level:g} % CI [{low:+.3f}, {high:+.3f}], {_p(drop.p)}{family}"
     if drop.left_out:
         words += f" ({drop.left_out} queries are new and not compared)"
     real = drop.p < rule.significance
@@ -132,4 +132,4 @@ def _allows(allowed: float) -> str:
 
 
 def _p(p: float) -> str:
-    return f"{p:.3f}" if p >= 0.001 else "below 0.001"  # noqa: PLR2004 - three digits
+    return f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"  # noqa: PLR2004 - three digits

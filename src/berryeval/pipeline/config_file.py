@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pathlib
 import re
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -13,11 +15,20 @@ from berryeval.registry import nearest
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
-__all__ = ["ConfigFile", "check_model"]
+__all__ = ["CONFIG_NAME", "ConfigFile", "check_model", "config_path"]
 
+CONFIG_NAME: Final = "berryeval.yaml"
 Path = tuple[str | int, ...]
 _QUOTED: Final = re.compile(r"(['\"]).*\1")
 _KEY: Final = re.compile(r"[\s{,-]*['\"]?([\w.-]+)['\"]?\s*:")
+
+
+def config_path(given: PathLike | None) -> pathlib.Path | None:
+    """The configuration file: the given one, `BERRYEVAL_CONFIG`, or the one that lies here."""
+    named = given or os.environ.get("BERRYEVAL_CONFIG")
+    if named:
+        return pathlib.Path(named)
+    return pathlib.Path(CONFIG_NAME) if pathlib.Path(CONFIG_NAME).exists() else None
 
 
 class ConfigFile:

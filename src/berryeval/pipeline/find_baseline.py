@@ -26,7 +26,7 @@ def find_baseline(text: str) -> Baseline:
 def baseline_for(text: str, run: RunRecord) -> Baseline:
     """The baseline that a text names, for this run; it must not be the run itself."""
     baseline, is_run = _found(text)
-    if is_run and baseline.run == run.id:
+    if is_run and (baseline.run, baseline.created) == (run.id, run.created):
         msg = (
             f"the baseline {text!r} is the run {run.id} itself, which never falls below itself; "
             "name an earlier run, or a file of berryeval baseline set"

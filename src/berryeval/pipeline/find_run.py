@@ -1,68 +1,142 @@
-"""Which run a text means: a folder, a file (also a report), the name of a run, or `latest`."""
+"""Which run a text means: a folder, a file, the name of a run or its beginning, or `latest`."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import DataError
 from berryeval.pipeline.folder import RunFolder, read_json_object
+from berryeval.pipeline.remember import opened_if_there, store_place
 from berryeval.pipeline.resume import RUNS
 from berryeval.registry import nearest
 from berryeval.reports import Report
 from berryeval.reports.json_file import holds_report, read_report
 from berryeval.results import RunRecord
 
-__all__ = ["LATEST", "find_record", "find_report", "find_run"]
+if TYPE_CHECKING:
+    from berryeval.io.files import PathLike
+    from berryeval.store import Store
+
+__all__ = ["LATEST", "FoundRun", "find_record", "find_report", "find_run"]
 
 LATEST: Final = "latest"
+_LATEST: Final = re.compile(rf"{LATEST}(?:~(\d+))?")
+_SHOWN: Final = 5  # names in a message
 
 
-def find_record(text: str) -> RunRecord:
+@dataclass(frozen=True)
+class FoundRun:
+    """A run, and its folder if that is still there."""
+
+    record: RunRecord
+    folder: Path | None = None
+
+
+def find_record(text: str, store: PathLike | None = None) -> RunRecord:
     """The record of the run that `text` names."""
-    return find_run(text)[0]
+    return find_run(text, store).record
 
 
-def find_run(text: str) -> tuple[RunRecord, Path]:
-    """The record of the run that `text` names, and the folder it lies in."""
-    found, folder = find_report(text)
-    if len(found.runs) > 1:
-        names = ", ".join(run.id for run in found.runs)
-        msg = f"{text}: holds {len(found.runs)} runs ({names}), expected one"
-        raise DataError(msg)
-    return found.runs[0], folder
+def find_run(text: str, store: PathLike | None = None) -> FoundRun:
+    """The run that `text` names.
 
-
-def find_report(text: str) -> tuple[Report, Path]:
-    """The report that `text` names, or that of the run it names; and the folder it lies in."""
+    Args:
+        text: a folder; a file with a record; the name of a run below `.berryeval/runs` or in the
+            store, or the beginning of one name alone; `latest`, or `latest~1` for the one before.
+        store: where runs are remembered, if not where settings say.
+    """
     path = Path(text)
     if path.is_file():
-        data = read_json_object(path)
-        if holds_report(data):
-            return read_report(data, str(path)), path.parent
-        return Report.of([RunRecord.from_json(data, str(path))]), path.parent
-    folder = path if path.is_dir() else RUNS / _run_name(text)
-    return Report.of([_of_folder(folder)]), folder
+        return FoundRun(_only_run(_of_file(path), text), _folder_of(path))
+    if path.is_dir():
+        return _of_folder(path)
+    if text and Path(text).name == text and (RUNS / text / "run.json").is_file():
+        return _of_folder(RUNS / text)
+    place = store_place(store)
+    with opened_if_there(place) as opened:
+        name = _meant(text, _moments(opened), str(opened.shown) if opened else "")
+        if (RUNS / name / "run.json").is_file() or opened is None:
+            return _of_folder(RUNS / name)
+        return FoundRun(opened.get(name))
 
 
-def _run_name(text: str) -> str:
-    names = sorted(one.parent.name for one in RUNS.glob("*/run.json"))
-    if text == LATEST and names:
-        return max(names)
-    if text in names:
+def find_report(text: str, store: PathLike | None = None) -> tuple[Report, Path | None]:
+    """The report that `text` names, or that of the run it names; and the folder of that run."""
+    path = Path(text)
+    if path.is_file():
+        return _of_file(path), _folder_of(path)
+    found = find_run(text, store)
+    return Report.of([found.record]), found.folder
+
+
+def _of_file(path: Path) -> Report:
+    data = read_json_object(path)
+    if holds_report(data):
+        return read_report(data, str(path))
+    return Report.of([RunRecord.from_json(data, str(path))])
+
+
+def _only_run(report: Report, text: str) -> RunRecord:
+    if len(report.runs) != 1:
+        names = ", ".join(run.id for run in report.runs)
+        msg = f"{text}: holds {len(report.runs)} runs ({names}), expected one"
+        raise DataError(msg)
+    return report.runs[0]
+
+
+def _folder_of(path: Path) -> Path | None:
+    """The folder of a run, if this file is its record."""
+    return path.parent if path.name == "run.json" else None
+
+
+def _moments(store: Store | None) -> dict[str, float]:
+    """When each run was started that has a folder or is in the store."""
+    from berryeval.store.times import moment_of
+
+    found = dict(store.times()) if store else {}
+    for file in RUNS.glob("*/run.json"):
+        name = file.parent.name
+        try:
+            created = RunFolder(file.parent).read_manifest().get("created", "")
+            found.setdefault(name, moment_of(str(created), name))
+        except DataError:
+            found.setdefault(name, 0.0)  # it can be named, and is nobody's latest
+    return found
+
+
+def _meant(text: str, moments: dict[str, float], shown: str) -> str:
+    """The name of the one run that a text means."""
+    names = sorted(moments, key=lambda name: (moments[name], name), reverse=True)
+    if text in moments:
         return text
-    near = nearest(text, [*names, *([LATEST] if names else [])])
+    back = _LATEST.fullmatch(text)
+    if back and int(back[1] or 0) < len(names):
+        return names[int(back[1] or 0)]
+    longer = [name for name in names if text and name.startswith(text)]
+    if len(longer) == 1:
+        return longer[0]
+    where = f"{RUNS} or the store {shown}" if shown else f"{RUNS}"
+    if longer:
+        some = ", ".join(longer[:_SHOWN]) + (", ..." if len(longer) > _SHOWN else "")
+        msg = f"{text!r} is the beginning of {len(longer)} runs: {some}; give more of the name"
+        raise DataError(msg)
+    near = nearest(text, [*names, LATEST] if names else [])
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    there = f"the {len(names)} in {RUNS}" if names else f"those in {RUNS}, where there is none yet"
+    there = (
+        f"the {len(names)} in {where}" if names else f"those in {where}, where there is none yet"
+    )
     msg = f"no run {text!r}: it is no file or folder, and not among {there}{hint}"
     raise DataError(msg)
 
 
-def _of_folder(path: Path) -> RunRecord:
+def _of_folder(path: Path) -> FoundRun:
     folder = RunFolder(path)
     if not folder.record_file.exists():
         unfinished = folder.manifest_file.exists()
         hint = f"; go on with it: berryeval eval --resume {path}" if unfinished else ""
         msg = f"{path}: holds no finished run (there is no run.json in it){hint}"
         raise DataError(msg)
-    return folder.read_record()
+    return FoundRun(folder.read_record(), path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, Field
@@ -20,9 +21,9 @@ from berryeval.gates.limits import told_apart
 from berryeval.gates.self_check import SelfCheck, self_check
 from berryeval.measures.listing import split_names
 from berryeval.pipeline.choice import chosen_queries as planned_queries
-from berryeval.pipeline.config_file import ConfigFile, check_model
+from berryeval.pipeline.config_file import ConfigFile, check_model, config_path
 from berryeval.pipeline.find_baseline import baseline_for, find_baseline
-from berryeval.pipeline.settings import config_path, gate_beside
+from berryeval.pipeline.settings import gate_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -57,10 +58,11 @@ def read_limits(texts: Iterable[str], owner: str, example: str) -> dict[str, flo
     for text in split_names(texts) or texts:
         name, _, number = text.rpartition("=")
         try:
-            found[name.strip()] = float(number)
+            value = float(number)
         except ValueError:
-            name = ""
-        if not name.strip():
+            value = math.nan
+        found[name.strip()] = value
+        if not name.strip() or not math.isfinite(value):
             msg = f"{owner}: expected MEASURE=VALUE, as {example}, found {text!r}"
             raise ConfigurationError(msg)
     return found

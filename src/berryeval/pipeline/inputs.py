@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark
     from berryeval.pipeline.plan import BenchmarkSpec, Plan
 
-__all__ = ["load_benchmarks"]
+__all__ = ["load_benchmarks", "load_one"]
 
 
 def load_benchmarks(plan: Plan) -> list[Benchmark]:
     """All of them, each with a name of its own."""
-    benchmarks = [_loaded(source) for source in plan.benchmarks]
+    benchmarks = [load_one(source) for source in plan.benchmarks]
     names = [benchmark.name for benchmark in benchmarks]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
@@ -25,7 +25,8 @@ def load_benchmarks(plan: Plan) -> list[Benchmark]:
     return benchmarks
 
 
-def _loaded(source: str | BenchmarkSpec) -> Benchmark:
+def load_one(source: str | BenchmarkSpec) -> Benchmark:
+    """A bundled benchmark, or one in files."""
     if isinstance(source, str):
         return load_benchmark(source)
     return load_benchmark(source.source, format=source.format or None, **source.options)

@@ -144,6 +144,14 @@ class Plan(_Part):
             raise ValueError(str(error)) from None
         return list(dict.fromkeys(map(EXPORTERS.canonical, names)))
 
+    # Where a run is remembered is no part of what it is: it is left out of hashes and folders.
+    store: str | None = Field(
+        None,
+        exclude=True,
+        repr=False,
+        description="where runs are remembered: a path, postgresql://..., or none",
+    )
+
     @field_validator("measures", "thresholds")
     @classmethod
     def _known_measures(cls, names: Any) -> Any:

@@ -7,18 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.pipeline.config_file import ConfigFile, check_model
+from berryeval.io.file_names import safe_name
+from berryeval.pipeline.config_file import ConfigFile, check_model, config_path
 from berryeval.pipeline.folder import RunFolder
 from berryeval.pipeline.plan import BenchmarkSpec, Plan, ProviderSpec
 from berryeval.pipeline.redaction import MASK, masked
-from berryeval.pipeline.settings import PATIENCE, config_path
+from berryeval.pipeline.settings import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from berryeval.io.files import PathLike
 
-__all__ = ["RUNS", "folder_for", "resumed"]
+__all__ = ["RUNS", "folder_for", "new_name", "resumed"]
 
 RUNS: Final = Path(".berryeval") / "runs"
 
@@ -38,17 +39,23 @@ def folder_for(plan: Plan, output: PathLike | None) -> RunFolder:
     return folder
 
 
-def _new_folder(plan: Plan) -> Path:
+def new_name(plan: Plan) -> str:
+    """The name of a run that is started now: the time and the benchmark."""
     first, *more = (
         one.source if isinstance(one, BenchmarkSpec) else one for one in plan.benchmarks
     )
     label = Path(first).stem + (f"+{len(more)}" if more else "")
     stamp = datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")
-    path = RUNS / f"{stamp}-{label}"
+    return safe_name(f"{stamp}-{label}")
+
+
+def _new_folder(plan: Plan) -> Path:
+    name = new_name(plan)
+    path = RUNS / name
     number = 1
     while path.exists():
         number += 1
-        path = RUNS / f"{stamp}-{label}-{number}"
+        path = RUNS / f"{name}-{number}"
     return path
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from berryeval.benchmarks import bundled_benchmarks
 from berryeval.errors import ConfigurationError
 from berryeval.measures.listing import split_names
-from berryeval.pipeline.config_file import ConfigFile, check_model
+from berryeval.pipeline.config_file import CONFIG_NAME, ConfigFile, check_model, config_path
 from berryeval.pipeline.plan import Plan
 
 if TYPE_CHECKING:
@@ -19,32 +19,21 @@ if TYPE_CHECKING:
     from berryeval.pipeline.config_file import Path as Place
 
 __all__ = [
-    "CONFIG_NAME",
     "VARIABLES",
-    "config_path",
     "gate_beside",
     "planned",
     "read_list",
     "read_pairs",
 ]
 
-CONFIG_NAME: Final = "berryeval.yaml"
 PATIENCE: Final = ("concurrency", "timeout", "batch")
 _LISTS: Final = ("benchmarks", "providers", "measures", "export")
 _PAIRS: Final = ("filter",)
 # Every setting that a variable can give; values of a list have spaces or commas between.
 VARIABLES: Final = {
     f"BERRYEVAL_{name.upper()}": name
-    for name in (*_LISTS, "k", "limit", *_PAIRS, "seed", *PATIENCE)
+    for name in (*_LISTS, "k", "limit", *_PAIRS, "seed", "store", *PATIENCE)
 }
-
-
-def config_path(given: PathLike | None) -> Path | None:
-    """The configuration file: the given one, `BERRYEVAL_CONFIG`, or the one that lies here."""
-    named = given or os.environ.get("BERRYEVAL_CONFIG")
-    if named:
-        return Path(named)
-    return Path(CONFIG_NAME) if Path(CONFIG_NAME).exists() else None
 
 
 def planned(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:
@@ -168,8 +157,10 @@ def _beside(folder: Path, benchmarks: Any) -> Any:
 def gate_beside(folder: Path, gate: dict[str, Any]) -> dict[str, Any]:
     """The gate of a file, with the path of its baseline from where the file lies."""
     baseline = gate.get("baseline")
-    if not isinstance(baseline, str) or not baseline or not (folder / baseline).exists():
+    if not isinstance(baseline, str) or not baseline:
         return gate
+    if not baseline.endswith(".json") and not (folder / baseline).exists():
+        return gate  # the name of a run
     return {**gate, "baseline": str(folder / baseline)}
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from berryeval.benchmarks import Benchmark
 from berryeval.pipeline.config_file import check_model
 from berryeval.pipeline.folder import RunFolder
 from berryeval.pipeline.plan import DEFAULT_MEASURES, Plan
-from berryeval.pipeline.resume import folder_for
+from berryeval.pipeline.remember import remember, store_place
+from berryeval.pipeline.resume import folder_for, new_name
 from berryeval.pipeline.run import run_plan
 from berryeval.pipeline.settings import PATIENCE
 
@@ -28,6 +30,7 @@ def run_benchmark(
     measures: Sequence[str] = DEFAULT_MEASURES,
     *,
     folder: PathLike | None = None,
+    store: PathLike | None = None,
     retry_errors: bool = False,
     listener: Listener | None = None,
     **options: Any,
@@ -48,6 +51,7 @@ def run_benchmark(
         measures: what to compute.
         folder: where the journal, the scores and the rankings go; what is there already is not
             asked again. Without one they go to a temporary folder that is removed.
+        store: where the run is remembered, a path or the URL of a PostgreSQL; nowhere unless given.
         retry_errors: ask queries again that failed before.
         listener: hears how it goes on.
         options: what else a plan has: `k`, `limit`, `filter`, `seed`, and `concurrency`, `timeout`,
@@ -64,8 +68,22 @@ def run_benchmark(
     if patience:
         data["run"] = {**data.get("run", {}), **patience}
     plan: Plan = check_model(Plan, data, None)
+    place = store_place(store) if store is not None else None
     if folder is not None:
         where = folder_for(plan, folder)
-        return run_plan(plan, where, retry_errors=retry_errors, listener=listener, loaded=loaded)[0]
-    with tempfile.TemporaryDirectory(prefix="berryeval-") as place:
-        return run_plan(plan, RunFolder(place), listener=listener, loaded=loaded)[0]
+        results = run_plan(plan, where, retry_errors=retry_errors, listener=listener, loaded=loaded)
+        return _remembered(results[0], place, folder)
+    with tempfile.TemporaryDirectory(prefix="berryeval-") as temporary:
+        # A name of its own: that of a temporary folder says nothing.
+        where = RunFolder(Path(temporary) / new_name(plan))
+        results = run_plan(plan, where, listener=listener, loaded=loaded)
+    return _remembered(results[0], place, None)
+
+
+def _remembered(
+    result: BenchmarkResult, place: str | None, folder: PathLike | None
+) -> BenchmarkResult:
+    """The result, kept in the store if there is a place."""
+    if result.run is not None:
+        remember(result.run, place, folder)
+    return result

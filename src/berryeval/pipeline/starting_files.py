@@ -13,8 +13,8 @@ from berryeval.benchmarks.source import Source
 from berryeval.benchmarks.texts import read_text_documents
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.io.files import writing
+from berryeval.pipeline.config_file import CONFIG_NAME
 from berryeval.pipeline.schema import SCHEMA_FILE, schema_text
-from berryeval.pipeline.settings import CONFIG_NAME
 
 __all__ = ["QUESTIONS", "write_starting_files"]
 

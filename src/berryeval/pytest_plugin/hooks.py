@@ -42,9 +42,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Skip quality tests that nobody asked for."""
     if config.stash[_ASKED]:
         return
+    # Modules and classes are looked at once, not for each of their tests: suites can be large.
+    parents = {item.parent for item in items}
+    marked = {one for one in parents if one is not None and one.get_closest_marker(MARKER)}
     skipped = pytest.mark.skip(reason=REASON)
     for item in items:
-        if item.get_closest_marker(MARKER) is not None:
+        if item.parent in marked or any(mark.name == MARKER for mark in item.own_markers):
             item.add_marker(skipped)
 
 

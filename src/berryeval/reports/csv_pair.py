@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from berryeval.errors import DataError
 from berryeval.io.file_names import safe_name
 from berryeval.reports import numbers
+from berryeval.reports.csv_comparison import comparison_rows
 from berryeval.reports.exporter import Exporter, OutputFile
 from berryeval.results.standard import STANDARD
 from berryeval.scores import UNSPECIFIED
@@ -51,6 +52,10 @@ def files(report: Report, label: str) -> list[OutputFile]:
         msg = f"{report.title}: no provider has scores, so there is nothing to write as CSV"
         raise DataError(msg)
     made: list[OutputFile] = []
+    if report.compared:
+        text = _text(comparison_rows(report.compared, defused))
+        stamp = _stamp(report.runs[-1].created)
+        made.append(OutputFile(f"eval-comparison-{stamp}.csv", text, "comparison"))
     for (section, system), (stamp, name) in zip(scored, _labels(scored, label), strict=True):
         part = f"-{name}" if len(scored) > 1 else ""
         part = f"-{stamp}{part}" if len(report.runs) > 1 else part

@@ -9,6 +9,7 @@ from typing import Any, Final
 from berryeval.errors import DataError
 from berryeval.gates import Verdict
 from berryeval.json_record import refused
+from berryeval.reports.compared import ComparedBenchmark
 from berryeval.reports.exporter import Exporter, one_file
 from berryeval.reports.model import Report
 from berryeval.results import RunRecord
@@ -21,7 +22,7 @@ SCHEMA_VERSION: Final = 1
 
 def to_json(report: Report) -> dict[str, Any]:
     """The report as a JSON object."""
-    return {
+    data = {
         "schema_version": SCHEMA_VERSION,
         "title": report.title,
         "runs": [run.to_json() for run in report.runs],
@@ -36,11 +37,13 @@ def to_json(report: Report) -> dict[str, Any]:
             if section.comparison is not None
         ],
     }
+    compared = [one.to_json() for one in report.compared]
+    return {**data, "compared": compared} if compared else data
 
 
 def render(report: Report) -> str:
     """The file."""
-    return json.dumps(to_json(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(to_json(report), ensure_ascii=False, allow_nan=False) + "\n"
 
 
 JSON: Final = Exporter(
@@ -69,6 +72,7 @@ def read_report(data: Any, where: str) -> Report:
         raise DataError(msg)
     runs = array_of(RunRecord)(data.get("runs"), f"{where}: runs")
     verdicts = array_of(Verdict)(data.get("verdicts", []), f"{where}: verdicts")
+    compared = array_of(ComparedBenchmark)(data.get("compared", []), f"{where}: compared")
     title = data.get("title", "")
     if not isinstance(title, str):
         place = f"{where}: title"
@@ -76,4 +80,4 @@ def read_report(data: Any, where: str) -> Report:
     if not runs:
         msg = f"{where}: holds no run"
         raise DataError(msg)
-    return Report.of(runs, title=title, verdicts=verdicts)
+    return Report.of(runs, title=title, verdicts=verdicts, compared=compared)

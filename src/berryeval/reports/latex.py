@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.reports import numbers
 from berryeval.reports.exporter import Exporter, one_file
+from berryeval.reports.latex_comparison import comparison_table
 from berryeval.reports.rows import best_value, value_of
 
 if TYPE_CHECKING:
@@ -44,6 +45,10 @@ def render(report: Report) -> str:
     """A table per benchmark."""
     title = " ".join(_CONTROL.sub(" ", report.title).split())
     tables = ["\n".join(_table(section, place)) for place, section in enumerate(report.sections)]
+    tables += [
+        "\n".join(comparison_table(one, place, escaped))
+        for place, one in enumerate(report.compared)
+    ]
     return "\n\n".join([f"% {title}\n{_HEAD}", *tables]) + "\n"
 
 

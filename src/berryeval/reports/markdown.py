@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.reports import numbers
 from berryeval.reports.exporter import Exporter, one_file
+from berryeval.reports.markdown_comparison import comparison_parts, table_of
 from berryeval.reports.rows import best_value, by_category, outcomes, value_of
 
 if TYPE_CHECKING:
@@ -36,8 +37,10 @@ def render(report: Report) -> str:
     parts = [f"## {escaped(report.title)}"]
     if report.verdicts:
         parts.append(_verdicts(report))
+    for one in report.compared:
+        parts.extend(comparison_parts(one, escaped))
     for section in report.sections:
-        parts.extend(_section(section))
+        parts.extend(_section(section, differences=not report.compared))
     parts.append(_origin(report))
     return "\n\n".join(parts) + "\n"
 
@@ -54,10 +57,10 @@ def _verdicts(report: Report) -> str:
         group = f" ({escaped(one.group)})" if one.group else ""
         shown = f"{_MARKS[one.status]} {one.status}"
         rows.append([shown, escaped(one.rule), f"{where}{group}", escaped(one.sentence)])
-    return _table(["verdict", "rule", "of", "found"], rows, "")
+    return table_of(["verdict", "rule", "of", "found"], rows, "")
 
 
-def _section(section: Section) -> Iterator[str]:
+def _section(section: Section, *, differences: bool) -> Iterator[str]:
     from berryeval.benchmarks.checks.words import counted
 
     yield f"### {escaped(section.name)}: {counted(len(section.queries), 'query', 'queries')}"
@@ -72,15 +75,15 @@ def _section(section: Section) -> Iterator[str]:
         ]
         for system in section.systems
     ]
-    yield _table([escaped(title) for title in titles], rows, "l" + "r" * (len(titles) - 2) + "l")
+    yield table_of([escaped(title) for title in titles], rows, "l" + "r" * (len(titles) - 2) + "l")
     bold = "bold: the best of its column; " if len(section.scored) > 1 else ""
     yield f"<sub>{bold}with each value its 95 % interval over the queries</sub>"
     categories = _categories(section)
     if categories:
         yield f"<details><summary>By category</summary>\n\n{categories}\n\n</details>"
-    differences = _differences(section)
-    if differences:
-        yield f"<details><summary>Differences</summary>\n\n{differences}\n\n</details>"
+    shown = _differences(section) if differences else ""
+    if shown:
+        yield f"<details><summary>Differences</summary>\n\n{shown}\n\n</details>"
     warnings = list(_warnings(section))
     if warnings:
         yield "\n".join(warnings)
@@ -124,7 +127,7 @@ def _categories(section: Section) -> str:
             for system, scores in found
         ]
     titles = ["category", "queries", "provider", *map(escaped, section.measures)]
-    return _table(titles, rows, "lrl" + "r" * len(section.measures)) if rows else ""
+    return table_of(titles, rows, "lrl" + "r" * len(section.measures)) if rows else ""
 
 
 def _differences(section: Section) -> str:
@@ -149,7 +152,7 @@ def _differences(section: Section) -> str:
         )
     titles = ["measure", "systems", "difference", "95 % interval", "p", "wins / ties / losses"]
     how = f"{comparison.test} test, {comparison.correction} correction; bold: a finding"
-    return f"{_table(titles, rows, 'llrrrr')}\n\n<sub>{escaped(how)}</sub>"
+    return f"{table_of(titles, rows, 'llrrrr')}\n\n<sub>{escaped(how)}</sub>"
 
 
 def _warnings(section: Section) -> Iterator[str]:
@@ -169,8 +172,3 @@ def _origin(report: Report) -> str:
         by = f", BerryEval {version}" if version else ""
         lines.append(f"run {escaped(run.id)}, {escaped(run.created)}{by}")
     return f"<sub>{'; '.join(lines)}</sub>"
-
-
-def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:
-    ruler = [("---:" if side == "r" else "---") for side in align or "l" * len(titles)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (titles, ruler, *rows))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from berryeval.gates import Verdict
     from berryeval.records import Query
+    from berryeval.reports.compared import ComparedBenchmark
     from berryeval.results import (
         AnswerRecord,
         BenchmarkRecord,
@@ -124,16 +125,23 @@ class Report:
         runs: the runs.
         sections: one per benchmark; another state of a benchmark's data is another section.
         verdicts: of gates, if any were asked for.
+        compared: what was found by comparing systems, if that was asked for.
     """
 
     title: str
     runs: tuple[RunRecord, ...]
     sections: tuple[Section, ...]
     verdicts: tuple[Verdict, ...] = ()
+    compared: tuple[ComparedBenchmark, ...] = ()
 
     @classmethod
     def of(
-        cls, runs: Sequence[RunRecord], *, title: str = "", verdicts: Iterable[Verdict] = ()
+        cls,
+        runs: Sequence[RunRecord],
+        *,
+        title: str = "",
+        verdicts: Iterable[Verdict] = (),
+        compared: Iterable[ComparedBenchmark] = (),
     ) -> Report:
         """The report of these runs."""
         parts: dict[tuple[str, str], list[tuple[RunRecord, BenchmarkRecord]]] = {}
@@ -142,7 +150,8 @@ class Report:
                 parts.setdefault((part.name, part.content_hash), []).append((run, part))
         sections = tuple(_section(name, found) for (name, _), found in parts.items())
         names = ", ".join(dict.fromkeys(section.name for section in sections))
-        return cls(title or f"Retrieval quality: {names}", tuple(runs), sections, tuple(verdicts))
+        title = title or f"Retrieval quality: {names}"
+        return cls(title, tuple(runs), sections, tuple(verdicts), tuple(compared))
 
 
 def _section(name: str, parts: list[tuple[RunRecord, BenchmarkRecord]]) -> Section:

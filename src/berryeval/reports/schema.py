@@ -12,6 +12,7 @@ from typing import Any, Final, get_args
 from berryeval.gates import Status, Verdict
 from berryeval.json_record import JsonRecord
 from berryeval.reports import json_file
+from berryeval.reports.compared import ComparedBenchmark
 from berryeval.results import SCHEMA_VERSION, RunRecord
 from berryeval.stats import Comparison, EffectSizes, PairedDifference
 
@@ -40,6 +41,14 @@ _KINDS: Final[dict[str, dict[str, Any]]] = {
         "type": "object",
         "additionalProperties": {"$ref": "#/$defs/Comparison"},
     },
+}
+_DERIVED: Final[dict[str, dict[str, Any]]] = {
+    "significant": {"type": "boolean", "description": "whether the difference is a finding"},
+    "needed": {
+        "anyOf": [{"type": "integer"}, {"type": "null"}],
+        "description": "how many queries would show a difference of this size",
+    },
+    "sentence": {"type": "string", "description": "the finding in words"},
 }
 _COMPARED: Final = (Comparison, PairedDifference, EffectSizes)
 _ARRAY: Final = re.compile(r"tuple\[(\w+), \.\.\.\]")
@@ -73,9 +82,9 @@ _SCORES: Final[dict[str, Any]] = {
 
 def report_schema() -> dict[str, Any]:
     """What a report holds that was exported as JSON."""
-    definitions = {
-        kind.__name__: _of_record(kind) for kind in _reachable(RunRecord, Verdict, Comparison)
-    }
+    roots = (RunRecord, Verdict, Comparison, ComparedBenchmark)
+    definitions = {kind.__name__: _of_record(kind) for kind in _reachable(*roots)}
+    definitions["PairedDifference"]["properties"].update(_DERIVED)
     run = definitions[RunRecord.__name__]
     run["properties"] = {"schema_version": {"const": SCHEMA_VERSION}, **run["properties"]}
     run["required"] = ["schema_version", *run["required"]]
@@ -96,6 +105,11 @@ def report_schema() -> dict[str, Any]:
                 "description": "every two systems of a benchmark, where there are two",
                 "type": "array",
                 "items": {**_reference("Comparison"), "required": ["benchmark", "content_hash"]},
+            },
+            "compared": {
+                "description": "what `berryeval compare` was asked for",
+                "type": "array",
+                "items": _reference("ComparedBenchmark"),
             },
         },
         "required": ["schema_version", "title", "runs", "verdicts", "comparisons"],

@@ -9,6 +9,7 @@ from berryeval.errors import DataError
 from berryeval.intervals import Interval
 from berryeval.measures.direction import Direction, direction_of
 from berryeval.stats.effect_size import EffectSizes
+from berryeval.stats.power import needed_for
 from berryeval.stats.wording import sentence_of
 
 if TYPE_CHECKING:
@@ -102,6 +103,16 @@ class PairedDifference:
         return self.significant and self._gain < 0
 
     @property
+    def needed(self) -> int | None:
+        """How many queries would show a difference of this size four times in five.
+
+        None where a difference is shown already, or where nothing is known of the spread.
+        """
+        if self.significant or not self.difference or self.detectable is None:
+            return None
+        return needed_for(self.difference, self.detectable, self.n, self.level)
+
+    @property
     def _gain(self) -> float:
         return {"up": 1, "down": -1, "neither": 0}[self.direction] * self.difference
 
@@ -122,7 +133,8 @@ class PairedDifference:
         for name in ("raised", "lowered"):
             data[name] = [list(change) for change in data[name]]
         data["notes"] = list(self.notes)
-        return {**data, "significant": self.significant, "sentence": self.sentence}
+        derived = {"significant": self.significant, "needed": self.needed}
+        return {**data, **derived, "sentence": self.sentence}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> PairedDifference:

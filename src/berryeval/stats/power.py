@@ -11,7 +11,7 @@ import numpy as np
 from berryeval.stats.interval import check_level
 from berryeval.stats.paired import RESOLUTION, checked_column, deviation_of
 
-__all__ = ["POWER", "minimum_detectable_difference", "power_of", "queries_needed"]
+__all__ = ["POWER", "minimum_detectable_difference", "needed_for", "power_of", "queries_needed"]
 
 POWER: Final = 0.8
 _NORMAL: Final = NormalDist()
@@ -56,6 +56,17 @@ def queries_needed(
     if deviation == 0:
         return None
     return max(2, math.ceil((reach * deviation / effect) ** 2 + _half_square(level)))
+
+
+def needed_for(effect: float, detectable: float, size: int, level: float = 0.95) -> int:
+    """How many queries show `effect` as surely as `size` of the same spread show `detectable`.
+
+    >>> differences = [0.02, -0.01, 0.05, 0.0, 0.03, -0.02, 0.04, 0.01, 0.0, 0.02]
+    >>> needed_for(0.01, minimum_detectable_difference(differences), len(differences))
+    41
+    """
+    lost = _half_square(level)
+    return max(2, math.ceil((detectable / effect) ** 2 * (size - lost) + lost))
 
 
 def power_of(differences: Any, effect: float, level: float = 0.95) -> float | None:

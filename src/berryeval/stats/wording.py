@@ -62,7 +62,10 @@ def _what_would_show(row: PairedDifference) -> str:
     if row.significant or row.detectable is None:
         return ""
     least = number(row.detectable).lstrip("+")
-    return f"; with these queries a difference of {least} would be shown four times in five"
+    text = f"; with these queries a difference of {least} would be shown four times in five"
+    if row.needed is None:
+        return text
+    return f"{text}, and one of {number(abs(row.difference)).lstrip('+')} with {row.needed:,}"
 
 
 def number(value: float) -> str:

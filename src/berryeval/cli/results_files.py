@@ -1,0 +1,98 @@
+"""`berryeval results export` and `berryeval results import`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from berryeval.cli.results_options import Flag, read_filters
+
+
+def export(
+    run: str | None = None,
+    /,
+    *,
+    output: Annotated[str | None, Parameter(name=["--output", "-o"])] = None,
+    all: str | None = None,  # noqa: A002 - its name
+    benchmark: str | None = None,
+    since: str | None = None,
+    store: str | None = None,
+) -> None:
+    """Write the whole record of a run as JSON: every answer, every score, to the bit.
+
+    Example: berryeval results export latest -o latest.json
+
+    Args:
+        run: Its name or the beginning of it, its folder, `latest`, or `latest~1`.
+        output: The file; stdout unless given. A name that ends in .gz is packed.
+        all: A folder, to which every run of the store is written as a file of its own.
+        benchmark: With --all: only runs on this benchmark.
+        since: With --all: only runs from then on.
+        store: Where runs are remembered, if not .berryeval/results.db.
+    """
+    from berryeval.benchmarks.checks.words import counted
+    from berryeval.errors import ConfigurationError
+    from berryeval.pipeline.find_run import find_record
+    from berryeval.pipeline.folder import write_text_file
+    from berryeval.pipeline.remember import opened_store, store_place
+    from berryeval.pipeline.transfer import export_all
+
+    if (run is None) == (all is None):
+        msg = "name one RUN (or latest), or give a folder with --all"
+        raise ConfigurationError(msg)
+    if all is not None:
+        with opened_store(store_place(store)) as opened:
+            filters = read_filters(benchmark, None, since)
+            count = sum(1 for _ in export_all(opened, Path(all), filters))
+        print(f"{counted(count, 'run')} written to {all}")
+        return
+    text = find_record(run or "", store).dumps()
+    if output is None:
+        sys.stdout.write(text.encode(errors="backslashreplace").decode() + "\n")
+        return
+    write_text_file(Path(output), text)
+    print(f"written to {output}")
+
+
+def import_(
+    *paths: str,
+    replace: Flag = False,
+    store: str | None = None,
+    json: Flag = False,
+) -> None:
+    """Put runs into the store: folders of runs, what lies below a folder, exported files.
+
+    Example: berryeval results import .berryeval/runs
+
+    Args:
+        paths: Folders or files; .berryeval/runs unless given.
+        replace: Where the store has the same run with other content, take that of the file.
+        store: Where runs are remembered, if not .berryeval/results.db.
+        json: Print JSON.
+    """
+    from berryeval.cli.output import print_json
+    from berryeval.pipeline.remember import opened_store, store_place
+    from berryeval.pipeline.resume import RUNS
+    from berryeval.pipeline.transfer import import_runs, problems_of, record_files
+
+    found = []
+    files = record_files(paths or (str(RUNS),))
+    with opened_store(store_place(store), make=True) as opened:
+        for one in import_runs(opened, files, replace=replace):
+            found.append(one)
+            if one.problem or json:
+                continue
+            hint = "; --replace takes the content of the file" if one.how == "differs" else ""
+            print(f"{one.id}: {one.how}{hint}")
+    if json:
+        runs = [
+            {"file": str(one.file), "run": one.id, "how": one.how, "problem": one.problem}
+            for one in found
+        ]
+        print_json("results import", {"runs": runs})
+    problem = problems_of(found)
+    if problem is not None:
+        raise problem

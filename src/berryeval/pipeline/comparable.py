@@ -1,0 +1,85 @@
+"""Whether systems may be compared: the same data, the same number of hits, answers to judge."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from berryeval.errors import DataError
+from berryeval.harness.ranking import FAILED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from berryeval.pipeline.systems import Candidate
+
+__all__ = ["check_comparable"]
+
+
+def check_comparable(candidates: Sequence[Candidate], *, anyway: bool = False) -> list[str]:
+    """Refuse systems that were measured on different data; warn of all else that is not alike."""
+    return [
+        *_data(candidates, anyway=anyway),
+        *_depth(candidates),
+        *_chunkers(candidates),
+        *_failed(candidates),
+    ]
+
+
+def _told(candidates: Sequence[Candidate], value: Callable[[Candidate], object]) -> str:
+    return ", ".join(f"{one.label}: {value(one)}" for one in candidates)
+
+
+def _data(candidates: Sequence[Candidate], *, anyway: bool) -> list[str]:
+    if len({one.part.content_hash for one in candidates}) == 1:
+        return []
+    told = _told(candidates, lambda one: one.part.content_hash)
+    name = candidates[0].part.name
+    if not anyway:
+        msg = (
+            f"{name} is not the same in these runs ({told}): a difference may come from its data, "
+            "not from the systems. Run both on the same data, or compare the queries that they "
+            "share with --anyway"
+        )
+        raise DataError(msg)
+    texts: dict[str, set[str]] = {}
+    for one in candidates:
+        for query in one.part.queries:
+            texts.setdefault(query.id, set()).add(query.text)
+    changed = sum(len(found) > 1 for found in texts.values())
+    words = f"; {changed} queries have another text in some of them" if changed else ""
+    text = f"{name} is not the same in these runs ({told}): a difference may come from its data, "
+    return [f"{text}not from the systems{words}"]
+
+
+def _depth(candidates: Sequence[Candidate]) -> list[str]:
+    depths = {one.part.k for one in candidates}
+    if len(depths) == 1:
+        return []
+    told = _told(candidates, lambda one: f"{one.part.k} hits")
+    deeper = f"measures that look deeper than {min(depths)} favour those that were asked for more"
+    return [f"not all were asked for as many hits ({told}): {deeper}"]
+
+
+def _chunkers(candidates: Sequence[Candidate]) -> list[str]:
+    if len({one.record.chunker for one in candidates}) == 1:
+        return []
+    told = _told(candidates, lambda one: one.record.chunker or "as it comes")
+    return [f"the documents were not cut alike ({told}): a hit of one may be half a hit of another"]
+
+
+def _failed(candidates: Sequence[Candidate]) -> list[str]:
+    """A query without an answer scores 0: that is no quality of a ranking."""
+    warnings = []
+    for one in candidates:
+        outcomes = Counter(answer.outcome for answer in one.record.answers)
+        failed = {name: outcomes[name] for name in FAILED if outcomes[name]}
+        if failed:
+            told = ", ".join(f"{count} {name}" for name, count in failed.items())
+            count = sum(failed.values())
+            noun = "query has" if count == 1 else "queries have"
+            warnings.append(
+                f"{count} {noun} no answer of {one.label} ({told}) and count as 0: a difference "
+                "may be the failure's, not the ranking's"
+            )
+    return warnings

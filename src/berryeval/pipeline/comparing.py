@@ -1,0 +1,215 @@
+"""`compare_runs`: do the systems of these runs differ, where, and why?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from berryeval.errors import ConfigurationError
+from berryeval.pipeline.comparable import check_comparable
+from berryeval.pipeline.moved import Side, moved_queries
+from berryeval.pipeline.run import BenchmarkResult
+from berryeval.pipeline.systems import Source, tables_of
+from berryeval.registry import nearest
+from berryeval.reports import Report
+from berryeval.reports.compared import ComparedBenchmark
+from berryeval.results import RunRecord
+from berryeval.results.groups import group_of
+from berryeval.stats import compare
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from berryeval.pipeline.systems import Candidate, Table
+    from berryeval.results import ProviderRecord
+    from berryeval.scores import Scores
+    from berryeval.stats.interval import IntervalMethod
+
+__all__ = ["ALL_PAIRS", "MOVED", "Compared", "Options", "compare_runs"]
+
+Compared: TypeAlias = str | Path | RunRecord | BenchmarkResult
+MOVED: Final = 3
+ALL_PAIRS: Final = "all"  # in place of a baseline
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to compare.
+
+    Attributes:
+        baseline: the system that all others are compared with: a run as it was given, or the name
+            of a system; the first if it is None, and "all" compares every pair.
+        measures: which; without any, all that every system has.
+        test: see `berryeval.compare`, as for the next five.
+        correction: of p-values.
+        interval: of differences.
+        level: of confidence.
+        seed: of random samples.
+        samples: how many the tests draw.
+        by: compare groups of queries too: "category", "difficulty", or a name of their metadata.
+        moved: how many of the queries that changed most are explained, for each pair.
+        benchmark: only this one.
+        anyway: compare runs on different data of a benchmark, by the queries they share.
+    """
+
+    baseline: str | None = None
+    measures: Sequence[str] | None = None
+    test: str = "randomization"
+    correction: str = "holm"
+    interval: IntervalMethod = "t"
+    level: float = 0.95
+    seed: int = 0
+    samples: int = 100_000
+    by: str | None = None
+    moved: int = MOVED
+    benchmark: str | None = None
+    anyway: bool = False
+
+
+def compare_runs(runs: Sequence[Compared] | Compared, title: str = "", **options: Any) -> Report:
+    """Compare the systems of one or several runs, and say which queries moved and why.
+
+        >>> import berryeval as be
+        >>> result = be.run_benchmark("rag-template", ["bm25", "random"], ["nDCG@5"])
+        >>> report = be.compare_runs(result, baseline="random")
+        >>> report.compared[0].comparison.row("nDCG@5").better
+        True
+
+    One run compares its providers; several runs compare what they have in common, old and new.
+
+    Args:
+        runs: folders, files or names of runs, `RUN#PROVIDER`, records, or what `run_benchmark`
+            returned.
+        title: of the report.
+        options: fields of `berryeval.pipeline.comparing.Options`: baseline, measures, test,
+            correction, interval, level, seed, samples, by, moved, benchmark, anyway.
+    """
+    given = [runs] if isinstance(runs, str | Path | RunRecord | BenchmarkResult) else list(runs)
+    if not given:
+        msg = "no run to compare; give two runs, or one with several providers"
+        raise ConfigurationError(msg)
+    return compared([_source(one) for one in given], Options(**options), title)
+
+
+def compared(sources: Sequence[Source], options: Options, title: str = "") -> Report:
+    """The report of a comparison of these."""
+    tables = tables_of(sources, options.benchmark)
+    found = [_compared(table, options) for table in tables]
+    records: list[RunRecord] = []
+    for one in sources:
+        records += [] if one.run in records else [one.run]
+    names = ", ".join(dict.fromkeys(one.benchmark for one in found))
+    return Report.of(records, title=title or f"Comparison on {names}", compared=found)
+
+
+def _source(one: Compared) -> Source:
+    if isinstance(one, RunRecord):
+        return Source(one.id, one)
+    if isinstance(one, BenchmarkResult):
+        if one.run is None:
+            msg = "this result is no part of a finished run; run_benchmark returns one that is"
+            raise ConfigurationError(msg)
+        return Source(one.run.id, one.run)
+    return Source.named(str(one))
+
+
+def _compared(table: Table, options: Options) -> ComparedBenchmark:
+    warnings = check_comparable(table.candidates, anyway=options.anyway)
+    sides = {one.label: Side.of(one, all_scores(one.record)) for one in table.candidates}
+    measures = options.measures or _asked(table.candidates)
+    groups = _groups(table, options.by)
+    found = compare(
+        {label: side.scores for label, side in sides.items()},
+        baseline=_baseline(table.candidates, options.baseline),
+        measures=measures,
+        test=options.test,
+        correction=options.correction,
+        interval=options.interval,
+        level=options.level,
+        seed=options.seed,
+        samples=options.samples,
+        groups=groups,
+    )
+    pairs = list(dict.fromkeys((row.baseline, row.system) for row in found.rows))
+    moved = [
+        query
+        for first, second in pairs
+        for query in moved_queries(sides[first], sides[second], found.measures[0], options.moved)
+    ]
+    return ComparedBenchmark(
+        table.benchmark,
+        tuple(dict.fromkeys(one.part.content_hash for one in table.candidates)),
+        found,
+        options.by or "",
+        tuple(moved),
+        (*table.warnings, *warnings, *([] if options.measures else _only_some(table.candidates))),
+    )
+
+
+def all_scores(record: ProviderRecord) -> Scores:
+    """The measures that were asked for, and those that every run has, in one table."""
+    scores, standard = record.scores, record.standard
+    if scores is None:
+        msg = f"{record.name} has no scores: {record.failure}"
+        raise ConfigurationError(msg)
+    if standard is None or standard.queries != scores.queries:
+        return scores
+    rows = [row for row, name in enumerate(standard.measures) if name not in scores.measures]
+    return replace(
+        scores,
+        measures=(*scores.measures, *(standard.measures[row] for row in rows)),
+        values=np.vstack([scores.values, standard.values[rows]]),
+        aggregates=(*scores.aggregates, *(standard.aggregates[row] for row in rows)),
+        spellings={**standard.spellings, **scores.spellings},
+    )
+
+
+def _asked(candidates: Sequence[Candidate]) -> list[str] | None:
+    """The measures that all runs were asked for; None, if there are none, lets any do."""
+    tables = [one.record.scores for one in candidates if one.record.scores is not None]
+    names = [name for name in tables[0].measures if all(name in t.measures for t in tables)]
+    return names or None
+
+
+def _only_some(candidates: Sequence[Candidate]) -> list[str]:
+    """The measures that only some runs were asked for."""
+    tables = [one.record.scores.measures for one in candidates if one.record.scores is not None]
+    names = dict.fromkeys(name for table in tables for name in table)
+    missing = [name for name in names if not all(name in table for table in tables)]
+    return [f"not asked for in every run, and left out: {', '.join(missing)}"] if missing else []
+
+
+def _groups(table: Table, by: str | None) -> dict[str, str] | None:
+    if by is None:
+        return None
+    queries = [query for one in table.candidates for query in one.part.queries]
+    groups = group_of(queries, by)
+    if not groups:
+        msg = f"no query of {table.benchmark} has a {by!r}; try --by category"
+        raise ConfigurationError(msg)
+    return groups
+
+
+def _baseline(candidates: Sequence[Candidate], wanted: str | None) -> str | None:
+    """The label of the baseline; None for all pairs."""
+    if wanted is None:
+        return candidates[0].label
+    labels = [one.label for one in candidates]
+    if wanted in labels:
+        return wanted
+    if wanted == ALL_PAIRS:
+        return None
+    known = {one.label: (one.source.text, one.source.run.id, one.record.name) for one in candidates}
+    found = [label for label, names in known.items() if wanted in names]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        msg = f"{wanted!r} may be {' or '.join(found)}; name one of them as the baseline"
+        raise ConfigurationError(msg)
+    near = nearest(wanted, [*labels, *(name for names in known.values() for name in names)], 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(labels)}"
+    msg = f"no system is named {wanted!r}, which should be the baseline; {hint}"
+    raise ConfigurationError(msg)

@@ -1,0 +1,178 @@
+"""New measures, or new judgments, for a run that was made: nothing is searched again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from berryeval.engine import as_qrels, evaluate
+from berryeval.errors import BerryEvalError, ConfigurationError, DataError
+from berryeval.measures import parse_measures
+from berryeval.pipeline.config_file import check_model
+from berryeval.pipeline.inputs import load_one
+from berryeval.pipeline.judging import relevance_of
+from berryeval.pipeline.kept_hits import hits_of, spec_of
+from berryeval.pipeline.plan import BenchmarkSpec
+from berryeval.pipeline.run import chunked
+from berryeval.pipeline.scoring import score
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from berryeval.benchmarks import Benchmark
+    from berryeval.pipeline.find_run import FoundRun
+    from berryeval.records import Query
+    from berryeval.results import BenchmarkRecord, ProviderRecord, RunRecord
+    from berryeval.scores import Scores
+
+__all__ = ["Rescored", "rescored_by_benchmark", "rescored_by_qrels"]
+
+
+@dataclass(frozen=True)
+class Rescored:
+    """New scores of what providers did on a benchmark.
+
+    Attributes:
+        part: what they did.
+        scores: by provider.
+        notes: what people should know about them.
+        same_judgments: whether what is relevant is what it was in the run.
+    """
+
+    part: BenchmarkRecord
+    scores: dict[str, Scores]
+    notes: tuple[str, ...] = ()
+    same_judgments: bool = True
+
+
+def rescored_by_benchmark(
+    found: FoundRun, measures: Sequence[str], benchmark: str | None = None
+) -> list[Rescored]:
+    """The scores of a run by other measures, its hits judged again.
+
+    Args:
+        found: the run; hits are taken from the journals in its folder, or from its record.
+        measures: what to compute.
+        benchmark: where the benchmark is now, or another state of it, whose judgments count.
+            Without, the benchmarks of the plan are loaded, and must be as they were.
+    """
+    parse_measures(measures)
+    if benchmark is None:
+        loaded = [
+            (part, _as_it_was(found.record, place, part))
+            for place, part in enumerate(found.record.benchmarks)
+        ]
+    else:
+        one = load_one(benchmark)
+        loaded = [(_part_for(found.record, one), one)]
+    return [_rescored(found, part, one, measures) for part, one in loaded]
+
+
+def _as_it_was(record: RunRecord, place: int, part: BenchmarkRecord) -> Benchmark:
+    advice = "; say where it is with --benchmark PATH, or score by ids with --qrels FILE"
+    sources = record.plan.get("benchmarks")
+    if not isinstance(sources, list) or len(sources) != len(record.benchmarks):
+        msg = f"run {record.id} does not say where the benchmark {part.name} is{advice}"
+        raise DataError(msg)
+    source: Any = sources[place]
+    try:
+        spec = source if isinstance(source, str) else check_model(BenchmarkSpec, source, None)
+        benchmark = load_one(spec)
+    except BerryEvalError as error:
+        msg = f"the benchmark {part.name} of run {record.id} cannot be loaded ({error}){advice}"
+        raise DataError(msg) from None
+    if benchmark.content_hash != part.content_hash:
+        msg = (
+            f"the benchmark {part.name} is not what it was when run {record.id} was made "
+            f"({benchmark.content_hash[:15]}..., then {part.content_hash[:15]}...); to score by "
+            f"what it says now: --benchmark {source if isinstance(source, str) else part.name}"
+        )
+        raise DataError(msg)
+    return benchmark
+
+
+def _part_for(record: RunRecord, benchmark: Benchmark) -> BenchmarkRecord:
+    named = [part for part in record.benchmarks if part.name == benchmark.name]
+    if len(named) == 1 or len(record.benchmarks) == 1:
+        return (named or record.benchmarks)[0]
+    there = ", ".join(part.name for part in record.benchmarks) or "none"
+    msg = f"run {record.id} has no benchmark {benchmark.name!r}; there are {there}"
+    raise ConfigurationError(msg)
+
+
+def _rescored(
+    found: FoundRun, part: BenchmarkRecord, benchmark: Benchmark, measures: Sequence[str]
+) -> Rescored:
+    same = benchmark.content_hash == part.content_hash
+    query_of = {query.id: query for query in benchmark.queries}
+    queries = [query_of[query.id] for query in part.queries if query.id in query_of]
+    notes = []
+    if not same:
+        notes.append("the benchmark is not what it was: these scores and the run's do not compare")
+    if len(queries) < len(part.queries):
+        gone = len(part.queries) - len(queries)
+        notes.append(f"{gone} of {len(part.queries)} queries are not in the benchmark any more")
+    if not queries:
+        msg = f"{benchmark.name}: none of the queries of run {found.record.id} is in it"
+        raise DataError(msg)
+    scores = {}
+    for provider in part.providers:
+        if provider.scores is None:
+            notes.append(f"{provider.name} has no scores: it failed ({provider.failure})")
+            continue
+        table, more = _judged_again(found, part, provider, benchmark, queries, measures, same=same)
+        scores[provider.name] = table
+        notes += more
+    return Rescored(part, scores, tuple(notes), same)
+
+
+def _judged_again(
+    found: FoundRun,
+    part: BenchmarkRecord,
+    provider: ProviderRecord,
+    benchmark: Benchmark,
+    queries: Sequence[Query],
+    measures: Sequence[str],
+    *,
+    same: bool,
+) -> tuple[Scores, list[str]]:
+    """The scores of a provider; with the same judgments those of the run must come out again."""
+    chunks = chunked(benchmark, spec_of(provider))
+    hits, notes = hits_of(found, part, provider, queries, chunks)
+    before = provider.scores if same else None
+    wanted = [*measures, *(before.measures if before else ())]
+    everything, _ = score(relevance_of(benchmark, queries, chunks), hits, wanted, provider.name)
+    if before is not None:
+        differing = [
+            name for name in before.measures if everything.per_query(name) != before.per_query(name)
+        ]
+        if differing:
+            notes.append(
+                f"{provider.name}: judged again, the run's own {', '.join(differing)} come out "
+                "otherwise than they were"
+            )
+    return everything.only(measures), notes
+
+
+def rescored_by_qrels(found: FoundRun, measures: Sequence[str], qrels: str) -> list[Rescored]:
+    """The scores of a run by judgments of ids, whatever its benchmark says.
+
+    Hits count by their ids, in the order in which they were returned.
+    """
+    judgments = as_qrels(qrels, lenient=False)
+    parts = []
+    for part in found.record.benchmarks:
+        scores = {}
+        for provider in part.providers:
+            if provider.answers:
+                ranked = {
+                    answer.query_id: {
+                        hit.id: float(len(answer.hits) - place)
+                        for place, hit in enumerate(answer.hits)
+                    }
+                    for answer in provider.answers
+                    if answer.outcome != "missing"
+                }
+                scores[provider.name] = evaluate(judgments, ranked, measures)
+        parts.append(Rescored(part, scores, (f"judged by {qrels}",), same_judgments=False))
+    return parts

@@ -1,0 +1,111 @@
+"""Differences in words and cells, the same in every format."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from berryeval.reports import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from berryeval.reports.compared import ComparedBenchmark, MovedHit, MovedQuery
+    from berryeval.stats import Comparison, PairedDifference
+
+__all__ = [
+    "FINDINGS",
+    "Pair",
+    "cells_of",
+    "finding",
+    "has_family",
+    "hit_words",
+    "pairs_of",
+    "summary",
+    "titles_of",
+    "why",
+]
+
+Pair = tuple[str, str]  # baseline, system
+FINDINGS: Final = ("better", "worse", "higher", "lower", "not shown", "cannot be said")
+_SHOWN: Final = 3  # hits of one kind that are named
+
+
+def pairs_of(found: Comparison) -> dict[Pair, list[PairedDifference]]:
+    """The rows of each pair of systems, in the order of the measures."""
+    pairs: dict[Pair, list[PairedDifference]] = {}
+    for row in found.rows:
+        pairs.setdefault((row.baseline, row.system), []).append(row)
+    return pairs
+
+
+def finding(row: PairedDifference) -> str:
+    """One of `FINDINGS`."""
+    if row.p is None:
+        return "cannot be said"
+    if not row.significant:
+        return "not shown"
+    if row.better or row.worse:
+        return "better" if row.better else "worse"
+    return "higher" if row.difference > 0 else "lower"
+
+
+def titles_of(level: float, *, corrected: bool) -> list[str]:
+    """The titles of the cells of `cells_of`."""
+    p = ["p", "corrected"] if corrected else ["p"]
+    return ["baseline", "value", "delta", f"{100 * level:g} % CI", *p, "effect", "W/T/L"]
+
+
+def cells_of(row: PairedDifference, *, corrected: bool) -> list[str]:
+    """A row as text: both values, the difference, its interval, p, effect, wins/ties/losses."""
+    none = numbers.NOTHING
+    ps = [row.p, row.p_corrected] if corrected else [row.p]
+    return [
+        numbers.measure(row.baseline_value) if row.n else none,
+        numbers.measure(row.system_value) if row.n else none,
+        numbers.delta(row.difference) if row.n else none,
+        numbers.delta_interval(*row.interval) if row.interval else none,
+        *(none if p is None else numbers.p_value(p) for p in ps),
+        row.effect.word if row.effect else none,
+        f"{row.wins}/{row.ties}/{row.losses}" if row.n else none,
+    ]
+
+
+def summary(rows: list[PairedDifference]) -> str:
+    """What was found of a pair, all measures in one line: "better: AP; not shown: RR"."""
+    by_finding: dict[str, list[str]] = {}
+    for row in rows:
+        by_finding.setdefault(finding(row), []).append(row.measure)
+    return "; ".join(
+        f"{name}: {', '.join(by_finding[name])}" for name in FINDINGS if name in by_finding
+    )
+
+
+def why(query: MovedQuery) -> Iterator[str]:
+    """What happened to the hits of a query, a line each."""
+    yield from query.notes
+    top = f"the top {query.depth}"
+    for what, hits in (("entered", query.entered), ("left", query.left)):
+        relevant = [hit for hit in hits if (hit.grade or 0) > 0]
+        for hit in relevant[:_SHOWN]:
+            yield f"{what} {top}: {hit_words(hit)}"
+        more, others = max(0, len(relevant) - _SHOWN), len(hits) - len(relevant)
+        rest = [f"{more} more relevant"] * bool(more) + [f"{others} not relevant"] * bool(others)
+        if rest:
+            yield f"{what} {top}: {' and '.join(rest)}"
+    for hit in query.moved[:_SHOWN]:
+        yield f"moved: {hit_words(hit)}"
+
+
+def hit_words(hit: MovedHit) -> str:
+    """A hit, what it is worth, and where it stood and stands."""
+    grade = "not judged" if hit.grade is None else f"grade {numbers.grade(hit.grade)}"
+    return f"{hit.name} ({grade}, {_rank(hit.before)} → {_rank(hit.after)})"
+
+
+def _rank(rank: int | None) -> str:
+    return "not found" if rank is None else f"rank {rank}"
+
+
+def has_family(one: ComparedBenchmark) -> bool:
+    """Whether p-values were corrected for there being several."""
+    return any(row.comparisons > 1 for row in one.comparison.rows)

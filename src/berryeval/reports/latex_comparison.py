@@ -1,0 +1,71 @@
+"""A comparison as a LaTeX table: differences with their intervals, findings marked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from berryeval.reports import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from berryeval.reports.compared import ComparedBenchmark
+    from berryeval.stats import PairedDifference
+
+__all__ = ["comparison_table"]
+
+_MARK: Final = r"$^{\dagger}$"
+_TITLES: Final = ("Measure", "System", "Baseline", "Value", r"$\Delta$", "CI", "$p$", "Effect")
+
+
+def comparison_table(
+    one: ComparedBenchmark, place: int, escaped: Callable[[str], str]
+) -> Iterator[str]:
+    """The lines of the table; the caption says how it was tested."""
+    found = one.comparison
+    against = f" against {escaped(found.baseline)}" if found.baseline else ", all pairs"
+    alpha = f"{round(1 - found.level, 12):g}"
+    family = (
+        "" if found.correction == "none" else f" after correction ({escaped(found.correction)})"
+    )
+    yield r"\begin{table}"
+    yield r"  \centering"
+    yield (
+        rf"  \caption{{{escaped(one.benchmark)}: differences{against}, {found.rows[0].n} queries, "
+        rf"{100 * found.level:g}\,\% intervals; {_MARK} marks $p \le {alpha}${family}, "
+        rf"test: {escaped(found.rows[0].test)}.}}"
+    )
+    yield rf"  \label{{tab:berryeval-comparison-{place + 1}}}"
+    yield r"  \begin{tabular}{llrrrrrl}"
+    yield r"    \toprule"
+    yield f"    {_row(list(_TITLES))}"
+    yield r"    \midrule"
+    for row in found.rows:
+        yield f"    {_row(_cells(row, escaped, every=found.baseline is None))}"
+    yield r"    \bottomrule"
+    yield r"  \end{tabular}"
+    yield r"\end{table}"
+
+
+def _cells(row: PairedDifference, escaped: Callable[[str], str], *, every: bool) -> list[str]:
+    mark = _MARK if row.significant else ""
+    system = f"{row.system} against {row.baseline}" if every else row.system
+    low_high = f"${numbers.delta_interval(*row.interval)}$" if row.interval else "--"
+    return [
+        escaped(row.measure),
+        escaped(system),
+        numbers.measure(row.baseline_value),
+        numbers.measure(row.system_value),
+        f"${numbers.delta(row.difference)}${mark}",
+        low_high,
+        "--" if row.p_corrected is None else _p(numbers.p_value(row.p_corrected)),
+        row.effect.word if row.effect else "--",
+    ]
+
+
+def _p(text: str) -> str:
+    return f"${text}$" if text.startswith("<") else text
+
+
+def _row(cells: list[str]) -> str:
+    return " & ".join(cells) + r" \\"

@@ -1,0 +1,94 @@
+"""What lists and trends show of a run, without its answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from berryeval.results import Latency
+
+__all__ = ["StoredResult", "StoredRun", "StoredValue", "TrendPoint"]
+
+
+@dataclass(frozen=True)
+class StoredValue:
+    """One measure of one result.
+
+    Attributes:
+        measure: its canonical name.
+        value: over all queries.
+        low: where its 95 % interval begins; None for measures that nobody asked for.
+        high: where it ends.
+        n: of how many queries.
+    """
+
+    measure: str
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+
+
+@dataclass(frozen=True)
+class StoredResult:
+    """What a provider did on a benchmark."""
+
+    benchmark: str
+    content_hash: str
+    k: int
+    queries: int
+    provider: str
+    type: str
+    chunker: str
+    failure: str
+    outcomes: Mapping[str, Any]
+    latency: Latency | None
+    values: tuple[StoredValue, ...] = ()
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run: its name, when it was started, and what each provider reached."""
+
+    id: str
+    created: str
+    config_hash: str
+    results: tuple[StoredResult, ...] = ()
+
+
+@dataclass(frozen=True)
+class TrendPoint:
+    """The value of a measure in one run.
+
+    Attributes:
+        run: which run.
+        created: when it was started, as its record says.
+        moment: the same in seconds since 1970, for axes.
+        benchmark: of what.
+        provider: by whom.
+        value: what was reached.
+        content_hash: of the benchmark at that time.
+        sample: a hash of the queries that were asked.
+        k: how many hits were asked for.
+    """
+
+    run: str
+    created: str
+    moment: float
+    benchmark: str
+    provider: str
+    value: StoredValue
+    content_hash: str
+    sample: str
+    k: int
+
+    def differs_from(self, before: TrendPoint) -> str:
+        """Why the two values cannot be compared; empty if they can."""
+        if self.content_hash != before.content_hash:
+            return "the benchmark changed"
+        if self.sample != before.sample:
+            return "other queries were asked"
+        return "" if self.k == before.k else f"{self.k} hits were asked for, not {before.k}"

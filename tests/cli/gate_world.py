@@ -1,0 +1,53 @@
+"""Runs in files, for `berryeval gate` and `berryeval baseline`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from berryeval.cli.app import build_app, run
+from berryeval.results import Latency
+from tests.gates.worlds import run_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+__all__ = ["outcome_of", "write_runs"]
+
+_SEED = 7
+_QUERIES = 40
+
+
+def write_runs(folder: Path) -> None:
+    """Runs by what became of them since `before`, each a file NAME.json."""
+    drawn = np.random.default_rng(_SEED)
+    ndcg, rank = drawn.uniform(0.3, 0.9, (2, _QUERIES)).round(3)
+    small = drawn.normal(0, 0.25, _QUERIES)
+    times = Latency(0.010, 0.030, 0.045, 0.060)
+    changes = {
+        "before": ndcg,
+        "same": ndcg,
+        "worse": np.clip(ndcg - 0.15, 0, 1).round(3),
+        "noisy": np.clip(ndcg - 0.03 + small, 0, 1).round(3),
+    }
+    for name, values in changes.items():
+        record = run_of({"nDCG@10": values, "RR": rank}, name=name, latency=times)
+        _write(folder, name, record.dumps())
+    other = run_of({"nDCG@10": ndcg, "RR": rank}, name="other-data", content_hash="sha256:two")
+    _write(folder, "other-data", other.dumps())
+    _write(folder, "failed", run_of(None, name="failed").dumps())
+
+
+def _write(folder: Path, name: str, text: str) -> None:
+    (folder / f"{name}.json").write_text(text, encoding="utf-8")
+
+
+def outcome_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The command line, what it printed, and its exit code, as golden files have it."""
+    code = run(build_app(), list(arguments))
+    shown = capsys.readouterr()
+    lines = [f"$ berryeval {' '.join(arguments)}", shown.out.rstrip(), shown.err.rstrip()]
+    return "\n".join(line for line in lines if line) + f"\nexit code {code}\n"

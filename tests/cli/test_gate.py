@@ -1,0 +1,127 @@
+"""`berryeval gate`: the text and the exit code of every verdict, and the files it writes."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from berryeval.cli.app import build_app, run
+from tests.cli.gate_world import outcome_of, write_runs
+
+GOLDEN = Path(__file__).parents[1] / "data" / "gate"
+RULES = """gate:
+  baseline: before.json
+  rules:
+    - {measure: nDCG@10, max_drop: 0.02}
+    - {measure: nDCG@10, at_least: 0.3, where: {difficulty: easy}}
+    - {latency: p95, at_most: 0.05}
+    - {errors: true, at_most: 0}
+thresholds: {RR: 0.5}
+"""
+DROP = ("--baseline", "before.json", "--max-drop", "nDCG@10=0.02")
+CASES: dict[str, tuple[str, ...]] = {
+    "pass": ("same.json", "--config", "rules.yaml"),
+    "fail": ("worse.json", "--config", "rules.yaml"),
+    "fail-below": ("same.json", "--fail-below", "nDCG@10=0.9", "RR=0.2"),
+    "inconclusive": ("noisy.json", *DROP),
+    "strict": ("noisy.json", *DROP, "--strict"),
+    "json": ("noisy.json", *DROP, "--json"),
+    "failed-provider": ("failed.json", "--fail-below", "nDCG@10=0.5"),
+    "self-check": ("noisy.json", *DROP, "--self-check"),
+    "no-rules": ("same.json",),
+    "unknown-measure": ("same.json", "--fail-below", "nDGC@10=0.5"),
+    "measure-not-in-run": ("same.json", "--fail-below", "P@3=0.5"),
+    "not-a-number": ("same.json", "--fail-below", "nDCG@10=high"),
+    "nan": ("same.json", "--fail-below", "nDCG@10=nan"),
+    "negative-drop": ("same.json", "--baseline", "before.json", "--max-drop", "nDCG@10=-1"),
+    "other-data": ("same.json", "--baseline", "other-data.json", "--max-drop", "RR=0"),
+    "no-baseline": ("same.json", "--max-drop", "RR=0"),
+    "baseline-without-drop": ("same.json", "--baseline", "before.json", "--fail-below", "RR=0"),
+    "baseline-missing": ("same.json", "--baseline", "none.json", "--max-drop", "RR=0"),
+    "baseline-is-the-run": ("same.json", "--baseline", "same.json", "--max-drop", "RR=0"),
+    "no-run": ("yesterday", "--fail-below", "RR=0"),
+    "unknown-format": ("same.json", "--fail-below", "RR=0", "--export", "jnuit"),
+    "output-alone": ("same.json", "--fail-below", "RR=0", "--output", "reports"),
+}
+
+
+@pytest.fixture(autouse=True)
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with runs, and no GitHub around it."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+    write_runs(tmp_path)
+    Path("rules.yaml").write_text(RULES, encoding="utf-8")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_outcome_is_the_golden_one(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is printed, on stdout and on stderr, and the exit code."""
+    found = outcome_of(capsys, "gate", *CASES[case])
+    assert found == (GOLDEN / f"{case}.txt").read_text(encoding="utf-8")
+
+
+def test_every_exit_code_and_status_has_a_golden_file() -> None:
+    """No file is left over, and none of the verdicts is missing."""
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in GOLDEN.glob("*.txt")}
+    assert set(texts) == set(CASES)
+    ends = {text.splitlines()[-1] for text in texts.values()}
+    assert ends == {"exit code 0", "exit code 1", "exit code 2"}
+    for status in ("PASS", "FAIL", "INCONCLUSIVE"):
+        assert any(f"  {status}" in text for text in texts.values())
+
+
+def test_files_hold_the_verdicts(capsys: pytest.CaptureFixture[str]) -> None:
+    """JUnit has a failure for each broken rule, Markdown its sentence; the exit code stays."""
+    files = ("--export", "junit", "markdown", "--output", "reports")
+    assert run(build_app(), ["gate", "worse.json", "--config", "rules.yaml", *files]) == 1
+    shown = capsys.readouterr().out
+    root = ET.parse("reports/junit.xml").getroot()  # noqa: S314 - our own file
+    assert (root.get("tests"), root.get("failures")) == ("5", "1")
+    failure = root.find(".//failure")
+    assert failure is not None
+    assert str(failure.get("message")) in shown
+    assert "the gate allows a drop of 0.020" in Path("reports/report.md").read_text("utf-8")
+    assert "junit: reports/junit.xml" in shown
+
+
+def test_files_go_to_the_folder_of_the_run(tmp_path: Path) -> None:
+    """Without --output."""
+    assert run(build_app(), ["gate", "same.json", "--fail-below", "RR=0", "--export", "junit"]) == 0
+    assert (tmp_path / "junit.xml").exists()
+
+
+def test_a_file_that_cannot_be_written_hides_no_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    """The verdict is printed, the error names the file, the exit code is 2."""
+    Path("taken").write_text("", encoding="utf-8")
+    asked = ["gate", "worse.json", "--config", "rules.yaml", "--export", "junit", "-o", "taken/in"]
+    assert run(build_app(), asked) == 2
+    shown = capsys.readouterr()
+    assert "gate failed" in shown.out
+    assert "taken" in shown.err
+
+
+@pytest.mark.parametrize("json_too", [False, True])
+def test_on_github_the_step_has_a_summary_and_notes(
+    json_too: bool,  # noqa: FBT001 - a parameter of the test
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The summary is added to; a note for what failed; stdout stays JSON where that is asked."""
+    Path("summary.md").write_text("before\n", encoding="utf-8")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    asked = ["gate", "worse.json", "--config", "rules.yaml", *(["--json"] if json_too else [])]
+    assert run(build_app(), asked) == 1
+    shown = capsys.readouterr()
+    notes = shown.err if json_too else shown.out
+    assert notes.count("::error title=Retrieval quality") == 1
+    summary = Path("summary.md").read_text(encoding="utf-8")
+    assert summary.startswith("before\n")
+    assert "❌ fail" in summary
+    if json_too:
+        assert json.loads(shown.out)["data"]["passed"] is False

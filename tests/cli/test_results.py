@@ -1,0 +1,341 @@
+"""`berryeval results`: lists, one run, files, trends, forgetting; and that `eval` remembers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from berryeval.store import open_store
+from tests.cli.eval_world import berryeval, write_drinks
+from tests.store.runs import run_of
+
+if TYPE_CHECKING:
+    from berryeval.results import RunRecord
+
+STORE = Path(".berryeval") / "results.db"
+EVAL = ("eval", "--benchmarks", "drinks", "--providers", "bm25", "--metrics", "nDCG@10", "RR")
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_with_drinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in list(os.environ):
+        if name.startswith("BERRYEVAL_") and name != "BERRYEVAL_BACKEND":
+            monkeypatch.delenv(name)
+    write_drinks(tmp_path)
+
+
+def filled(*records: RunRecord) -> None:
+    """Put runs into the store."""
+    with open_store(STORE) as store:
+        for record in records:
+            store.add(record)
+
+
+def data_of(capsys: pytest.CaptureFixture[str]) -> Any:
+    """What is in the envelope that was printed."""
+    return json.loads(capsys.readouterr().out)["data"]
+
+
+def run_file() -> Path:
+    """The record of the only run that has a folder."""
+    (file,) = Path(".berryeval/runs").glob("*/run.json")
+    return file
+
+
+def test_eval_remembers_its_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """What the store holds is what the folder holds, to the bit; a resumed run is there once."""
+    assert berryeval(*EVAL, "--quiet") == 0
+    capsys.readouterr()
+    record = run_file().read_text(encoding="utf-8").strip()
+    with open_store(STORE, make=False) as store:
+        (name,) = store.names()
+        assert store.get(name).dumps() == record
+    assert berryeval("eval", "--resume", str(run_file().parent), "--quiet") == 0
+    with open_store(STORE, make=False) as store:
+        assert store.names() == [name]
+
+
+def test_the_store_is_where_flags_variables_and_the_file_say(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """In this order; `none` turns it off; a path in the file begins where the file lies."""
+    monkeypatch.setenv("WHERE", "from-env")
+    (tmp_path / "conf").mkdir()
+    config = Path("conf/berryeval.yaml")
+    config.write_text(
+        "benchmarks: [../drinks]\nproviders: [bm25]\nstore: kept/a.db\n", encoding="utf-8"
+    )
+    assert berryeval("eval", "--config", str(config), "-q") == 0
+    assert Path("conf/kept/a.db").exists()
+    monkeypatch.setenv("BERRYEVAL_STORE", "${WHERE}.db")
+    assert berryeval("eval", "--config", str(config), "-q") == 0
+    assert Path("from-env.db").exists()
+    assert berryeval(*EVAL, "-q", "--store", "flag.db") == 0
+    assert Path("flag.db").exists()
+    assert berryeval(*EVAL, "-q", "--store", "none") == 0
+    assert not STORE.exists()
+    for file in Path(".berryeval/runs").glob("*/*.json"):
+        assert "flag.db" not in file.read_text(encoding="utf-8")
+
+
+def test_a_store_that_cannot_be_written_costs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """A warning says what to type; the exit code is that of the run."""
+    Path("blocked").write_text("a file, no folder", encoding="utf-8")
+    assert berryeval(*EVAL, "--store", "blocked/x.db") == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "warning: this run is not in the store: the store blocked/x.db cannot be made" in said
+    command = re.search(r"berryeval (results import \S+)", said)
+    assert command
+    assert berryeval(*command[1].split()) == 0
+    with open_store(STORE, make=False) as store:
+        assert len(store.names()) == 1
+
+
+def test_a_place_that_cannot_be_is_refused_before_the_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nothing is asked for nothing, and no password is shown."""
+    assert berryeval(*EVAL, "--store", "oracle://me:hunter2@x/y") == 2
+    said = capsys.readouterr().err
+    assert "expected a path, sqlite:///path, or postgresql://user@host/name" in said
+    assert "hunter2" not in said
+    assert not Path(".berryeval").exists()
+
+
+def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
+    """The newest first, a line per provider, with the first measure and its interval."""
+    filled(run_of(1), run_of(2), run_of(3, providers=("splade",)))
+    assert berryeval("results", "list", "--provider", "dense") == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    value = run_of(2)["fruit"]["dense"].scores
+    assert value is not None
+    low, high = value.ci("nDCG@10")
+    assert lines[0] == ["run", "when", "benchmark", "provider", "nDCG@10"]
+    assert lines[1] == [
+        "run-0002", "2026-01-01", "02:00", "fruit", "dense", f"{value.mean['nDCG@10']:.3f}",
+        f"{low:.2f}-{high:.2f}",
+    ]  # fmt: skip
+    assert [line[0] for line in lines[1:]] == ["run-0002", "run-0001"]
+    assert berryeval("results", "list", "-m", "mrr,recall@5", "--limit", "1", "--json") == 0
+    ((result,),) = [run["results"] for run in data_of(capsys)["runs"]]
+    assert [value["measure"] for value in result["values"]] == ["RR", "R@5"]
+    assert berryeval("results", "list", "--since", "2026-01-01T02:00+00:00") == 0
+    assert capsys.readouterr().out.count("run-") == 2
+    assert berryeval("results", "list", "--until", "2025-12-31") == 0
+    assert "no such runs" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("list", "--provider", "bm52"), "has a provider 'bm52'; did you mean bm25?"),
+        (("list", "--benchmark", "nut"), "has a benchmark 'nut'; there are fruit"),
+        (("list", "--since", "soon"), "--since: expected a date (2026-02-21), a time or an age"),
+        (("list", "--limit", "-1"), "--limit must be 0 or more, found -1"),
+        (("list", "--store", "none"), "there is no store: it is turned off"),
+        (("list", "--store", "other.db"), "there is no store at other.db yet"),
+        (("show", "run-01"), "did you mean run-0001 or run-0002?"),
+        (("show", "run-000"), "is the beginning of 2 runs: run-0002, run-0001; give more"),
+        (("show", "latest~2"), "no run 'latest~2'"),
+        (("trend", "ndgc@10"), "has 'ndgc@10'; there are nDCG@10"),
+        (("trend", "P@7"), "berryeval score-run RUN -m P@7 --save adds it to a run"),
+        (("trend", "RR", "-o", "x.doc"), "x.doc: expected a name that ends in .svg, .html, .csv"),
+        (("prune",), "say which runs go"),
+        (("prune", "--keep", "-1"), "--keep must be 0 or more"),
+        (("prune", "--older-than", "old"), "--older-than: expected an age as 90d, 12h or 2w"),
+        (("prune", "--keep", "1"), "nothing was deleted: nobody is here to be asked; say --yes"),
+        (("export",), "name one RUN (or latest), or give a folder with --all"),
+        (("import", "nowhere"), "nowhere: no such file or folder"),
+        (("import", "drinks"), "drinks: there is no finished run in it"),
+    ],
+)
+def test_what_cannot_be_is_said(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    """In one line, with what to do, and the exit code of wrong usage."""
+    filled(run_of(1), run_of(2))
+    assert berryeval("results", *arguments) == 2
+    assert message in capsys.readouterr().err
+    with open_store(STORE) as store:
+        assert len(store.names()) == 2
+
+
+def test_one_run_is_shown_from_the_store_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    """The table of `eval`, by name, by its beginning, and as the latest."""
+    assert berryeval(*EVAL) == 0
+    printed = capsys.readouterr().out
+    (row,) = [line for line in printed.splitlines() if line.startswith("bm25 ")]
+    folder = run_file().parent
+    folder.rename("elsewhere")
+    for name in (folder.name, folder.name[:-3], "latest", "latest~0"):
+        assert berryeval("results", "show", name) == 0
+        assert row in capsys.readouterr().out.splitlines()
+    assert berryeval("results", "show", "elsewhere", "--json") == 0
+    shown = data_of(capsys)
+    assert shown["folder"] == "elsewhere"
+    assert shown["benchmarks"][0]["providers"][0]["outcomes"] == {"ok": 3, "empty": 1}
+
+
+def test_the_latest_is_the_newest_of_folders_and_store(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whether it is in one or the other."""
+    filled(run_of(1))
+    assert berryeval(*EVAL, "--quiet", "--store", "none") == 0
+    capsys.readouterr()
+    found = []
+    for name in ("latest", "latest~1"):
+        assert berryeval("results", "show", name, "--json") == 0
+        found.append(data_of(capsys)["run"])
+    assert found == [run_file().parent.name, "run-0001"]
+
+
+def test_files_bring_everything_back(capsys: pytest.CaptureFixture[str]) -> None:
+    """Exported, deleted, imported: every record is equal to the bit."""
+    records = [run_of(1), run_of(2), replace(run_of(3), id="a/../b:c")]
+    filled(*records)
+    assert berryeval("results", "export", "--all", "out") == 0
+    assert "3 runs written to out" in capsys.readouterr().out
+    assert berryeval("results", "export", "run-0001", "-o", "one.json.gz") == 0
+    assert len(list(Path("out").iterdir())) == 3  # none of them elsewhere, whatever a run is called
+    STORE.unlink()
+    assert berryeval("results", "import", *map(str, Path("out").iterdir()), "one.json.gz") == 0
+    said = capsys.readouterr().out
+    assert said.count(": added") == 3
+    assert "run-0001: there already" in said
+    with open_store(STORE) as store:
+        for record in records:
+            assert store.get(record.id).dumps() == record.dumps()
+    assert berryeval("results", "export", "run-0002") == 0
+    assert (
+        capsys.readouterr().out
+        == records[1].dumps().encode(errors="backslashreplace").decode() + "\n"
+    )
+
+
+def test_a_store_that_was_deleted_comes_back_from_the_folders(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`results import` alone looks where runs are kept."""
+    assert berryeval(*EVAL, "--quiet") == 0
+    STORE.unlink()
+    assert berryeval("results", "import") == 0
+    with open_store(STORE) as store:
+        assert store.get("".join(store.names())).dumps() == run_file().read_text("utf-8").strip()
+    assert "added" in capsys.readouterr().out
+
+
+def test_a_file_that_is_none_does_not_keep_the_others_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It is said with its place; content that differs is kept as it was, unless asked."""
+    old = run_of(1)
+    filled(old)
+    new = replace(old, config_hash="sha256:new")
+    Path("a.json").write_text('{"schema_version": 1, "id": 3}', encoding="utf-8")
+    Path("b.json").write_text(new.dumps().encode(errors="backslashreplace").decode(), "utf-8")
+    assert berryeval("results", "import", "a.json", "b.json") == 2
+    printed = capsys.readouterr()
+    assert "a.json.id: expected a string, found number 3" in printed.err
+    assert "run-0001: differs; --replace takes the content of the file" in printed.out
+    with open_store(STORE) as store:
+        assert store.get(old.id) == old
+    assert berryeval("results", "import", "b.json", "--replace", "--json") == 0
+    assert data_of(capsys)["runs"][0]["how"] == "replaced"
+    with open_store(STORE) as store:
+        assert store.get(old.id).config_hash == "sha256:new"
+
+
+def test_the_trend(capsys: pytest.CaptureFixture[str]) -> None:
+    """Marks from low to high, the numbers, and a bar where values do not compare."""
+    filled(run_of(1), run_of(2), run_of(3, content_hash="sha256:2"))
+    assert berryeval("results", "trend", "ndcg@10", "--provider", "bm25") == 0
+    printed = capsys.readouterr().out
+    tables = [run_of(n)["fruit"]["bm25"].scores for n in (1, 2, 3)]
+    values = [table.mean["nDCG@10"] for table in tables if table]
+    line = printed.splitlines()[1].strip()
+    assert line[2] == "|"
+    marks = line.replace("|", "")
+    assert marks[values.index(max(values))] == "█"
+    assert marks[values.index(min(values))] == "▁"
+    assert f"lowest {min(values):.4f}, highest {max(values):.4f}, last {values[2]:.4f}" in printed
+    assert "run-0003: the benchmark changed; values before do not compare" in printed
+    assert "against the run before" not in printed
+    assert berryeval("results", "trend", "RR", "--until", "2026-01-01T02:00Z", "--json") == 0
+    (first, _) = data_of(capsys)["lines"]
+    pair = [table.mean["RR"] for table in tables[:2] if table]
+    assert [point["value"] for point in first["points"]] == pair
+    assert first["change"] == pair[1] - pair[0]
+
+
+def test_a_screen_without_blocks_gets_letters(clean_environment: dict[str, str]) -> None:
+    """Where the encoding has none."""
+    filled(run_of(1), run_of(2))
+    done = subprocess.run(
+        [sys.executable, "-m", "berryeval", "results", "trend", "RR", "--provider", "bm25"],
+        capture_output=True, check=True, env={**clean_environment, "PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert re.fullmatch(rb"  [_.=+*#@-]{2}", done.stdout.splitlines()[1])
+
+
+def test_the_chart_and_the_numbers_are_written(capsys: pytest.CaptureFixture[str]) -> None:
+    """As SVG, as a page that needs nothing else, and as CSV in full precision."""
+    odd = replace(run_of(2), id="<run & co>")
+    filled(run_of(1), odd)
+    for name in ("t.svg", "t.html", "t.csv"):
+        assert berryeval("results", "trend", "RR", "-o", name) == 0
+        assert f"written to {name}" in capsys.readouterr().out
+    assert Path("t.svg").read_text("utf-8").startswith("<svg")
+    page = Path("t.html").read_text("utf-8")
+    assert "&lt;run &amp; co&gt;" in page
+    assert "<run & co>" not in page
+    assert "<script" not in page
+    assert "src=" not in page
+    rows = Path("t.csv").read_text("utf-8").splitlines()
+    table = run_of(1)["fruit"]["bm25"].scores
+    assert table is not None
+    assert rows[1].split(",")[:6] == [
+        "fruit", "bm25", "RR", "run-0001", run_of(1).created, repr(table.mean["RR"])
+    ]  # fmt: skip
+    assert len(rows) == 5
+
+
+def test_forgetting(capsys: pytest.CaptureFixture[str]) -> None:
+    """All but the newest, or the old, or what is both; a dry run deletes nothing."""
+    filled(*(run_of(n) for n in range(4)))
+
+    def left() -> list[str]:
+        capsys.readouterr()
+        with open_store(STORE) as store:
+            return store.names()
+
+    assert berryeval("results", "prune", "--keep", "1", "--dry-run") == 0
+    assert "3 runs of" in capsys.readouterr().out
+    assert len(left()) == 4
+    assert berryeval("results", "prune", "--keep", "3", "--yes") == 0
+    assert "1 run deleted" in capsys.readouterr().out
+    assert left() == ["run-0003", "run-0002", "run-0001"]
+    assert berryeval("results", "prune", "--keep", "2", "--older-than", "50000w", "--yes") == 0
+    assert len(left()) == 3
+    assert berryeval("results", "prune", "--older-than", "1h", "--keep", "2", "--yes") == 0
+    assert left() == ["run-0003", "run-0002"]
+
+
+def test_help_needs_no_database() -> None:
+    """SQLAlchemy is imported when the store is used, not before."""
+    script = (
+        "import sys\nfrom berryeval.cli.app import build_app, run\n"
+        "run(build_app(), sys.argv[1:])\nprint('sqlalchemy' in sys.modules)"
+    )
+    for arguments in (["--help"], ["results", "--help"], ["results", "list", "--help"]):
+        done = subprocess.run(
+            [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.splitlines()[-1] == "False", arguments

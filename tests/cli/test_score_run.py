@@ -1,0 +1,221 @@
+"""`berryeval score-run`: new measures and judgments for a run that was made, without searching."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import berryeval as be
+from berryeval.pipeline.folder import RunFolder
+from berryeval.records import Anchor, Judgment
+from berryeval.scores import Scores
+from berryeval.store import open_store
+from tests.cli.eval_world import DRINKS, berryeval, write_drinks
+
+if TYPE_CHECKING:
+    from berryeval.results import RunRecord
+
+STORE = Path(".berryeval") / "results.db"
+PROVIDERS = ("bm25", "bm25:fixed-5")
+
+
+@pytest.fixture(autouse=True)
+def _a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in list(os.environ):
+        if name.startswith("BERRYEVAL_") and name != "BERRYEVAL_BACKEND":
+            monkeypatch.delenv(name)
+    write_drinks(tmp_path)
+    made = ("eval", "--benchmarks", "drinks", "--output", "run", "-q", "--providers", *PROVIDERS)
+    assert berryeval(*made, "--metrics", "nDCG@10", "RR", "CharIoU@3") == 0
+
+
+def record() -> RunRecord:
+    """The record in the folder."""
+    return RunFolder("run").read_record()
+
+
+def rescored(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    """What `--json` prints about the only benchmark."""
+    capsys.readouterr()
+    assert berryeval("score-run", *arguments, "--json", "--per-query") == 0
+    (part,) = json.loads(capsys.readouterr().out)["data"]["benchmarks"]
+    return part
+
+
+@pytest.mark.parametrize("where", ["folder", "store"])
+def test_the_same_measures_come_out_to_the_bit(
+    capsys: pytest.CaptureFixture[str], where: str
+) -> None:
+    """From the journals in the folder, and from the store alone."""
+    made = record()["drinks"]
+    if where == "store":
+        shutil.rmtree("run")
+    part = rescored(capsys, "run", "-m", "nDCG@10", "RR", "CharIoU@3", "recall_at_5")
+    assert part["same_judgments"]
+    assert part["notes"] == []
+    for provider in PROVIDERS:
+        before, standard = made[provider].scores, made[provider].standard
+        assert before is not None
+        assert standard is not None
+        found = part["providers"][provider]["per_query"]
+        for measure in before.measures:
+            assert found[measure] == before.per_query(measure)
+        assert found["R@5"] == standard.per_query("R@5")
+
+
+def test_a_run_scored_later_equals_one_scored_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whichever measures were asked for at first."""
+    part = rescored(capsys, "run", "-m", "AP", "TokenP@2")
+    again = be.run_benchmark("drinks", list(PROVIDERS), ["AP", "TokenP@2"])
+    for provider in PROVIDERS:
+        scores = again[provider].scores
+        assert scores is not None
+        found = part["providers"][provider]["per_query"]
+        assert found == {name: scores.per_query(name) for name in scores.measures}
+
+
+def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    """A row per provider, the best marked, as `eval` has it."""
+    capsys.readouterr()
+    assert berryeval("score-run", "run", "-m", "P@1,AP") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("drinks: sha256:")
+    assert lines[2].split() == ["provider", "P@1", "AP"]
+    assert [line.split()[0] for line in lines[3:5]] == list(PROVIDERS)
+    assert berryeval("score-run", "run", "-m", "P@1", "-q") == 0
+    assert "q4" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("where", ["folder", "store"])
+def test_saved_measures_stand_beside_the_old(
+    capsys: pytest.CaptureFixture[str], where: str
+) -> None:
+    """In the folder, its scores and the store; what was there is there to the bit."""
+    before = record()
+    if where == "store":
+        shutil.rmtree("run")
+    capsys.readouterr()
+    assert berryeval("score-run", "run", "-m", "nDCG@10", "AP", "--save") == 0
+    assert "saved in the store .berryeval/results.db" in capsys.readouterr().out
+    with open_store(STORE) as store:
+        after = store.get("run")
+        assert len(store.names()) == 1
+        assert len(store.trend("AP")) == 2
+    for provider in PROVIDERS:
+        old, new = before["drinks"][provider], after["drinks"][provider]
+        assert old.scores is not None
+        assert new.scores is not None
+        assert new.scores.measures == (*old.scores.measures, "AP")
+        assert new.scores.only(old.scores.measures) == old.scores
+        assert replace(new, scores=None) == replace(old, scores=None)
+        if where == "folder":
+            assert record() == after
+            folder = "bm25" if provider == "bm25" else "bm25-fixed-5"
+            text = Path(f"run/drinks/{folder}/scores.json").read_text("utf-8")
+            assert Scores.from_dict(json.loads(text)) == new.scores
+    assert berryeval("score-run", "run", "-m", "AP", "--save") == 0
+    with open_store(STORE) as store:
+        assert store.get("run") == after
+
+
+def test_judgments_of_ids(capsys: pytest.CaptureFixture[str]) -> None:
+    """Hits count by their ids and in their order, as in `berryeval score`."""
+    made = record()["drinks"]["bm25"]
+    first = next(answer for answer in made.answers if len(answer.hits) > 1)
+    qrels = {first.query_id: {first.hits[1].id: 1}}
+    Path("q.json").write_text(json.dumps(qrels), encoding="utf-8")
+    part = rescored(capsys, "run", "-m", "RR", "P@1", "--qrels", "q.json")
+    assert part["providers"]["bm25"]["per_query"] == {
+        "RR": {first.query_id: 0.5}, "P@1": {first.query_id: 0.0},
+    }  # fmt: skip
+    assert not part["same_judgments"]
+    assert "judged by q.json" in part["notes"]
+
+
+def test_a_benchmark_that_changed_is_refused_unless_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Named, its judgments count, a note says so, and nothing of it is saved."""
+    changed = replace(
+        DRINKS,
+        judgments=(*DRINKS.judgments[:-1], Judgment("q4", Anchor(document="water"), 1)),
+        queries=DRINKS.queries[1:],
+    )
+    changed = replace(
+        changed, judgments=tuple(one for one in changed.judgments if one.query_id != "q1")
+    )
+    shutil.rmtree("drinks")
+    be.write_benchmark(changed, "drinks")
+    capsys.readouterr()
+    assert berryeval("score-run", "run", "-m", "RR") == 2
+    said = capsys.readouterr().err
+    assert "the benchmark drinks is not what it was when run run was made" in said
+    assert "--benchmark drinks" in said
+    part = rescored(capsys, "run", "-m", "RR", "--benchmark", "drinks")
+    assert "1 of 4 queries are not in the benchmark any more" in part["notes"]
+    again = be.run_benchmark("drinks", list(PROVIDERS), ["RR"])["bm25"].scores
+    assert again is not None
+    assert part["providers"]["bm25"]["per_query"]["RR"] == again.per_query("RR")
+    before = record()
+    assert berryeval("score-run", "run", "-m", "RR", "--benchmark", "drinks", "--save") == 2
+    assert "--save keeps scores by the run's own judgments only" in capsys.readouterr().err
+    assert record() == before
+
+
+def test_a_benchmark_that_is_gone_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """With both ways to go on."""
+    Path("drinks").rename("elsewhere")
+    capsys.readouterr()
+    assert berryeval("score-run", "run", "-m", "RR") == 2
+    said = capsys.readouterr().err
+    assert "cannot be loaded" in said
+    assert "--benchmark PATH, or score by ids with --qrels FILE" in said
+    part = rescored(capsys, "run", "-m", "RR", "--benchmark", "elsewhere")
+    assert part["same_judgments"]
+
+
+def test_hits_that_are_no_chunks_need_the_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    """What a system said of its own hits is in its journal; from the store alone a note says so."""
+
+    def foreign(text: str, k: int) -> list[dict[str, Any]]:
+        del text
+        return [{"id": f"x{n}", "doc_id": name} for n, name in enumerate(("water", "coffee"))][:k]
+
+    found = be.run_benchmark("drinks", [foreign], ["RR"], folder="theirs", store=STORE)
+    scores = found["foreign"].scores
+    assert scores is not None
+    assert scores.mean["RR"] > 0
+    part = rescored(capsys, "theirs", "-m", "RR")
+    assert part["providers"]["foreign"]["per_query"]["RR"] == scores.per_query("RR")
+    assert part["notes"] == []
+    shutil.rmtree("theirs")
+    part = rescored(capsys, "theirs", "-m", "RR")
+    assert "8 hits are no chunks of the corpus, and count by their ids alone" in part["notes"][0]
+    assert "RR come out otherwise than they were" in part["notes"][1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run",), "name at least one measure"),
+        (("run", "-m", "nDGC@10"), "nDGC@10"),
+        (("run", "-m", "RR", "--qrels", "none.txt"), "none.txt: no such file"),
+        (("rum", "-m", "RR"), "no run 'rum'"),
+        (("run", "-m", "RR", "--qrels", "q", "--benchmark", "b"), "choose one of --qrels and"),
+    ],
+)
+def test_what_cannot_be_is_said(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    """In one line, and nothing changes."""
+    before = record()
+    assert berryeval("score-run", *arguments) == 2
+    assert message in capsys.readouterr().err
+    assert record() == before
