@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,11 @@ def check(name: str, text: str) -> None:
     if AGAIN:
         (GOLDEN / name).write_text(text, encoding="utf-8")
     assert text == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+def rounded(text: str) -> str:
+    """The text with nine digits of each long number: the last bit is the machine's."""
+    return re.sub(r"-?\d\.\d{10,}", lambda found: f"{float(found[0]):.9g}", text)
 
 
 @pytest.mark.parametrize("width", [80, 120])
