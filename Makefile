@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MODULES := $(VENV)/.modules-$(shell find src -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -f1)
 NATIVE := CMakeLists.txt CMakePresets.json $(shell find native -name '*.?pp')
 
-.PHONY: demo baseline test lint types layers native-test pytest pytest-native pytest-python bench docs sanitize clean help
+.PHONY: demo baseline calibrate test lint types layers native-test pytest pytest-native pytest-python bench docs sanitize clean help
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
@@ -48,13 +48,17 @@ bench: $(VENV)/.bench  ## measure, side by side with NumPy and the peers, as rat
 	$(BIN)/python benchmarks/bench_arrays.py
 	$(BIN)/python benchmarks/bench_engine.py
 	$(BIN)/python benchmarks/bench_anchors.py
-	$(BIN)/python benchmarks/bench_harness.py
+	$(BIN)/python benchmarks/bench_harness.py --document
+	$(BIN)/python benchmarks/bench_stats.py
 
 docs: $(VENV)/.installed  ## write the pages that are made from the code
 	$(BIN)/python -m berryeval.measures.reference > docs/measures.md
 	$(BIN)/python -m berryeval.providers.reference > docs/providers.md
 	$(BIN)/python -m berryeval.pipeline.schema > docs/berryeval.schema.json
 	$(BIN)/python -m berryeval.reports.schema > docs/report.schema.json
+
+calibrate: $(VENV)/.tools $(VENV)/.installed  ## simulate on real scores how often tests and intervals err, and write docs/statistics.md
+	$(BIN)/python benchmarks/calibrate.py
 
 baseline: $(VENV)/.demo $(VENV)/.installed  ## measure the bundled providers again, and write docs/baseline.md
 	$(BIN)/berryeval eval --benchmarks technical-docs spring-boot --providers bm25 dense hybrid \

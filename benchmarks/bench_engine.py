@@ -24,6 +24,7 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).parent))
 
 from data import GROWTH, IN_MEMORY, MARCO, POOLS, Shape
+from document import marked_parts
 
 import berryeval
 from berryeval import _backend
@@ -234,7 +235,8 @@ def memory(folder: Path) -> tuple[str, list[str], list[list[str]]]:
 
 
 def write_document(sections: list[str]) -> None:
-    """docs/benchmarks.md, whole."""
+    """docs/benchmarks.md, but for the parts that other programs write."""
+    others = marked_parts(DOCUMENT.read_text(encoding="utf-8")) if DOCUMENT.exists() else []
     introduction = (
         "# Benchmarks\n\n"
         "Written by `make bench`; times are those of one machine, the ratios are what to read.\n"
@@ -244,7 +246,7 @@ def write_document(sections: list[str]) -> None:
         "are in the time (ranx with its compiled code already cached). All must agree on the mean\n"
         "average precision before they are timed.\n\n"
     )
-    DOCUMENT.write_text(introduction + "\n".join(sections), encoding="utf-8")
+    DOCUMENT.write_text(introduction + "\n".join([*sections, *others]), encoding="utf-8")
 
 
 if __name__ == "__main__":

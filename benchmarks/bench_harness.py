@@ -1,15 +1,17 @@
 """What the harness costs: time per query and memory over a provider that does nothing.
 
-`make bench` runs it. The provider returns the same hits at once, as an ordinary function (which the
-harness calls in threads) and as a coroutine; every answer is checked, ranked and written to the
-journal, as in a run. Each row is a process of its own, which holds all queries and asks the first
-of them: what its memory grows by is the harness's. The journal is then read back as for scoring.
+`make bench` runs it and writes its part of docs/benchmarks.md. The provider returns the same hits
+at once: as an ordinary function (which the harness calls in threads), as a coroutine, and for
+batches of 32 queries. Every answer is checked, ranked and written to the journal, as in a run. Each
+row is a process of its own, which holds all queries and asks the first of them: what its memory
+grows by is the harness's. The journal is then read back as for scoring.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
 
 HITS = 10
 GOAL = 0.3  # milliseconds per query
+BATCH = 32
+DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+HEADING = "## The harness: a provider that does nothing"
 
 
 class Null(Provider):
@@ -60,6 +65,17 @@ class NullAsync(Null):
         return self.hits[:k]
 
 
+class NullBatches(Null):
+    """The same for several queries at once."""
+
+    def search_many(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
+        """The answer to each."""
+        return [self.hits[:k] for _ in queries]
+
+
+KINDS = {"function": Null, "coroutine": NullAsync, "batches of 32": NullBatches}
+
+
 def peak() -> float:
     """The most memory this process has used, in MB."""
     import resource
@@ -73,18 +89,19 @@ def measured(kind: str, asked: int, held: int, concurrency: int) -> dict[str, An
     chunks = [Chunk(f"c{n}", "d", f"text {n}" * 20, n, n + 1, ("A", "B")) for n in range(HITS)]
     queries = [Query(f"q{n}", "text") for n in range(held)]
     chunks_of = {chunk.id: chunk for chunk in chunks}
-    provider = NullAsync() if kind == "coroutine" else Null()
+    provider = KINDS[kind]()
+    batch = BATCH if kind.startswith("batch") else 1
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "results.jsonl"
         before = peak()
         with Journal(path, {"k": HITS}) as journal:
-            start = time.perf_counter()
+            start, worked = time.perf_counter(), time.process_time()
             index_and_ask(
                 provider, chunks, queries[:asked], HITS,
                 lambda ranking: journal.add(lean(ranking, chunks_of)),
-                Policy(concurrency=concurrency),
+                Policy(concurrency=concurrency, batch=batch),
             )  # fmt: skip
-            seconds = time.perf_counter() - start
+            seconds, worked = time.perf_counter() - start, time.process_time() - worked
         grown = peak() - before
         start = time.perf_counter()
         answers = Answers.read(path, queries[:asked], chunks)
@@ -92,10 +109,18 @@ def measured(kind: str, asked: int, held: int, concurrency: int) -> dict[str, An
     return {
         "answered": sum(ranking.outcome == "ok" for ranking in answers.rankings),
         "asking": seconds / asked * 1e3,
+        "work": worked / asked * 1e3,
         "grown": grown,
         "reading": reading / asked * 1e3,
         "held": peak() - before - grown,
     }
+
+
+COLUMNS = ("provider", "queries", "answered", "asking", "work", "grows by", "reading", "holds")
+WORDS = (
+    "asking, reading: per query; work: of that, what the processors did; holds: more, while all "
+    "answers are held for scoring"
+)
 
 
 def in_process(*arguments: object) -> Any:
@@ -109,6 +134,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--queries", type=int, default=100_000)
     parser.add_argument("--concurrency", type=int, default=4)
+    parser.add_argument("--document", action="store_true", help="write docs/benchmarks.md")
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -116,20 +142,51 @@ def main() -> None:
         print(json.dumps(measured(kind, *map(int, numbers))))
         return
     table = Table(title=f"A provider that does nothing, {options.concurrency} queries at once")
-    for name in ("provider", "queries", "answered", "asking", "grows by", "reading", "holds"):
+    for name in (
+        "provider",
+        "queries",
+        "answered",
+        "asking",
+        "work",
+        "grows by",
+        "reading",
+        "holds",
+    ):
         table.add_column(name, justify="left" if name == "provider" else "right")
     worst = 0.0
-    for kind in ("function", "coroutine"):
+    rows = []
+    for kind in KINDS:
         for asked in (max(options.queries // 10, 1), options.queries):
             one = in_process(kind, asked, options.queries, options.concurrency)
             worst = max(worst, one["asking"])
-            table.add_row(
+            row = (
                 kind, f"{asked:,}", f"{one['answered']:,}", f"{one['asking']:.3f} ms",
+                f"{one['work']:.3f} ms",
                 f"{one['grown']:.1f} MB", f"{one['reading']:.3f} ms", f"{one['held']:.1f} MB",
             )  # fmt: skip
+            table.add_row(*row)
+            rows.append(row)
     Console(width=100).print(table)
-    print("asking, reading: per query; holds: more, while all answers are held for scoring")
+    print(WORDS)
     print(f"goal: at most {GOAL} ms per query asked; the most was {worst:.3f} ms")
+    if options.document:
+        write_section(rows, options.concurrency)
+
+
+def write_section(rows: Sequence[Sequence[str]], concurrency: int) -> None:
+    """Our part of docs/benchmarks.md, which is its end."""
+    before = DOCUMENT.read_text(encoding="utf-8").partition(HEADING)[0].rstrip()
+    lines = [
+        f"{HEADING}, {concurrency} at once",
+        "",
+        f"Each row is a process of its own; {WORDS}.",
+        f"The load was {os.getloadavg()[0]:.0f} on {os.cpu_count()} processors; where it is",
+        "more than there are processors, `work` is what to read.",
+    ]
+    lines += ["", f"| {' | '.join(COLUMNS)} |"]
+    lines += ["| --- | --- | --- | --- | --- | --- | --- | --- |"]
+    lines += [f"| {' | '.join(row)} |" for row in rows]
+    DOCUMENT.write_text("\n".join([before, "", *lines, ""]), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from inspect import signature
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from berryeval.benchmarks.checks import CHECKS
 from berryeval.benchmarks.load import options_of
 from berryeval.benchmarks.loaders import LOADERS
 from berryeval.chunkers import CHUNKERS, parse_chunker
-from berryeval.cli.app import EXIT_INTERRUPTED, EXIT_RUN_FAILED, EXIT_USAGE
+from berryeval.cli.app import EXIT_INTERRUPTED, EXIT_RUN_FAILED, EXIT_TERMINATED, EXIT_USAGE
 from berryeval.cli.eval import evaluate as evaluate_command
 from berryeval.cli.report import report as report_command
 from berryeval.conventions import PROFILES
@@ -27,6 +28,7 @@ from berryeval.metrics import lists
 from berryeval.pipeline.plan import Patience, Plan
 from berryeval.pipeline.settings import VARIABLES
 from berryeval.reports.table import EXPORTERS
+from berryeval.stats import TESTS, PairedDifference
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -94,7 +96,7 @@ def test_the_page_of_providers_is_their_table() -> None:
     assert page == done.stdout
 
 
-@pytest.mark.parametrize("name", ["conventions.md", "eval.md", "relevance.md"])
+@pytest.mark.parametrize("name", ["conventions.md", "eval.md", "relevance.md", "statistics.md"])
 def test_the_sessions_of_the_pages_run(name: str) -> None:
     """What the page shows is what happens."""
     page = ROOT / "docs" / name
@@ -167,6 +169,46 @@ def test_the_formats_in_the_documents_are_those_there_are() -> None:
     assert rows == expected
 
 
+def test_the_tests_in_the_documents_are_those_there_are() -> None:
+    """The table of tests has every one; the fields that are explained exist."""
+    page = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
+    table = page.split("## Which test")[1].split("\n\n")[1]
+    assert set(re.findall(r"^\| `([a-z]+)` \|", table, re.MULTILINE)) == set(TESTS)
+    told = page.split("| field | meaning |")[1].split("\n\n")[0]
+    first_cells = " ".join(re.findall(r"^\|(.+?)\|", told, re.MULTILINE))
+    known = {field.name for field in fields(PairedDifference)}
+    assert {name.split(".")[0] for name in re.findall(r"`([a-z_.]+)`", first_cells)} <= known
+
+
+def test_the_calibration_runs() -> None:
+    """Every part of it, here with few trials, and the document has the marks of each."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / "calibrate.py"), "--trials", "2",
+         "--no-document"],
+        capture_output=True, text=True, encoding="utf-8", check=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )  # fmt: skip
+    page = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
+    parts = re.findall(r"<!-- begin ([a-z ]+) -->\n\|", page)
+    assert parts == re.findall(r"^([a-z ]+)\n\n\|", done.stdout, re.MULTILINE)
+    assert len(parts) >= 4
+
+
+def test_the_benchmark_of_the_statistics_runs() -> None:
+    """It agrees with ranx and SciPy on p, here of few samples."""
+    pytest.importorskip("ranx")
+    if metrics.BACKEND == "python":
+        pytest.skip("the benchmark compares the native backend, which is not in use")
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / "bench_stats.py"), "--queries", "60",
+         "--samples", "2000", "--no-document"],
+        capture_output=True, text=True, encoding="utf-8", check=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )  # fmt: skip
+    for expected in ("ranx fisher", "berryeval, 8 threads", "scipy bootstrap"):
+        assert expected in done.stdout
+
+
 def test_the_changelog_starts_with_what_is_unreleased() -> None:
     """Changes are written under the next release."""
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -220,7 +262,8 @@ def test_the_exit_codes_in_the_documents_are_those_there_are() -> None:
     """The guide has every code that the command line has."""
     page = (ROOT / "docs" / "eval.md").read_text(encoding="utf-8")
     told = re.findall(r"^\| (\d+) \|", page.split("## Exit codes")[1], re.MULTILINE)
-    assert list(map(int, told)) == [0, 1, EXIT_USAGE, EXIT_RUN_FAILED, EXIT_INTERRUPTED]
+    ends = [EXIT_USAGE, EXIT_RUN_FAILED, EXIT_INTERRUPTED, EXIT_TERMINATED]
+    assert list(map(int, told)) == [0, 1, *ends]
 
 
 def test_the_baseline_is_what_is_measured(tmp_path: Path) -> None:
@@ -320,7 +363,7 @@ def test_the_benchmark_runs() -> None:
 
 
 def test_the_benchmark_of_the_harness_runs() -> None:
-    """Every query is answered, by a function and by a coroutine, here a few."""
+    """Every query is answered, by a function, by a coroutine and in batches, here a few."""
     done = subprocess.run(
         [sys.executable, str(ROOT / "benchmarks" / "bench_harness.py"), "--queries", "50"],
         capture_output=True, text=True, encoding="utf-8", check=True,
@@ -330,5 +373,6 @@ def test_the_benchmark_of_the_harness_runs() -> None:
     assert [[cell.strip() for cell in row[1:4]] for row in rows] == [
         ["function", "5", "5"], ["function", "50", "50"],
         ["coroutine", "5", "5"], ["coroutine", "50", "50"],
+        ["batches of 32", "5", "5"], ["batches of 32", "50", "50"],
     ]  # fmt: skip
     assert "goal: at most 0.3 ms per query asked" in done.stdout

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 import berryeval
-from berryeval import errors, metrics
+from berryeval import errors, metrics, stats
 from berryeval.metrics import lists
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 
-@pytest.mark.parametrize("module", [berryeval, metrics, lists, errors])
+@pytest.mark.parametrize("module", [berryeval, metrics, lists, errors, stats])
 def test_all_names_exist(module: ModuleType) -> None:
     """`__all__` names what is there, once."""
     names = module.__all__
@@ -24,7 +24,7 @@ def test_all_names_exist(module: ModuleType) -> None:
         assert hasattr(module, name), name
 
 
-@pytest.mark.parametrize("module", [metrics, lists, errors])
+@pytest.mark.parametrize("module", [metrics, lists, errors, stats])
 def test_public_names_are_documented(module: ModuleType) -> None:
     """Every public function and class says what it is."""
     for name in module.__all__:

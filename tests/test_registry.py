@@ -22,6 +22,7 @@ def test_a_bundled_thing_is_imported_when_asked_for() -> None:
     assert shapes.get("od") is OrderedDict
     assert "od" in shapes
     assert shapes.aliases_of("ordered") == ["od"]
+    assert shapes.canonical("od") == shapes.canonical("ordered") == "ordered"
 
 
 def test_an_unknown_name_suggests_the_nearest() -> None:

@@ -33,6 +33,12 @@ def test_beir(tmp_path: Path) -> None:
     )
     assert benchmark.metadata == {"split": "test"}
     assert benchmark.where("judgments", 0) == f"{tmp_path / 'qrels' / 'test.tsv'}:2"
+    file = tmp_path / "queries.jsonl"
+    said = f"{file}: a query is left out, without judgments in test.tsv"
+    assert benchmark.remarks == (said,)
+    assert load_benchmark(tmp_path, split="dev").remarks == (
+        f"{file}: 2 queries are left out, without judgments in dev.tsv",
+    )
 
 
 def test_beir_options(tmp_path: Path) -> None:
@@ -40,6 +46,7 @@ def test_beir_options(tmp_path: Path) -> None:
     folder = BEIR.write(tmp_path)
     assert [query.id for query in load_benchmark(folder, split="dev").queries] == ["3"]
     assert len(load_benchmark(folder, queries="all").queries) == 3
+    assert load_benchmark(folder, queries="all").remarks == ()
     with pytest.raises(DataError, match=r"qrels/train\.tsv; found dev\.tsv, test\.tsv"):
         load_benchmark(folder, split="train")
     with pytest.raises(ConfigurationError, match="queries must be 'judged' or 'all', found 'some'"):

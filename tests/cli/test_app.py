@@ -15,7 +15,12 @@ from cyclopts import App
 
 import berryeval
 from berryeval.cli.app import build_app, run
-from berryeval.errors import BackendUnavailableError, ConfigurationError
+from berryeval.errors import (
+    BackendUnavailableError,
+    ConfigurationError,
+    MissingDependencyError,
+    RepeatedDocumentError,
+)
 from berryeval.metrics import BACKEND
 
 if TYPE_CHECKING:
@@ -98,11 +103,12 @@ def test_wrong_usage_is_exit_2(
     assert printed.err.endswith("(berryeval --help shows what there is)\n")
 
 
-def failing_app(error: BaseException) -> App:
-    """An app with one command, which raises `error`."""
+def failing_app(error: BaseException, *, flag: bool = False) -> App:
+    """An app with one command, which raises `error`, and may take `--json`."""
     app = App(name="berryeval")
 
-    def fail() -> None:
+    def fail(*, json: bool = False) -> None:
+        assert flag or not json
         raise error
 
     app.command(fail, name="fail")
@@ -131,6 +137,51 @@ def test_errors_become_exit_codes(
     """Whatever a command raises ends in one line and the code of its kind."""
     assert run(failing_app(error), ["fail"]) == code
     assert capsys.readouterr().err == message
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "kind"),
+    [
+        (ConfigurationError("bad\nvalue"), 2, "configuration"),
+        (MissingDependencyError("bad value"), 2, "missing-dependency"),
+        (RepeatedDocumentError("bad value"), 2, "repeated-document"),
+        (PermissionError("bad value"), 3, "system"),
+        (RuntimeError("bad value"), 3, "bug"),
+        (KeyboardInterrupt("bad value"), 130, "interrupted"),
+    ],
+)
+def test_with_json_errors_are_an_envelope_too(
+    error: BaseException, code: int, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On stdout, with the kind and the message of the line on stderr; the code is the same."""
+    app = failing_app(error, flag=True)
+    assert run(app, ["fail", "--json"]) == code
+    out, err = capsys.readouterr()
+    assert json.loads(out) == {
+        "schema_version": 1,
+        "command": "fail",
+        "error": {"kind": kind, "message": "bad value"},
+    }
+    assert "bad value" in err
+    assert run(app, ["fail"]) == code
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (["list", "measures", "--json", "--nope"], "list measures"),
+        (["evaluate", "--json", "--k", "many"], "eval"),
+        (["verson", "--json"], ""),
+    ],
+)
+def test_wrong_usage_is_an_envelope_too(
+    arguments: list[str], command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the name of the command as its other envelopes have it."""
+    assert run(build_app(), arguments) == 2
+    envelope = json.loads(capsys.readouterr().out)
+    assert (envelope["command"], envelope["error"]["kind"]) == (command, "usage")
 
 
 @pytest.mark.parametrize("arguments", [["--debug", "fail"], ["fail", "--debug"]])
@@ -212,8 +263,13 @@ def test_help_does_not_import_numpy() -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no POSIX pipes to break")
-def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize("arguments", ["version", "list measures", "list measures --json"])
+def test_a_reader_that_leaves_is_no_error(arguments: str, tmp_path: Path) -> None:
     """`berryeval … | head` ends quietly."""
-    script = f"{sys.executable} -m berryeval version 2>{tmp_path}/err | true; cat {tmp_path}/err"
-    done = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, check=False)
-    assert done.stdout == ""
+    command = [sys.executable, "-m", "berryeval", *arguments.split()]
+    reader, writer = os.pipe()
+    os.close(reader)
+    with (tmp_path / "err").open("w") as stream:
+        done = subprocess.run(command, stdout=writer, stderr=stream, check=False)
+    os.close(writer)
+    assert (done.returncode, (tmp_path / "err").read_text()) == (0, "")

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.benchmarks.samples import BEIR
 from tests.cli.eval_world import GOLDEN, berryeval, data_of, printed, write_drinks
 from tests.conftest import OURS
 
@@ -209,6 +210,16 @@ CANNOT: list[tuple[list[str], str]] = [
     (["--providers", "bm25", "--fail-below", "AP=nan"], "finite number, found nan"),
     (["--providers", "bm25", "--filter", "category"], "--filter: expected NAME=VALUE"),
     (["--providers", "bm25", "--filter", "category=x"], "there are conceptual, factual"),
+    (["--providers", "bm25", "--filter", "categry=x"],
+     "no query of drinks has a 'categry'; did you mean 'category'?"),
+    (["--providers", "bm25", "--filter", "colour=x"],
+     "no query of drinks has a 'colour'; there are id, category, difficulty"),
+    (["--providers", "bm25", "-m", ""], "--metrics: expected names of measures, found ''"),
+    (["--providers", "bm25", "-m", ","], "--metrics: expected names of measures, found ','"),
+    (["--providers", ""], "--providers: expected names of providers, found ''"),
+    (["--providers", "bm25", "--fail-below", ","], "--fail-below: expected MEASURE=VALUE"),
+    (["--providers", "bm25", "--fail-below", "RR=0,5"], "found 'RR=0,5'"),
+    (["--providers", "bm25", "--batch", "0"], "run.batch: input should be greater than or equal"),
     (["--providers", "bm25", "--by", "colour"], "no query of drinks has a 'colour'"),
     (["--providers", "bm25", "--k", "0"], "k: input should be greater than or equal to 1, found 0"),
     (["--providers", "bm25", "--concurrency", "0"], "run.concurrency: input should be greater"),
@@ -301,6 +312,107 @@ def test_the_help_names_every_flag(capsys: pytest.CaptureFixture[str]) -> None:
         "--verbose", "--baseline-doc",
     ):  # fmt: skip
         assert flag in text, flag
+
+
+def test_commas_between_names(capsys: pytest.CaptureFixture[str]) -> None:
+    """As good as spaces, in every list; a measure by two names is one column."""
+    arguments = ["eval", "--benchmarks", "drinks,rag-template", "--providers", "bm25,bm25:fixed-5"]
+    arguments += ["-m", "nDCG@10,RR", "-m", "ndcg_cut_10", "--fail-below", "RR=0,nDCG@10=0.0"]
+    assert berryeval(*arguments, "--json") == 0
+    data = data_of(capsys)
+    assert data["plan"]["benchmarks"] == ["drinks", "rag-template"]
+    assert [spec["name"] for spec in data["plan"]["providers"]] == ["bm25", "bm25:fixed-5"]
+    assert data["plan"]["measures"] == ["nDCG@10", "RR"]
+    assert data["plan"]["thresholds"] == {"RR": 0.0, "nDCG@10": 0.0}
+
+
+def test_a_path_with_a_comma_is_one_benchmark(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is there is not cut in two."""
+    Path("drinks").rename("drinks, hot")
+    assert berryeval("eval", "--benchmarks", "drinks, hot", "--providers", "bm25", "--json") == 0
+    assert data_of(capsys)["plan"]["benchmarks"] == ["drinks, hot"]
+
+
+def test_an_unknown_group_is_refused_before_anything_is_asked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The nearest name is said, and no folder is made."""
+    assert berryeval(*BM25, "--by", "dificulty") == 2
+    said = "no query of drinks has a 'dificulty'; did you mean 'difficulty'?"
+    assert said in capsys.readouterr().err
+    assert not Path("run").exists()
+
+
+def test_a_provider_that_never_answered_has_no_times(capsys: pytest.CaptureFixture[str]) -> None:
+    """A dash in the table, null in JSON: nothing was measured."""
+    Path("broken.py").write_text("def search(text, k):\n    raise ValueError('no')\n")
+    Path("berryeval.yaml").write_text(
+        "providers: [{name: broken, type: callable, options: {function: 'broken:search'}}]\n"
+        "run: {error_budget: 1}\n"
+    )
+    assert berryeval(*DRINKS, "-m", "RR") == 3
+    (row,) = [line for line in printed(capsys).splitlines() if line.startswith("broken")]
+    assert row.split() == ["broken", "0.000", "0.00-0.00", "-", "-", "-", "4", "error"]
+    assert berryeval("eval", "--resume", "run", "--json") == 3
+    (provider,) = data_of(capsys)["benchmarks"][0]["providers"]
+    assert provider["latency_seconds"] == {"p50": None, "p95": None, "p99": None, "max": None}
+
+
+def test_an_error_is_in_the_envelope_too(capsys: pytest.CaptureFixture[str]) -> None:
+    """Beside the line on stderr, and with the same exit code."""
+    assert berryeval(*BM25, "--filter", "category=x", "--json") == 2
+    out, err = capsys.readouterr()
+    envelope = json.loads(out)
+    assert (envelope["schema_version"], envelope["command"]) == (1, "eval")
+    assert envelope["error"]["kind"] == "configuration"
+    assert err == f"error: {envelope['error']['message']}\n"
+    assert "data" not in envelope
+
+
+def test_how_times_came_about_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """Queries that wait for each other, and shares of batches; one query alone needs no words."""
+    Path("found.py").write_text("def search(text, k):\n    return ['tea']\n")
+    Path("berryeval.yaml").write_text(
+        "benchmarks: [drinks]\nmeasures: [RR]\n"
+        "providers: [bm25, {name: mine, type: callable, options: {function: 'found:search'}}]\n"
+    )
+    assert berryeval("eval", "--concurrency", "2", "--batch", "3") == 0
+    out = capsys.readouterr().out
+    said = (
+        "times: 2 queries at once wait for each other in this process (bm25); try --concurrency 1"
+    )
+    assert said in out
+    assert "times of bm25: of batches of up to 3 queries, divided by their size\n" in out
+    assert "asked one by one, as no batches were taken: mine\n" in out
+    assert berryeval("eval", "--concurrency", "1") == 0
+    out = capsys.readouterr().out
+    assert "times" not in out
+    assert "one by one" not in out
+
+
+def test_what_a_loader_noticed_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """Queries of a BEIR folder that nobody has judged are left out, and counted."""
+    path = BEIR.write(Path("beir"))
+    assert berryeval("eval", "--benchmarks", str(path), "--providers", "bm25", "--output", "r") == 0
+    said = "queries.jsonl: a query is left out, without judgments in test.tsv"
+    assert f"{said}\n" in capsys.readouterr().out
+    assert berryeval("eval", "--resume", "r", "--json") == 0
+    (benchmark,) = data_of(capsys)["benchmarks"]
+    assert benchmark["queries"] == 2
+    assert [remark.endswith(said) for remark in benchmark["remarks"]] == [True]
+    assert berryeval("inspect", str(path)) == 0
+    assert f"{said}\n" in capsys.readouterr().out
+
+
+def test_batches_by_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same scores; the JSON says how many were asked together."""
+    assert berryeval(*BM25, "--json") == 0
+    (alone,) = data_of(capsys)["benchmarks"][0]["providers"]
+    together_in = ("eval", "--benchmarks", "drinks", "--providers", "bm25", "--output", "other")
+    assert berryeval(*together_in, "--batch", "3", "--json") == 0
+    (together,) = data_of(capsys)["benchmarks"][0]["providers"]
+    assert (alone["batch"], together["batch"]) == (1, 3)
+    assert alone["scores"] == together["scores"]
 
 
 def test_the_seed_is_kept(capsys: pytest.CaptureFixture[str]) -> None:

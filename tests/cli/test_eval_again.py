@@ -57,7 +57,8 @@ def _in_a_folder_with_drinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send")
-def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_goes_on(sent: signal.Signals, code: int, tmp_path: Path) -> None:
     """Ctrl-C says in one line how to resume; what was answered is not asked again."""
     command = [sys.executable, "-c", SLOW, "eval"]
     start = ["--benchmarks", "drinks", "--providers", "slow", "--concurrency", "1"]
@@ -66,9 +67,9 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
         text=True, cwd=tmp_path,
     ) as process:  # fmt: skip
         _wait_for_line(tmp_path / "run" / "drinks" / "slow" / "results.jsonl", '"q1"')
-        process.send_signal(signal.SIGINT)
+        process.send_signal(sent)
         out, err = process.communicate(timeout=20)
-    assert process.returncode == 130
+    assert process.returncode == code
     assert (out, err) == ("", "interrupted; to go on: berryeval eval --resume run\n")
     (tmp_path / "fast").touch()
     (tmp_path / "asked.txt").unlink()
@@ -101,6 +102,63 @@ def test_a_run_is_resumed_by_its_folder(capsys: pytest.CaptureFixture[str]) -> N
     assert Path("run/drinks/exact/results.jsonl").read_bytes() == journal
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM to send")
+def test_terminated_where_nobody_can_press_ctrl_c(tmp_path: Path) -> None:
+    """In the background of a shell SIGINT is ignored; SIGTERM is heard all the same."""
+    script = f"import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n{SLOW}"
+    arguments = "eval --benchmarks drinks --providers slow --concurrency 1 --output run --json"
+    with subprocess.Popen(
+        [sys.executable, "-c", script, *arguments.split()], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+    ) as process:  # fmt: skip
+        _wait_for_line(tmp_path / "run" / "drinks" / "slow" / "results.jsonl", '"q1"')
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=20)
+    assert process.returncode == 143
+    message = "interrupted; to go on: berryeval eval --resume run"
+    assert err == f"{message}\n"
+    assert json.loads(out)["error"] == {"kind": "interrupted", "message": message}
+
+
+def test_other_thresholds_are_judged_by_and_not_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    """The manifest keeps what was asked; the same run again is the same."""
+    Path("berryeval.yaml").write_text(CONFIG + "thresholds: {AP: 0.1}\n")
+    assert berryeval("eval", "--output", "run") == 0
+    manifest = Path("run/manifest.json").read_bytes()
+    capsys.readouterr()
+    assert berryeval("eval", "--resume", "run", "--fail-below", "AP=0.99", "P@5=0.1") == 1
+    out, err = capsys.readouterr()
+    assert "judged by other thresholds than those asked first, which manifest.json keeps" in out
+    assert "Quality threshold not met: AP=" in err
+    assert Path("run/manifest.json").read_bytes() == manifest
+    assert berryeval("eval", "--resume", "run", "--fail-below", "AP=0.99", "--json") == 1
+    data = data_of(capsys)
+    assert data["config_hash"] == json.loads(manifest)["config_hash"]
+    assert data["plan"]["thresholds"] == {"AP": 0.1}
+    assert {one["least"] for one in data["thresholds"]} == {0.99}
+    assert berryeval("eval", "--resume", "run") == 0
+    assert "judged by" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("threshold", "said"),
+    [
+        ("R@50=0.5", "--fail-below looks at 50 hits, the run asked for 20 each; make a new run"),
+        ("nDGC@5=0.5", "thresholds: unknown measure 'nDGC@5'; did you mean"),
+    ],
+)
+def test_thresholds_that_a_run_cannot_be_judged_by(
+    threshold: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are refused, and nothing is changed."""
+    Path("berryeval.yaml").write_text(CONFIG)
+    assert berryeval("eval", "--output", "run") == 0
+    manifest = Path("run/manifest.json").read_bytes()
+    assert berryeval("eval", "--resume", "run", "--fail-below", threshold) == 2
+    assert said in capsys.readouterr().err
+    assert Path("run/manifest.json").read_bytes() == manifest
+
+
 def test_the_same_output_goes_on_and_another_run_is_refused(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -122,6 +180,7 @@ def test_flags_win_over_variables_over_the_file(
     Path("berryeval.yaml").write_text(CONFIG)
     monkeypatch.setenv("BERRYEVAL_LIMIT", "3")
     monkeypatch.setenv("BERRYEVAL_MEASURES", "RR P@5")
+    monkeypatch.setenv("BERRYEVAL_BATCH", "3")
     monkeypatch.setenv("BERRYEVAL_TIMEOUT", "7.5")
     monkeypatch.setenv("BERRYEVAL_FILTER", "category=factual")
     assert berryeval("eval", "--metrics", "nDCG@3", "--providers", "bm25", "--json") == 0
@@ -130,7 +189,24 @@ def test_flags_win_over_variables_over_the_file(
     assert plan["limit"] == 3
     assert plan["filter"] == {"category": "factual"}
     assert [provider["name"] for provider in plan["providers"]] == ["bm25"]
-    assert (plan["run"]["timeout"], plan["run"]["concurrency"]) == (7.5, 2)
+    run = plan["run"]
+    assert (run["timeout"], run["concurrency"], run["batch"]) == (7.5, 2, 3)
+
+
+def test_variables_may_have_commas(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With spaces behind them or without; one that says nothing is an error that names it."""
+    monkeypatch.setenv("BERRYEVAL_BENCHMARKS", "drinks")
+    monkeypatch.setenv("BERRYEVAL_PROVIDERS", "bm25,bm25:fixed-5")
+    monkeypatch.setenv("BERRYEVAL_MEASURES", "RR, P@5,AP")
+    assert berryeval("eval", "--json") == 0
+    plan = data_of(capsys)["plan"]
+    assert plan["measures"] == ["RR", "P@5", "AP"]
+    assert [provider["name"] for provider in plan["providers"]] == ["bm25", "bm25:fixed-5"]
+    monkeypatch.setenv("BERRYEVAL_MEASURES", ",")
+    assert berryeval("eval") == 2
+    assert "BERRYEVAL_MEASURES: expected names of measures" in capsys.readouterr().err
 
 
 def test_a_variable_that_cannot_be_used(

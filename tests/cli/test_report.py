@@ -257,6 +257,41 @@ def test_what_is_exported_may_change(tmp_path: Path, capsys: pytest.CaptureFixtu
     capsys.readouterr()
 
 
+def test_in_a_workflow_the_summary_is_published(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By eval and by report; notes on what failed are printed, and no file is left."""
+    summary = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    assert exported(tmp_path, "--export", "github", "--fail-below", "RR=0.99") == 1
+    note = "::error title=Retrieval quality%3A RR >= 0.99::"
+    assert note in error(capsys)
+    assert summary.read_text(encoding="utf-8").count("### drinks: 4 queries") == 1
+    assert not Path("run/github.md").exists()
+    assert berryeval("report", "run", "-f", "github") == 0
+    assert out(capsys)[0].startswith(note)
+    assert summary.read_text(encoding="utf-8").count("### drinks: 4 queries") == 2
+
+
+def test_a_report_judges_by_the_rules_of_its_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What report writes later is what eval wrote; rules of a lost baseline are said."""
+    rules = ("--fail-below", "RR=0.99", "--export", "junit")
+    assert exported(tmp_path, *rules) == 1
+    before = Path("run/junit.xml").read_bytes()
+    assert berryeval("report", "run", "-o", "again.xml") == 0
+    assert Path("again.xml").read_bytes() == before
+    assert b"<failure " in before
+    assert berryeval("baseline", "set", "run", "--output", "base.json") == 0
+    drop = ("--baseline", "base.json", "--max-drop", "RR=0.1", "--export", "none")
+    assert berryeval(*EVAL, *drop) == 0
+    Path("base.json").unlink()
+    capsys.readouterr()
+    assert berryeval("report", "run", "-f", "junit") == 0
+    assert "are not judged again: " in error(capsys)
+
+
 def test_an_unknown_export_is_refused_before_anything_is_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,8 +13,8 @@ import pytest
 
 from berryeval import evaluate
 from berryeval.cli.app import build_app, run
-from berryeval.cli.score import split_names
 from berryeval.measures import catalogue
+from berryeval.measures.listing import split_names
 
 QRELS = "q1 0 a 2\nq1 0 b 1\nq1 0 c 0\nq2 0 x 1\nq3 0 z 0\nq4 0 m 1\n"
 RUN = """\
@@ -101,10 +101,14 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The one line with which the command refuses; stdout must stay empty."""
+    """The one line with which the command refuses; stdout stays empty but for asked-for JSON."""
     assert run(build_app(), ["score", *arguments]) == 2
     output = capsys.readouterr()
-    assert output.out == ""
+    if "--json" in arguments:
+        message = json.loads(output.out)["error"]["message"]
+        assert output.err == f"error: {message}\n"
+    else:
+        assert output.out == ""
     assert output.err.startswith("error: ")
     assert output.err.count("\n") == 1
     return output.err

@@ -211,7 +211,7 @@ def test_a_rule_about_something_else_is_refused() -> None:
     run = run_of(HALF)
     with pytest.raises(ConfigurationError, match="did you mean 'bm25'"):
         verdict({"measure": "nDCG@10", "at_least": 0, "providers": ["bm52"]}, run)
-    with pytest.raises(ConfigurationError, match="berryeval score-run RUN -m P@3 --save"):
+    with pytest.raises(ConfigurationError, match="berryeval eval computes it with --metrics P@3"):
         verdict({"measure": "P@3", "at_least": 0}, run)
 
 
@@ -223,10 +223,12 @@ def test_a_baseline_that_says_nothing_is_refused() -> None:
         verdict(rule, run, run_of(HALF, content_hash="sha256:two"))
     with pytest.raises(ConfigurationError, match="for 5 hits a query, this run for 20"):
         verdict(rule, run, run_of(HALF, k=5))
-    with pytest.raises(ConfigurationError, match=r"has no nDCG@10; it has RR"):
+    with pytest.raises(ConfigurationError, match=r"has no nDCG@10 of bm25; it has RR"):
         verdict(rule, run, run_of({"RR": [1.0] * 10}))
     with pytest.raises(ConfigurationError, match="needs a baseline"):
         judge(Gate(rules=[Rule(**rule)]), run)
+    with pytest.raises(ConfigurationError, match="'given' was not read"):
+        verdict(rule, run)
 
 
 def test_queries_that_both_have_are_compared() -> None:

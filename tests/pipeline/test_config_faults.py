@@ -55,6 +55,14 @@ def test_providers_are_lines_or_mappings(tmp_path: Path) -> None:
         (GOOD + "run:\n  timeout: soon\n", ":4: run.timeout: input should be a valid number"),
         (GOOD + "run:\n  attempts: 0\n", ":4: run.attempts: input should be greater than or equal"),
         (GOOD + "k: many\n", ":3: k: input should be a valid integer"),
+        (GOOD + "k: true\n", ":3: k: input should be a valid integer, found True"),
+        (GOOD + "k: '20'\n", ":3: k: input should be a valid integer, found '20'"),
+        (GOOD + "limit: yes\n", ":3: limit: input should be a valid integer, found True"),
+        (GOOD + "seed: on\n", ":3: seed: input should be a valid integer, found True"),
+        (GOOD + "run:\n  timeout: yes\n", ":4: run.timeout: input should be a valid number, found"),
+        (GOOD + "run:\n  timeout: .inf\n", ":4: run.timeout: input should be a finite number"),
+        (GOOD + "run: {warm_up: off}\n", ":3: run.warm_up: input should be a valid integer, found"),
+        (GOOD + "thresholds: {RR: true}\n", ":3: thresholds.RR: input should be a valid number"),
         (GOOD + "measures: [nDGC@10]\n", ":3: measures: unknown measure 'nDGC@10'; did you mean"),
         ("benchmarks: [x]\n", ":1: providers: is missing"),
         ("benchmarks: [x]\nproviders: [bm25, bm25]\n", ": two providers are called 'bm25'; give"),
@@ -76,6 +84,18 @@ def test_a_fault_is_said_with_its_line_and_key(tmp_path: Path, text: str, messag
         plan_in(tmp_path, text)
     assert message in str(caught.value)
     assert str(caught.value).startswith(str(tmp_path / "berryeval.yaml"))
+
+
+def test_whole_numbers_are_numbers_too(tmp_path: Path) -> None:
+    """Seconds and thresholds may be written without a point."""
+    plan = plan_in(tmp_path, GOOD + "run: {timeout: 3, error_budget: 1}\nthresholds: {RR: 1}\n")
+    assert (plan.run.timeout, plan.run.error_budget, plan.thresholds) == (3.0, 1.0, {"RR": 1.0})
+
+
+def test_a_measure_by_two_names_is_one(tmp_path: Path) -> None:
+    """The first spelling is kept."""
+    plan = plan_in(tmp_path, GOOD + "measures: [ndcg_cut_10, nDCG@10, P@5, 'P.5,10', RR]\n")
+    assert plan.measures == ["ndcg_cut_10", "P@5", "P@10", "RR"]
 
 
 def test_files_that_are_none_are_said(tmp_path: Path) -> None:

@@ -39,6 +39,9 @@ PLACES: dict[str, Any] = {
     "nested": {"password": {"headers": [{"X-Api-Key": CANARY}]}},
     "below a secret": {"password": {"value": [CANARY]}},
     "header": {"password": {"Authorization": f"Bearer {CANARY}"}},
+    "unlisted header": {"faults": {"headers": {"X-Mine": CANARY}}},
+    "unlisted parameter": {"faults": {"params": {"key": CANARY}}},
+    "in what is sent": {"faults": {"params": {"mine": SAFE}, "body": {"key": CANARY}}},
     "dsn": {"password": f"postgresql://me:{quote(CANARY, safe='')}@host/db"},
 }
 
@@ -149,8 +152,22 @@ def test_a_variable_that_is_not_set_is_named(tmp_path: Path) -> None:
         ({"url": "http://host/x?api_key=abc&k=5"}, {"url": "http://host/x?api_key=***&k=5"}),
         ({"where": "host=h password='a b' user=u"}, {"where": "host=h password='***' user=u"}),
         ({"auth": {"user": "me", "value": ["x"]}}, {"auth": {"user": "***", "value": ["***"]}}),
+        ({"headers": {"X-Tenant": "acme"}}, {"headers": {"X-Tenant": "***"}}),
+        ({"headers": {"X-Tenant": "${TENANT}"}}, {"headers": {"X-Tenant": "${TENANT}"}}),
+        ({"headers": {"X-Asked": "{query} {k}"}}, {"headers": {"X-Asked": "{query} {k}"}}),
+        ({"headers": {"Accept": "text/x", "content-type": "a/b"}},
+         {"headers": {"Accept": "text/x", "content-type": "a/b"}}),
+        ({"params": {"key": "abc", "lang": "en"}}, {"params": {"key": "***", "lang": "en"}}),
+        ({"params": {"v": SAFE, "q": "{query}"}}, {"params": {"v": "***", "q": "{query}"}}),
+        ({"params": {"model": "text-embedding-3-small", "date": "2026-02-21T14:30:00"}},
+         {"params": {"model": "text-embedding-3-small", "date": "2026-02-21T14:30:00"}}),
+        ({"body": {"a": [{"id": "123e4567-e89b-12d3-a456-426614174000"}]}},
+         {"body": {"a": [{"id": "***"}]}}),
+        ({"embedder_options": {"headers": {"X-Mine": "abcd"}}},
+         {"embedder_options": {"headers": {"X-Mine": "***"}}}),
+        ({"url": "http://host/x?key=abc&k=5"}, {"url": "http://host/x?key=***&k=5"}),
     ],
-)
+)  # fmt: skip
 def test_options_are_masked_by_name_and_by_form(options: Any, expected: Any) -> None:
     """What the manifest shows; references to the environment stay."""
     assert masked(options) == expected

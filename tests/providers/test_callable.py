@@ -268,3 +268,38 @@ def test_other_things_are_no_providers(source: Any, options: dict[str, Any], mes
     """What was found, and what can be given."""
     with pytest.raises(ConfigurationError, match=message):
         make_provider(source, options)
+
+
+def in_lists(texts: Sequence[str], k: int) -> list[list[str]]:
+    """The first words of each text."""
+    return [ids(text, k) for text in texts]
+
+
+async def in_lists_of_queries(asked: Sequence[Query], _: int) -> list[list[str]]:
+    """The ids of the queries."""
+    return [[one.id] for one in asked]
+
+
+def test_a_function_may_take_lists() -> None:
+    """If it is said so; it is then called once for several, and with a list for one."""
+    with Function(in_lists, batch=True) as provider:
+        assert [hit.id for hit in provider.search(query("a b c"), 2)] == ["a", "b"]
+        assert provider.search_many is not None
+        found = provider.search_many([query("a b"), query("c")], 5)
+    assert [[hit.id for hit in hits] for hits in found] == [["a", "b"], ["c"]]
+    with Function(in_lists_of_queries, argument="query", batch=True) as provider:
+        assert [hit.id for hit in provider.search(Query("q7", "x"), 2)] == ["q7"]
+    assert Function(ids).search_many is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"), [([], "0"), ([[], []], "2"), (None, "NoneType None"), ("ab", "str 'ab'")]
+)
+def test_a_function_of_lists_must_answer_each(answer: Any, found: str) -> None:
+    """A search for one is a list of one."""
+    said = f"expected 1 list of hits, one for each query, found {found}"
+    with (
+        Function(lambda texts, k: answer, batch=True) as provider,  # noqa: ARG005
+        pytest.raises(ProviderError, match=said),
+    ):
+        provider.search(query("a"), 2)

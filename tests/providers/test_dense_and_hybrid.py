@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from berryeval.errors import ConfigurationError
+from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.providers import Provider, make_provider
+from berryeval.providers.bm25 import Bm25
 from berryeval.providers.dense import Dense
 from berryeval.providers.hybrid import Hybrid
+from berryeval.providers.nearest import Nearest
 from berryeval.records import Chunk, Hit, Query
 from tests.providers.corpus import CHUNKS, query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy.typing as npt
 
 
 class Fixed(Provider):
@@ -77,13 +83,74 @@ def test_dense_feedback_moves_the_query_towards_what_it_found() -> None:
     """By hand, with the vectors themselves."""
     provider = Dense(feedback=2)
     provider.index(CHUNKS)
-    vectors = {chunk.id: vector for chunk, vector in zip(CHUNKS, provider._vectors, strict=True)}
+    rows = provider._nearest.vectors
+    vectors = {chunk.id: vector for chunk, vector in zip(CHUNKS, rows, strict=True)}
     asked = provider.embed(["rate limit"])[0]
     best = sorted(vectors, key=lambda name: -float(vectors[name] @ asked))[:2]
     moved = asked + 0.5 * (vectors[best[0]] + vectors[best[1]]) / 2
     moved /= np.linalg.norm(moved)
     for hit in provider.search(query("rate limit"), 10):
         assert hit.score == pytest.approx(float(vectors[hit.id] @ moved), abs=1e-5)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(1, 9))
+def test_a_query_has_the_same_neighbours_alone_and_among_others(
+    seed: int, count: int, k: int
+) -> None:
+    """To the last bit, also with copies and vectors that are all zeros."""
+    chance = np.random.default_rng(seed)
+    rows = chance.normal(size=(count, 24)).astype(np.float32)
+    rows[chance.integers(count)] = 0
+    rows[chance.integers(count)] = rows[0]
+    asked = np.concatenate([chance.normal(size=(7, 24)), rows[:2]]).astype(np.float32)
+    near, asked = Nearest(_of_length_1(rows)), _of_length_1(asked)
+    together = [_best(places, cosines, k) for places, cosines in near.to(asked, k)]
+    for query_row, found in zip(asked, together, strict=True):
+        ((places, cosines),) = near.to(query_row[np.newaxis], k)
+        assert _best(places, cosines, k) == found
+        directed = [row for row in near.vectors if row.any()] if query_row.any() else []
+        exact = sorted((float(row.astype(float) @ query_row) for row in directed), reverse=True)
+        assert exact[:k] == pytest.approx([cosine for cosine, _ in found])
+
+
+def _of_length_1(rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return (rows / np.where(lengths, lengths, 1)).astype(np.float32)
+
+
+def _best(places: list[int], cosines: list[float], k: int) -> list[tuple[float, int]]:
+    return sorted(zip(cosines, places, strict=True), reverse=True)[:k]
+
+
+def test_hybrid_takes_mappings_with_options_of_their_own() -> None:
+    """So that one kind may be fused with itself; each is made as it would be alone."""
+    mapping = {"type": "bm25", "options": {"b": 0.0, "stemmer": "", "feedback": 0}}
+    asked = query("rate limits of the phrase")
+    with (
+        Hybrid(["bm25", mapping], options={"bm25": {"feedback": 0}}) as fused,
+        Hybrid([Bm25(), Bm25(b=0.0, stemmer="")]) as expected,
+    ):
+        fused.index(CHUNKS)
+        expected.index(CHUNKS)
+        assert fused.search(asked, 5) == expected.search(asked, 5)
+        assert [provider.b for provider in fused._children] == [0.75, 0.0]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("child", "said"),
+    [
+        ({"type": "bm25", "chunker": "fixed-400"}, "share its chunks; give the chunker to hybrid"),
+        ({"type": "bm25", "option": {}}, "no option 'option'; did you mean 'options'?"),
+        ({"options": {}}, r"needs a type and may have options, found \['options'\]"),
+        ({"type": "bm25", "options": [1]}, "needs a type and may have options"),
+        ({"type": "bm52"}, "unknown provider 'bm52'; did you mean bm25"),
+        ({"type": "bm25", "options": {"kk1": 1}}, "'bm25' has no option 'kk1'; did you mean 'k1'"),
+    ],
+)
+def test_hybrid_refuses_mappings_that_say_something_else(child: dict[str, Any], said: str) -> None:
+    """And says what they may hold."""
+    with pytest.raises(BerryEvalError, match=said):
+        Hybrid([child])
 
 
 def test_hybrid_adds_reciprocal_ranks() -> None:

@@ -87,8 +87,10 @@ def test_options_reach_the_server(server: Loopback) -> None:
     options = {"dimensions": 8, "query_prefix": "query: ", "text_prefix": "text: "}
     with open_ai(server, **options) as embedder:
         assert embedder.embed(["a"]).shape == (1, 8)
-        assert embedder.embed_query("a").shape == (8,)
-    assert [asked.body["input"] for asked in server.asked] == [["text: a"], ["query: a"]]
+        assert embedder.embed_queries(["a", "b"]).shape == (2, 8)
+    assert [asked.body["input"] for asked in server.asked] == [
+        ["text: a"], ["query: a", "query: b"],
+    ]  # fmt: skip
 
 
 def test_dense_search_works_with_it(server: Loopback) -> None:

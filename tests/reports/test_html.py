@@ -10,6 +10,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from berryeval.gates import Verdict
@@ -57,6 +58,12 @@ class Page(HTMLParser):
         return [attributes[name] for _, attributes in self.elements if name in attributes]
 
 
+@pytest.fixture(scope="module")
+def usual() -> Page:
+    """The page of a run in which all is as usual."""
+    return page_of(run_record())
+
+
 def page_of(*runs: RunRecord) -> Page:
     """The page of these runs."""
     return Page(render(Report.of(runs)))
@@ -91,31 +98,29 @@ def test_a_text_of_any_length_is_cut_and_says_so() -> None:
     assert "… 98,000 more characters" in page.text
 
 
-def test_the_policy_lets_nothing_in_but_the_pages_own_style() -> None:
+def test_the_policy_lets_nothing_in_but_the_pages_own_style(usual: Page) -> None:
     """The hash of the policy is that of the one style sheet; nothing else is allowed."""
-    page = page_of(run_record())
     (policy,) = [
         attributes["content"]
-        for tag, attributes in page.elements
+        for tag, attributes in usual.elements
         if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
     ]
-    digest = hashlib.sha256("".join(page.styles).encode()).digest()
+    digest = hashlib.sha256("".join(usual.styles).encode()).digest()
     assert f"style-src 'sha256-{base64.b64encode(digest).decode()}'" in policy
     assert policy.startswith("default-src 'none';")
     assert "unsafe" not in policy
-    assert [tag for tag, _ in page.elements].count("style") == 1
+    assert [tag for tag, _ in usual.elements].count("style") == 1
 
 
-def test_nothing_points_out_of_the_file() -> None:
+def test_nothing_points_out_of_the_file(usual: Page) -> None:
     """Every address is an anchor in the page, and every anchor is there."""
-    page = page_of(run_record())
-    ids = page.having("id")
+    ids = usual.having("id")
     assert len(ids) == len(set(ids))
-    assert page.having("href")
-    assert {address.removeprefix("#") for address in page.having("href")} <= set(ids)
-    assert set(page.having("aria-labelledby")) <= set(ids)
-    assert "url(" not in "".join(page.styles)
-    assert "@import" not in "".join(page.styles)
+    assert usual.having("href")
+    assert {address.removeprefix("#") for address in usual.having("href")} <= set(ids)
+    assert set(usual.having("aria-labelledby")) <= set(ids)
+    assert "url(" not in "".join(usual.styles)
+    assert "@import" not in "".join(usual.styles)
 
 
 def test_headings_go_down_step_by_step() -> None:
@@ -127,11 +132,10 @@ def test_headings_go_down_step_by_step() -> None:
     assert all(low - high <= 1 for high, low in pairwise(levels))
 
 
-def test_every_chart_has_words() -> None:
-    """Each drawing has a text that says what it shows; and all seven kinds are there."""
-    page = page_of(run_record())
-    drawings = [attributes for tag, attributes in page.elements if tag == "svg"]
-    assert len(drawings) == 7
+def test_every_chart_has_words(usual: Page) -> None:
+    """Each drawing has a text that says what it shows; and all eight are there."""
+    drawings = [attributes for tag, attributes in usual.elements if tag == "svg"]
+    assert len(drawings) == 8
     for attributes in drawings:
         assert attributes["role"] == "img"
         assert len(attributes["aria-label"]) > 60
@@ -195,7 +199,7 @@ def test_one_query_tells_nothing() -> None:
     """One query is shown, and not taken for more than it is."""
     page = page_of(run_record(1))
     assert "cannot be told apart from" in page.text
-    assert "One query says nothing about others: ask more queries." in page.text
+    assert "One query says nothing about others. Ask more queries." in page.text
 
 
 def test_a_report_without_benchmarks() -> None:
@@ -267,9 +271,9 @@ def test_without_the_drawing_library_the_page_is_whole(monkeypatch: pytest.Monke
     assert "cannot be told apart" in page.text or "that is certain" in page.text
 
 
-def test_the_questions_come_in_their_order() -> None:
+def test_the_questions_come_in_their_order(usual: Page) -> None:
     """Best and certain, by how much, where it fails, how fast, then query by query."""
-    text = page_of(run_record()).text
+    text = usual.text
     questions = [
         "Which is best, and is that certain?", "By how much, on which kind of query?",
         "Where does each fail?", "How fast?", "Query by query", "Where this comes from",
@@ -278,9 +282,9 @@ def test_the_questions_come_in_their_order() -> None:
     assert places == sorted(places)
 
 
-def test_where_the_numbers_come_from() -> None:
+def test_where_the_numbers_come_from(usual: Page) -> None:
     """Run, time, hashes, versions and depth are at the end."""
-    text = page_of(run_record()).text
+    text = usual.text
     end = text[text.index("Where this comes from") :]
     for fact in (
         "2026-01-02-run",
@@ -290,3 +294,64 @@ def test_where_the_numbers_come_from() -> None:
         "berryeval 0.1.0",
     ):
         assert fact in end
+
+
+def test_what_nobody_judged_is_said() -> None:
+    """The share of hits without a judgment is among what a reader should know."""
+    run = run_record(4, (0.5,))
+    one = run.benchmarks[0].providers[0]
+    scores = one.scores
+    assert scores is not None
+    half = scores.counts.copy()
+    half[:, 1] = half[:, 0] // 2
+    page = page_of(changed(run, providers=(replace(one, scores=replace(scores, counts=half)),)))
+    assert "Hits that nobody judged count as not relevant: system-0 50%." in page.text
+    assert "on how far to trust this" in page.text
+
+
+def test_a_lead_on_other_queries_is_no_lead() -> None:
+    """Higher on its own queries, lower on the shared ones: the page says so."""
+    run = run_record(30, (0.5, 0.6))
+    first, second = run.benchmarks[0].providers
+    assert first.scores is not None
+    assert second.scores is not None
+    few = first.scores.select(first.scores.queries[:8])
+    high, low = np.full_like(few.values, 0.5), np.zeros_like(second.scores.values)
+    low[:, :8] = 0.9
+    picked = replace(first, scores=replace(few, values=high))
+    other = replace(second, scores=replace(second.scores, values=low))
+    text = page_of(changed(run, providers=(picked, other))).text
+    assert "system-0 has the best nDCG@10, but not on the queries it shares with system-1." in text
+    assert "22 queries of system-1 are not in system-0, and left out" in text
+
+
+def renamed(run: RunRecord, measure: str, factor: float = 1.0) -> RunRecord:
+    """The run with its values, times a factor, called by another measure."""
+    providers = tuple(
+        replace(
+            one,
+            scores=replace(
+                one.scores, measures=(measure,), values=one.scores.values[:1] * factor,
+                aggregates=("mean",), spellings={},
+            ),
+        )
+        for one in run.benchmarks[0].providers
+        if one.scores is not None
+    )  # fmt: skip
+    return changed(run, providers=providers)
+
+
+def test_less_may_be_better() -> None:
+    """Of tokens that must be read, the fewest win, and a lead is positive all the same."""
+    page = page_of(renamed(run_record(30, (0.15, 0.8)), "TokensToHit", 1000))
+    assert "system-0 is best, and that is certain." in page.text
+    assert re.search(r"Against system-1 the difference is \+\d+\.\d \(95 % interval \+", page.text)
+    assert "less is better" in page.text
+
+
+def test_a_count_makes_nobody_the_best() -> None:
+    """A measure without better and worse is shown, and not judged by."""
+    page = page_of(renamed(run_record(5, (0.2, 0.5)), "NumRet"))
+    assert "NumRet says not who is better." in page.text
+    assert "★ is the best" in page.text
+    assert not [one for one in page.having("class") if one == "star"]

@@ -65,6 +65,13 @@ def test_tukey_takes_all_systems_at_once() -> None:
     square = tukey_hsd([A, B, C])
     found = compare(SYSTEMS, correction="tukey")
     assert [row.p_corrected for row in found.rows] == [square[0, 1], square[0, 2], square[1, 2]]
+    small = table("small", C[:30])
+    noted = compare({**SYSTEMS, "small": small}, correction="tukey").rows[0]
+    assert noted.notes[-1] == "Tukey's test is of the 30 queries that all systems have"
+    single = compare({**SYSTEMS, "small": table("small", C[:1])}, correction="tukey").rows[0]
+    assert single.p is not None
+    assert single.p_corrected is None
+    assert single.notes[-1] == "all systems share 1 of their queries, too few for Tukey's test"
     with pytest.raises(ConfigurationError, match="'tukey' goes with the test 'randomization'"):
         compare(SYSTEMS, correction="tukey", test="t")
 
@@ -102,6 +109,7 @@ def test_measures_are_those_that_all_have() -> None:
     assert found.measures == ("nDCG@10", "AP")
     assert found.notes == ("not scored for every system, and left out: RR",)
     assert compare([one, two], measures=["ndcg_cut_10", "ndcg@10"]).measures == ("nDCG@10",)
+    assert compare([one, two], measures="map").measures == ("AP",)
     with pytest.raises(NotScoredError):
         compare([one, two], measures=["RR"])
     with pytest.raises(DataError, match="no measure in common: one has nDCG@10, AP; two has RR"):
@@ -139,10 +147,13 @@ def test_nan_is_an_error_that_names_the_query() -> None:
         ({"one": SYSTEMS["one"]}, {}, DataError, "needs two or more systems, found one"),
         ([SYSTEMS["one"], SYSTEMS["one"]], {}, DataError, "two systems are named 'one'"),
         ({"one": {"q": 1}, "two": {}}, {}, TypeError, "one must be Scores, as `evaluate` gives"),
+        ({1: SYSTEMS["one"], "1": SYSTEMS["two"]}, {}, DataError, "same name: 1, '1'"),
         (3, {}, TypeError, "systems must be a dict of scores by name, found int"),
         (SYSTEMS, {"baseline": "on"}, ConfigurationError, "'on', .* did you mean one?"),
         (SYSTEMS, {"test": "anova"}, ConfigurationError, "unknown test 'anova'"),
         (SYSTEMS, {"correction": "x"}, ConfigurationError, "unknown correction 'x'"),
+        (SYSTEMS, {"correction": "tuky"}, ConfigurationError, "did you mean tukey"),
+        (SYSTEMS, {"seed": 1.5}, TypeError, "integer"),
         (SYSTEMS, {"interval": "x"}, ConfigurationError, "unknown interval 'x'"),
         (SYSTEMS, {"level": 95}, ValueError, "level must lie between 0 and 1"),
         (SYSTEMS, {"samples": 0}, ValueError, "samples must be at least 1"),
@@ -183,7 +194,13 @@ def test_geometric_means_are_tested_by_logarithms(interval: Any) -> None:
     assert row.notes == ("tested by the logarithms, as a geometric mean is averaged",)
     assert row.detectable is None
     zero = table("b", [0.0, *two[1:]], "GMAP", "geometric mean")
+    third = table("c", one * 1.1, "GMAP", "geometric mean")
+    shuffled = compare([*tables, third], correction="tukey").rows[0].p_corrected
+    assert shuffled == tukey_hsd([np.log(one), np.log(two), np.log(one * 1.1)])[0, 1]
+    with_zero = compare([tables[0], zero, third], correction="tukey")
+    assert [row.p_corrected is None for row in with_zero.rows] == [True, False, True]
     found = compare([tables[0], zero]).row("GMAP")
+    assert found.wins + found.losses == 40
     assert found.p is None
     assert found.cannot.startswith("a geometric mean with a value of 0")
     with pytest.raises(DataError, match="GMAP is not put together alike: a by geometric mean"):
@@ -211,6 +228,23 @@ def test_a_group_that_one_system_lacks() -> None:
     row = found.groups["y"].row("AP")
     assert (row.n, row.p, row.cannot) == (0, None, "they share no query here")
     assert found.groups["x"].row("AP").n == 2
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_the_unit_is_no_matter(scale: float) -> None:
+    """Values near the ends of what a float holds: the same p and effects, a scaled interval."""
+    plain = compare(SYSTEMS, interval="bca").rows[0]
+    scaled = {name: table(name, scale * row) for name, row in {"one": A, "two": B}.items()}
+    row = compare({**scaled, "three": table("three", scale * C)}, interval="bca").rows[0]
+    assert (row.p, row.p_corrected, row.wins) == (plain.p, plain.p_corrected, plain.wins)
+    assert row.effect is not None
+    assert plain.effect is not None
+    assert row.effect.g == pytest.approx(plain.effect.g)
+    assert row.interval is not None
+    assert [end / scale for end in row.interval] == pytest.approx(list(plain.interval or ()))
+    by_t = difference_interval(scale * A, scale * B)
+    assert by_t is not None
+    assert [end / scale for end in by_t] == pytest.approx(list(difference_interval(A, B) or ()))
 
 
 def test_json_and_back() -> None:
@@ -258,6 +292,20 @@ def test_sentences() -> None:
     assert "with these queries a difference of 4e-05 would be shown four times in five" in (
         nothing.sentence
     )
+
+
+def test_a_test_of_your_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is registered by name, gets the values, and takes part in the correction."""
+    monkeypatch.setattr(stats.TESTS, "_homes", dict(stats.TESTS._homes))
+
+    @stats.TESTS.register("coin")
+    def coin(pair: stats.Pair, seed: int, samples: int) -> stats.TestResult:
+        return stats.TestResult(0.01 if pair.mean > 0.02 else 0.5, float(seed), f"{samples} coins")
+
+    found = compare(SYSTEMS, baseline="one", test="coin", seed=4, samples=7)
+    assert [(row.p, row.p_corrected, row.test) for row in found.rows] == [
+        (0.01, 0.02, "7 coins"), (0.5, 0.5, "7 coins"),
+    ]  # fmt: skip
 
 
 def test_a_row_that_is_not_there() -> None:

@@ -132,5 +132,6 @@ def test_seeds_matter_only_by_chance() -> None:
     a, b = drawn(5, 60, shift=0.025)
     found = {paired_test("randomization", a, b, seed=seed).p for seed in range(5)}
     assert len(found) > 1
+    assert paired_test("randomization", a, b, seed=np.int64(3)).p in found  # type: ignore[arg-type]
     numbers: list[Any] = list(found)
     assert max(numbers) - min(numbers) < 0.005

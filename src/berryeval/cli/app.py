@@ -5,21 +5,22 @@
     2  wrong usage or configuration
     3  the run failed
   130  interrupted
+  143  terminated
 
 Commands are imported when they are called, so that `--help` stays fast.
 """
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import os
 import sys
 from typing import TYPE_CHECKING, Final
 
 from cyclopts import App, CycloptsError
 
 from berryeval import __version__
+from berryeval.cli.failures import Failures, abandon_stdout
+from berryeval.cli.signals import terminable
 from berryeval.errors import BerryEvalError
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
 EXIT_RUN_FAILED: Final = 3
 EXIT_INTERRUPTED: Final = 130
+EXIT_TERMINATED: Final = 143
 
 DEBUG_FLAG = "--debug"
 
@@ -85,33 +87,43 @@ def build_app() -> App:
     return app
 
 
-def run(app: App, arguments: Sequence[str]) -> int:  # noqa: PLR0911 - one per kind of end
-    """Run one command line and return its exit code; an error is one line on stderr."""
+def run(app: App, arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code; an error is one line on stderr.
+
+    With `--json` it is also an envelope on stdout, with its kind and message.
+    """
     tokens, debug = _take_debug(arguments)
     app.suppress_keyboard_interrupt = False  # or it would exit by itself, without a word
+    failures = Failures.of(app, tokens, debug=debug)
+    with terminable() as terminated:
+        try:
+            return _run(app, tokens, failures)
+        except KeyboardInterrupt as interrupt:
+            code = EXIT_TERMINATED if terminated() else EXIT_INTERRUPTED
+            return failures.say_interrupted(str(interrupt) or "interrupted", code)
+
+
+def _run(app: App, tokens: list[str], failures: Failures) -> int:  # noqa: PLR0911 - one per kind of end
     try:
         result = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         if sys.stdout is not None:
             sys.stdout.flush()
     except CycloptsError as error:
-        return _fail(error, EXIT_USAGE, f"{app.name[0]} --help shows what there is", debug=debug)
+        hint = f"{app.name[0]} --help shows what there is"
+        return failures.say(error, EXIT_USAGE, kind="usage", hint=hint)
     except BerryEvalError as error:
-        return _fail(error, EXIT_USAGE, debug=debug)
-    except KeyboardInterrupt:
-        _say("interrupted")
-        return EXIT_INTERRUPTED
+        return failures.say(error, EXIT_USAGE)
     except BrokenPipeError:  # the reader (head, less) has enough
-        _abandon_stdout()
+        abandon_stdout()
         return EXIT_PASSED
     except OSError as error:
         if error.errno != errno.ENOSPC:
-            return _fail(error, EXIT_RUN_FAILED, debug=debug)
-        _abandon_stdout()
-        full = OSError(f"the output cannot be written: {error.strerror}")
-        return _fail(full, EXIT_USAGE, debug=debug)
+            return failures.say(error, EXIT_RUN_FAILED)
+        abandon_stdout()
+        return failures.say(OSError(f"the output cannot be written: {error.strerror}"), EXIT_USAGE)
     except Exception as error:  # noqa: BLE001 - the last line of defence against a traceback
         hint = f"this looks like a bug; {DEBUG_FLAG} shows where it happened"
-        return _fail(error, EXIT_RUN_FAILED, hint, debug=debug)
+        return failures.say(error, EXIT_RUN_FAILED, hint=hint)
     return result if isinstance(result, int) else EXIT_PASSED
 
 
@@ -120,28 +132,6 @@ def _take_debug(arguments: Sequence[str]) -> tuple[list[str], bool]:
     end = arguments.index("--") if "--" in arguments else len(arguments)
     options = [token for token in arguments[:end] if token != DEBUG_FLAG]
     return [*options, *arguments[end:]], len(options) < end
-
-
-def _fail(error: Exception, code: int, hint: str = "", *, debug: bool) -> int:
-    if debug:
-        import traceback
-
-        _say("".join(traceback.format_exception(error)).rstrip())
-    message = " ".join(str(error).split()) or type(error).__name__
-    _say(f"error: {message}{f' ({hint})' if hint else ''}")
-    return code
-
-
-def _say(text: str) -> None:
-    """Write to stderr, if there is one that can be written to: the exit code speaks for itself."""
-    if sys.stderr is not None:
-        with contextlib.suppress(OSError):
-            print(text, file=sys.stderr, flush=True)
-
-
-def _abandon_stdout() -> None:
-    """Point stdout to nowhere, or Python would complain once more when it closes it."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main() -> None:

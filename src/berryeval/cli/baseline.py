@@ -30,16 +30,31 @@ def set_baseline(
     from pathlib import Path
 
     from berryeval.cli.output import print_json
+    from berryeval.errors import DataError
     from berryeval.gates import Baseline
     from berryeval.pipeline.find_run import find_record
     from berryeval.pipeline.folder import write_text_file
 
-    baseline = Baseline.of(find_record(run))
+    record = find_record(run)
+    baseline = Baseline.of(record)
+    if not baseline.parts:
+        msg = f"no provider of {record.id} has scores: a baseline of it would hold nothing"
+        raise DataError(msg)
     write_text_file(Path(output), baseline.dumps())
+    left_out = [
+        f"{provider.name} on {part.name}"
+        for part in record.benchmarks
+        for provider in part.providers
+        if provider.scores is None
+    ]
     if json:
-        print_json("baseline set", {"file": output, **_summary(baseline)})
+        data = {"file": output, "left_out": left_out, **_summary(baseline)}
+        print_json("baseline set", data)
     else:
-        print(f"baseline written to {output}: {_words(baseline)}")
+        owners = ", ".join(f"{part.provider} on {part.benchmark}" for part in baseline.parts)
+        print(f"baseline written to {output}: {owners}")
+        if left_out:
+            print(f"not in it, as they failed: {', '.join(left_out)}")
 
 
 def show(file: str = FILE, /, *, json: Flag = False) -> None:
@@ -52,7 +67,7 @@ def show(file: str = FILE, /, *, json: Flag = False) -> None:
     from rich.table import Table
 
     from berryeval.cli.output import console, print_json
-    from berryeval.pipeline.gating import find_baseline
+    from berryeval.pipeline.find_baseline import find_baseline
 
     baseline = find_baseline(file)
     if json:
@@ -94,7 +109,12 @@ def diff(
     verdicts = differences(record, baseline)
     good = passed(verdicts, strict=strict)
     if json:
-        data = {"run": record.id, "passed": good, "verdicts": [one.to_json() for one in verdicts]}
+        data = {
+            "run": record.id,
+            "passed": good,
+            "strict": strict,
+            "verdicts": [one.to_json() for one in verdicts],
+        }
         print_json("baseline diff", data)
     else:
         screen = console()
@@ -122,8 +142,3 @@ def _summary(baseline: Baseline) -> dict[str, object]:
             for part in baseline.parts
         ],
     }
-
-
-def _words(baseline: Baseline) -> str:
-    owners = ", ".join(f"{part.provider} on {part.benchmark}" for part in baseline.parts)
-    return owners or "nothing, as no provider of the run has scores"

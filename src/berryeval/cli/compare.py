@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from berryeval.reports import Report
 
 Flag = Annotated[bool, Parameter(negative="")]
-Several = Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")]
 
 
 def compare(  # noqa: PLR0913 - the options of the command
@@ -66,7 +65,7 @@ def compare(  # noqa: PLR0913 - the options of the command
         title: Of the report.
         json: Print JSON, in full precision.
     """
-    from berryeval.cli.score import split_names
+    from berryeval.measures.listing import split_names
     from berryeval.pipeline.comparing import Options
 
     _check(runs, output, format)

@@ -27,6 +27,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
     seed: int | None = None,
     concurrency: int | None = None,
     timeout: float | None = None,
+    batch: int | None = None,
     config: str | None = None,
     output: str | None = None,
     resume: str | None = None,
@@ -53,7 +54,8 @@ def evaluate(  # noqa: PLR0913 - the options of the command
 
     Args:
         benchmarks: Bundled benchmarks, or files or folders in any format that can be loaded.
-        providers: What is compared: a name, or a name and a chunker, as bm25:fixed-400.
+        providers: What is compared: a name, or a name and a chunker, as bm25:fixed-400. These too
+            may have commas between them.
         metrics: What to compute: --metrics nDCG@10 AP, --metrics nDCG@10,AP, or repeated.
         k: How many hits every provider is asked for; 20, or the largest cutoff of the measures.
         limit: Ask only the first so many queries.
@@ -61,6 +63,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         seed: Of everything that is drawn by chance.
         concurrency: How many queries are asked at once (4).
         timeout: Seconds an attempt may take (30).
+        batch: Ask so many queries in one call, where a provider takes several (1).
         config: The configuration file; ./berryeval.yaml if there is one.
         output: The folder of the run; a new one below .berryeval/runs unless given.
         resume: Go on with the run of this folder; the plan is taken from there.
@@ -83,7 +86,8 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         settings={
             "benchmarks": benchmarks, "providers": providers, "measures": metrics, "k": k,
             "limit": limit, "filter": filter, "seed": seed, "thresholds": fail_below,
-            "concurrency": concurrency, "timeout": timeout, "export": export,
+            "concurrency": concurrency, "timeout": timeout, "batch": batch,
+            "export": export,
         },
         config=config,
         output=output,
@@ -91,8 +95,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         retry_errors=retry_errors,
         baseline=baseline,
         max_drop=tuple(max_drop or ()),
-        strict=strict,
     )  # fmt: skip
     worst = None if where_it_fails is None else (where_it_fails or [WORST])[0]
-    shown = Shown(by, worst, baseline_doc, json=json, quiet=quiet, verbose=verbose)
+    shown = Shown(by, worst, baseline_doc, strict=strict, json=json, quiet=quiet, verbose=verbose)
     return run_eval(asked, shown)

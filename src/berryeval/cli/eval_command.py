@@ -7,12 +7,13 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.cli.app import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_PASSED, EXIT_RUN_FAILED
+from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED, EXIT_RUN_FAILED
 from berryeval.cli.eval_view import View, worst_of
 from berryeval.cli.logs import error_screen, log_level, log_lines
 from berryeval.cli.progress import progress_on
-from berryeval.cli.score import split_names
 from berryeval.errors import ConfigurationError
+from berryeval.pipeline.choice import check_property, chosen_queries
+from berryeval.pipeline.config_file import check_model
 from berryeval.pipeline.gating import (
     check_gate,
     gate_with,
@@ -20,17 +21,19 @@ from berryeval.pipeline.gating import (
     read_limits,
     say_missed,
     verdicts_of,
+    with_baseline,
 )
+from berryeval.pipeline.inputs import load_benchmarks
+from berryeval.pipeline.plan import Plan
 from berryeval.pipeline.reporting import export
 from berryeval.pipeline.resume import folder_for, resumed
 from berryeval.pipeline.run import failed_queries, failed_runs, run_plan
-from berryeval.pipeline.settings import PATIENCE, planned, read_pairs
+from berryeval.pipeline.settings import PATIENCE, planned, read_list, read_pairs
 from berryeval.reports import Report
 
 if TYPE_CHECKING:
     from berryeval.gates import Verdict
     from berryeval.pipeline.folder import RunFolder
-    from berryeval.pipeline.plan import Plan
     from berryeval.pipeline.reporting import Exported
     from berryeval.pipeline.run import BenchmarkResult
 
@@ -50,16 +53,13 @@ class Asked:
     retry_errors: bool = False
     baseline: str | None = None
     max_drop: tuple[str, ...] = ()
-    strict: bool = False
 
     def planned(self) -> tuple[Plan, RunFolder]:
         """The plan with its gate, and the folder it goes to."""
         plan, folder = self._planned()
         drops = read_limits(self.max_drop, "--max-drop", "nDCG@10=0.01")
         gate = gate_with(plan.gate, {}, drops)
-        if self.baseline:
-            gate = gate.model_copy(update={"baseline": self.baseline})
-        return plan.model_copy(update={"gate": gate}), folder
+        return plan.model_copy(update={"gate": with_baseline(gate, self.baseline)}), folder
 
     def _planned(self) -> tuple[Plan, RunFolder]:
         settings = self._read()
@@ -75,14 +75,16 @@ class Asked:
             flag = _FLAGS.get(given[0], given[0])
             msg = f"--resume takes the plan from its folder; leave out --{flag}"
             raise ConfigurationError(msg)
-        changes = {name: settings[name] for name in (*PATIENCE, *_FREE)}
-        return resumed(self.resume, changes, self.config)
+        changes = {name: settings[name] for name in (*PATIENCE, "export")}
+        plan, folder = resumed(self.resume, changes, self.config)
+        return _judged_by(plan, settings["thresholds"]), folder
 
     def _read(self) -> dict[str, Any]:
         """The settings with lists of words made into what they mean."""
         given = dict(self.settings)
-        for name in ("measures", "export"):
-            given[name] = split_names(given.get(name) or [])
+        for name in ("benchmarks", "providers", "measures", "export"):
+            if given.get(name):
+                given[name] = read_list(name, given[name], f"--{_FLAGS.get(name, name)}")
         given["filter"] = read_pairs(given.get("filter") or [], "--filter")
         given["thresholds"] = read_limits(
             given.get("thresholds") or [], "--fail-below", "recall@10=0.80"
@@ -90,13 +92,28 @@ class Asked:
         return given
 
 
+def _judged_by(plan: Plan, thresholds: dict[str, float]) -> Plan:
+    """The plan of a run that was made, with other thresholds if some are given."""
+    if not thresholds:
+        return plan
+    judged: Plan = check_model(Plan, {**plan.model_dump(), "thresholds": thresholds}, None)
+    if judged.depth != plan.depth:
+        msg = (
+            f"--fail-below looks at {judged.depth} hits, the run asked for {plan.depth} each; "
+            "make a new run with it"
+        )
+        raise ConfigurationError(msg)
+    return judged
+
+
 @dataclass(frozen=True)
 class Shown:
-    """What the command line wants to see."""
+    """What the command line wants to see, and whether what cannot be decided fails."""
 
     by: str | None = None
     worst: int | None = None
     baseline_doc: str | None = None
+    strict: bool = False
     json: bool = False
     quiet: bool = False
     verbose: bool = False
@@ -109,23 +126,34 @@ def run_eval(asked: Asked, shown: Shown) -> int:
         msg = f"--where-it-fails must be 1 or more, found {shown.worst}"
         raise ConfigurationError(msg)
     plan, folder = asked.planned()
-    check_gate(plan.whole_gate, plan.labels)
+    gate = plan.whole_gate
     screen = error_screen()
     with log_lines(screen, level):
+        benchmarks = load_benchmarks(plan)
+        if shown.by is not None:
+            for benchmark in benchmarks:
+                check_property(benchmark.name, chosen_queries(benchmark, plan), shown.by)
+        baseline = check_gate(gate, plan, benchmarks)
         try:
             with progress_on(screen, hidden=shown.quiet) as listener:
-                results = run_plan(plan, folder, retry_errors=asked.retry_errors, listener=listener)
+                results = run_plan(
+                    plan,
+                    folder,
+                    retry_errors=asked.retry_errors,
+                    listener=listener,
+                    loaded=benchmarks,
+                )
         except KeyboardInterrupt:
             if not folder.manifest_file.exists():
                 raise
-            _say(f"interrupted; to go on: berryeval eval --resume {folder.path}")
-            return EXIT_INTERRUPTED
-        found = verdicts_of(plan.whole_gate, results[0].run) if results[0].run else []
+            msg = f"interrupted; to go on: berryeval eval --resume {folder.path}"
+            raise KeyboardInterrupt(msg) from None
+        found = verdicts_of(gate, results[0].run, baseline) if results[0].run else []
         _show(plan, folder, results, shown, found)
         say_missed(found)
     if failed_runs(results) or failed_queries(results):
         return EXIT_RUN_FAILED
-    return EXIT_PASSED if passed(found, strict=asked.strict) else EXIT_FAILED
+    return EXIT_PASSED if passed(found, strict=shown.strict) else EXIT_FAILED
 
 
 def _show(
@@ -143,18 +171,19 @@ def _show(
         by=shown.by,
         worst=worst_of(results, shown.worst) if shown.worst else {},
         exported=_exported(plan, folder, results, found),
+        strict=shown.strict,
     )
+    if shown.baseline_doc:
+        from berryeval.pipeline.baseline import write_baseline
+
+        write_baseline(shown.baseline_doc, plan, results)
     if shown.json:
         view.print_json()
     else:
         from berryeval.cli.eval_output import print_view
 
         print_view(view, quiet=shown.quiet)
-    if shown.baseline_doc:
-        from berryeval.pipeline.baseline import write_baseline
-
-        write_baseline(shown.baseline_doc, plan, results)
-        if not shown.json and not shown.quiet:
+        if shown.baseline_doc and not shown.quiet:
             print(f"baseline written to {shown.baseline_doc}")
     sys.stdout.flush()
 
@@ -169,11 +198,9 @@ def _exported(
     report = Report.of([record], verdicts=found)
     done = export(report, plan.export, folder.path)
     for one in done:
+        if one.text:
+            print(one.text, end="", file=sys.stderr)  # a runner reads its commands there, too
         if one.problem:
             again = f"berryeval report {folder.path} --format {one.format}"
             log.warning("%s was not written: %s; again: %s", one.format, one.problem, again)
     return done
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

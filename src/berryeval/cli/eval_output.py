@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from berryeval.cli.eval_notes import notes_about_times, shown_remarks
 from berryeval.cli.eval_tables import quality_tables, speed_table
 from berryeval.cli.eval_worst import print_worst
 from berryeval.cli.gate import print_verdicts
@@ -31,6 +32,9 @@ def print_view(view: View, *, quiet: bool) -> None:
         print_verdicts(screen, list(view.verdicts))
         screen.print()
     if not quiet:
+        if view.plan.thresholds != view.folder.as_asked(view.plan).thresholds:
+            text = "judged by other thresholds than those asked first, which manifest.json keeps"
+            print_indented(screen, f"note: {text}", 0, style="yellow")
         _print_places(screen, view)
 
 
@@ -78,6 +82,10 @@ def _print_legend(
         for measure in parse_measures(view.plan.scored)
         if (measure.params.get("cutoff") or 0) > view.plan.depth
     ]
+    for note in notes_about_times(view.plan, result):
+        print_indented(screen, note, 0, style="dim")
+    for remark in shown_remarks(result.benchmark.remarks):
+        print_indented(screen, f"note: {remark}", 0, style="yellow")
     if deeper:
         text = f"note: {', '.join(deeper)} would look at more than the {view.plan.depth} hits"
         print_indented(screen, text, 0, style="yellow")

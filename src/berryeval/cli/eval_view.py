@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from berryeval.cli.output import print_json
-from berryeval.errors import ConfigurationError
 from berryeval.pipeline.folder import config_hash
+from berryeval.pipeline.gating import passed
 from berryeval.pipeline.redaction import masked
-from berryeval.pipeline.run import property_of
 from berryeval.pipeline.worst import WorstQuery, worst_queries
+from berryeval.results.groups import group_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,30 +47,22 @@ class View:
     by: str | None = None
     worst: Worst = field(default_factory=dict)
     exported: Sequence[Exported] = ()
-
-    def __post_init__(self) -> None:
-        """Refuse groups that no query is in, before anything is shown."""
-        for result in self.results:
-            self.groups(result)
+    strict: bool = False
 
     def groups(self, result: BenchmarkResult) -> dict[str, str]:
         """The group of every query."""
         if self.by is None:
             return {}
-        name = self.by
-        group_of = {query.id: property_of(query, name) for query in result.queries}
-        if not any(group_of.values()):
-            msg = f"no query of {result.benchmark.name} has a {name!r}; try --by category"
-            raise ConfigurationError(msg)
-        return {query: value for query, value in group_of.items() if value}
+        return group_of(result.queries, self.by)
 
     def print_json(self) -> None:
         """One envelope with everything."""
+        asked = self.folder.as_asked(self.plan)
         data: dict[str, Any] = {
             "folder": str(self.folder.path),
-            "config_hash": config_hash(self.plan),
-            "plan": masked(self.plan.model_dump()),
-            "passed": all(one.status != "fail" for one in self.verdicts),
+            "config_hash": config_hash(asked),
+            "plan": masked(asked.model_dump()),
+            "passed": passed(self.verdicts, strict=self.strict),
             "verdicts": [one.to_json() for one in self.verdicts],
             "files": [
                 {"format": one.format, "path": str(path)}
@@ -88,6 +80,7 @@ class View:
             "content_hash": result.benchmark.content_hash,
             "queries": len(result.queries),
             "k": self.plan.depth,
+            "remarks": list(result.benchmark.remarks),
             "providers": [self._provider(result, one, groups) for one in result.providers],
         }
 

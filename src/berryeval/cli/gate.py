@@ -30,12 +30,15 @@ def gate(
     max_drop: Several = None,
     strict: Flag = False,
     self_check: Flag = False,
+    export: Several = None,
+    output: Annotated[str | None, Parameter(name=["--output", "-o"])] = None,
     json: Flag = False,
 ) -> int:
     """Judge a run by rules: thresholds, and drops against a baseline.
 
     The rules are those of the configuration file (its `gate` and `thresholds`) and those of flags.
     Exits with 1 if a rule fails; one that cannot be decided lets the run pass unless --strict.
+    In a step of GitHub Actions it adds to the summary, and notes what failed.
 
     Example: berryeval gate latest --baseline berryeval-baseline.json --max-drop nDCG@10=0.01
 
@@ -47,24 +50,23 @@ def gate(
         max_drop: How much a measure may fall below the baseline: --max-drop nDCG@10=0.01.
         strict: Fail where a rule cannot be decided.
         self_check: Show how often the rules about drops raise a false alarm on this data.
+        export: Write the run with its verdicts: --export junit markdown (list exporters).
+        output: The folder for --export; the folder of the run unless given.
         json: Print JSON, in full precision.
     """
+    from berryeval.cli.gate_files import publish_on_github, write_files
     from berryeval.cli.output import print_json
-    from berryeval.errors import ConfigurationError
-    from berryeval.pipeline.find_run import find_record
-    from berryeval.pipeline.gating import passed, verdicts_of
+    from berryeval.pipeline.find_run import find_run
+    from berryeval.pipeline.gating import passed, self_checked, verdicts_of
 
-    record = find_record(run)
+    record, folder = find_run(run)
     rules = asked_gate(config, baseline, fail_below, max_drop)
-    if not rules.rules:
-        msg = (
-            "there are no rules; give some with --fail-below or --max-drop, or as `gate` in "
-            "berryeval.yaml"
-        )
-        raise ConfigurationError(msg)
     verdicts = verdicts_of(rules, record)
-    checked = _self_checked(rules, record) if self_check else None
+    checked = self_checked(rules, record) if self_check else None
     good = passed(verdicts, strict=strict)
+    if not json:  # first, so that a file that cannot be written hides no verdict
+        _print(record, verdicts, checked, good=good, strict=strict)
+    files = write_files(record, verdicts, export, output, folder)
     if json:
         data = {
             "run": record.id,
@@ -72,10 +74,12 @@ def gate(
             "strict": strict,
             "verdicts": [one.to_json() for one in verdicts],
             "self_check": checked.to_dict() if checked else None,
+            "files": files,
         }
         print_json("gate", data)
-    else:
-        _print(record, verdicts, checked, good=good, strict=strict)
+    for one in files if not json else ():
+        print(f"{one['format']}: {one['path']}")
+    publish_on_github(record, verdicts, quietly=json)
     return EXIT_PASSED if good else EXIT_FAILED
 
 
@@ -85,15 +89,22 @@ def asked_gate(
     fail_below: list[str] | None,
     max_drop: list[str] | None,
 ) -> Gate:
-    """The gate of the configuration file and of flags."""
-    from berryeval.pipeline.gating import configured_gate, gate_with, read_limits
+    """The gate of the configuration file and of flags; one without rules is refused."""
+    from berryeval.errors import ConfigurationError
+    from berryeval.pipeline.gating import configured_gate, gate_with, read_limits, with_baseline
 
     found = gate_with(
         configured_gate(config),
         read_limits(fail_below or [], "--fail-below", "recall@10=0.80"),
         read_limits(max_drop or [], "--max-drop", "nDCG@10=0.01"),
     )
-    return found.model_copy(update={"baseline": baseline}) if baseline else found
+    if not found.rules:
+        msg = (
+            "there are no rules; give some with --fail-below or --max-drop, or as `gate` in "
+            "berryeval.yaml"
+        )
+        raise ConfigurationError(msg)
+    return with_baseline(found, baseline)
 
 
 def print_verdicts(screen: Console, verdicts: list[Verdict]) -> None:
@@ -138,9 +149,3 @@ def _print(
             f"self-check: {checked.alarms} false alarms in {checked.trials} A/A tests "
             f"({checked.rate:.1%}); the gate claims at most {checked.claimed:.1%}, which {word}"
         )
-
-
-def _self_checked(rules: Gate, record: RunRecord) -> SelfCheck:
-    from berryeval.pipeline.gating import self_checked
-
-    return self_checked(rules, record)

@@ -61,12 +61,14 @@ def _facts(benchmark: Benchmark) -> dict[str, Any]:
         "description": benchmark.description,
         "pack": benchmark.pack,
         "thresholds": dict(benchmark.thresholds),
+        "remarks": list(benchmark.remarks),
     }
 
 
 def _print_summary(screen: Console, benchmark: Benchmark, summary: Summary) -> None:
     from rich.table import Table
 
+    from berryeval.cli.eval_notes import shown_remarks
     from berryeval.cli.output import print_indented
 
     screen.print(f"{benchmark.name} {benchmark.version}".strip(), style="bold")
@@ -94,6 +96,8 @@ def _print_summary(screen: Console, benchmark: Benchmark, summary: Summary) -> N
         if value:
             table.add_row(name, value)
     screen.print(table)
+    for remark in shown_remarks(benchmark.remarks, SHOWN):
+        print_indented(screen, f"note: {remark}", 0, style="yellow")
 
 
 def _spread(spread: Spread, what: str) -> str:

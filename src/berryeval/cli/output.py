@@ -18,6 +18,13 @@ def print_json(command: str, data: dict[str, Any]) -> None:
     print(json.dumps(envelope, indent=2, ensure_ascii=False))
 
 
+def print_json_error(command: str, kind: str, message: str) -> None:
+    """Print what went wrong, instead of data, in the same envelope."""
+    error = {"kind": kind, "message": message}
+    envelope = {"schema_version": SCHEMA_VERSION, "command": command, "error": error}
+    print(json.dumps(envelope, indent=2, ensure_ascii=False))
+
+
 def print_indented(screen: Console, text: str, indent: int, *, style: str = "") -> None:
     """Print a text whose lines all begin under its first."""
     from rich.padding import Padding
@@ -31,5 +38,11 @@ def console() -> Console:
     """Where tables go: as wide as the terminal, or as they need in a file or pipe."""
     from rich.console import Console
 
+    class Screen(Console):
+        """One that leaves it to the command to end when its reader has gone."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
     width = None if sys.stdout.isatty() else 10_000
-    return Console(width=width, markup=False, highlight=False, emoji=False, soft_wrap=True)
+    return Screen(width=width, markup=False, highlight=False, emoji=False, soft_wrap=True)

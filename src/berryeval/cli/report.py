@@ -45,6 +45,7 @@ def report(
         json: Print where the files are as JSON; what would go to stdout is in it as text.
         quiet: Print nothing but a report that goes to stdout.
     """
+    from berryeval.cli.logs import error_screen, log_level, log_lines
     from berryeval.cli.output import print_json
     from berryeval.errors import ConfigurationError
     from berryeval.pipeline.reporting import named_report
@@ -53,7 +54,8 @@ def report(
         msg = "no run to report on; give its folder or name, or latest"
         raise ConfigurationError(msg)
     names = _formats(format or [], output)
-    made, folder = named_report(runs, title)
+    with log_lines(error_screen(), log_level(quiet=quiet, verbose=False)):
+        made, folder = named_report(runs, title)
     found = [one for name in names for one in _done(made, name, output, label, folder)]
     if json:
         print_json("report", {"title": made.title, "files": found})
@@ -67,12 +69,13 @@ def report(
 
 def _formats(given: list[str], output: str | None) -> list[str]:
     """The formats to write, all of them known, and no two for one place."""
-    from berryeval.cli.score import split_names
     from berryeval.errors import ConfigurationError
+    from berryeval.pipeline.settings import read_list
     from berryeval.reports.table import EXPORTERS, format_of
     from berryeval.reports.write import is_folder
 
-    names = list(dict.fromkeys(EXPORTERS.canonical(name) for name in split_names(given)))
+    listed = read_list("formats", given, "--format") if given else []
+    names = list(dict.fromkeys(map(EXPORTERS.canonical, listed)))
     if not names:
         one_file = output not in (None, STDOUT) and not is_folder(str(output))
         names = [format_of(str(output)) if one_file else DEFAULT_FORMAT]
@@ -95,8 +98,9 @@ def _done(
     from berryeval.reports.write import write_in_format
 
     exporter = EXPORTERS.get(name)
-    if output is None and exporter.publish is not None:
-        return [{"format": name, "text": exporter.publish(made)}]
+    left = exporter.publish(made) if exporter.publish is not None and output is None else None
+    if left is not None:
+        return [{"format": name, "text": left}]
     if output == STDOUT or (output is None and exporter.home == "stdout"):
         files = exporter.files(made, label)
         if len(files) > 1:

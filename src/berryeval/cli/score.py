@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
@@ -55,8 +54,9 @@ def score(  # noqa: PLR0913 - the options of the command
         by: A JSON file {query: label}; shows each group of queries too.
     """
     from berryeval.cli import score_output
+    from berryeval.measures.listing import distinct_names, split_names
 
-    names = split_names(measures or [])
+    names = distinct_names(split_names(measures or []))
     _check(run, qrels, names, formats=json + csv + trec_format, audit=audit)
     groups = _groups(by)
     scores, judged = _scored(run, qrels, names, profile, lenient=lenient, audit=audit)
@@ -69,22 +69,6 @@ def score(  # noqa: PLR0913 - the options of the command
         score_output.print_as_trec(scores, per_query=per_query)
     else:
         score_output.print_as_text(scores, profile, judged, report, groups, per_query=per_query)
-
-
-def split_names(texts: list[str]) -> list[str]:
-    """Names of measures that were given one by one or with commas between them.
-
-    A comma inside of parentheses or before a bare number belongs to the name, as in
-    nDCG(gains={1:1,2:3}) and P.5,10.
-    """
-    names: list[str] = []
-    for text in texts:
-        for part in re.split(r",(?![^(]*\))", text):
-            if names and re.fullmatch(r"[0-9.]+", part):
-                names[-1] += f",{part}"
-            elif part.strip():
-                names.append(part.strip())
-    return names
 
 
 def _check(run: str, qrels: str, names: list[str], *, formats: int, audit: bool) -> None:

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from berryeval.errors import ConfigurationError
+from berryeval.gates.checking import (
+    check_names,
+    chosen_queries,
+    comparable_part,
+    needs_baseline,
+)
 from berryeval.gates.limits import judge_errors, judge_latency, judge_limit
 from berryeval.gates.regression import Drop, Sample, judge_drop, measured_drop
 from berryeval.gates.verdict import Verdict
-from berryeval.registry import nearest
-from berryeval.results.groups import property_of
 from berryeval.stats import corrected
 
 if TYPE_CHECKING:
@@ -23,7 +27,7 @@ if TYPE_CHECKING:
     from berryeval.results import BenchmarkRecord, ProviderRecord, RunRecord
     from berryeval.scores import Scores
 
-__all__ = ["check_names", "judge", "needs_baseline", "samples_of"]
+__all__ = ["judge", "samples_of"]
 
 
 class _Case(NamedTuple):
@@ -40,23 +44,12 @@ def judge(gate: Gate, run: RunRecord, baseline: Baseline | None = None) -> list[
     A drop counts as real by its p-value after Holm's correction over all drops that the gate looks
     at: the chance of any false alarm is that of one rule.
     """
-    if baseline is None:
-        needs_baseline(gate)
+    if baseline is None and needs_baseline(gate):
+        msg = f"the baseline {gate.baseline!r} was not read; rules about drops need it"
+        raise ConfigurationError(msg)
     cases = [case for rule in gate.rules for case in _cases(rule, run)]
     drops = _drops(cases, baseline)
     return [_verdict(case, drops.get(place)) for place, case in enumerate(cases)]
-
-
-def needs_baseline(gate: Gate) -> bool:
-    """Whether a rule is about a drop; one without a baseline to fall from is refused."""
-    rule = next((rule for rule in gate.rules if rule.max_drop is not None), None)
-    if rule is not None and not gate.baseline:
-        msg = (
-            f"the rule {str(rule)!r} needs a baseline; make one with berryeval baseline set RUN, "
-            "and name it with --baseline FILE, or as `baseline` of the gate in berryeval.yaml"
-        )
-        raise ConfigurationError(msg)
-    return rule is not None
 
 
 def _cases(rule: Rule, run: RunRecord) -> Iterator[_Case]:
@@ -69,17 +62,6 @@ def _cases(rule: Rule, run: RunRecord) -> Iterator[_Case]:
         for provider in part.providers:
             if not rule.providers or provider.name in rule.providers:
                 yield _Case(rule, part, provider)
-
-
-def check_names(wanted: Sequence[str], there: Sequence[str], kind: str, rule: Rule) -> None:
-    """Refuse a rule about something that is not there: it would never fail."""
-    for name in wanted:
-        if name not in there:
-            near = nearest(name, list(there), 1)
-            known = ", ".join(dict.fromkeys(there))
-            hint = f"did you mean {near[0]!r}?" if near else f"it has {known or 'none'}"
-            msg = f"the rule {str(rule)!r} names the {kind} {name!r}, which the run has not; {hint}"
-            raise ConfigurationError(msg)
 
 
 def _drops(cases: Sequence[_Case], baseline: Baseline | None) -> dict[int, Drop]:
@@ -109,17 +91,8 @@ def samples_of(gate: Gate, run: RunRecord, baseline: Baseline) -> list[Sample]:
 
 def _sample(case: _Case, baseline: Baseline) -> Sample:
     rule, benchmark, provider = case
-    part = baseline.part(benchmark.name, benchmark.content_hash, provider.name)
-    if part.k != benchmark.k:
-        msg = (
-            f"the baseline {baseline.run} asked {provider.name} for {part.k} hits a query, this "
-            f"run for {benchmark.k}: they cannot be compared"
-        )
-        raise ConfigurationError(msg)
-    if rule.measure not in part.values:
-        there = ", ".join(part.values) or "none"
-        msg = f"the baseline {baseline.run} has no {rule.measure}; it has {there}"
-        raise ConfigurationError(msg)
+    owner = (benchmark.name, benchmark.content_hash, benchmark.k)
+    part = comparable_part(rule, baseline, owner, provider.name)
     scores = _scores(case)
     old = dict(zip(part.queries, part.values[rule.measure], strict=True))
     new = scores.per_query(rule.measure)
@@ -159,18 +132,11 @@ def _scores(case: _Case) -> Scores:
     if scores is None:
         there = ", ".join(dict.fromkeys(name for table in tables for name in table.measures))
         msg = (
-            f"the run has no {rule.measure} of {provider.name}; it has {there}. To compute it: "
-            f"berryeval score-run RUN -m {rule.measure} --save"
+            f"the run has no {rule.measure} of {provider.name}; it has {there}. "
+            f"berryeval eval computes it with --metrics {rule.measure}"
         )
         raise ConfigurationError(msg)
-    queries = benchmark.queries
-    for name, wanted in rule.where.items():
-        known = sorted({property_of(query, name) for query in queries} - {""})
-        queries = tuple(q for q in queries if property_of(q, name).lower() == wanted.lower())
-        if not queries:
-            msg = (
-                f"the rule {str(rule)!r} is about no query of {benchmark.name}; of {name} there "
-                f"{'are ' + ', '.join(known) if known else 'is nothing'}"
-            )
-            raise ConfigurationError(msg)
-    return scores.select(query.id for query in queries) if rule.where else scores
+    if not rule.where:
+        return scores
+    chosen = chosen_queries(rule, benchmark.name, benchmark.queries)
+    return scores.select(query.id for query in chosen)

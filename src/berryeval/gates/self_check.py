@@ -96,6 +96,8 @@ def _alarm(samples: Sequence[Sample], drawn: np.random.Generator) -> bool:
 
 def _without_difference(sample: Sample, drawn: np.random.Generator) -> Sample:
     count = len(sample.before)
+    if not count:
+        return sample
     chosen = drawn.integers(count, size=count)
     before = sample.before[chosen]
     same = np.array_equal(sample.before, sample.after)

@@ -15,9 +15,10 @@ from berryeval.errors import (
     ProviderError,
     RunFailedError,
 )
+from berryeval.harness.attempts import TooSlowError, said_by
 from berryeval.harness.loops import run_async
 from berryeval.harness.policy import Policy
-from berryeval.harness.runner import Asking, TooSlowError, said_by
+from berryeval.harness.runner import Asking
 from berryeval.harness.threads import DaemonThreads
 
 if TYPE_CHECKING:

@@ -20,8 +20,10 @@ class Policy:
     """How patient a run is.
 
     Attributes:
-        concurrency: how many queries are asked at once.
-        timeout: seconds an attempt may take.
+        concurrency: how many queries, or batches of them, are asked at once.
+        batch: how many queries go into one call of a provider that takes several; 1 asks one by
+            one, which alone shows how long a query takes.
+        timeout: seconds an attempt may take, that of a whole batch too.
         index_timeout: seconds a provider may take to index; closing it has `timeout`.
         attempts: how often a query is asked when errors that can pass come up.
         first_wait: seconds before the second attempt; each wait is twice the last, at most
@@ -33,6 +35,7 @@ class Policy:
     """
 
     concurrency: int = 4
+    batch: int = 1
     timeout: float = 30.0
     index_timeout: float = 3600.0
     attempts: int = 3
@@ -44,7 +47,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be followed."""
-        for name, least in (("concurrency", 1), ("attempts", 1), ("warm_up", 0)):
+        for name, least in (("concurrency", 1), ("batch", 1), ("attempts", 1), ("warm_up", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 msg = f"{name} must be a whole number from {least} up, found {value!r}"

@@ -53,12 +53,13 @@ class Ranking(JsonRecord):
         query_id: which query.
         outcome: "ok", "empty" (an answer without hits), "error" or "timeout".
         hits: at most k, each document once, best first, ranked from 1.
-        latency: seconds the answering attempt took.
+        latency: seconds the answering attempt took; of a batch, its time divided by its size.
         attempts: how often the provider was asked.
         returned: how many hits it returned, before repeats and what is too much were left out.
         repeated: how many of these repeated another.
         error: what went wrong, for the last attempt.
         cost: what the provider says it cost: tokens, money.
+        batch: how many queries were asked together with this one, itself included.
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
@@ -75,10 +76,13 @@ class Ranking(JsonRecord):
     repeated: int = 0
     error: str = ""
     cost: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    batch: int = 1
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
 
-def fair_ranking(query_id: str, answer: Any, k: int, latency: float, attempts: int) -> Ranking:
+def fair_ranking(
+    query_id: str, answer: Any, k: int, latency: float, attempts: int, batch: int = 1
+) -> Ranking:
     """The same for every provider: each document once, at most k, in THE order of rankings.
 
     An answer without scores stays in the order it has.
@@ -111,4 +115,5 @@ def fair_ranking(query_id: str, answer: Any, k: int, latency: float, attempts: i
         returned=len(given),
         repeated=len(given) - len(first),
         cost=dict(cost),
+        batch=batch,
     )

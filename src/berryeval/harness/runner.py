@@ -1,32 +1,29 @@
-"""Ask every query of a provider: bounded concurrency, timeouts, retries, an error budget."""
+"""Ask every query of a provider: bounded concurrency, retries, batches, an error budget."""
 
 from __future__ import annotations
 
-import asyncio
-import inspect
-import itertools
-import math
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
-from berryeval.errors import ProviderError, RunFailedError
+from berryeval.errors import RunFailedError
+from berryeval.harness.attempts import Attempts, TooSlowError, said_by
 from berryeval.harness.loops import run_async
 from berryeval.harness.policy import Policy, is_timeout
 from berryeval.harness.ranking import FAILED, Ranking, fair_ranking
-from berryeval.harness.threads import DaemonThreads
+from berryeval.providers.answers import WrongBatchError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from anyio import CancelScope
 
     from berryeval.harness.ranking import Outcome
     from berryeval.providers.base import Provider
     from berryeval.records import Query
 
-__all__ = ["Asking", "ask_all", "run_async", "said_by"]
-
-_FAR_TOO_MANY: Final = 1000  # times as many hits as asked for: a generator may never end
+__all__ = ["Asking", "ask_all"]
 
 
 def ask_all(
@@ -53,16 +50,25 @@ class Asking:
     k: int
     record: Callable[[Ranking], None]
     policy: Policy
-    threads: DaemonThreads = field(default_factory=DaemonThreads)
+    attempts: Attempts = field(init=False)
     done: int = 0
     failed: int = 0
     failure: Exception | None = None
+
+    def __post_init__(self) -> None:
+        """Get ready."""
+        self.attempts = Attempts(self.provider, self.k, self.policy.timeout)
+
+    @property
+    def _size(self) -> int:
+        """How many queries are asked together."""
+        return self.policy.batch if self.attempts.takes_batches else 1
 
     async def all(self) -> None:
         """Ask them all."""
         import anyio
 
-        waiting = iter(self.queries)
+        waiting = _parts(self.queries, self._size)
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(self._warm_up)
@@ -70,7 +76,7 @@ class Asking:
                 for _ in range(min(self.policy.concurrency, len(self.queries))):
                     group.start_soon(self._work_off, waiting, group.cancel_scope)
         finally:
-            self.threads.close()
+            self.attempts.close()
         if self.failure:
             raise self.failure
 
@@ -78,19 +84,24 @@ class Asking:
         """What goes wrong here goes wrong again when it counts."""
         import contextlib
 
-        for query in self.queries[: self.policy.warm_up]:
+        for queries in _parts(self.queries[: self.policy.warm_up], self._size):
             with contextlib.suppress(Exception):
-                await self._attempt(query)
+                if self._size > 1:
+                    await self.attempts.many(queries)
+                else:
+                    await self.attempts.one(queries[0])
 
-    async def _work_off(self, waiting: Iterator[Query], scope: CancelScope) -> None:
-        for query in waiting:
-            ranking = await self._ask(query)
-            try:
-                self._count(ranking)
-            except Exception as error:  # noqa: BLE001 - it is raised when the others have stopped
-                self.failure = self.failure or error
-                scope.cancel()
-                return
+    async def _work_off(self, waiting: Iterator[Sequence[Query]], scope: CancelScope) -> None:
+        for queries in waiting:
+            together, tried = await self._ask_together(queries) if len(queries) > 1 else ([], 0)
+            for query, answered in zip_longest(queries, together):
+                ranking = answered or await self._ask(query, tried)
+                try:
+                    self._count(ranking)
+                except Exception as error:  # noqa: BLE001 - it is raised when the others have stopped
+                    self.failure = self.failure or error
+                    scope.cancel()
+                    return
 
     def _count(self, ranking: Ranking) -> None:
         self.record(ranking)
@@ -104,71 +115,75 @@ class Asking:
             )
             raise RunFailedError(msg)
 
-    async def _ask(self, query: Query) -> Ranking:
+    async def _ask(self, query: Query, tried: int = 0) -> Ranking:
+        """Ask one query, which was asked `tried` times together with others."""
         import anyio
 
         attempt = 1
         while True:
             start = time.perf_counter()
             try:
-                answer = await self._attempt(query)
+                answer = await self.attempts.one(query)
                 latency = time.perf_counter() - start
-                return fair_ranking(query.id, answer, self.k, latency, attempt)
+                return fair_ranking(query.id, answer, self.k, latency, tried + attempt)
             except Exception as caught:  # noqa: BLE001 - whatever a provider raises is the query's outcome
                 error = caught
             latency = time.perf_counter() - start
             wait = self.policy.wait_before(attempt + 1, error, query.id)
             if wait is None:
-                return _failed(query.id, error, latency, attempt)
+                return _failed(query.id, error, latency, tried + attempt)
             await anyio.sleep(wait)
             attempt += 1
 
-    async def _attempt(self, query: Query) -> Any:
+    async def _ask_together(self, queries: Sequence[Query]) -> tuple[list[Ranking], int]:
+        """The rankings of several queries that are asked at once, and how often they were.
+
+        There are none if that failed: then each is asked alone, so that a bad one costs only
+        itself. A batch that was too slow is not tried again: who holds it up would do so again.
+        """
         import anyio
 
-        with anyio.move_on_after(self.policy.timeout):
+        attempt = 1
+        while True:
+            start = time.perf_counter()
             try:
-                return await self._search(query)
-            except asyncio.CancelledError:
-                if anyio.current_effective_deadline() == -math.inf:  # by us
-                    raise
-                msg = "the provider has cancelled its own search"
-                raise ProviderError(msg) from None
-            except SystemExit as error:
-                msg = f"the provider wanted to end the process (SystemExit: {error})"
-                raise ProviderError(msg) from None
-        raise TooSlowError(self.policy.timeout)
+                answers = await self.attempts.many(queries)
+                share = (time.perf_counter() - start) / len(queries)
+                return self._rankings(queries, answers, share, attempt), attempt
+            except WrongBatchError as wrong:
+                share, batch = (time.perf_counter() - start) / len(queries), len(queries)
+                return [_failed(one.id, wrong, share, attempt, batch) for one in queries], attempt
+            except TooSlowError:
+                return [], attempt
+            except Exception as caught:  # noqa: BLE001 - whatever a provider raises, each query gets its chance
+                error = caught
+            wait = self.policy.wait_before(attempt + 1, error, queries[0].id)
+            if wait is None:
+                return [], attempt
+            await anyio.sleep(wait)
+            attempt += 1
 
-    async def _search(self, query: Query) -> Any:
-        if inspect.iscoroutinefunction(self.provider.search):
-            await asyncio.sleep(0)  # one that never waits would leave nobody else a turn
-            return await self.provider.search(query, self.k)
-
-        def search() -> Any:
-            answer: Any = self.provider.search(query, self.k)
-            if isinstance(answer, Iterator):
-                return list(itertools.islice(answer, _FAR_TOO_MANY * self.k))
-            return answer
-
-        answer = await self.threads.call(search)
-        return await answer if isinstance(answer, Awaitable) else answer
-
-
-class TooSlowError(TimeoutError):
-    """Our own patience has ended."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"no answer within {seconds:g} s")
+    def _rankings(
+        self, queries: Sequence[Query], answers: list[Any], share: float, attempts: int
+    ) -> list[Ranking]:
+        batch = len(queries)
+        found = []
+        for query, answer in zip(queries, answers, strict=True):
+            try:
+                ranking = fair_ranking(query.id, answer, self.k, share, attempts, batch)
+            except Exception as error:  # noqa: BLE001 - garbage in one answer is the outcome of its query
+                ranking = _failed(query.id, error, share, attempts, batch)
+            found.append(ranking)
+        return found
 
 
-def said_by(error: Exception) -> str:
-    """An error in one line of text."""
-    if isinstance(error, TooSlowError):
-        return str(error)
-    return f"{type(error).__name__}: {error}".removesuffix(": ")
+def _parts(queries: Sequence[Query], size: int) -> Iterator[Sequence[Query]]:
+    return (queries[start : start + size] for start in range(0, len(queries), size))
 
 
-def _failed(query_id: str, error: Exception, latency: float, attempts: int) -> Ranking:
+def _failed(
+    query_id: str, error: Exception, latency: float, attempts: int, batch: int = 1
+) -> Ranking:
     outcome: Outcome = "timeout" if is_timeout(error) else "error"
     return Ranking(
         query_id,
@@ -176,4 +191,5 @@ def _failed(query_id: str, error: Exception, latency: float, attempts: int) -> R
         latency=latency,
         attempts=attempts,
         error=said_by(error),
+        batch=batch,
     )

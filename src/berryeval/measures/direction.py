@@ -26,5 +26,5 @@ def direction_of(measure: str) -> Direction:
 
 
 def smaller_is_better(measure: str) -> bool:
-    """Whether a measure gets better as it falls, by its canonical name."""
+    """Whether a smaller value of the measure with this canonical name is the better one."""
     return direction_of(measure) == "down"

@@ -13,19 +13,24 @@ from berryeval.reports import Report
 from berryeval.reports.json_file import holds_report, read_report
 from berryeval.results import RunRecord
 
-__all__ = ["LATEST", "find_record", "find_report"]
+__all__ = ["LATEST", "find_record", "find_report", "find_run"]
 
 LATEST: Final = "latest"
 
 
 def find_record(text: str) -> RunRecord:
     """The record of the run that `text` names."""
-    found, _ = find_report(text)
+    return find_run(text)[0]
+
+
+def find_run(text: str) -> tuple[RunRecord, Path]:
+    """The record of the run that `text` names, and the folder it lies in."""
+    found, folder = find_report(text)
     if len(found.runs) > 1:
         names = ", ".join(run.id for run in found.runs)
         msg = f"{text}: holds {len(found.runs)} runs ({names}), expected one"
         raise DataError(msg)
-    return found.runs[0]
+    return found.runs[0], folder
 
 
 def find_report(text: str) -> tuple[Report, Path]:

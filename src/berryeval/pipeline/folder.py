@@ -87,6 +87,13 @@ class RunFolder:
             )
             raise ConfigurationError(msg)
 
+    def as_asked(self, plan: Plan) -> Plan:
+        """The plan with the thresholds it was asked with first; it may be judged by others."""
+        if not self.manifest_file.exists():
+            return plan
+        before = self.read_manifest().get("plan", {}).get("thresholds", {})
+        return plan.model_copy(update={"thresholds": before})
+
     def write_manifest(self, plan: Plan, facts: dict[str, Any]) -> None:
         """Write what was asked, under which circumstances; secrets are masked."""
         before = self.read_manifest() if self.manifest_file.exists() else {}

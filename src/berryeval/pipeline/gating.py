@@ -3,51 +3,58 @@
 from __future__ import annotations
 
 import logging
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, Field
 
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.gates import Baseline, Gate, Rule, judge
-from berryeval.gates.judging import check_names, needs_baseline, samples_of
+from berryeval.gates.checking import (
+    check_names,
+    chosen_queries,
+    comparable_part,
+    needs_baseline,
+)
+from berryeval.gates.judging import samples_of
 from berryeval.gates.limits import told_apart
 from berryeval.gates.self_check import SelfCheck, self_check
+from berryeval.measures.listing import split_names
+from berryeval.pipeline.choice import chosen_queries as planned_queries
 from berryeval.pipeline.config_file import ConfigFile, check_model
-from berryeval.pipeline.find_run import find_record
-from berryeval.pipeline.folder import read_json_object
+from berryeval.pipeline.find_baseline import baseline_for, find_baseline
 from berryeval.pipeline.settings import config_path, gate_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from berryeval.benchmarks import Benchmark
     from berryeval.gates import Verdict
     from berryeval.io.files import PathLike
     from berryeval.pipeline.config_file import Path as Place
+    from berryeval.pipeline.plan import Plan
     from berryeval.results import RunRecord
 
 __all__ = [
-    "BASELINE_FILE",
     "check_gate",
     "configured_gate",
     "differences",
-    "find_baseline",
     "gate_with",
     "passed",
     "read_limits",
     "say_missed",
     "self_checked",
     "verdicts_of",
+    "with_baseline",
 ]
 
-BASELINE_FILE: Final = "berryeval-baseline.json"
 log = logging.getLogger("berryeval")
 
 
 def read_limits(texts: Iterable[str], owner: str, example: str) -> dict[str, float]:
-    """Limits that were written as `recall@10=0.80`."""
+    """Limits that were written as `recall@10=0.80`, one by one or with commas between."""
+    texts = list(texts)
     found = {}
-    for text in texts:
+    for text in split_names(texts) or texts:
         name, _, number = text.rpartition("=")
         try:
             found[name.strip()] = float(number)
@@ -92,42 +99,53 @@ class _Inside:
 
 def gate_with(gate: Gate, least: Mapping[str, float], drops: Mapping[str, float]) -> Gate:
     """The gate with rules for the least values and the largest drops of measures."""
-    rules = [Rule(measure=name, at_least=value) for name, value in least.items()]
-    rules += [Rule(measure=name, max_drop=value) for name, value in drops.items()]
+    rules: list[Rule] = [
+        check_model(Rule, {"measure": name, limit: value}, None)
+        for limit, values in (("at_least", least), ("max_drop", drops))
+        for name, value in values.items()
+    ]
     return gate.model_copy(update={"rules": [*gate.rules, *rules]})
 
 
-def find_baseline(text: str) -> Baseline:
-    """The baseline that a text names: a file of `baseline set`, or a run."""
-    path = Path(text)
-    if path.is_file():
-        data = read_json_object(path)
-        if "parts" in data or "benchmarks" not in data:
-            return Baseline.read(data, str(path))
-    try:
-        return Baseline.of(find_record(text))
-    except DataError as error:
-        msg = f"the baseline {text!r} is no file of `berryeval baseline set`, and no run: {error}"
-        raise ConfigurationError(msg) from None
+def with_baseline(gate: Gate, baseline: str | None) -> Gate:
+    """The gate with another baseline, if one is given; it must be of use."""
+    if not baseline:
+        return gate
+    if all(rule.max_drop is None for rule in gate.rules):
+        msg = (
+            "--baseline is for rules about drops, and there is none; give one with "
+            "--max-drop nDCG@10=0.01, or with `max_drop` in berryeval.yaml"
+        )
+        raise ConfigurationError(msg)
+    return gate.model_copy(update={"baseline": baseline})
 
 
-def verdicts_of(gate: Gate, run: RunRecord) -> list[Verdict]:
-    """The verdicts of every rule; the baseline is read if a rule needs it."""
-    return judge(gate, run, _baseline_for(gate))
+def verdicts_of(gate: Gate, run: RunRecord, baseline: Baseline | None = None) -> list[Verdict]:
+    """The verdicts of every rule; the baseline is read if a rule needs it and none is given."""
+    if baseline is None and needs_baseline(gate):
+        baseline = baseline_for(gate.baseline, run)
+    return judge(gate, run, baseline)
 
 
-def check_gate(gate: Gate, providers: Sequence[str]) -> None:
-    """Say before a run what cannot be judged after it."""
+def check_gate(gate: Gate, plan: Plan, benchmarks: Sequence[Benchmark]) -> Baseline | None:
+    """Say before a run what cannot be judged after it; the baseline, if a rule needs one.
+
+    It is read here, once: a name as `latest` means another run when this one is done.
+    """
+    baseline = find_baseline(gate.baseline) if needs_baseline(gate) else None
     for rule in gate.rules:
-        check_names(rule.providers, providers, "provider", rule)
-    _baseline_for(gate)
-
-
-def _baseline_for(gate: Gate) -> Baseline | None:
-    """The baseline, if a rule needs one."""
-    if not needs_baseline(gate):
-        return None
-    return find_baseline(gate.baseline)
+        check_names(rule.providers, plan.labels, "provider", rule)
+        check_names(rule.benchmarks, [one.name for one in benchmarks], "benchmark", rule)
+        for benchmark in benchmarks:
+            if rule.benchmarks and benchmark.name not in rule.benchmarks:
+                continue
+            chosen_queries(rule, benchmark.name, planned_queries(benchmark, plan))
+            if baseline is None or rule.max_drop is None:
+                continue
+            owner = (benchmark.name, benchmark.content_hash, plan.depth)
+            for provider in rule.providers or plan.labels:
+                comparable_part(rule, baseline, owner, provider)
+    return baseline
 
 
 def passed(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:
@@ -149,33 +167,25 @@ def say_missed(verdicts: Iterable[Verdict]) -> None:
 
 def differences(run: RunRecord, baseline: str) -> list[Verdict]:
     """How every measure that both have changed against the baseline; no drop is allowed."""
-    kept = find_baseline(baseline)
-    found = []
-    for part in kept.parts:
-        mine = next((one for one in run.benchmarks if one.name == part.benchmark), None)
-        theirs = [one for one in mine.providers if one.name == part.provider] if mine else []
-        for provider in theirs:
-            names = provider.scores.measures if provider.scores else ()
-            rules = [
-                Rule(
-                    measure=name,
-                    max_drop=0.0,
-                    benchmarks=[part.benchmark],
-                    providers=[part.provider],
-                )
-                for name in names
-                if name in part.values
-            ]
-            found += judge(Gate(rules=rules), run, kept)
-    if not found:
+    kept = baseline_for(baseline, run)
+    rules = [
+        Rule(measure=name, max_drop=0.0, benchmarks=[part.name], providers=[provider.name])
+        for part in run.benchmarks
+        for provider in part.providers
+        for old in kept.parts
+        if (old.benchmark, old.provider) == (part.name, provider.name)
+        for name in (provider.scores.measures if provider.scores else ())
+        if name in old.values
+    ]
+    if not rules:
         msg = f"{run.id} and the baseline {kept.run} share no provider, benchmark and measure"
         raise DataError(msg)
-    return found
+    return judge(Gate(baseline=baseline, rules=rules), run, kept)
 
 
 def self_checked(gate: Gate, run: RunRecord) -> SelfCheck:
     """How often the gate's rules about drops raise a false alarm on the scores of this run."""
-    baseline = find_baseline(gate.baseline) if gate.baseline else Baseline.of(run)
+    baseline = baseline_for(gate.baseline, run) if gate.baseline else Baseline.of(run)
     samples = samples_of(gate, run, baseline)
     if not samples:
         msg = "--self-check is about rules with max_drop, and there is none"

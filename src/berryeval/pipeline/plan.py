@@ -30,6 +30,11 @@ DEFAULT_EXPORT = ("csv", "html")
 NO_EXPORT = "none"
 
 
+# A flag is no number, and a text is none: `k: yes` is a slip of the pen.
+Whole = Annotated[int, Field(strict=True)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -82,14 +87,15 @@ class ProviderSpec(_Part):
 class Patience(_Part):
     """How patient the run is; see `Policy`."""
 
-    concurrency: Annotated[int, Field(ge=1)] = Policy.concurrency
-    timeout: Annotated[float, Field(gt=0)] = Policy.timeout
-    index_timeout: Annotated[float, Field(gt=0)] = Policy.index_timeout
-    attempts: Annotated[int, Field(ge=1)] = Policy.attempts
-    first_wait: Annotated[float, Field(ge=0)] = Policy.first_wait
-    longest_wait: Annotated[float, Field(gt=0)] = Policy.longest_wait
-    error_budget: Annotated[float, Field(ge=0, le=1)] = Policy.error_budget
-    warm_up: Annotated[int, Field(ge=0)] = Policy.warm_up
+    concurrency: Annotated[Whole, Field(ge=1)] = Policy.concurrency
+    batch: Annotated[Whole, Field(ge=1)] = Policy.batch
+    timeout: Annotated[Number, Field(gt=0)] = Policy.timeout
+    index_timeout: Annotated[Number, Field(gt=0)] = Policy.index_timeout
+    attempts: Annotated[Whole, Field(ge=1)] = Policy.attempts
+    first_wait: Annotated[Number, Field(ge=0)] = Policy.first_wait
+    longest_wait: Annotated[Number, Field(gt=0)] = Policy.longest_wait
+    error_budget: Annotated[Number, Field(ge=0, le=1)] = Policy.error_budget
+    warm_up: Annotated[Whole, Field(ge=0)] = Policy.warm_up
 
     def policy(self, seed: int) -> Policy:
         """The same as the harness takes it."""
@@ -106,14 +112,16 @@ class Plan(_Part):
     measures: list[str] = Field(
         list(DEFAULT_MEASURES), min_length=1, description="names of `berryeval list measures`"
     )
-    k: Annotated[int, Field(ge=1)] | None = Field(
+    k: Annotated[Whole, Field(ge=1)] | None = Field(
         None, description="hits per query; 20, or the largest cutoff of the measures"
     )
     run: Patience = Field(Patience(), description="how patient the run is")
-    limit: Annotated[int, Field(ge=1)] | None = Field(None, description="the first n queries only")
+    limit: Annotated[Whole, Field(ge=1)] | None = Field(
+        None, description="the first n queries only"
+    )
     filter: dict[str, str] = Field({}, description="only queries with these, as category: factual")
-    seed: int = Field(0, description="of everything that is drawn by chance")
-    thresholds: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(
+    seed: Whole = Field(0, description="of everything that is drawn by chance")
+    thresholds: dict[str, Number] = Field(
         {}, description="the least value of a measure; a provider below it fails the run"
     )
     gate: Gate = Field(Gate(), description="rules that the run must satisfy, and its baseline")
@@ -139,13 +147,13 @@ class Plan(_Part):
     @field_validator("measures", "thresholds")
     @classmethod
     def _known_measures(cls, names: Any) -> Any:
-        from berryeval.measures import parse_measures
+        from berryeval.measures.listing import distinct_names
 
         try:
-            parse_measures(list(names))
+            distinct = distinct_names(names)
         except BerryEvalError as error:
             raise ValueError(str(error)) from None
-        return names
+        return distinct if isinstance(names, list) else names
 
     @model_validator(mode="after")
     def _distinct_names(self) -> Plan:

@@ -118,7 +118,7 @@ def recorded(
             for query in queries
         ),
         outcomes=dict(Counter(str(one.outcome) for one in answers.rankings)),
-        latency=Latency.of(seconds),
+        latency=Latency.of(seconds, max((one.batch for one in answers.rankings), default=1)),
     )
 
 

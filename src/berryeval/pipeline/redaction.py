@@ -13,18 +13,14 @@ from typing import Any, Final
 from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 
 from berryeval.errors import ConfigurationError
+from berryeval.pipeline.secret_names import holds_secret, is_secret_name, name_inside
 
 __all__ = ["MASK", "Secrets", "is_secret_name", "masked"]
 
 _VARIABLE: Final = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
-_SECRET_NAME: Final = re.compile(
-    r"pass(word|wd|phrase)?$|^pwd$|secret|tokens?$|(api|access|private|account|auth)[-_]?key"
-    r"|authorization|^auth$|bearer|credential|cookie|^dsn$|conn(ection)?[-_]?str(ing)?$",
-    re.IGNORECASE,
-)
 # Names and values inside a text: `password=...` of a DSN, `api_key=...` of a URL.
 _INNER: Final = re.compile(
-    r"\b([\w-]*(?:password|passwd|pwd|secret|token|api[-_]?key|sig))=('(?:[^'\\]|\\.)*'|[^\s&;'\"]+)",
+    r"\b([\w-]*(?:password|passwd|pwd|secret|token|key|sig|signature))=('(?:[^'\\]|\\.)*'|[^\s&;'\"]+)",
     re.IGNORECASE,
 )
 _SCHEME: Final = re.compile(r"(bearer|basic|token|apikey|api-key|digest)\s+(\S+)$", re.IGNORECASE)
@@ -32,18 +28,13 @@ _SHORTEST: Final = 4  # a shorter value would be found in every other word
 MASK: Final = "***"
 
 
-def is_secret_name(name: str) -> bool:
-    """Whether the name of an option says that its value is a secret."""
-    return bool(_SECRET_NAME.search(name))
-
-
 class Secrets:
     """The secret values of a run, and texts without them.
 
     A value is secret if it comes from the environment through `${NAME}`, or if the name of its
-    option, or of one that holds it, says so (`password`, `api_key`, `token`, ...). Passwords inside
-    URLs and connection strings are secrets too. Each is known in the forms it takes on its way:
-    URL-encoded, in JSON, in Base64.
+    option, or of one that holds it, says so (`password`, `api_key`, `token`, ...), or if it is sent
+    with requests and may be a key (`secret_names`). Passwords inside URLs and connection strings
+    are secrets too. Each is known in the forms it takes on its way: URL-encoded, JSON, Base64.
     """
 
     def __init__(self) -> None:
@@ -52,13 +43,15 @@ class Secrets:
     def filled_in(self, options: Any, name: str = "") -> Any:
         """The options with `${NAME}` and `${NAME:-default}` replaced; what is secret is noted."""
         if isinstance(options, Mapping):
-            return {key: self.filled_in(value, _inner(name, key)) for key, value in options.items()}
+            return {
+                key: self.filled_in(value, name_inside(name, key)) for key, value in options.items()
+            }
         if isinstance(options, list | tuple):
             return [self.filled_in(value, name) for value in options]
         if not isinstance(options, str):
             return options
         filled = _VARIABLE.sub(self._variable, options)
-        if is_secret_name(name):
+        if holds_secret(name, filled):
             self._note(filled)
         for value in _passwords(filled):
             self._note(value)
@@ -121,21 +114,16 @@ class Secrets:
 def masked(options: Any, name: str = "") -> Any:
     """Options as they may be written down: `${NAME}` stays, literal secrets are masked."""
     if isinstance(options, Mapping):
-        return {key: masked(value, _inner(name, key)) for key, value in options.items()}
+        return {key: masked(value, name_inside(name, key)) for key, value in options.items()}
     if isinstance(options, list | tuple):
         return [masked(value, name) for value in options]
     if isinstance(options, str):
-        if is_secret_name(name) and not _VARIABLE.fullmatch(options):
+        if holds_secret(name, options) and not _VARIABLE.fullmatch(options):
             return MASK
         return _without_passwords(options)
     if options is None or isinstance(options, bool | int | float):
         return options
     return f"<{type(options).__name__} {getattr(options, '__name__', '')}".rstrip() + ">"
-
-
-def _inner(name: str, key: Any) -> str:
-    """What stands below a secret name is secret, whatever it is called."""
-    return name if is_secret_name(name) else str(key)
 
 
 def _without_passwords(text: str) -> str:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import logging
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from berryeval.errors import BerryEvalError, ConfigurationError
+from berryeval.gates import Gate
+from berryeval.pipeline.config_file import check_model
 from berryeval.pipeline.find_run import find_report
+from berryeval.pipeline.gating import gate_with, verdicts_of
 from berryeval.pipeline.run import BenchmarkResult
 from berryeval.reports import Report
-from berryeval.reports.table import format_of
+from berryeval.reports.table import EXPORTERS, format_of
 from berryeval.reports.write import write_in_format
 from berryeval.results import RunRecord
 
@@ -19,8 +23,9 @@ if TYPE_CHECKING:
 
     from berryeval.io.files import PathLike
 
-__all__ = ["Exported", "Reported", "export", "joined", "named_report", "write_report"]
+__all__ = ["Exported", "Reported", "export", "joined", "judged", "named_report", "write_report"]
 
+log = logging.getLogger("berryeval")
 Reported: TypeAlias = Report | RunRecord | BenchmarkResult | str | Path
 
 
@@ -35,6 +40,25 @@ def joined(reports: Sequence[Report], title: str = "") -> Report:
     return Report.of(runs, title=title or own, verdicts=verdicts, compared=compared)
 
 
+def judged(report: Report) -> Report:
+    """The report with the verdicts of the rules that its only run was made with.
+
+    Those of several runs would be hard to tell apart; rules whose baseline is gone are not judged.
+    """
+    if report.verdicts or len(report.runs) != 1:
+        return report
+    (run,) = report.runs
+    try:
+        gate: Gate = check_model(Gate, run.plan.get("gate") or {}, None)
+        least = run.plan.get("thresholds") or {}
+        verdicts = verdicts_of(gate_with(Gate(), least, {}), run) if least else []
+        verdicts += verdicts_of(gate, run) if gate.rules else []
+    except BerryEvalError as error:
+        log.warning("the rules of the run %s are not judged again: %s", run.id, error)
+        return report
+    return replace(report, verdicts=tuple(verdicts))
+
+
 def named_report(names: Sequence[str], title: str = "") -> tuple[Report, Path]:
     """The report of the runs of these names, and the folder it belongs to.
 
@@ -42,7 +66,7 @@ def named_report(names: Sequence[str], title: str = "") -> tuple[Report, Path]:
     """
     found = [find_report(name) for name in names]
     folder = found[0][1] if len(found) == 1 else Path()
-    return joined([report for report, _ in found], title), folder
+    return judged(joined([report for report, _ in found], title)), folder
 
 
 def write_report(
@@ -75,7 +99,7 @@ def write_report(
     if not given:
         msg = "no run to report on; expected what run_benchmark returned, or the name of a run"
         raise ConfigurationError(msg)
-    report = joined([_report_of(one) for one in given], title)
+    report = judged(joined([_report_of(one) for one in given], title))
     return write_in_format(report, format or format_of(path), path, label=label)
 
 
@@ -97,10 +121,11 @@ def _report_of(source: Any) -> Report:
 
 @dataclass(frozen=True)
 class Exported:
-    """What became of a report in one format: its files, or why there are none."""
+    """What became of a report in one format: its files, what to print, or why there is nothing."""
 
     format: str
     paths: tuple[Path, ...] = ()
+    text: str = ""
     problem: str = ""
 
 
@@ -113,7 +138,11 @@ def export(report: Report, names: Iterable[str], folder: Path) -> list[Exported]
 
 
 def _exported(report: Report, name: str, folder: Path) -> Exported:
+    publish = EXPORTERS.get(name).publish
     try:
+        left = publish(report) if publish is not None else None
+        if left is not None:
+            return Exported(name, text=left)
         paths = write_in_format(report, name, beside=folder)
     except BerryEvalError as error:
         return Exported(name, problem=str(error))

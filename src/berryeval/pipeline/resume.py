@@ -62,7 +62,7 @@ def resumed(
 
     Args:
         output: the folder.
-        changes: `concurrency`, `timeout`, `thresholds` and `export`, if they are to change.
+        changes: `concurrency`, `timeout`, `batch` and `export`, if they are to change.
         config: the configuration file.
     """
     folder = RunFolder(output)

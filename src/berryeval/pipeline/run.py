@@ -18,6 +18,7 @@ from berryeval.errors import (
 from berryeval.harness.journal import Journal
 from berryeval.harness.lifecycle import index_and_ask
 from berryeval.harness.ranking import FAILED
+from berryeval.pipeline.choice import chosen_queries
 from berryeval.pipeline.folder import RunFolder, write_json_file
 from berryeval.pipeline.inputs import load_benchmarks
 from berryeval.pipeline.judging import relevance_of
@@ -52,7 +53,6 @@ __all__ = [
 
 DEFAULT_CHUNKER: Final = "section"
 _LONGEST_ERROR: Final = 2000  # characters; some errors bring a whole web page along
-_FIELDS: Final = ("id", "category", "difficulty")
 log = logging.getLogger("berryeval")
 
 
@@ -164,9 +164,10 @@ def run_plan(
         hashes = {benchmark.name: benchmark.content_hash for benchmark in benchmarks}
         with folder.locked():
             folder.check_same_run(plan)
-            folder.write_manifest(plan, {"benchmarks": hashes})
+            asked = folder.as_asked(plan)
+            folder.write_manifest(asked, {"benchmarks": hashes})
             results = [work.on_benchmark(benchmark) for benchmark in benchmarks]
-            record = folder.record(plan, [result.record for result in results], loaded_versions())
+            record = folder.record(asked, [result.record for result in results], loaded_versions())
             folder.write_record(record)
     return [replace(result, run=record) for result in results]
 
@@ -235,6 +236,7 @@ class _Work:
             tuple(one.record for one in results),
             tuple(passages),
             benchmark.thresholds,
+            tuple(map(str, benchmark.remarks)),
         )
         return BenchmarkResult(benchmark, queries, tuple(results), record)
 
@@ -314,26 +316,6 @@ class _Asked:
     spec: ProviderSpec
     chunks: list[Chunk]
     passages: Passages
-
-
-def chosen_queries(benchmark: Benchmark, plan: Plan) -> tuple[Query, ...]:
-    """The queries the plan asks for: those that pass the filter, up to the limit."""
-    queries = benchmark.queries
-    for name, wanted in plan.filter.items():
-        known = {property_of(query, name) for query in queries}
-        kept = tuple(q for q in queries if property_of(q, name).lower() == wanted.lower())
-        if not kept:
-            there = ", ".join(sorted(value for value in known if value)) or "none"
-            msg = f"no query of {benchmark.name} has {name}={wanted}; there are {there}"
-            raise ConfigurationError(msg)
-        queries = kept
-    return queries[: plan.limit]
-
-
-def property_of(query: Query, name: str) -> str:
-    """What a query says about itself under this name: a field, or a part of its metadata."""
-    value = getattr(query, name, None) if name in _FIELDS else None
-    return str(query.metadata.get(name, "") if value is None else value)
 
 
 def chunked(benchmark: Benchmark, spec: ProviderSpec) -> list[Chunk]:

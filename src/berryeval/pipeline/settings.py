@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.benchmarks import bundled_benchmarks
 from berryeval.errors import ConfigurationError
+from berryeval.measures.listing import split_names
 from berryeval.pipeline.config_file import ConfigFile, check_model
 from berryeval.pipeline.plan import Plan
 
@@ -17,13 +18,21 @@ if TYPE_CHECKING:
     from berryeval.io.files import PathLike
     from berryeval.pipeline.config_file import Path as Place
 
-__all__ = ["CONFIG_NAME", "VARIABLES", "config_path", "gate_beside", "planned", "read_pairs"]
+__all__ = [
+    "CONFIG_NAME",
+    "VARIABLES",
+    "config_path",
+    "gate_beside",
+    "planned",
+    "read_list",
+    "read_pairs",
+]
 
 CONFIG_NAME: Final = "berryeval.yaml"
-PATIENCE: Final = ("concurrency", "timeout")
+PATIENCE: Final = ("concurrency", "timeout", "batch")
 _LISTS: Final = ("benchmarks", "providers", "measures", "export")
 _PAIRS: Final = ("filter",)
-# Every setting that a variable can give; values of a list have spaces between them.
+# Every setting that a variable can give; values of a list have spaces or commas between.
 VARIABLES: Final = {
     f"BERRYEVAL_{name.upper()}": name
     for name in (*_LISTS, "k", "limit", *_PAIRS, "seed", *PATIENCE)
@@ -42,7 +51,7 @@ def planned(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:
     """The plan of these flags, the environment, and the configuration file.
 
     Args:
-        flags: settings by the names of the plan, `concurrency` and `timeout` too; those that are
+        flags: settings by the names of the plan, those of `run` (`PATIENCE`) too; those that are
             None or empty were not given.
         config: the file; without, `BERRYEVAL_CONFIG` or `berryeval.yaml` here, if there is one.
     """
@@ -99,11 +108,32 @@ def _from_environment() -> dict[str, Any]:
         if not text:
             continue
         if name in _LISTS:
-            found[name] = text.split()
+            found[name] = read_list(name, text.split(), variable)
         elif name in _PAIRS:
             found[name] = read_pairs(text.split(), variable)
         else:
-            found[name] = text
+            found[name] = _number(text)
+    return found
+
+
+def _number(text: str) -> float | str:
+    """The number, if it is one; what is none is refused where it is checked."""
+    try:
+        return int(text) if text.lstrip("+-").isdigit() else float(text)
+    except ValueError:
+        return text
+
+
+def read_list(name: str, texts: list[str], owner: str) -> list[str]:
+    """What was listed one by one, or with commas between; a file may have one in its name."""
+    if name == "measures":
+        found = split_names(texts)
+    else:
+        whole = [[text] if Path(text).exists() else text.split(",") for text in texts]
+        found = [part.strip() for parts in whole for part in parts if part.strip()]
+    if not found:
+        msg = f"{owner}: expected names of {name}, found {' '.join(texts)!r}"
+        raise ConfigurationError(msg)
     return found
 
 

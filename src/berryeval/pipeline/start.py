@@ -50,7 +50,8 @@ def run_benchmark(
             asked again. Without one they go to a temporary folder that is removed.
         retry_errors: ask queries again that failed before.
         listener: hears how it goes on.
-        options: what else a plan has: `k`, `limit`, `filter`, `seed`, and `concurrency`, `timeout`.
+        options: what else a plan has: `k`, `limit`, `filter`, `seed`, and `concurrency`, `timeout`,
+            `batch`.
     """
     loaded = [benchmark] if isinstance(benchmark, Benchmark) else []
     patience = {name: options.pop(name) for name in PATIENCE if name in options}

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from berryeval.measures.direction import direction_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from berryeval.records import Query
     from berryeval.results import AnswerRecord, BenchmarkRecord, HitRecord, ProviderRecord
 
@@ -71,19 +73,36 @@ class WorstQuery:
 
 
 def worst_queries(
-    benchmark: BenchmarkRecord, provider: ProviderRecord, count: int
+    benchmark: BenchmarkRecord,
+    provider: ProviderRecord,
+    count: int,
+    measure: str = "",
+    queries: Sequence[Query] | None = None,
 ) -> list[WorstQuery]:
-    """The queries with the worst values of the first measure, the worst first."""
+    """The queries with the worst values of a measure, the worst first.
+
+    Args:
+        benchmark: whose queries.
+        provider: whose answers.
+        count: how many at most.
+        measure: which one; the first of the run unless given.
+        queries: look at these only.
+    """
     scores = provider.scores
+    if measure and scores is not None and measure not in scores.measures:
+        scores = provider.standard
     if scores is None or not scores.measures:
         return []
-    measure = scores.measures[0]
+    measure = measure or scores.measures[0]
+    if measure not in scores.measures:
+        return []
     value_of = scores.per_query(measure)
     there = dict(zip(scores.queries, scores.outcomes, strict=True))
     answers = {answer.query_id: answer for answer in provider.answers}
+    looked_at = benchmark.queries if queries is None else queries
     sign = -1 if direction_of(measure) == "down" else 1
     worst = sorted(
-        (q for q in benchmark.queries if there.get(q.id) not in {None, "no relevant documents"}),
+        (q for q in looked_at if there.get(q.id) not in {None, "no relevant documents"}),
         key=lambda query: sign * value_of[query.id],
     )[:count]
     return [

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from berryeval.errors import DataError, ProviderError
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
 
     from berryeval.records import Chunk
 
-__all__ = ["Answer", "KnownChunks", "as_hits"]
+__all__ = ["Answer", "KnownChunks", "WrongBatchError", "as_hits", "one_for_each"]
+
+
+class WrongBatchError(ProviderError):
+    """The answer to several queries is not a list of hits for each."""
 
 
 class Answer(list[Hit]):
@@ -53,6 +58,19 @@ class KnownChunks:
             end=chunk.end if whole else hit.end,
             metadata=hit.metadata or chunk.metadata,
         )
+
+
+def one_for_each(answers: Any, count: int) -> list[Any]:
+    """The answers to so many queries, if it is as many answers."""
+    # One more than there should be says enough of those that never end.
+    given = list(islice(answers, count + 1)) if isinstance(answers, Iterator) else answers
+    in_order = isinstance(given, Collection) and not isinstance(given, str | bytes | Mapping | set)
+    if in_order and len(given) == count:
+        return list(given)
+    found = len(given) if in_order else f"{type(answers).__name__} {answers!r:.80}"
+    lists = f"{count} list{'s' if count > 1 else ''} of hits"
+    msg = f"expected {lists}, one for each query, found {found}"
+    raise WrongBatchError(msg)
 
 
 def as_hits(answer: Any) -> list[Hit]:

@@ -39,13 +39,20 @@ class Provider(ABC):
     `index` is called once, before the first search; a provider that searches something that exists
     already leaves it as it is. Used as a context manager it is closed at the end.
 
+    One that answers several queries faster together than one by one may have a method
+    `search_many(queries, k)`, plain or `async`, which returns as many lists of hits as there are
+    queries, in their order. It is called where a run asks for batches, and must find the same.
+
     Attributes:
         extra: the extra of this package that brings what the provider needs; "" if nothing.
         modules: what it imports, unless its options say otherwise.
+        in_process: whether a search is work of this very process, so that several at once hold each
+            other up.
     """
 
     extra: ClassVar[str] = ""
     modules: ClassVar[Sequence[str]] = ()
+    in_process: ClassVar[bool] = False
 
     def index(self, chunks: Sequence[Chunk]) -> None:  # noqa: B027 - nothing to do is a fine way
         """Take in what will be searched."""

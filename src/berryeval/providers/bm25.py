@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -68,6 +68,7 @@ class Bm25(Provider):
     stemmer: str = "english"
     stopwords: bool = True
     feedback: int = 0
+    in_process: ClassVar[bool] = True
     _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _index: Any = field(default=None, init=False, repr=False)
     _terms_of: dict[str, list[str]] = field(default_factory=dict, init=False, repr=False)
@@ -106,6 +107,10 @@ class Bm25(Provider):
         if self.feedback:
             scores = self._weighted_scores(self._expanded(terms, scores))
         return best_hits(self._chunks, scores, k, least=0.0)
+
+    def search_many(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
+        """The same for several queries, without a change of threads between them."""
+        return [self.search(query, k) for query in queries]
 
     def _expanded(self, terms: list[str], scores: npt.NDArray[np.float32]) -> dict[str, float]:
         """The terms of the query, and those frequent in the best chunks, with their weights."""

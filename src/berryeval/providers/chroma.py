@@ -50,6 +50,7 @@ class Chroma(EmbeddingProvider):
     max_neighbors: int = 16
     extra: ClassVar[str] = "chroma"
     modules: ClassVar[Sequence[str]] = ("chromadb", "wordllama")
+    in_process: ClassVar[bool] = True
     _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _collection: Any = field(default=None, init=False, repr=False)
 

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from berryeval.providers.base import best_hits, check_feedback, searched_text
+from berryeval.providers.base import check_feedback, ranked_hits, searched_text
 from berryeval.providers.embedding import EmbeddingProvider
+from berryeval.providers.nearest import Nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,9 +50,9 @@ class Dense(EmbeddingProvider):
     feedback: int = 0
     extra: ClassVar[str] = "dense"
     modules: ClassVar[Sequence[str]] = ("wordllama",)
+    in_process: ClassVar[bool] = True
     _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
-    _vectors: Any = field(default=None, init=False, repr=False)
-    _first_alike: Any = field(default=None, init=False, repr=False)
+    _nearest: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse a feedback that is none."""
@@ -59,31 +60,33 @@ class Dense(EmbeddingProvider):
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Embed every chunk."""
-        self._vectors = self.embed([searched_text(chunk) for chunk in chunks])
-        first: dict[bytes, int] = {}
-        self._first_alike = np.array(
-            [first.setdefault(row.tobytes(), place) for place, row in enumerate(self._vectors)],
-            dtype=np.intp,
-        )
-        self._chunks = chunks if self._vectors.any() else ()  # without a direction nothing is near
+        vectors = self.embed([searched_text(chunk) for chunk in chunks])
+        self._nearest = Nearest(vectors)
+        self._chunks = chunks if vectors.any() else ()  # without a direction nothing is near
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """The nearest chunks; one without a direction, such as an empty text, is no hit."""
-        if not len(self._chunks):
-            return []
-        vector = self.embed_query(query.text)
-        if not vector.any():
-            return []
-        cosines = self._cosines(vector)
-        if self.feedback:
-            best = np.argsort(-cosines, kind="stable")[: self.feedback]
-            vector = vector + _FEEDBACK_SHARE * self._vectors[best].mean(axis=0)
-            cosines = self._cosines(vector / np.linalg.norm(vector))
-        return best_hits(self._chunks, cosines, k, least=-np.inf)
+        return self.search_many([query], k)[0]
 
-    def _cosines(self, vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        cosines: npt.NDArray[np.float32] = self._vectors @ vector
-        # A product may differ in the last bit from row to row: equal vectors must tie.
-        cosines = cosines[self._first_alike]
-        cosines[~self._vectors.any(axis=1)] = -np.inf
-        return cosines
+    def search_many(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
+        """The same for several queries, which are compared with all chunks in one product."""
+        if not len(self._chunks):
+            return [[] for _ in queries]
+        vectors = self.embed_queries([query.text for query in queries])
+        if self.feedback:
+            vectors = self._moved(vectors)
+        return [
+            ranked_hits([self._chunks[place] for place in places], cosines, k)
+            for places, cosines in self._nearest.to(vectors, k)
+        ]
+
+    def _moved(self, vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """The vectors, towards the middle of the chunks that are nearest to each."""
+        moved = vectors.copy()
+        for row, (places, cosines) in enumerate(self._nearest.to(vectors, self.feedback)):
+            if places:
+                order = np.argsort(-np.array(cosines), kind="stable")[: self.feedback]
+                best = self._nearest.vectors[np.array(places)[order]]
+                moved[row] += _FEEDBACK_SHARE * best.mean(axis=0)
+                moved[row] /= np.linalg.norm(moved[row])
+        return moved

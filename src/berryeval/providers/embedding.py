@@ -6,7 +6,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from berryeval.providers.base import Provider
-from berryeval.providers.embedders import make_embedder, query_vector, unit_vectors
+from berryeval.providers.embedders import (
+    make_embedder,
+    query_vector,
+    query_vectors,
+    unit_vectors,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,6 +42,10 @@ class EmbeddingProvider(Provider):
     def embed_query(self, text: str) -> npt.NDArray[np.float32]:
         """The vector of a query; all zeros if it says nothing."""
         return query_vector(self._embedder, text)
+
+    def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """The vectors of several queries."""
+        return query_vectors(self._embedder, texts)
 
     def close(self) -> None:
         """Close the embedder, if it holds anything open."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.errors import ConfigurationError
-from berryeval.providers.answers import Answer, KnownChunks, as_hits
+from berryeval.providers.answers import Answer, KnownChunks, as_hits, one_for_each
 from berryeval.providers.base import Provider, check_choice
 from berryeval.providers.own_loop import OwnLoop
 from berryeval.providers.python_object import named_object
@@ -37,10 +37,16 @@ class Function(Provider):
             function itself.
         argument: what it is given first: "text" or "query" (a `Query`, with id and metadata). If
             not said, the annotation of its first parameter decides; without one it is the text.
+        batch: whether it takes a list of texts or queries instead of one, and returns a list with
+            the answer to each; a run that asks for batches then calls it once for many.
     """
 
     function: str | Callable[..., Any] = field(default="", repr=False)  # may hold secrets
     argument: str = ""
+    batch: bool = False
+    search_many: Callable[[Sequence[Query], int], list[Answer]] | None = field(
+        default=None, init=False, repr=False
+    )
     _called: Callable[..., Any] = field(init=False, repr=False)
     _with_query: bool = field(init=False, repr=False)
     _known: KnownChunks = field(default_factory=KnownChunks, init=False, repr=False)
@@ -58,6 +64,7 @@ class Function(Provider):
             msg = f"function of callable: {self.function!r} cannot be called, it is a {found}"
             raise ConfigurationError(msg)
         self._with_query = self.argument == "query"
+        self.search_many = self._search_many if self.batch else None
         self._look_at_parameters()
 
     def _look_at_parameters(self) -> None:
@@ -84,7 +91,18 @@ class Function(Provider):
 
     def search(self, query: Query, k: int) -> Answer:
         """Call it."""
+        if self.batch:
+            return self._search_many([query], k)[0]
         answer = self._done(self._called(query if self._with_query else query.text, k))
+        return self._answer(answer)
+
+    def _search_many(self, queries: Sequence[Query], k: int) -> list[Answer]:
+        """Call it once for all of them."""
+        asked = [query if self._with_query else query.text for query in queries]
+        answers = one_for_each(self._done(self._called(asked, k)), len(queries))
+        return [self._answer(answer) for answer in answers]
+
+    def _answer(self, answer: Any) -> Answer:
         return Answer(map(self._known.completed, as_hits(answer)), getattr(answer, "cost", None))
 
     def _done(self, answer: Any) -> Any:

@@ -7,16 +7,18 @@ Methods".
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from berryeval.errors import ConfigurationError
+from berryeval.providers.answers import one_for_each
 from berryeval.providers.base import Provider, check_counts
 from berryeval.providers.fusion import fused
 from berryeval.providers.table import check_options, make_provider
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from berryeval.records import Chunk, Hit, Query
 
@@ -30,20 +32,23 @@ class Hybrid(Provider):
     """Reciprocal rank fusion of other providers over the same chunks.
 
     Attributes:
-        providers: their names, or providers.
+        providers: their names; or mappings with `type` and `options`, so that one may stand there
+            twice with other options; or providers.
         weights: how much each counts; 1 if not given.
         k: how fast a rank loses worth.
         depth: how many hits of each are fused, at least as many as are asked for.
-        options: by name, what each is made with. The bundled two use feedback unless told.
+        options: by name, what each is made with that is given as a name. The bundled two use
+            feedback unless told.
     """
 
-    providers: Sequence[str | Provider] = ("bm25", "dense")
+    providers: Sequence[str | Mapping[str, Any] | Provider] = ("bm25", "dense")
     weights: Sequence[float] = ()
     k: int = 60
     depth: int = 100
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     extra: ClassVar[str] = "dense"
     modules: ClassVar[Sequence[str]] = ("wordllama",)
+    in_process: ClassVar[bool] = True
     _children: list[Provider] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -63,12 +68,16 @@ class Hybrid(Provider):
                 f"providers, and one above 0, found {list(self.weights)}"
             )
             raise ConfigurationError(msg)
-        self._children = [
-            make_provider(child, {**_DEFAULTS.get(child, {}), **self.options.get(child, {})})
-            if isinstance(child, str)
-            else child
-            for child in self.providers
-        ]
+        self._children = [self._made(child) for child in self.providers]
+
+    def _made(self, child: str | Mapping[str, Any] | Provider) -> Provider:
+        if isinstance(child, str):
+            given = self.options.get(child, {})
+        elif isinstance(child, Mapping):
+            child, given = _read(child)
+        else:
+            return child
+        return make_provider(child, {**_DEFAULTS.get(child, {}), **given})
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Each provider indexes all chunks."""
@@ -77,13 +86,42 @@ class Hybrid(Provider):
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """The hits of all, by their fused score."""
-        rankings = [child.search(query, max(k, self.depth)) for child in self._children]
-        return fused(rankings, k, constant=self.k, weights=self.weights)
+        return self.search_many([query], k)[0]
+
+    def search_many(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
+        """The same for several queries, which each provider gets together if it takes them so."""
+        deep = max(k, self.depth)
+        found = [_found_by(child, queries, deep) for child in self._children]
+        return [
+            fused(rankings, k, constant=self.k, weights=self.weights)
+            for rankings in zip(*found, strict=True)
+        ]
 
     def close(self) -> None:
         """Close every provider."""
         for child in self._children:
             child.close()
+
+
+def _found_by(child: Provider, queries: Sequence[Query], k: int) -> list[Sequence[Hit]]:
+    """The hits of every query: asked together where the provider can do that."""
+    together = getattr(child, "search_many", None)
+    if together is None:
+        return [child.search(query, k) for query in queries]
+    return one_for_each(together(queries, k), len(queries))
+
+
+def _read(child: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The type and the options of a provider that is written as a mapping."""
+    if "chunker" in child:
+        msg = "the providers of hybrid share its chunks; give the chunker to hybrid itself"
+        raise ConfigurationError(msg)
+    check_options("a provider of hybrid", ["type", "options"], child)
+    kind, options = child.get("type"), child.get("options", {})
+    if not isinstance(kind, str) or not isinstance(options, Mapping):
+        msg = f"a provider of hybrid needs a type and may have options, found {list(child)}"
+        raise ConfigurationError(msg)
+    return kind, options
 
 
 def _fit(weights: Sequence[float]) -> bool:

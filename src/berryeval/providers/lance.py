@@ -60,6 +60,7 @@ class LanceDb(EmbeddingProvider):
     depth: int = 100
     extra: ClassVar[str] = "lancedb"
     modules: ClassVar[Sequence[str]] = ("lancedb", "pyarrow", "wordllama")
+    in_process: ClassVar[bool] = True
     _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _folder: str = field(default="", init=False, repr=False)
     _table: Any = field(default=None, init=False, repr=False)

@@ -61,6 +61,7 @@ class Qdrant(EmbeddingProvider):
     timeout: int = 30
     extra: ClassVar[str] = "qdrant"
     modules: ClassVar[Sequence[str]] = ("qdrant_client", "wordllama")
+    in_process: ClassVar[bool] = True  # without a `url`
     _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _collection: str = field(default="", init=False, repr=False)
     # The local mode writes to its vectors when it searches.

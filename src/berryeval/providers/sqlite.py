@@ -65,6 +65,7 @@ class Sqlite(EmbeddingProvider):
     depth: int = 100
     extra: ClassVar[str] = "sqlite"
     modules: ClassVar[Sequence[str]] = ("apsw", "sqlite_vec", "wordllama")
+    in_process: ClassVar[bool] = True
     _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _name: str = field(default="", init=False, repr=False)
     _database: SqliteDatabase = field(init=False, repr=False)

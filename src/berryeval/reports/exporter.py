@@ -39,14 +39,15 @@ class Exporter:
         endings: of the files it writes; the first is its own.
         files: makes the files of a report; the text is the user's label, or empty.
         home: where the files go if nobody says where.
-        publish: where nobody says where, this is done, and what it returns is printed.
+        publish: where nobody says where, this is tried first: it hands the report to where it is
+            shown, and returns what is left to be printed; None if there is no such place.
     """
 
     summary: str
     endings: tuple[str, ...]
     files: Callable[[Report, str], list[OutputFile]]
     home: Home = "stdout"
-    publish: Callable[[Report], str] | None = None
+    publish: Callable[[Report], str | None] | None = None
 
 
 def one_file(

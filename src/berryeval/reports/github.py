@@ -41,11 +41,11 @@ def render(report: Report) -> str:
     return markdown.render(report) + ("\n" + "\n".join(lines) + "\n" if lines else "")
 
 
-def publish(report: Report) -> str:
-    """Add to the step's summary, where there is one; what is left to be printed."""
+def publish(report: Report) -> str | None:
+    """Add to the step's summary; what is left to be printed, or None if there is no step."""
     path = os.environ.get(SUMMARY)
     if not path:
-        return render(report)
+        return None
     try:
         with Path(path).open("a", encoding="utf-8", errors="backslashreplace") as stream:
             stream.write(markdown.render(report) + "\n")

@@ -43,7 +43,7 @@ def to_json(report: Report) -> dict[str, Any]:
 
 def render(report: Report) -> str:
     """The file."""
-    return json.dumps(to_json(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(to_json(report), ensure_ascii=False, allow_nan=False) + "\n"
 
 
 JSON: Final = Exporter(

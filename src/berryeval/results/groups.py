@@ -9,14 +9,14 @@ if TYPE_CHECKING:
 
     from berryeval.records import Query
 
-__all__ = ["group_of", "property_of"]
+__all__ = ["FIELDS", "group_of", "property_of"]
 
-_FIELDS: Final = ("id", "category", "difficulty")
+FIELDS: Final = ("id", "category", "difficulty")
 
 
 def property_of(query: Query, name: str) -> str:
     """What a query says about itself under this name: a field, or a part of its metadata."""
-    value = getattr(query, name, None) if name in _FIELDS else None
+    value = getattr(query, name, None) if name in FIELDS else None
     return str(query.metadata.get(name, "") if value is None else value)
 
 

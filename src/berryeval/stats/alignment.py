@@ -48,6 +48,9 @@ def named_systems(systems: Any) -> dict[str, Scores]:
     """Two or more tables of scores by name; of a list, each has the name of its run."""
     if isinstance(systems, Mapping):
         found = {str(name): scores for name, scores in systems.items()}
+        if len(found) < len(systems):
+            msg = f"two systems have the same name: {', '.join(map(repr, systems))}"
+            raise DataError(msg)
     elif isinstance(systems, Iterable) and not isinstance(systems, str | bytes):
         found = {}
         for place, scores in enumerate(systems):
@@ -96,7 +99,7 @@ def pairs_of(systems: Mapping[str, Scores], baseline: str | None) -> list[tuple[
 
 
 def shared_measures(
-    systems: Mapping[str, Scores], wanted: Sequence[str] | None
+    systems: Mapping[str, Scores], wanted: Sequence[str] | str | None
 ) -> tuple[list[str], list[str]]:
     """The measures to compare, by their canonical names, and notes on those left out.
 
@@ -105,6 +108,7 @@ def shared_measures(
     first, *others = systems.values()
     notes: list[str] = []
     if wanted is not None:
+        wanted = [wanted] if isinstance(wanted, str) else wanted
         names = [first.measures[first.row_of(measure)] for measure in wanted]
         for scores in others:
             for name in names:
@@ -168,7 +172,8 @@ def check_shared(alignment: Alignment, systems: Mapping[str, Scores]) -> None:
 def common_queries(systems: Mapping[str, Scores]) -> list[str]:
     """The queries that all systems have, in the order of their ids."""
     first, *others = systems.values()
-    return [query for query in first.queries if all(query in set(s.queries) for s in others)]
+    everywhere = set(first.queries).intersection(*(scores.queries for scores in others))
+    return [query for query in first.queries if query in everywhere]
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import index
 from typing import TYPE_CHECKING
 
 from berryeval.errors import ConfigurationError
@@ -23,7 +24,7 @@ from berryeval.stats.interval import (
     check_level,
     check_method,
 )
-from berryeval.stats.rows import Options, row_of, tested
+from berryeval.stats.rows import Options, row_of, testable, tested
 from berryeval.stats.tests import SAMPLES, TESTS, check_count
 from berryeval.stats.tukey import tukey_hsd
 
@@ -39,7 +40,7 @@ def compare(
     systems: Mapping[str, Scores] | Sequence[Scores],
     *,
     baseline: str | None = None,
-    measures: Sequence[str] | None = None,
+    measures: Sequence[str] | str | None = None,
     test: str = "randomization",
     correction: str = "holm",
     interval: IntervalMethod = DEFAULT_METHOD,
@@ -96,17 +97,16 @@ def compare(
 def _checked(options: Options) -> Options:
     TESTS.get(options.test)
     test = TESTS.canonical(options.test)
-    correction = options.correction
-    if correction != "tukey":
-        CORRECTIONS.get(correction)
-        correction = CORRECTIONS.canonical(correction)
-    elif test != "randomization":
+    CORRECTIONS.get(options.correction)
+    correction = CORRECTIONS.canonical(options.correction)
+    if correction == "tukey" and test != "randomization":
         msg = f"the correction 'tukey' goes with the test 'randomization', not {options.test!r}"
         raise ConfigurationError(msg)
     check_method(options.interval)
     check_level(options.level)
     check_count("samples", options.samples)
-    return replace(options, test=test, correction=correction)
+    seed, samples = index(options.seed), index(options.samples)
+    return replace(options, test=test, correction=correction, seed=seed, samples=samples)
 
 
 def _by_group(
@@ -164,9 +164,8 @@ def _corrected(
 ) -> list[PairedDifference]:
     """The rows of one measure, with p-values corrected for how many have one."""
     if options.correction == "tukey":
-        found = _by_tukey(family, systems, measure, options)
-    else:
-        found = corrected([row.p for row in family], options.correction)
+        return _by_tukey(family, systems, measure, options)
+    found = corrected([row.p for row in family], options.correction)
     comparisons = sum(row.p is not None for row in family)
     return [
         replace(row, p_corrected=p, comparisons=comparisons)
@@ -179,15 +178,26 @@ def _by_tukey(
     systems: Mapping[str, Scores],
     measure: str,
     options: Options,
-) -> list[float | None]:
-    """From one shuffle of all systems, by the queries that all of them have."""
+) -> list[PairedDifference]:
+    """The rows, by one shuffle of all systems, by the queries that all of them have."""
     common = common_queries(systems)
-    if len(common) < 2:  # noqa: PLR2004 - nothing to shuffle
-        return [None] * len(family)
-    tables = [scores.select(common) for scores in systems.values()]
-    values = [tested(table.values[table.row_of(measure)], family[0].aggregate) for table in tables]
-    square = tukey_hsd(values, seed=options.seed, samples=options.samples)
-    at = {name: place for place, name in enumerate(systems)}
-    return [
-        None if row.p is None else float(square[at[row.baseline], at[row.system]]) for row in family
-    ]
+    how = family[0].aggregate
+    columns = {}
+    for name, scores in systems.items():
+        table = scores.select(common)
+        values = table.values[table.row_of(measure)]
+        if testable(values, how):
+            columns[name] = tested(values, how)
+    comparisons = sum(row.p is not None for row in family)
+    if len(common) < 2 or len(columns) < 2:  # noqa: PLR2004 - nothing to shuffle
+        note = f"all systems share {len(common)} of their queries, too few for Tukey's test"
+        return [replace(r, notes=(*r.notes, note), comparisons=comparisons) for r in family]
+    square = tukey_hsd(list(columns.values()), seed=options.seed, samples=options.samples)
+    at = {name: place for place, name in enumerate(columns)}
+    found = []
+    for row in family:
+        p = None if row.p is None else float(square[at[row.baseline], at[row.system]])
+        note = f"Tukey's test is of the {len(common)} queries that all systems have"
+        notes = (*row.notes, note) if len(common) < row.n else row.notes
+        found.append(replace(row, p_corrected=p, comparisons=comparisons, notes=notes))
+    return found

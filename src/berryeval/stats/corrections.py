@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
+from berryeval.errors import ConfigurationError
 from berryeval.registry import Registry
 
 __all__ = ["CORRECTIONS", "Correction", "corrected"]
@@ -18,6 +19,7 @@ CORRECTIONS: Final = Registry[Correction](
         "holm": "berryeval.stats.corrections:holm",
         "bonferroni": "berryeval.stats.corrections:bonferroni",
         "benjamini-hochberg": "berryeval.stats.corrections:benjamini_hochberg",
+        "tukey": "berryeval.stats.corrections:tukey",
         "none": "berryeval.stats.corrections:none",
     },
     {"bh": "benjamini-hochberg", "fdr": "benjamini-hochberg"},
@@ -73,6 +75,12 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
         lowest = min(lowest, p_values[place] * len(p_values) / rank)
         found[place] = lowest
     return found
+
+
+def tukey(_p_values: Sequence[float]) -> list[float]:
+    """Not one of p-values: it shuffles the values of all systems, which `compare` has."""
+    msg = "Tukey's correction needs the values of all systems: use `compare` or `tukey_hsd`"
+    raise ConfigurationError(msg)
 
 
 def _ascending(p_values: Sequence[float]) -> list[int]:

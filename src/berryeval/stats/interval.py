@@ -13,7 +13,7 @@ from berryeval.errors import ConfigurationError
 from berryeval.intervals import RESAMPLES, Interval
 from berryeval.registry import nearest
 from berryeval.stats import student
-from berryeval.stats.paired import Floats, Pair, as_whole_numbers, checked_column
+from berryeval.stats.paired import Floats, Pair, as_whole_numbers, checked_column, deviation_of
 from berryeval.stats.resampling import resample_sums
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Estimate:
         """By the standard error of the jackknife, which of a mean is the usual one."""
         left = self.without_each()
         freedom = len(left) - 1
-        error = math.sqrt(freedom / len(left) * float(((left - left.mean()) ** 2).sum()))
+        error = deviation_of(left - left.mean()) * freedom / math.sqrt(len(left))
         reach = student.quantile(level, freedom) * error
         observed = self.observed()
         return Interval(observed - reach, observed + reach)
@@ -136,6 +136,7 @@ def _corrected_ends(
     below = float((replicates < observed).sum()) + 0.5 * float((replicates == observed).sum())
     bias = _NORMAL.inv_cdf(min(max(below, 0.5), count - 0.5) / count)
     strays = left.mean() - left
+    strays /= np.abs(strays).max(initial=0.0) or 1.0
     spread = float((strays**2).sum()) ** 1.5
     acceleration = float((strays**3).sum()) / (6 * spread) if spread else 0.0
 

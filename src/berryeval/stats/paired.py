@@ -15,7 +15,15 @@ from berryeval.errors import DataError
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["RESOLUTION", "Floats", "Pair", "Whole", "as_whole_numbers", "checked_column"]
+__all__ = [
+    "RESOLUTION",
+    "Floats",
+    "Pair",
+    "Whole",
+    "as_whole_numbers",
+    "checked_column",
+    "deviation_of",
+]
 
 Floats = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]
@@ -110,9 +118,7 @@ class Pair:
     @cached_property
     def deviation(self) -> float:
         """The standard deviation of the differences (n - 1); 0.0 if they are all alike."""
-        if self.size < 2:  # noqa: PLR2004 - one value has no deviation
-            return 0.0
-        found = float(np.std(self.differences, ddof=1))
+        found = deviation_of(self.differences)
         return found if found > self.equal_within else 0.0
 
     @property
@@ -121,6 +127,14 @@ class Pair:
         wins = int((self.differences > 0).sum())
         losses = int((self.differences < 0).sum())
         return wins, self.size - wins - losses, losses
+
+
+def deviation_of(values: Floats) -> float:
+    """The standard deviation (n - 1), whatever their size; 0.0 of fewer than two values."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if len(values) < 2 or largest == 0:  # noqa: PLR2004 - one value has no deviation
+        return 0.0
+    return largest * float(np.std(values / largest, ddof=1))
 
 
 def as_whole_numbers(values: Floats) -> tuple[Whole, int]:

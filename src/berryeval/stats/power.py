@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from berryeval.stats.interval import check_level
-from berryeval.stats.paired import RESOLUTION, checked_column
+from berryeval.stats.paired import RESOLUTION, checked_column, deviation_of
 
 __all__ = ["POWER", "minimum_detectable_difference", "needed_for", "power_of", "queries_needed"]
 
@@ -96,7 +96,6 @@ def _half_square(level: float) -> float:
 
 def _spread(differences: Any) -> tuple[int, float]:
     column = checked_column("differences", differences)
-    if len(column) < 2:  # noqa: PLR2004 - one value has no spread
-        return len(column), 0.0
-    deviation = float(column.std(ddof=1))
-    return len(column), deviation if deviation > RESOLUTION * np.abs(column).max() else 0.0
+    deviation = deviation_of(column)
+    least = RESOLUTION * float(np.abs(column).max(initial=0.0))
+    return len(column), deviation if deviation > least else 0.0

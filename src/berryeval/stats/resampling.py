@@ -6,6 +6,7 @@ whole numbers: the backends, and any number of threads, give the same result to 
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -32,7 +33,7 @@ def count_sign_flips(
     if _backend.native is not None:
         workers = threads or _backend.thread_count()
         return int(
-            _backend.native.count_sign_flips(values, threshold, seed & _MASK, samples, workers)
+            _backend.native.count_sign_flips(values, threshold, _bits(seed), samples, workers)
         )
     return python_sign_flips(values, threshold, seed, samples)
 
@@ -45,7 +46,7 @@ def resample_sums(values: Whole, seed: int, resamples: int, *, threads: int | No
     if _backend.native is not None:
         sums = np.empty(resamples, dtype=np.int64)
         workers = threads or _backend.thread_count()
-        _backend.native.resample_sums(values, seed & _MASK, sums, workers)
+        _backend.native.resample_sums(values, _bits(seed), sums, workers)
         return sums
     return python_resample_sums(values, seed, resamples)
 
@@ -56,7 +57,7 @@ def shuffled_ranges(values: Whole, seed: int, samples: int, *, threads: int | No
         ranges = np.empty(samples, dtype=np.int64)
         workers = threads or _backend.thread_count()
         flat, columns = values.reshape(-1), values.shape[1]
-        _backend.native.shuffled_ranges(flat, columns, seed & _MASK, ranges, workers)
+        _backend.native.shuffled_ranges(flat, columns, _bits(seed), ranges, workers)
         return ranges
     return python_shuffled_ranges(values, seed, samples)
 
@@ -118,9 +119,14 @@ def python_shuffled_ranges(values: Whole, seed: int, samples: int) -> Whole:
 
 def _words(seed: int, purpose: int, start: int, count: int) -> _Words:
     """The random words from `start` on: SplitMix64, started at a key of seed and purpose."""
-    key = int(_mixed(_mixed(np.array([seed & _MASK], dtype=np.uint64)) ^ np.uint64(purpose))[0])
+    key = int(_mixed(_mixed(np.array([_bits(seed)], dtype=np.uint64)) ^ np.uint64(purpose))[0])
     places = np.arange(start + 1, start + count + 1, dtype=np.uint64)
     return _mixed(places * np.uint64(0x9E3779B97F4A7C15) + np.uint64(key))
+
+
+def _bits(seed: int) -> int:
+    """A seed as the 64 bits that are used of it."""
+    return index(seed) & _MASK
 
 
 def _mixed(words: _Words) -> _Words:

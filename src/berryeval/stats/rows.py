@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from berryeval.stats.alignment import Alignment
     from berryeval.stats.paired import Floats
 
-__all__ = ["Options", "row_of", "tested"]
+__all__ = ["Options", "row_of", "testable", "tested"]
 
 _CHANGES: Final = 5  # queries with the largest changes
 
@@ -45,9 +46,9 @@ def row_of(alignment: Alignment, measure: str, options: Options) -> PairedDiffer
     a, b = alignment.values(measure)
     how = alignment.scores[0].aggregates[alignment.scores[0].row_of(measure)]
     values = aggregate(how, a), aggregate(how, b)
-    result = _tested(a, b, how, options)
-    pair = Pair.of(tested(a, how), tested(b, how)) if _testable(a, b, how) else None
-    wins, ties, losses = pair.wins_ties_losses if pair else (0, 0, 0)
+    pair = _pair(a, b, how)
+    result = _tested(pair, len(a), options)
+    wins, ties, losses = Pair.of(a, b).wins_ties_losses if len(a) else (0, 0, 0)
     enough = pair is not None and pair.size > 1
     return PairedDifference(
         measure=measure,
@@ -58,8 +59,8 @@ def row_of(alignment: Alignment, measure: str, options: Options) -> PairedDiffer
         system_value=values[1],
         difference=_difference(*values),
         interval=_interval(pair, how, options) if pair and enough else None,
-        baseline_interval=bootstrap_interval(how, a, options.level) if enough else None,
-        system_interval=bootstrap_interval(how, b, options.level) if enough else None,
+        baseline_interval=_of_one(how, a.tobytes(), options.level) if enough else None,
+        system_interval=_of_one(how, b.tobytes(), options.level) if enough else None,
         p=result.p,
         p_corrected=None,
         test=result.method,
@@ -92,21 +93,31 @@ def tested(values: Floats, how: str) -> Floats:
     return np.log(values) if how == "geometric mean" else values
 
 
-def _testable(a: Floats, b: Floats, how: str) -> bool:
-    return len(a) > 0 and not (how == "geometric mean" and min(a.min(), b.min()) <= 0)
+def testable(values: Floats, how: str) -> bool:
+    """Whether there are values on that scale."""
+    return len(values) > 0 and not (how == "geometric mean" and float(values.min()) <= 0)
 
 
-def _tested(a: Floats, b: Floats, how: str, options: Options) -> TestResult:
-    cannot = ""
-    if not len(a):
-        cannot = "they share no query here"
-    elif not _testable(a, b, how):
+def _pair(a: Floats, b: Floats, how: str) -> Pair | None:
+    if testable(a, how) and testable(b, how):
+        return Pair.of(tested(a, how), tested(b, how))
+    return None
+
+
+def _tested(pair: Pair | None, count: int, options: Options) -> TestResult:
+    if pair is not None:
+        return paired_test(options.test, pair.a, pair.b, seed=options.seed, samples=options.samples)
+    if count:
         cannot = "a geometric mean with a value of 0 has no logarithms to be tested by"
-    if cannot:
-        return TestResult(None, None, options.test, cannot=cannot)
-    return paired_test(
-        options.test, tested(a, how), tested(b, how), seed=options.seed, samples=options.samples
-    )
+    else:
+        cannot = "they share no query here"
+    return TestResult(None, None, options.test, cannot=cannot)
+
+
+@lru_cache(maxsize=512)
+def _of_one(how: str, values: bytes, level: float) -> Interval:
+    """The interval of one system, as `Scores.ci` has it; asked for again with every other."""
+    return bootstrap_interval(how, np.frombuffer(values), level)
 
 
 def _interval(pair: Pair, how: str, options: Options) -> Interval:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
+
 from berryeval.registry import Registry
 from berryeval.stats.paired import Pair
 from berryeval.stats.result import PairedTest, TestResult
@@ -56,7 +58,7 @@ def paired_test(name: str, a: Any, b: Any, *, seed: int = 0, samples: int = SAMP
 
 def check_count(name: str, count: Any, least: int = 1) -> None:
     """A number of samples must be a whole one."""
-    if isinstance(count, bool) or not isinstance(count, int):
+    if isinstance(count, bool) or not isinstance(count, int | np.integer):
         msg = f"{name} must be a whole number, found {count!r:.80}"
         raise TypeError(msg)
     if count < least:

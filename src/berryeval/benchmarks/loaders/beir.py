@@ -2,7 +2,8 @@
 
 Documents take `_id`, `title` and `text`, queries `_id` and `text`; `metadata` and all other fields
 are kept. The judgments are those of one split, on whole documents; grades of 0 and below are kept.
-As in BEIR itself only the queries that the split judges are asked; `queries="all"` takes them all.
+As in BEIR itself only the queries that the split judges are asked, and a remark counts the others;
+`queries="all"` takes them all.
 """
 
 from __future__ import annotations
@@ -45,7 +46,11 @@ def load(source: Source, *, split: str | None = None, queries: str = "judged") -
     add_judgments(gather, table)
     judged = set(table.queries)
     _read_documents(source.file("corpus.jsonl"), gather)
-    _read_queries(source.file("queries.jsonl"), gather, judged if queries == "judged" else None)
+    asked = source.file("queries.jsonl")
+    left_out = _read_queries(asked, gather, judged if queries == "judged" else None)
+    if left_out:
+        count = f"{left_out:,} queries are" if left_out > 1 else "a query is"
+        gather.remark(f"{asked}: {count} left out, without judgments in {path.name}")
     missing = judged - {query.id for query in gather.queries}
     if missing:
         count = f"{len(missing)} judged queries are" if len(missing) > 1 else "a judged query is"
@@ -67,7 +72,9 @@ def _read_documents(path: Path, gather: Gather) -> None:
         gather.document(document, file, line)
 
 
-def _read_queries(path: Path, gather: Gather, wanted: set[str] | None) -> None:
+def _read_queries(path: Path, gather: Gather, wanted: set[str] | None) -> int:
+    """Gather the queries; how many were not wanted."""
+    left_out = 0
     file = os.fspath(path)
     for line, node in read_json_lines(path):
         query = Query(
@@ -78,6 +85,9 @@ def _read_queries(path: Path, gather: Gather, wanted: set[str] | None) -> None:
         )
         if wanted is None or query.id in wanted:
             gather.query(query, file, line)
+        else:
+            left_out += 1
+    return left_out
 
 
 def _metadata(node: Node) -> dict[str, Any]:

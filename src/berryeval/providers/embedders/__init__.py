@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["EMBEDDERS", "Embedder", "make_embedder", "query_vector", "unit_vectors"]
+__all__ = [
+    "EMBEDDERS",
+    "Embedder",
+    "make_embedder",
+    "query_vector",
+    "query_vectors",
+    "unit_vectors",
+]
 
 
 class Embedder(Protocol):
@@ -24,7 +31,7 @@ class Embedder(Protocol):
 
     One that takes long may have an attribute `cache`: the folder where vectors of texts that were
     embedded once are kept, None for the usual one, "" for none; and `identity`, which tells apart
-    what gives other numbers. One that treats queries in another way has `embed_query`, one that
+    what gives other numbers. One that treats queries in another way has `embed_queries`, one that
     holds connections open `close`.
     """
 
@@ -68,14 +75,18 @@ def unit_vectors(embedder: Embedder, texts: Sequence[str]) -> npt.NDArray[np.flo
 
 
 def query_vector(embedder: Embedder, text: str) -> npt.NDArray[np.float32]:
-    """The vector of a query, of length 1; all zeros if it says nothing.
+    """The vector of one query."""
+    vector: npt.NDArray[np.float32] = query_vectors(embedder, [text])[0]
+    return vector
+
+
+def query_vectors(embedder: Embedder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    """The vectors of queries, of length 1; all zeros for one that says nothing.
 
     Never from the cache: the time it takes is part of the time a search takes.
     """
-    embed_query = getattr(embedder, "embed_query", None)
-    made = embedder.embed([text])[0] if embed_query is None else embed_query(text)
-    vector: npt.NDArray[np.float32] = _of_length_1(np.asarray(made)[np.newaxis, :])[0]
-    return vector
+    embed_queries = getattr(embedder, "embed_queries", None) or embedder.embed
+    return _of_length_1(np.asarray(embed_queries(texts)))
 
 
 def _of_length_1(made: npt.NDArray[Any]) -> npt.NDArray[np.float32]:

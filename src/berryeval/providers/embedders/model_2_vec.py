@@ -47,10 +47,9 @@ class Model2Vec:
         """A row per text."""
         return self._rows([self.text_prefix + text for text in texts])
 
-    def embed_query(self, text: str) -> npt.NDArray[np.floating[Any]]:
-        """The vector of a query."""
-        row: npt.NDArray[np.floating[Any]] = self._rows([self.query_prefix + text])[0]
-        return row
+    def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
+        """A row per query."""
+        return self._rows([self.query_prefix + text for text in texts])
 
     def _rows(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
         # by one process: threads of the harness and processes of a pool do not mix

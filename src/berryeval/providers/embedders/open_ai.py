@@ -79,10 +79,9 @@ class OpenAi:
         """A row per text."""
         return self._rows([self.text_prefix + text for text in texts], texts, self.attempts)
 
-    def embed_query(self, text: str) -> npt.NDArray[np.floating[Any]]:
-        """The vector of a query."""
-        row: npt.NDArray[Any] = self._rows([self.query_prefix + text], [text], attempts=1)[0]
-        return row
+    def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
+        """A row per query."""
+        return self._rows([self.query_prefix + text for text in texts], texts, attempts=1)
 
     def _rows(
         self, inputs: Sequence[str], texts: Sequence[str], attempts: int

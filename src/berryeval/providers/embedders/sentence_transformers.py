@@ -56,10 +56,9 @@ class SentenceTransformers:
         """A row per text."""
         return self._rows([self.text_prefix + text for text in texts])
 
-    def embed_query(self, text: str) -> npt.NDArray[np.floating[Any]]:
-        """The vector of a query."""
-        row: npt.NDArray[np.floating[Any]] = self._rows([self.query_prefix + text])[0]
-        return row
+    def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
+        """A row per query."""
+        return self._rows([self.query_prefix + text for text in texts])
 
     def _rows(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
         whole = [writable(text) for text in texts]

@@ -47,7 +47,8 @@ def probability(p: float | None) -> str:
 def chance(p: float) -> str:
     """A p-value in a sentence."""
     text = probability(p)
-    return f"p {text}" if text.startswith("<") else f"p = {text}"
+    found = f"p {text}" if text.startswith("<") else f"p = {text}"
+    return found.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def duration(seconds: float | None) -> str:

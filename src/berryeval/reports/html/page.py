@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from berryeval.reports.html.charts.differences import difference_chart
 from berryeval.reports.html.charts.heat_map import heat_map
 from berryeval.reports.html.charts.latency import latency_chart
+from berryeval.reports.html.charts.lead import lead_chart
 from berryeval.reports.html.charts.measures import measures_chart
 from berryeval.reports.html.charts.precision_recall import precision_recall_chart
 from berryeval.reports.html.charts.trade_off import trade_off_chart
@@ -41,6 +42,7 @@ __all__ = ["Charts", "SectionView", "section_view"]
 class Charts:
     """The charts of a section, each None where there is nothing to draw."""
 
+    lead: Drawing | None
     measures: Drawing | None
     differences: Drawing | None
     precision_recall: Drawing | None
@@ -126,6 +128,7 @@ def _charts(
         else None
     )
     return Charts(
+        lead=studio.draw(lead_chart(contrasts, labels, deciding_measure(section))),
         measures=studio.draw(measures_chart(standings, labels)),
         differences=studio.draw(between),
         precision_recall=studio.draw(precision_recall_chart(section)),

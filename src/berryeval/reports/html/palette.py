@@ -37,7 +37,8 @@ AXIS: Final = Colour("#6b6471", "#a59dab")
 GRID: Final = Colour("#e7e2e9", "#39333e")
 ZERO: Final = Colour("#8c8492", "#857c8c")
 
-# Told apart by people who see few colours too; shapes and dashes say the same once more.
+# Told apart by people who see few colours too; shapes and dashes say the same once more. There are
+# 8, 7 and 5 of them, so that systems beyond the eighth still look like no other.
 SYSTEMS: Final = (
     Colour("#1f66ad", "#6db1ee"),
     Colour("#c0530a", "#f29a54"),
@@ -56,9 +57,8 @@ SHAPES: Final = (
     "cross",
     "triangle-down",
     "triangle-right",
-    "stroke",
 )
-DASHES: Final = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [10, 4], [4, 1], [1, 3], [6, 2, 2, 2])
+DASHES: Final = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [10, 4])
 
 # From little to much, in seven steps.
 RAMP: Final = (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from berryeval.reports.html import numbers, palette
 from berryeval.reports.html.drawings import Studio
 from berryeval.reports.html.page import section_view
-from berryeval.reports.html.text import cleaned, short
+from berryeval.reports.html.text import cleaned, short, tied
 from berryeval.reports.html.views.provenance import run_facts
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     shown: dict[str, Any] = {name: getattr(numbers, name) for name in numbers.__all__}
-    environment.filters |= shown | {"short": short}
+    environment.filters |= shown | {"short": short, "tied": tied}
     environment.globals |= {"hues": len(palette.SYSTEMS)}
     return environment
 

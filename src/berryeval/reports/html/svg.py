@@ -51,7 +51,8 @@ _CONFIG: Final[Mapping[str, Any]] = {
         "titleColor": INK.light,
         "titleFontSize": 12,
         "symbolSize": 90,
-        "labelLimit": 150,
+        "labelLimit": 140,
+        "rowPadding": 5,
     },
     "text": {"color": INK.light, "fontSize": 12},
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
 
-__all__ = ["Cut", "cleaned", "cut", "short"]
+__all__ = ["Cut", "cleaned", "cut", "short", "tied"]
 
 _TAB, _LINE_FEED, _DELETE = 0x09, 0x0A, 0x7F
 _CONTROL_PICTURES: Final = 0x2400  # where the symbols for control characters begin
@@ -60,6 +60,11 @@ def short(text: str, characters: int) -> str:
     seen = text[: characters * 4]  # enough, unless it is mostly white space
     found = str(cut(" ".join(seen.split()), characters))
     return found if len(seen) == len(text) or found.endswith("…") else f"{found}…"
+
+
+def tied(text: str) -> str:
+    """A text in which no line ends between a number and its per cent."""
+    return text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _bytes(text: str) -> int:

@@ -47,15 +47,16 @@ def dashes(labels: Sequence[str]) -> dict[str, Any]:
     return {"domain": list(labels), "range": _cycle(DASHES, labels)}
 
 
-def legend(labels: Sequence[str]) -> dict[str, Any]:
-    """Above the chart, in as many columns as there is room for."""
-    longest = max(map(len, labels), default=1)
-    columns = max(1, min(len(labels), WIDTH // (min(longest, 22) * 7 + 30)))
+def legend(shown: Sequence[str]) -> dict[str, Any]:
+    """Above the chart, in as many columns as there is room for: those that are in the chart."""
+    longest = max(map(len, shown), default=1)
+    columns = max(1, min(len(shown), WIDTH // (min(longest, 20) * 7 + 42)))
     return {
         "orient": "top",
         "title": None,
         "columns": columns,
-        "columnPadding": 22,
+        "columnPadding": 26,
+        "values": list(shown),
         # As the points are drawn, not as the lines that share the colour.
         "symbolOpacity": 1,
         "symbolStrokeWidth": 0,

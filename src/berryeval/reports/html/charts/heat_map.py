@@ -10,11 +10,18 @@ from berryeval.reports.html.palette import ON_DEEP, ON_PALE, RAMP
 from berryeval.reports.html.text import short
 
 if TYPE_CHECKING:
-    from berryeval.reports.html.views.groups import Breakdown
+    from collections.abc import Sequence
+
+    from berryeval.reports.html.views.groups import Breakdown, GroupRow
 
 __all__ = ["heat_map"]
 
 MOST_ROWS: Final = 24
+MOST_ACROSS: Final = 6  # beyond, what there is more of goes down the page
+_ROOM: Final = WIDTH - 20
+_NUMBER: Final = 42  # pixels that a number takes
+_SHORT_NUMBER: Final = 34
+_LETTER: Final = 8
 _DEEP: Final = 5  # from this step of the ramp on, letters are light
 
 
@@ -22,55 +29,20 @@ def heat_map(breakdown: Breakdown) -> Figure | None:
     """The chart of a breakdown; its largest groups, if it has very many."""
     largest = sorted(breakdown.rows, key=lambda row: -row.queries)[:MOST_ROWS]
     rows = [row for row in breakdown.rows if row in largest]
-    numbers = [cell.value for row in rows for cell in row.cells if cell is not None]
-    if not numbers:
+    data = _fields(rows, breakdown.labels)
+    if not data:
         return None
-    low, high = (0.0, 1.0) if min(numbers) >= 0 and max(numbers) <= 1 else _range(numbers)
-    data: list[dict[str, Any]] = [
-        {"group": f"{short(row.name, 24)}  {row.queries}", "system": label, "value": cell.value,
-         "words": value(cell.value)}
-        for row in rows
-        for label, cell in zip(breakdown.labels, row.cells, strict=True)
-        if cell is not None
-    ]  # fmt: skip
-    deep = low + (high - low) * _DEEP / len(RAMP)
-    axis: dict[str, Any] = {"ticks": False, "domain": False, "labelPadding": 6}
+    groups = list(dict.fromkeys(one["group"] for one in data))
+    down, across = ("group", groups), ("system", list(breakdown.labels))
+    if len(breakdown.labels) > max(MOST_ACROSS, len(groups)):
+        down, across = across, down
     spec = {
-        "width": WIDTH - 20,
-        "height": {"step": 34},
+        "width": _ROOM,
+        "height": {"step": 34 if len(down[1]) <= MOST_ACROSS else 27},
         "data": {"values": data},
-        "encoding": {
-            "y": {"field": "group", "type": "nominal", "sort": None, "title": None, "axis": axis},
-            "x": {
-                "field": "system", "type": "nominal", "sort": list(breakdown.labels), "title": None,
-                "axis": {**axis, "orient": "top", "labelAngle": 0 if _fit(breakdown) else -40,
-                         "labelLimit": 110},
-            },
-        },
-        "layer": [
-            {
-                "mark": {"type": "rect", "cornerRadius": 3},
-                "encoding": {
-                    "color": {
-                        "field": "value", "type": "quantitative", "legend": None,
-                        "scale": {"type": "quantize", "domain": [low, high],
-                                  "range": [one.light for one in RAMP]},
-                    },
-                },
-            },
-            {
-                "mark": {"type": "text", "fontSize": 12},
-                "encoding": {
-                    "text": {"field": "words"},
-                    "color": {
-                        "condition": {"test": f"datum.value >= {deep!r}", "value": ON_DEEP.light},
-                        "value": ON_PALE.light,
-                    },
-                },
-            },
-        ],
-        "config": {},
-    }  # fmt: skip
+        "encoding": {"y": _axis(*down), "x": _axis(*across, top=True)},
+        "layer": _layers([one["value"] for one in data], _ROOM / len(across[1])),
+    }
     best = max(data, key=lambda one: one["value"])
     least = min(data, key=lambda one: one["value"])
     return Figure(
@@ -83,12 +55,47 @@ def heat_map(breakdown: Breakdown) -> Figure | None:
     )
 
 
-def _range(numbers: list[float]) -> tuple[float, float]:
+def _fields(rows: Sequence[GroupRow], labels: Sequence[str]) -> list[dict[str, Any]]:
+    names = [f"{short(row.name, 24)} {row.queries}" for row in rows]
+    if len(set(names)) < len(names):  # long names that begin alike
+        names = [f"{place}: {name}" for place, name in enumerate(names, start=1)]
+    return [
+        {"group": name, "system": label, "value": cell.value, "words": value(cell.value),
+         "brief": f"{cell.value:.2g}"}
+        for name, row in zip(names, rows, strict=True)
+        for label, cell in zip(labels, row.cells, strict=True)
+        if cell is not None
+    ]  # fmt: skip
+
+
+def _axis(field: str, order: list[str], *, top: bool = False) -> dict[str, Any]:
+    look: dict[str, Any] = {"ticks": False, "domain": False, "labelPadding": 6}
+    if top:
+        fits = max(map(len, order)) * _LETTER < _ROOM / len(order)
+        look |= {"orient": "top", "labelAngle": 0 if fits else -40, "labelLimit": 110}
+    return {"field": field, "type": "nominal", "sort": order, "title": None, "axis": look}
+
+
+def _layers(numbers: list[float], room: float) -> list[dict[str, Any]]:
+    """The fields, and the numbers in them as far as there is room."""
     low, high = min(numbers), max(numbers)
-    return (low, high) if high > low else (low, low + 1.0)
-
-
-def _fit(breakdown: Breakdown) -> bool:
-    """Whether the labels stand side by side without touching."""
-    room = (WIDTH - 20) / len(breakdown.labels)
-    return max(map(len, breakdown.labels)) * 7 < room
+    if low >= 0 and high <= 1:
+        low, high = 0.0, 1.0
+    elif low == high:
+        high = low + 1
+    deep = low + (high - low) * _DEEP / len(RAMP)
+    ramp = {"type": "quantize", "domain": [low, high], "range": [one.light for one in RAMP]}
+    hue = {"field": "value", "type": "quantitative", "legend": None, "scale": ramp}
+    ink = {
+        "condition": {"test": f"datum.value >= {deep!r}", "value": ON_DEEP.light},
+        "value": ON_PALE.light,
+    }
+    fields = {"mark": {"type": "rect", "cornerRadius": 3}, "encoding": {"color": hue}}
+    if room < _SHORT_NUMBER:
+        return [fields]
+    words = "words" if room >= _NUMBER else "brief"
+    text = {
+        "mark": {"type": "text", "fontSize": 12},
+        "encoding": {"text": {"field": words}, "color": ink},
+    }
+    return [fields, text]

@@ -84,10 +84,13 @@ def latency_chart(speeds: Sequence[Speed], labels: Sequence[str]) -> Figure | No
     )
 
 
-def time_axis(times: Iterable[Any], title: str) -> dict[str, Any]:
-    """A logarithmic axis of milliseconds, with a line at 1, 2 and 5 of every power of ten."""
+def time_axis(times: Iterable[Any], title: str, room: float = 1.15) -> dict[str, Any]:
+    """A logarithmic axis of milliseconds, with a line at 1, 2 and 5 of every power of ten.
+
+    `room` is how much further than the longest time it goes.
+    """
     times = list(times)
-    low, high = min(times) / 1.15, max(times) * 1.15
+    low, high = min(times) / 1.15, max(times) * room
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1, 2, 5) if len(powers) <= FEW_POWERS else (1,)
     lines = [step * 10.0**power for power in powers for step in steps]

@@ -52,7 +52,7 @@ def measures_chart(standings: Standings, labels: Sequence[str]) -> Figure | None
                 "scale": {"paddingInner": 0.35, "paddingOuter": 0.2},
             },
             "yOffset": {"field": "system", "scale": {"domain": order}},
-            "color": {"field": "system", "scale": hues(labels), "legend": legend(labels)},
+            "color": {"field": "system", "scale": hues(labels), "legend": legend(order)},
         },
         "layer": [
             {
@@ -63,7 +63,7 @@ def measures_chart(standings: Standings, labels: Sequence[str]) -> Figure | None
                 "mark": {"type": "point", "filled": True, "size": 62, "opacity": 1},
                 "encoding": {
                     "x": {"field": "value", **x},
-                    "shape": {"field": "system", "scale": shapes(labels), "legend": legend(labels)},
+                    "shape": {"field": "system", "scale": shapes(labels), "legend": legend(order)},
                 },
             },
         ],

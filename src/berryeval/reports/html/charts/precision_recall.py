@@ -29,7 +29,7 @@ def precision_recall_chart(section: Section) -> Figure | None:
         for label, curve in curves.items()
         for recall, precision in zip(RECALL_LEVELS, curve, strict=True)
     ]
-    guide = legend(labels)
+    guide = legend(list(curves))
     spec = {
         "width": WIDTH,
         "height": 240,

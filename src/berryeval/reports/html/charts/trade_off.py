@@ -32,7 +32,7 @@ def trade_off_chart(
         return None
     measure = standings.measures[0]
     y = {"type": "quantitative", "scale": {"zero": False, "nice": True}, "title": measure}
-    x = time_axis([one["ms"] for one in data], "median latency in milliseconds")
+    x = time_axis([one["ms"] for one in data], "median latency in milliseconds", room=1.8)
     spec = {
         "width": WIDTH,
         "height": 240,

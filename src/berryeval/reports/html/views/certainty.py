@@ -60,8 +60,8 @@ class Contrast:
 
     @property
     def certain(self) -> bool:
-        """Whether the two can be told apart."""
-        return self.row is not None and self.row.significant
+        """Whether the best is shown to be better."""
+        return self.row is not None and self.row.significant and (self.difference or 0) > 0
 
     @property
     def detectable(self) -> float | None:

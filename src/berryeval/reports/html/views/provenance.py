@@ -48,7 +48,20 @@ def notes_of(section: Section) -> tuple[tuple[str, str], ...]:
             found["", note] = None
         for note in (*system.record.warnings, *(system.scores.notes if system.scores else ())):
             found[system.label, note] = None
-    return tuple((about, str(short(note, 600))) for about, note in found)
+    unjudged = _unjudged(section)
+    if unjudged:
+        found["", unjudged] = None
+    return tuple((about, short(note, 600)) for about, note in found)
+
+
+def _unjudged(section: Section) -> str:
+    """How much of what each system found nobody judged."""
+    shares = [
+        f"{short(system.label, 60)} {scores.unjudged / scores.retrieved:.0%}"
+        for system in section.systems
+        if (scores := system.scores) is not None and scores.unjudged
+    ]
+    return f"Hits that nobody judged count as not relevant: {', '.join(shares)}." if shares else ""
 
 
 def _moment(text: str) -> str:

@@ -45,7 +45,7 @@ class HitView:
 
 @dataclass(frozen=True)
 class Ranking:
-    """What one system answered. `more` hits are not shown, none of them relevant."""
+    """What one system answered. `more` hits are not shown, `more_relevant` of them relevant."""
 
     place: int
     label: str
@@ -55,6 +55,7 @@ class Ranking:
     hits: tuple[HitView, ...]
     deeper: tuple[HitView, ...]
     more: int
+    more_relevant: int
     missed: tuple[tuple[str, str], ...]
     missed_more: int
     found: int
@@ -89,6 +90,8 @@ class QueryViews:
 
 def queries_of(section: Section) -> QueryViews:
     """All queries; of very many those that are worst for a system or on which systems differ."""
+    if not any(system.record.answers for system in section.systems):
+        return QueryViews((), 0)
     lines = len(section.queries) * sum(
         min(HITS, max((len(one.hits) for one in system.record.answers), default=0))
         for system in section.systems
@@ -113,7 +116,8 @@ def _most_telling(section: Section, limit: int) -> set[str]:
         common = set.intersection(*map(set, tables))
         spread = {one: max(t[one] for t in tables) - min(t[one] for t in tables) for one in common}
         orders.append(sorted(spread, key=lambda query: (-spread[query], query)))
-    orders.append([query.id for query in section.queries])
+    if not orders:
+        return {query.id for query in section.queries[:limit]}
     chosen: set[str] = set()
     for turn in range(len(section.queries)):
         for order in orders:
@@ -162,7 +166,7 @@ def _ranking(
 ) -> Ranking:
     answer: AnswerRecord = system.answers[query]
     views = [_hit(system, rank, hit, highest) for rank, hit in enumerate(answer.hits, start=1)]
-    deeper = tuple(replace(one, passage="") for one in views[HITS:] if one.shade)
+    below = [replace(one, passage="") for one in views[HITS:] if one.shade]
     missed = [(short(one.name, NAME_CHARACTERS), f"{one.grade:g}") for one in answer.missed]
     return Ranking(
         place=place,
@@ -171,8 +175,9 @@ def _ranking(
         outcome=answer.outcome,
         error=str(cut(answer.error, ERROR_CHARACTERS)),
         hits=tuple(views[:HITS]),
-        deeper=deeper[:HITS],
-        more=max(0, len(views) - HITS - len(deeper[:HITS])),
+        deeper=tuple(below[:HITS]),
+        more=max(0, len(views) - HITS - len(below[:HITS])),
+        more_relevant=len(below[HITS:]),
         missed=tuple(missed[:MISSED]),
         missed_more=max(0, len(missed) - MISSED),
         found=sum(one.shade > 0 for one in views),

@@ -37,7 +37,7 @@ class Finding:
 def finding_of(standings: Standings, contrasts: Sequence[Contrast]) -> Finding:
     """The verdict on a section."""
     if not standings.rows:
-        return Finding("none", "", "No provider has scores.", ("Why is said below, for each.",))
+        return Finding("none", "", "No provider has scores.", ("The reasons are below.",))
     top, measure = standings.rows[0], standings.measures[0]
     reached = _reached(top, measure)
     if not contrasts and len(standings.rows) > 1:
@@ -54,7 +54,11 @@ def finding_of(standings: Standings, contrasts: Sequence[Contrast]) -> Finding:
     lead = _lead(contrasts[0])
     if not open_:
         return Finding("certain", top.label, "is best, and that is certain.", (reached, *lead))
-    if len(same) == len(contrasts):
+    turned = [one.other for one in contrasts if (one.difference or 0) < 0]
+    if turned:
+        shared = f"on the queries it shares with {_listed(turned)}"
+        words = f"has the best {measure}, but not {shared}."
+    elif len(same) == len(contrasts):
         words = f"and {_listed(open_)} score the same."
     else:
         words = f"is ahead, but cannot be told apart from {_listed(open_)}."
@@ -75,7 +79,8 @@ def _lead(contrast: Contrast) -> tuple[str, ...]:
     if contrast.row is None:
         return (f"It shares no query with {other}, so the two cannot be compared.",)
     if contrast.interval is None:
-        return (f"{contrast.row.cannot.capitalize()}: ask more queries.",)
+        more = " Ask more queries." if contrast.row.n == 1 else ""
+        return (f"{_begun(contrast.row.cannot)}.{more}",)
     by_chance = "" if contrast.p is None else f", {chance(contrast.p)}"
     first = (
         f"Against {other} the difference is {signed(contrast.difference)} (95 % interval "
@@ -83,11 +88,17 @@ def _lead(contrast: Contrast) -> tuple[str, ...]:
         f"{contrast.ties}, worse on {contrast.losses} of "
         f"{counted(contrast.row.n, 'query', 'queries')}."
     )
+    notes = tuple(f"{_begun(note)}." for note in contrast.row.notes)
     if contrast.certain or contrast.detectable is None:
-        return (first,)
+        return first, *notes
     least = value(contrast.detectable)
     second = f"With these queries, a difference of {least} would be shown four times in five."
-    return first, second
+    return first, second, *notes
+
+
+def _begun(sentence: str) -> str:
+    """The sentence with a capital letter; names in it stay as they are."""
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -1,0 +1,213 @@
+"""How often tests and intervals err, on scores of real systems; writes docs/statistics.md.
+
+`make calibrate` runs it. Two searches answer the bundled benchmarks; the values of their queries
+are the population, from which sets of queries are drawn again and again. The numbers of a section
+stand between marks in the document, and are the same in every run with the same trials.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import math
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from document import markdown_table, put_between_marks
+
+import berryeval as be
+from berryeval.stats import (
+    TESTS,
+    mean_interval,
+    minimum_detectable_difference,
+    paired_test,
+    power_of,
+)
+from berryeval.stats.interval import METHODS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "statistics.md"
+BENCHMARKS: Final = ("technical-docs", "spring-boot")
+SYSTEMS: Final = ("bm25", "dense")
+MEASURES: Final = ("nDCG@10", "RR", "R@10")
+SAMPLES: Final = 2_000  # of the tests in each trial
+LEVEL: Final = 0.95
+SIZES: Final = (20, 50, 100)
+OF_MEANS: Final = ("randomization", "t", "bootstrap")  # the others do not test the mean
+SHIFTS: Final = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """The values of two systems for the queries of a benchmark, and how to draw from them."""
+
+    benchmark: str
+    measure: str
+    a: npt.NDArray[np.float64]
+    b: npt.NDArray[np.float64]
+
+    @property
+    def differences(self) -> npt.NDArray[np.float64]:
+        """Of every query."""
+        return self.b - self.a
+
+    def label(self) -> list[str]:
+        """For the first cells of a row."""
+        return [self.benchmark, self.measure]
+
+    def generator(self, purpose: int) -> np.random.Generator:
+        """Random numbers of their own for each population and purpose."""
+        return np.random.default_rng([purpose, *map(ord, "".join(self.label()))])
+
+
+def populations() -> list[Population]:
+    """What the two systems score on each benchmark, by each measure."""
+    found = []
+    for benchmark in BENCHMARKS:
+        result = be.run_benchmark(benchmark, SYSTEMS, MEASURES)
+        tables = [result[name].scores for name in SYSTEMS]
+        for measure in MEASURES:
+            a, b = (list(table.per_query(measure).values()) for table in tables if table)
+            found.append(Population(benchmark, measure, np.array(a), np.array(b)))
+    return found
+
+
+def percent(share: float) -> str:
+    """A share for the tables."""
+    return f"{100 * share:.1f} %"
+
+
+def false_findings(population: Population, trials: int, tests: Sequence[str]) -> list[float]:
+    """How often each test finds a difference at 0.05 where there is none.
+
+    All tests: both values of every query are exchanged at random. Tests of the mean alone: the
+    differences are moved to a mean of 0, and keep their shape.
+    """
+    exchange = list(tests) != list(OF_MEANS)
+    chance = population.generator(1 + exchange)
+    size = len(population.a)
+    centred = population.differences - population.differences.mean()
+    findings = np.zeros(len(tests))
+    for trial in range(trials):
+        drawn = chance.integers(size, size=size)
+        if exchange:
+            flipped = chance.integers(2, size=size).astype(bool)
+            a = np.where(flipped, population.b[drawn], population.a[drawn])
+            b = np.where(flipped, population.a[drawn], population.b[drawn])
+        else:
+            a, b = np.zeros(size), centred[drawn]
+        for place, name in enumerate(tests):
+            p = paired_test(name, a, b, seed=trial, samples=SAMPLES).p
+            findings[place] += p is not None and p <= 1 - LEVEL + 1e-12
+    return list(findings / trials)
+
+
+def exchanged(found: list[Population], trials: int) -> str:
+    """The table of type I errors where the systems are exchanged at random in every query."""
+    return _errors(found, trials, list(TESTS))
+
+
+def centred(found: list[Population], trials: int) -> str:
+    """The same where the differences are moved to a mean of 0."""
+    return _errors(found, trials, OF_MEANS)
+
+
+def _errors(found: list[Population], trials: int, tests: Sequence[str]) -> str:
+    rows = []
+    for population in found:
+        shares = false_findings(population, trials, tests)
+        size = str(len(population.a))
+        rows.append([*population.label(), size, *map(percent, shares)])
+    noise = 1.96 * math.sqrt(0.05 * 0.95 / trials)
+    table = markdown_table(["benchmark", "measure", "queries", *tests], rows)
+    return f"{table}\n\n{trials:,} trials a row: a true 5 % is seen as 5 % ± {100 * noise:.1f}."
+
+
+def coverage(found: list[Population], trials: int) -> str:
+    """How often the 95 % intervals hold the true mean difference, by the size of the set."""
+    header = ["benchmark", "measure", *(f"{m}, n = {n}" for n in SIZES for m in METHODS)]
+    rows = []
+    for population in found:
+        chance = population.generator(3)
+        differences = population.differences
+        true = float(differences.mean())
+        cells = []
+        for size in SIZES:
+            held = dict.fromkeys(METHODS, 0)
+            for trial in range(trials):
+                drawn = chance.choice(differences, size)
+                for method in METHODS:
+                    ends = mean_interval(drawn, LEVEL, method, trial, SAMPLES)
+                    held[method] += ends is not None and ends.low <= true <= ends.high
+            cells += [percent(count / trials) for count in held.values()]
+        rows.append([*population.label(), *cells])
+    noise = 1.96 * math.sqrt(0.05 * 0.95 / trials)
+    return (
+        f"{markdown_table(header, rows)}\n\n"
+        f"{trials:,} trials a cell: a true 95 % is seen as 95 % ± {100 * noise:.1f}."
+    )
+
+
+def power(found: list[Population], trials: int) -> str:
+    """How often the randomisation test finds a true difference, against what is foretold."""
+    header = ["benchmark", "measure", "queries", "true difference", "found", "foretold"]
+    rows = []
+    for population in found:
+        if population.measure != MEASURES[0]:
+            continue
+        chance = population.generator(4)
+        moved = population.differences - population.differences.mean()
+        size = len(moved)
+        least = minimum_detectable_difference(moved, level=LEVEL) or 0.0
+        for factor in SHIFTS:
+            shift = factor * least
+            findings = 0
+            for trial in range(trials):
+                drawn = moved[chance.integers(size, size=size)] + shift
+                p = paired_test(
+                    "randomization", np.zeros(size), drawn, seed=trial, samples=SAMPLES
+                ).p
+                findings += p is not None and p <= 1 - LEVEL + 1e-12
+            told = power_of(moved, shift, LEVEL) or 0.0
+            shown = [f"{shift:.3f}", percent(findings / trials), percent(told)]
+            rows.append([*population.label(), str(size), *shown])
+    return markdown_table(header, rows)
+
+
+# What each part of the document is written by; a new one needs a line here and no other.
+SECTIONS: Final[dict[str, Callable[[list[Population], int], str]]] = {
+    "false findings by exchange": exchanged,
+    "false findings by resampling": centred,
+    "coverage": coverage,
+    "power": power,
+}
+
+
+def main() -> None:
+    """Simulate, print, and write the parts of the document."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trials", type=int, default=4_000)
+    parser.add_argument("--sections", nargs="*", choices=list(SECTIONS), default=list(SECTIONS))
+    parser.add_argument("--no-document", action="store_true", help="print only")
+    arguments: Any = parser.parse_args()
+    logging.getLogger("berryeval").setLevel(logging.ERROR)
+    found = populations()
+    for name in arguments.sections:
+        text = SECTIONS[name](found, arguments.trials)
+        print(f"{name}\n\n{text}\n", flush=True)
+        if not arguments.no_document:
+            put_between_marks(DOCUMENT, name, text)
+
+
+if __name__ == "__main__":
+    main()

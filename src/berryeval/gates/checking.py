@@ -1,0 +1,78 @@
+"""What makes a rule impossible to judge, said in words; most of it can be said before a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from berryeval.errors import ConfigurationError
+from berryeval.registry import nearest
+from berryeval.results.groups import property_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from berryeval.gates.baseline import Baseline, BaselinePart
+    from berryeval.gates.rules import Gate, Rule
+    from berryeval.records import Query
+
+__all__ = ["check_names", "chosen_queries", "comparable_part", "needs_baseline"]
+
+
+def needs_baseline(gate: Gate) -> bool:
+    """Whether a rule is about a drop; one without a baseline to fall from is refused."""
+    rule = next((rule for rule in gate.rules if rule.max_drop is not None), None)
+    if rule is not None and not gate.baseline:
+        msg = (
+            f"the rule {str(rule)!r} needs a baseline; make one with berryeval baseline set RUN, "
+            "and name it with --baseline FILE, or as `baseline` of the gate in berryeval.yaml"
+        )
+        raise ConfigurationError(msg)
+    return rule is not None
+
+
+def check_names(wanted: Sequence[str], there: Sequence[str], kind: str, rule: Rule) -> None:
+    """Refuse a rule about something that is not there: it would never fail."""
+    for name in wanted:
+        if name not in there:
+            near = nearest(name, list(there), 1)
+            known = ", ".join(dict.fromkeys(there))
+            hint = f"did you mean {near[0]!r}?" if near else f"it has {known or 'none'}"
+            msg = f"the rule {str(rule)!r} names the {kind} {name!r}, which the run has not; {hint}"
+            raise ConfigurationError(msg)
+
+
+def chosen_queries(rule: Rule, benchmark: str, queries: Sequence[Query]) -> Sequence[Query]:
+    """The queries that the rule is about; one about none is refused."""
+    for name, wanted in rule.where.items():
+        known = sorted({property_of(query, name) for query in queries} - {""})
+        queries = [q for q in queries if property_of(q, name).lower() == wanted.lower()]
+        if not queries:
+            msg = (
+                f"the rule {str(rule)!r} is about no query of {benchmark}; of {name} there "
+                f"{'are ' + ', '.join(known) if known else 'is nothing'}. A rule names the "
+                "benchmarks it is for as `benchmarks`"
+            )
+            raise ConfigurationError(msg)
+    return queries
+
+
+def comparable_part(
+    rule: Rule, baseline: Baseline, benchmark: tuple[str, str, int], provider: str
+) -> BaselinePart:
+    """The part of the baseline that the rule compares with; `benchmark`: its name, hash and k."""
+    name, content_hash, k = benchmark
+    part = baseline.part(name, content_hash, provider)
+    if part.k != k:
+        msg = (
+            f"the baseline {baseline.run} asked {provider} for {part.k} hits a query, this "
+            f"run for {k}: they cannot be compared"
+        )
+        raise ConfigurationError(msg)
+    if rule.measure not in part.values:
+        there = ", ".join(part.values) or "none"
+        msg = (
+            f"the baseline {baseline.run} has no {rule.measure} of {provider}; it has {there} "
+            "(berryeval baseline set makes a new one, of a run with that measure)"
+        )
+        raise ConfigurationError(msg)
+    return part

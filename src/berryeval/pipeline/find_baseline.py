@@ -1,0 +1,49 @@
+"""Which baseline a text means: a file of `berryeval baseline set`, or a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.gates import Baseline
+from berryeval.pipeline.find_run import find_record
+from berryeval.pipeline.folder import read_json_object
+
+if TYPE_CHECKING:
+    from berryeval.results import RunRecord
+
+__all__ = ["BASELINE_FILE", "baseline_for", "find_baseline"]
+
+BASELINE_FILE: Final = "berryeval-baseline.json"
+
+
+def find_baseline(text: str) -> Baseline:
+    """The baseline that a text names."""
+    return _found(text)[0]
+
+
+def baseline_for(text: str, run: RunRecord) -> Baseline:
+    """The baseline that a text names, for this run; it must not be the run itself."""
+    baseline, is_run = _found(text)
+    if is_run and baseline.run == run.id:
+        msg = (
+            f"the baseline {text!r} is the run {run.id} itself, which never falls below itself; "
+            "name an earlier run, or a file of berryeval baseline set"
+        )
+        raise ConfigurationError(msg)
+    return baseline
+
+
+def _found(text: str) -> tuple[Baseline, bool]:
+    """The baseline, and whether it is a run."""
+    path = Path(text)
+    if path.is_file():
+        data = read_json_object(path)
+        if "parts" in data or "benchmarks" not in data:
+            return Baseline.read(data, str(path)), False
+    try:
+        return Baseline.of(find_record(text)), True
+    except DataError as error:
+        msg = f"the baseline {text!r} is no file of `berryeval baseline set`, and no run: {error}"
+        raise ConfigurationError(msg) from None

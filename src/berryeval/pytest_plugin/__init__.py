@@ -1,0 +1,1 @@
+"""Quality tests in pytest: the marker `eval`, the option `--eval`, the fixture `evaluation`."""
