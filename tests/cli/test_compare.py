@@ -150,6 +150,18 @@ def test_the_table_of_numbers(tmp_path: Path) -> None:
     assert rows[1]["p"] == "0.125"
 
 
+def test_the_page_shows_the_comparison() -> None:
+    """With the baseline that was asked for, the finding, and why queries moved; all escaped."""
+    odd = "<b>&"
+    report = be.compare_runs(
+        run_of("one", {"bm25": mixed(), odd: mixed(*range(12))}), baseline="bm25", moved=1
+    )
+    [page] = EXPORTERS.get("html").files(report, "")
+    assert "&lt;b&gt;&amp; is better than bm25: nDCG@3 +0.486" in page.text
+    assert "entered the top 3: guide &gt; Tea (grade 2, not found → rank 1)" in page.text
+    assert odd not in page.text
+
+
 def test_every_format_takes_a_comparison() -> None:
     """None of the exporters stumbles over it."""
     report = be.compare_runs([old(), run_of("new", {"bm25": mixed(1)})], by="category")
