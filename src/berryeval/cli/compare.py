@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from berryeval.reports import Report
 
 Flag = Annotated[bool, Parameter(negative="")]
-Several = Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")]
 
 
 def compare(  # noqa: PLR0913 - the options of the command
@@ -61,7 +60,7 @@ def compare(  # noqa: PLR0913 - the options of the command
         benchmark: Only this one of several.
         anyway: Compare runs on different data of a benchmark, by the queries that they share.
         qrels: Judgments; the runs are then files of rankings.
-        output: Write a report to this file or folder, too (.md .tex .json .csv).
+        output: Write a report to this file or folder, too (.md .tex .json .csv .html).
         format: Of the report: a name of `berryeval list exporters`.
         title: Of the report.
         json: Print JSON, in full precision.

@@ -7,6 +7,7 @@ import hashlib
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from berryeval.reports import differences
 from berryeval.reports.html import numbers, palette
 from berryeval.reports.html.drawings import Studio
 from berryeval.reports.html.page import section_view
@@ -43,6 +44,7 @@ def render(report: Report) -> str:
     studio = Studio()
     return environment.get_template("page.html").render(
         report=report,
+        differences=differences,
         policy=_POLICY.format(hash=_hash(style)),
         style=Markup(style),  # noqa: S704 - our own style sheet
         sections=[section_view(one, place, studio) for place, one in enumerate(report.sections)],
