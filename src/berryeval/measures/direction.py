@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["Direction", "direction_of", "smaller_is_better"]
+__all__ = ["Direction", "direction_of"]
 
 Direction: TypeAlias = Literal["up", "down", "neither"]
 
@@ -23,8 +23,3 @@ def direction_of(measure: str) -> Direction:
     if name in _DOWN:
         return "down"
     return "neither" if name in _NEITHER else "up"
-
-
-def smaller_is_better(measure: str) -> bool:
-    """Whether a smaller value of the measure with this canonical name is the better one."""
-    return direction_of(measure) == "down"

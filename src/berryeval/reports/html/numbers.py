@@ -1,8 +1,10 @@
-"""Numbers as people read them in a report."""
+"""The numbers of `reports.numbers` in the typography of a page, and units that fit."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
+
+from berryeval.reports import numbers
 
 if TYPE_CHECKING:
     from berryeval.intervals import Interval
@@ -12,23 +14,22 @@ __all__ = ["chance", "counted", "duration", "probability", "signed", "span", "va
 _NONE: Final = "\N{EN DASH}"
 _MINUS: Final = "\N{MINUS SIGN}"
 _LARGE: Final = 100.0  # from here on, thousandths say nothing
-_SMALLEST_P: Final = 0.001
 
 
 def value(number: float | None) -> str:
     """A score: 0.512, or 1,234.5 of measures that count."""
     if number is None:
         return _NONE
-    text = f"{number:,.1f}" if abs(number) >= _LARGE else f"{number:.3f}"
+    text = f"{number:,.1f}" if abs(number) >= _LARGE else numbers.measure(number)
     return text.replace("-", _MINUS)
 
 
 def signed(number: float | None) -> str:
     """A difference: +0.043, or with a minus; 0.000 has no sign."""
-    text = value(number)
     if number is None:
-        return text
-    return f"+{text}" if number > 0 and float(text.replace(",", "")) != 0 else text
+        return _NONE
+    text = f"{number:+,.1f}" if abs(number) >= _LARGE else numbers.delta(number)
+    return text.replace("-", _MINUS)
 
 
 def span(interval: Interval, *, sign: bool = False) -> str:
@@ -41,7 +42,7 @@ def probability(p: float | None) -> str:
     """A p-value, no more exact than it is."""
     if p is None:
         return _NONE
-    return "< 0.001" if p < _SMALLEST_P else f"{p:.3f}"
+    return numbers.p_value(p).replace("<", "< ")
 
 
 def chance(p: float) -> str:
