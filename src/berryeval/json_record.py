@@ -12,7 +12,16 @@ from berryeval.errors import DataError
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["JsonRecord", "Reader", "found", "is_finite", "one_of", "read_texts", "refused"]
+__all__ = [
+    "JsonRecord",
+    "Reader",
+    "found",
+    "is_finite",
+    "one_of",
+    "read_texts",
+    "refused",
+    "unversioned",
+]
 
 # Takes a value and where it stands; gives what the field holds, or raises a DataError.
 Reader: TypeAlias = Callable[[Any, str], Any]
@@ -123,6 +132,19 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 def refused(where: str, wanted: str, value: object) -> DataError:
     """The error that a value is not what was expected."""
     return DataError(f"{_at(where)}expected {wanted}, found {found(value)}")
+
+
+def unversioned(data: Any, where: str, what: str, version: int) -> dict[str, Any]:
+    """A JSON object without its `schema_version`, which must be the one that is read here."""
+    if not isinstance(data, Mapping):
+        raise refused(where, "an object", data)
+    found_version = data.get("schema_version")
+    if found_version != version or isinstance(found_version, bool):
+        newer = isinstance(found_version, int) and found_version > version
+        hint = "; a newer BerryEval wrote it: pip install --upgrade berryeval" if newer else ""
+        msg = f"{_at(where)}expected {what} of schema version {version}, found {found_version!r}{hint}"
+        raise DataError(msg)
+    return {name: value for name, value in data.items() if name != "schema_version"}
 
 
 def _text(value: Any, where: str) -> str:

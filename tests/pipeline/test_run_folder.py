@@ -65,7 +65,7 @@ def test_a_manifest_that_is_none_is_said(tmp_path: Path) -> None:
     for text, message in (
         ("{", "not valid JSON"),
         ("[]", "expected an object, found list"),
-        ('{"schema_version": 99}', "has schema version 99, this BerryEval reads version 1"),
+        ('{"schema_version": 99}', "expected a manifest of schema version 1, found 99; a newer"),
     ):
         file.write_text(text, encoding="utf-8")
         with pytest.raises(DataError, match=message):

@@ -93,7 +93,7 @@ def test_what_is_read_back_is_the_same(data: dict[str, Any]) -> None:
     [
         (
             {"schema_version": 9},
-            r"x.json: has schema version 9.*reads reports of version 1.*upgrade",
+            r"x.json: expected a report of schema version 1, found 9; .*upgrade",
         ),
         ({"runs": []}, "x.json: holds no run"),
         ({"runs": 5}, "x.json: runs: expected an array, found number 5"),

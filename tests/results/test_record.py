@@ -52,7 +52,7 @@ def test_hits_bring_the_beginning_of_their_text(record: RunRecord) -> None:
 def test_a_record_of_a_newer_schema_is_refused(record: RunRecord) -> None:
     """The message names both versions and what to do."""
     data = {**record.to_json(), "schema_version": 99}
-    with pytest.raises(DataError, match=r"version 99.*reads version 1.*upgrade"):
+    with pytest.raises(DataError, match=r"schema version 1, found 99.*upgrade"):
         RunRecord.from_json(data, "run.json")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.json_record import JsonRecord, Reader, is_finite, refused
+from berryeval.json_record import JsonRecord, Reader, is_finite, refused, unversioned
 from berryeval.results.answer import array_of
 
 if TYPE_CHECKING:
@@ -105,14 +105,7 @@ class Baseline(JsonRecord):
     @classmethod
     def read(cls, data: Any, where: str) -> Baseline:
         """From the JSON of a file."""
-        version = data.get("schema_version") if isinstance(data, Mapping) else None
-        if version != SCHEMA_VERSION:
-            msg = (
-                f"{where}: expected a baseline of schema version {SCHEMA_VERSION}, found "
-                f"{version!r}; berryeval baseline set writes one"
-            )
-            raise DataError(msg)
-        rest = {name: value for name, value in data.items() if name != "schema_version"}
+        rest = unversioned(data, where, "a baseline", SCHEMA_VERSION)
         return cls.from_json(rest, where)
 
     def part(self, benchmark: str, content_hash: str, provider: str) -> BaselinePart:

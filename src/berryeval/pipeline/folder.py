@@ -23,6 +23,7 @@ from berryeval.errors import ConfigurationError, DataError
 from berryeval.io.file_names import safe_name
 from berryeval.io.files import name_of, read_bytes, writing
 from berryeval.io.locks import locked
+from berryeval.json_record import unversioned
 from berryeval.pipeline.redaction import masked
 from berryeval.results import RunRecord
 
@@ -142,13 +143,7 @@ class RunFolder:
     def read_manifest(self) -> dict[str, Any]:
         """The manifest of a run that was made before."""
         data = read_json_object(self.manifest_file)
-        if data.get("schema_version") != SCHEMA_VERSION:
-            msg = (
-                f"{self.manifest_file}: has schema version {data.get('schema_version')!r}, "
-                f"this BerryEval reads version {SCHEMA_VERSION}"
-            )
-            raise DataError(msg)
-        return data
+        return unversioned(data, str(self.manifest_file), "a manifest", SCHEMA_VERSION)
 
 
 def write_json_file(path: Path, data: Any) -> None:

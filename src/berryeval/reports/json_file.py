@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from berryeval.errors import DataError
 from berryeval.gates import Verdict
-from berryeval.json_record import refused
+from berryeval.json_record import refused, unversioned
 from berryeval.reports.compared import ComparedBenchmark
 from berryeval.reports.exporter import Exporter, one_file
 from berryeval.reports.model import Report
@@ -59,17 +59,7 @@ def holds_report(data: Any) -> bool:
 
 def read_report(data: Any, where: str) -> Report:
     """A report that was written here."""
-    if not isinstance(data, Mapping):
-        raise refused(where, "an object", data)
-    version = data.get("schema_version")
-    if version != SCHEMA_VERSION:
-        newer = isinstance(version, int) and version > SCHEMA_VERSION
-        hint = "; a newer BerryEval wrote it: pip install --upgrade berryeval" if newer else ""
-        msg = (
-            f"{where}: has schema version {version!r}, this BerryEval reads reports of version "
-            f"{SCHEMA_VERSION}{hint}"
-        )
-        raise DataError(msg)
+    data = unversioned(data, where, "a report", SCHEMA_VERSION)
     runs = array_of(RunRecord)(data.get("runs"), f"{where}: runs")
     verdicts = array_of(Verdict)(data.get("verdicts", []), f"{where}: verdicts")
     compared = array_of(ComparedBenchmark)(data.get("compared", []), f"{where}: compared")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final, TypeVar
 
 from berryeval.errors import DataError
-from berryeval.json_record import JsonRecord, Reader, refused
+from berryeval.json_record import JsonRecord, Reader, refused, unversioned
 from berryeval.records import Query
 from berryeval.results.answer import AnswerRecord, Passage, array_of
 from berryeval.results.latency import Latency
@@ -156,18 +156,7 @@ class RunRecord(JsonRecord):
     @classmethod
     def from_json(cls, data: Any, where: str = "") -> RunRecord:
         """From a JSON object of this or an older version of the schema."""
-        if not isinstance(data, Mapping):
-            raise refused(where, "an object", data)
-        version = data.get("schema_version")
-        if version != SCHEMA_VERSION:
-            newer = isinstance(version, int) and version > SCHEMA_VERSION
-            hint = "; a newer BerryEval wrote it: pip install --upgrade berryeval" if newer else ""
-            msg = (
-                f"{where or 'the record'}: has schema version {version!r}, this BerryEval reads "
-                f"version {SCHEMA_VERSION}{hint}"
-            )
-            raise DataError(msg)
-        rest = {name: value for name, value in data.items() if name != "schema_version"}
+        rest = unversioned(data, where, "a record of a run", SCHEMA_VERSION)
         return super().from_json(rest, where)
 
     def dumps(self) -> str:
