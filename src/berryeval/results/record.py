@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from berryeval.errors import DataError
 from berryeval.json_record import JsonRecord, Reader, refused, unversioned
@@ -13,6 +12,9 @@ from berryeval.records import Query
 from berryeval.results.answer import AnswerRecord, Passage, array_of
 from berryeval.results.latency import Latency
 from berryeval.scores import Scores
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["SCHEMA_VERSION", "BenchmarkRecord", "ProviderRecord", "RunRecord"]
 
