@@ -142,7 +142,8 @@ def unversioned(data: Any, where: str, what: str, version: int) -> dict[str, Any
     if found_version != version or isinstance(found_version, bool):
         newer = isinstance(found_version, int) and found_version > version
         hint = "; a newer BerryEval wrote it: pip install --upgrade berryeval" if newer else ""
-        msg = f"{_at(where)}expected {what} of schema version {version}, found {found_version!r}{hint}"
+        wanted = f"{what} of schema version {version}"
+        msg = f"{_at(where)}expected {wanted}, found {found_version!r}{hint}"
         raise DataError(msg)
     return {name: value for name, value in data.items() if name != "schema_version"}
 
