@@ -43,7 +43,8 @@ pytest-native pytest-python: pytest-%: $(VENV)/.tools $(VENV)/.installed $(VENV)
 	BERRYEVAL_BACKEND=$* pytest -q -n auto $(pytest-$*)
 
 # What computes no score computes the same on either backend: once is enough.
-pytest-python: pytest-python := $(addprefix --ignore=tests/,chunkers benchmarks providers harness reports/test_html_browser.py test_build.py)
+pytest-python: pytest-python := $(addprefix --ignore=tests/,chunkers benchmarks providers harness reports store \
+  test_build.py test_docs.py test_pytest_plugin.py test_quality_in_ci.py)
 
 bench: $(VENV)/.bench  ## measure, side by side with NumPy and the peers, as ratios
 	$(BIN)/python benchmarks/bench_arrays.py
