@@ -133,7 +133,7 @@ def _scores(case: _Case) -> Scores:
         there = ", ".join(dict.fromkeys(name for table in tables for name in table.measures))
         msg = (
             f"the run has no {rule.measure} of {provider.name}; it has {there}. "
-            f"berryeval eval computes it with --metrics {rule.measure}"
+            f"To compute it: berryeval score-run RUN -m {rule.measure} --save"
         )
         raise ConfigurationError(msg)
     if not rule.where:
