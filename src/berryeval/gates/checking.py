@@ -9,13 +9,13 @@ from berryeval.registry import nearest
 from berryeval.results.groups import property_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from berryeval.gates.baseline import Baseline, BaselinePart
     from berryeval.gates.rules import Gate, Rule
     from berryeval.records import Query
 
-__all__ = ["check_names", "chosen_queries", "comparable_part", "needs_baseline"]
+__all__ = ["check_names", "check_shared", "chosen_queries", "comparable_part", "needs_baseline"]
 
 
 def needs_baseline(gate: Gate) -> bool:
@@ -76,3 +76,17 @@ def comparable_part(
         )
         raise ConfigurationError(msg)
     return part
+
+
+def check_shared(
+    rule: Rule, baseline: Baseline, part: BaselinePart, queries: Iterable[str]
+) -> None:
+    """Refuse a rule about a drop where the baseline has none of the queries."""
+    if set(queries).isdisjoint(part.queries):
+        of_group = f" of {rule.group}" if rule.group else ""
+        msg = (
+            f"the rule {str(rule)!r} compares nothing: the baseline {baseline.run} has none of the "
+            f"queries{of_group} that {part.provider} was asked on {part.benchmark} (berryeval "
+            "baseline set RUN makes a new one)"
+        )
+        raise ConfigurationError(msg)

@@ -10,17 +10,19 @@ import numpy as np
 from berryeval.errors import ConfigurationError
 from berryeval.gates.checking import (
     check_names,
+    check_shared,
     chosen_queries,
     comparable_part,
     needs_baseline,
 )
+from berryeval.gates.drop_verdict import judge_drop
 from berryeval.gates.limits import judge_errors, judge_latency, judge_limit
-from berryeval.gates.regression import Drop, Sample, judge_drop, measured_drop
+from berryeval.gates.missing import missing_parts
+from berryeval.gates.regression import Drop, Sample, corrected_together, measured_drop
 from berryeval.gates.verdict import Verdict
-from berryeval.stats import corrected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from berryeval.gates.baseline import Baseline
     from berryeval.gates.rules import Gate, Rule
@@ -37,70 +39,84 @@ class _Case(NamedTuple):
     benchmark: BenchmarkRecord
     provider: ProviderRecord
 
+    @property
+    def compared(self) -> bool:
+        """Whether it is about a drop that can be looked at."""
+        return self.rule.max_drop is not None and self.provider.scores is not None
+
 
 def judge(gate: Gate, run: RunRecord, baseline: Baseline | None = None) -> list[Verdict]:
     """The verdicts, in the order of the rules; rules about drops need the baseline.
 
     A drop counts as real by its p-value after Holm's correction over all drops that the gate looks
-    at: the chance of any false alarm is that of one rule.
+    at: the chance of any false alarm is that of one rule. What the baseline holds and the run lacks
+    is inconclusive; a rule about nothing is refused.
     """
     if baseline is None and needs_baseline(gate):
         msg = f"the baseline {gate.baseline!r} was not read; rules about drops need it"
         raise ConfigurationError(msg)
     cases = [case for rule in gate.rules for case in _cases(rule, run)]
     drops = _drops(cases, baseline)
-    return [_verdict(case, drops.get(place)) for place, case in enumerate(cases)]
+    found = [_verdict(case, drops.get(place)) for place, case in enumerate(cases)]
+    for rule in gate.rules:
+        if baseline is not None and rule.max_drop is not None:
+            found += missing_parts(rule, run, baseline)
+    return found
 
 
-def _cases(rule: Rule, run: RunRecord) -> Iterator[_Case]:
+def _cases(rule: Rule, run: RunRecord) -> list[_Case]:
+    """Whom the rule is about; one about nobody is refused."""
     check_names(rule.benchmarks, [part.name for part in run.benchmarks], "benchmark", rule)
     names = [provider.name for part in run.benchmarks for provider in part.providers]
     check_names(rule.providers, names, "provider", rule)
-    for part in run.benchmarks:
-        if rule.benchmarks and part.name not in rule.benchmarks:
-            continue
-        for provider in part.providers:
-            if not rule.providers or provider.name in rule.providers:
-                yield _Case(rule, part, provider)
+    found = [
+        _Case(rule, part, provider)
+        for part in run.benchmarks
+        for provider in part.providers
+        if rule.covers(part.name, provider.name)
+    ]
+    if not found:
+        there = ", ".join(
+            f"{one.name} on {part.name}" for part in run.benchmarks for one in part.providers
+        )
+        msg = (
+            f"the rule {str(rule)!r} is about nothing in {run.id}, and would never fail; the run "
+            f"has {there or 'no provider'}"
+        )
+        raise ConfigurationError(msg)
+    return found
 
 
 def _drops(cases: Sequence[_Case], baseline: Baseline | None) -> dict[int, Drop]:
     """The drops that the gate looks at, by the place of their case, corrected together."""
-    found: dict[int, Drop] = {}
-    for place, case in enumerate(cases):
-        if baseline is None or case.rule.max_drop is None:
-            continue
-        if case.provider.scores is not None:
-            found[place] = measured_drop(_sample(case, baseline))
-    tested = [place for place, drop in found.items() if drop.p is not None]
-    p_values = corrected([found[place].p for place in tested], "holm") if tested else []
-    for place, p in zip(tested, p_values, strict=True):
-        found[place] = replace(found[place], p=p, family=len(tested))
-    return found
+    if baseline is None:
+        return {}
+    compared = {place: case for place, case in enumerate(cases) if case.compared}
+    drops = [measured_drop(_sample(case, baseline)) for case in compared.values()]
+    return dict(zip(compared, corrected_together(drops), strict=True))
 
 
 def samples_of(gate: Gate, run: RunRecord, baseline: Baseline) -> list[Sample]:
     """What the gate's rules about drops look at."""
     cases = (case for rule in gate.rules for case in _cases(rule, run))
-    return [
-        _sample(case, baseline)
-        for case in cases
-        if case.rule.max_drop is not None and case.provider.scores is not None
-    ]
+    return [_sample(case, baseline) for case in cases if case.compared]
 
 
 def _sample(case: _Case, baseline: Baseline) -> Sample:
     rule, benchmark, provider = case
     owner = (benchmark.name, benchmark.content_hash, benchmark.k)
     part = comparable_part(rule, baseline, owner, provider.name)
+    whole = _table(case)
     scores = _scores(case)
     old = dict(zip(part.queries, part.values[rule.measure], strict=True))
     new = scores.per_query(rule.measure)
+    check_shared(rule, baseline, part, scores.queries)
     shared = [query for query in scores.queries if query in old]
     before = np.array([old[query] for query in shared])
     after = np.array([new[query] for query in shared])
     how = scores.aggregates[scores.row_of(rule.measure)]
-    return Sample(rule, before, after, how, left_out=len(new) - len(shared))
+    missing = len(old.keys() - set(whole.queries))
+    return Sample(rule, before, after, how, new=len(new) - len(shared), missing=missing)
 
 
 def _verdict(case: _Case, drop: Drop | None) -> Verdict:
@@ -124,9 +140,9 @@ def _verdict(case: _Case, drop: Drop | None) -> Verdict:
     )
 
 
-def _scores(case: _Case) -> Scores:
-    """The scores that the rule is about: with its measure, of its queries alone."""
-    rule, benchmark, provider = case
+def _table(case: _Case) -> Scores:
+    """The scores with the measure of the rule, of all queries."""
+    rule, _, provider = case
     tables = [table for table in (provider.scores, provider.standard) if table is not None]
     scores = next((table for table in tables if rule.measure in table.measures), None)
     if scores is None:
@@ -136,6 +152,13 @@ def _scores(case: _Case) -> Scores:
             f"To compute it: berryeval score-run RUN -m {rule.measure} --save"
         )
         raise ConfigurationError(msg)
+    return scores
+
+
+def _scores(case: _Case) -> Scores:
+    """The scores that the rule is about: with its measure, of its queries alone."""
+    rule, benchmark, _ = case
+    scores = _table(case)
     if not rule.where:
         return scores
     chosen = chosen_queries(rule, benchmark.name, benchmark.queries)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from berryeval.gates.intervals import interval_of_value
 from berryeval.gates.verdict import Status, Verdict
 from berryeval.harness.ranking import FAILED
 
@@ -23,15 +24,27 @@ def judge_limit(scores: Scores, rule: Rule) -> Verdict:
         return Verdict("inconclusive", str(rule), f"{rule.subject}: no query was scored")
     value, limit = scores.mean[rule.measure], _limit(rule)
     level = rule.confidence or 0.95
-    low, high = scores.ci(rule.measure, level)
-    status = _status(low, high, rule) if rule.confidence else _status(value, value, rule)
+    row = scores.row_of(rule.measure)
+    interval = interval_of_value(scores.values[row], scores.aggregates[row], level)
+    status = _status(value, value, rule)
+    if rule.confidence:
+        status = _status(*interval, rule) if interval else "inconclusive"
+    shown = f", {level * 100:g} % CI [{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
     sentence = (
-        f"{rule.subject} is {told_apart(value, limit)}, {level * 100:g} % CI "
-        f"[{low:.3f}, {high:.3f}]; the gate wants {_bound(rule)} {limit:.10g}"
+        f"{rule.subject} is {told_apart(value, limit)}{shown}; the gate wants {_bound(rule)} "
+        f"{limit:.10g}"
     )
     if status == "inconclusive":
-        sentence += f", and {scores.count} queries cannot tell"
+        sentence += f", and {_cannot_tell(scores.count, spread=interval is not None)}"
     return Verdict(status, str(rule), sentence, value=value, limit=limit)
+
+
+def _cannot_tell(count: int, *, spread: bool) -> str:
+    if count == 1:
+        return "one query says nothing about others"
+    if not spread:
+        return f"{count} queries of one value say nothing about its spread"
+    return f"{count} queries cannot tell"
 
 
 def judge_latency(provider: ProviderRecord, rule: Rule) -> Verdict:

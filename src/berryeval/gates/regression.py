@@ -1,29 +1,32 @@
-"""Rules about a drop: is a measure worse than in the baseline, by more than is allowed, for real?
+"""Rules about a drop: is a measure worse than in the baseline, by more than is allowed?
 
-fail          it fell by more than is allowed, and chance alone hardly makes such a drop
+fail          it fell by more than is allowed, and chance alone hardly makes it fall so much
 pass          the interval of the difference ends above what is allowed, or nothing changed
-inconclusive  neither: these queries cannot tell
+inconclusive  neither: these queries cannot tell, or some of the baseline's are missing
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from berryeval.gates.limits import ROUNDING
-from berryeval.gates.verdict import Status, Verdict
+from berryeval.gates.intervals import interval_of_change
+from berryeval.intervals import Interval, aggregate
 from berryeval.measures.direction import direction_of
-from berryeval.stats import difference_interval, paired_test
+from berryeval.stats import corrected, paired_test
+from berryeval.stats.paired import RESOLUTION
+from berryeval.stats.rows import testable, tested
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     from berryeval.gates.rules import Rule
-    from berryeval.intervals import Interval
 
-__all__ = ["Drop", "Sample", "judge_drop", "measured_drop"]
+__all__ = ["Drop", "Sample", "corrected_together", "measured_drop"]
 
 SAMPLES: Final = 100_000
 
@@ -37,26 +40,30 @@ class Sample:
         before: the values of the baseline.
         after: the values of the run.
         aggregate: how they become one.
-        left_out: how many queries of the run the baseline has not.
+        new: how many queries of the run the baseline has not.
+        missing: how many queries of the baseline the run has not.
     """
 
     rule: Rule
     before: npt.NDArray[np.float64]
     after: npt.NDArray[np.float64]
     aggregate: str = "mean"
-    left_out: int = 0
+    new: int = 0
+    missing: int = 0
 
 
 @dataclass(frozen=True)
 class Drop:
-    """How a measure changed between the baseline and the run; better is up.
+    """How a measure changed between the baseline and the run.
 
     Attributes:
-        change: of the mean; negative is worse.
+        change: of the mean, or of what else the values become.
         interval: of the change; None if that cannot be said.
         p: two-sided; None if that cannot be said.
         queries: how many queries both have.
-        left_out: how many queries of the run the baseline has not.
+        new: how many queries of the run the baseline has not.
+        missing: how many queries of the baseline the run has not.
+        less_is_better: whether a rise makes it worse.
         family: how many drops were corrected together.
         same: whether no query changed.
         cannot: why there is no p.
@@ -66,70 +73,62 @@ class Drop:
     interval: Interval | None
     p: float | None
     queries: int
-    left_out: int = 0
+    new: int = 0
+    missing: int = 0
+    less_is_better: bool = False
     family: int = 1
     same: bool = False
     cannot: str = ""
 
+    @property
+    def gain(self) -> float:
+        """The change, better being up."""
+        return -self.change if self.less_is_better else self.change
+
+    @property
+    def least_gain(self) -> float | None:
+        """The worse end of the interval, better being up; None without an interval."""
+        if self.interval is None:
+            return None
+        return -self.interval.high if self.less_is_better else self.interval.low
+
 
 def measured_drop(sample: Sample, *, seed: int = 0, samples: int = SAMPLES) -> Drop:
     """The change, with what statistics can say about it."""
-    rule, before, after, left_out = sample.rule, sample.before, sample.after, sample.left_out
+    before, after, how = sample.before, sample.after, sample.aggregate
+    drop = Drop(
+        _change(aggregate(how, before), aggregate(how, after)),
+        None,
+        None,
+        len(before),
+        sample.new,
+        sample.missing,
+        direction_of(sample.rule.measure) == "down",
+    )
     if not len(before):
-        return Drop(0.0, None, None, 0, left_out, cannot="the baseline and the run share no query")
-    if sample.aggregate != "mean":
-        cannot = f"{rule.measure} is a {sample.aggregate} over the queries, not a mean"
-        return Drop(0.0, None, None, len(before), left_out, cannot=cannot)
-    if direction_of(rule.measure) == "down":
-        before, after = -before, -after
-    change = float(np.mean(after - before))
+        return replace(drop, cannot="the baseline and the run share no query")
     if np.array_equal(before, after):
-        return Drop(0.0, None, None, len(before), left_out, same=True)
-    tested = paired_test("randomization", before, after, seed=seed, samples=samples)
-    interval = difference_interval(before, after, 1 - rule.significance, seed=seed)
-    return Drop(change, interval, tested.p, len(before), left_out, cannot=tested.cannot)
+        return replace(drop, change=0.0, same=True)
+    if not (testable(before, how) and testable(after, how)):
+        cannot = "a geometric mean with a value of 0 has no logarithms to be tested by"
+        return replace(drop, cannot=cannot)
+    found = paired_test(
+        "randomization", tested(before, how), tested(after, how), seed=seed, samples=samples
+    )
+    interval = interval_of_change(before, after, how, 1 - sample.rule.significance)
+    return replace(drop, interval=interval, p=found.p, cannot=found.cannot)
 
 
-def judge_drop(drop: Drop, rule: Rule) -> Verdict:
-    """The verdict on a drop."""
-    allowed = rule.max_drop or 0.0
-    words = f"{rule.subject} {_moved(drop.change)}"
-    if drop.same:
-        text = f"{rule.subject} did not change: all {drop.queries} queries score as in the baseline"
-        return Verdict("pass", str(rule), text, value=0.0, limit=allowed)
-    if drop.p is None or drop.interval is None:
-        why = drop.cannot or "the queries cannot tell"
-        text = f"{words}; whether that is chance cannot be said: {why}"
-        value = drop.change if drop.queries else None
-        return Verdict("inconclusive", str(rule), text, value=value, limit=allowed)
-    low, high = drop.interval
-    family = f" after correction for {drop.family} rules" if drop.family > 1 else ""
-    level = (1 - rule.significance) * 100
-    words += f", {level:g} % CI [{low:+.3f}, {high:+.3f}], {_p(drop.p)}{family}"
-    if drop.left_out:
-        words += f" ({drop.left_out} queries are new and not compared)"
-    real = drop.p < rule.significance
-    status: Status
-    if drop.change < -allowed - ROUNDING and real:
-        status, ending = "fail", _allows(allowed)
-    elif low >= -allowed - ROUNDING:
-        status, ending = "pass", _allows(allowed)
-    elif drop.change < -allowed - ROUNDING:
-        status, ending = "inconclusive", f"{_allows(allowed)}, and it may be chance"
-    else:
-        status, ending = "inconclusive", f"{_allows(allowed)}, and a larger drop is not excluded"
-    return Verdict(status, str(rule), f"{words}; {ending}", value=drop.change, limit=allowed)
+def _change(before: float, after: float) -> float:
+    """What is left of a change beyond rounding."""
+    found = after - before
+    return found if abs(found) > RESOLUTION * max(abs(before), abs(after)) else 0.0
 
 
-def _moved(change: float) -> str:
-    if change == 0:
-        return "kept its mean"
-    return f"{'fell' if change < 0 else 'rose'} by {abs(change):.3f}"
-
-
-def _allows(allowed: float) -> str:
-    return f"the gate allows {f'a drop of {allowed:.3f}' if allowed else 'no drop'}"
-
-
-def _p(p: float) -> str:
-    return f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"  # noqa: PLR2004 - three digits
+def corrected_together(drops: Sequence[Drop]) -> list[Drop]:
+    """The drops with their p after Holm's correction over all that have one."""
+    family = sum(drop.p is not None for drop in drops)
+    p_values = corrected([drop.p for drop in drops], "holm")
+    return [
+        replace(drop, p=p, family=max(family, 1)) for drop, p in zip(drops, p_values, strict=True)
+    ]

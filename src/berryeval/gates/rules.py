@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from berryeval.errors import BerryEvalError
+from berryeval.measures.direction import direction_of
 
 __all__ = ["Gate", "Rule"]
 
@@ -80,6 +81,12 @@ class Rule(_Part):
             return self.measure
         return f"latency {self.latency}" if self.latency else "share of failed queries"
 
+    def covers(self, benchmark: str, provider: str) -> bool:
+        """Whether the rule is about this provider on this benchmark."""
+        return (not self.benchmarks or benchmark in self.benchmarks) and (
+            not self.providers or provider in self.providers
+        )
+
     @property
     def group(self) -> str:
         """Which queries it is about, for people; empty for all."""
@@ -88,7 +95,8 @@ class Rule(_Part):
     def __str__(self) -> str:
         about = f"{self.subject} ({self.group})" if self.group else self.subject
         if self.max_drop is not None:
-            return f"{about} falls by at most {self.max_drop:.10g}"
+            moves = "rises" if direction_of(self.measure) == "down" else "falls"
+            return f"{about} {moves} by at most {self.max_drop:.10g}"
         if self.at_least is not None:
             return f"{about} >= {self.at_least:.10g}"
         return f"{about} <= {self.at_most:.10g}"

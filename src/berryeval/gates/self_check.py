@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from berryeval.gates.regression import judge_drop, measured_drop
-from berryeval.stats import corrected
+from berryeval.gates.drop_verdict import judge_drop
+from berryeval.gates.regression import corrected_together, measured_drop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,11 +86,7 @@ def _alarm(samples: Sequence[Sample], drawn: np.random.Generator) -> bool:
         seed = int(drawn.integers(2**31))
         fair = _without_difference(sample, drawn)
         drops.append(measured_drop(fair, seed=seed, samples=_SAMPLES))
-    tested = [place for place, drop in enumerate(drops) if drop.p is not None]
-    p_values = corrected([drops[place].p for place in tested], "holm") if tested else []
-    for place, p in zip(tested, p_values, strict=True):
-        drops[place] = replace(drops[place], p=p)
-    pairs = zip(drops, samples, strict=True)
+    pairs = zip(corrected_together(drops), samples, strict=True)
     return any(judge_drop(drop, sample.rule).status == "fail" for drop, sample in pairs)
 
 

@@ -1,0 +1,98 @@
+"""The verdict on a drop, in a sentence with its numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from berryeval.benchmarks.checks.words import counted
+from berryeval.gates.limits import ROUNDING
+from berryeval.gates.verdict import Status, Verdict
+from berryeval.stats.wording import number, p_value
+
+if TYPE_CHECKING:
+    from berryeval.gates.regression import Drop
+    from berryeval.gates.rules import Rule
+
+__all__ = ["judge_drop"]
+
+
+def judge_drop(drop: Drop, rule: Rule) -> Verdict:
+    """The verdict on a drop."""
+    status, why = _decided(drop, rule)
+    if status == "pass" and drop.missing:
+        status = "inconclusive"
+    words = f"{_found(drop, rule)}{_not_compared(drop, rule)}"
+    ending = "" if drop.same else f"; {_allows(drop, rule)}"
+    value = drop.change if drop.queries else None
+    return Verdict(status, str(rule), f"{words}{ending}{why}", value=value, limit=rule.max_drop)
+
+
+def _decided(drop: Drop, rule: Rule) -> tuple[Status, str]:
+    """The verdict by the queries that both have, and why it is not decided."""
+    if drop.same:
+        return "pass", ""
+    if drop.p is None:
+        why = drop.cannot or "the queries cannot tell"
+        return "inconclusive", f", and whether that is chance cannot be said: {why}"
+    least = -(rule.max_drop or 0.0) - ROUNDING
+    real = drop.p <= rule.significance
+    if drop.gain < least:
+        return ("fail", "") if real else ("inconclusive", ", and it may be chance")
+    if drop.least_gain is None:  # every query changed by the same
+        excluded = real and drop.gain >= 0
+    else:
+        excluded = drop.least_gain >= least
+    if excluded:
+        return "pass", ""
+    return "inconclusive", f", and a larger {_fall(drop)} is not excluded"
+
+
+def _found(drop: Drop, rule: Rule) -> str:
+    """How the measure moved, with what statistics say."""
+    if drop.same:
+        whose = "" if not (drop.new or drop.missing) else " that both have"
+        return (
+            f"{rule.subject} did not change: all {drop.queries} queries{whose} score as in the "
+            "baseline"
+        )
+    parts = [f"{rule.subject} {_moved(drop.change)}"]
+    if drop.interval is not None:
+        low, high = map(number, drop.interval)
+        parts.append(f"{(1 - rule.significance) * 100:g} % CI [{low}, {high}]")
+    if drop.p is not None:
+        family = f" after correction for {drop.family} rules" if drop.family > 1 else ""
+        parts.append(f"{p_value(drop.p)}{family}")
+    return ", ".join(parts)
+
+
+def _not_compared(drop: Drop, rule: Rule) -> str:
+    """How many queries only one of the two has."""
+    parts = []
+    if drop.missing:
+        maybe = ", and may be of this group" if rule.where else ""
+        one = drop.missing == 1
+        parts.append(
+            f"{counted(drop.missing, 'query', 'queries')} of the baseline {'is' if one else 'are'} "
+            f"not in the run{maybe}"
+        )
+    if drop.new:
+        one = drop.new == 1
+        parts.append(
+            f"{counted(drop.new, 'query', 'queries')} {'is' if one else 'are'} new and not compared"
+        )
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+def _moved(change: float) -> str:
+    if change == 0:
+        return "kept its value"
+    return f"{'fell' if change < 0 else 'rose'} by {number(abs(change)).lstrip('+')}"
+
+
+def _fall(drop: Drop) -> str:
+    return "rise" if drop.less_is_better else "drop"
+
+
+def _allows(drop: Drop, rule: Rule) -> str:
+    allowed = f"a {_fall(drop)} of {rule.max_drop:.3f}" if rule.max_drop else f"no {_fall(drop)}"
+    return f"the gate allows {allowed}"
