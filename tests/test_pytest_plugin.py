@@ -173,3 +173,28 @@ def test_the_example_passes(clean_environment: dict[str, str]) -> None:
     code, shown = run_pytest(ROOT, "examples/quality_tests", "--eval", env=clean_environment)
     assert (code, "3 passed" in shown) == (0, True), shown
     assert "5 pass" in shown
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        ('{"nDCG@5": 0.1}', "ConfigurationError: a baseline is for rules about drops"),
+        (
+            '[{"measure": "nDCG@5", "max_drop": 0}]',
+            "ConfigurationError: the baseline 'does-not-exist.json' is no file",
+        ),
+    ],
+)
+def test_a_baseline_is_read_or_refused(
+    rules: str, words: str, tmp_path: Path, clean_environment: dict[str, str]
+) -> None:
+    """One that no rule looks at, or that is not there, is never passed over."""
+    (tmp_path / "test_baseline.py").write_text(
+        "def test_baseline(evaluation):\n"
+        "    result = evaluation.run('rag-template', ['bm25'], ['nDCG@5'])\n"
+        f"    evaluation.check(result, {rules}, baseline='does-not-exist.json')\n",
+        encoding="utf-8",
+    )
+    code, shown = run_pytest(tmp_path, "--eval", env=clean_environment)
+    assert code == 1
+    assert words in shown

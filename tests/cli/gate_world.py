@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,6 +40,9 @@ def write_runs(folder: Path) -> None:
     other = run_of({"nDCG@10": ndcg, "RR": rank}, name="other-data", content_hash="sha256:two")
     _write(folder, "other-data", other.dumps())
     _write(folder, "failed", run_of(None, name="failed").dumps())
+    few = run_of({"nDCG@10": ndcg[:10], "RR": rank[:10]}, name="few")
+    _write(folder, "few", few.dumps())
+    _write(folder, "empty", replace(few, id="empty", benchmarks=()).dumps())
 
 
 def _write(folder: Path, name: str, text: str) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from berryeval.cli.app import build_app, run
 from tests.cli.gate_world import outcome_of, write_runs
+from tests.gates.worlds import run_of
 
 FILE = "berryeval-baseline.json"
 
@@ -56,7 +58,7 @@ def test_a_file_that_cannot_be_written_is_named(
     assert not shown.out
 
 
-def test_show_has_the_means(capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_has_the_values(capsys: pytest.CaptureFixture[str]) -> None:
     """By benchmark, provider and measure."""
     run(build_app(), ["baseline", "set", "before.json"])
     capsys.readouterr()
@@ -69,7 +71,74 @@ def test_show_has_the_means(capsys: pytest.CaptureFixture[str]) -> None:
     ]
     assert run(build_app(), ["baseline", "show", "--json"]) == 0
     (part,) = json.loads(capsys.readouterr().out)["data"]["parts"]
-    assert lines[3].split()[4] == f"{part['means']['nDCG@10']:.4f}"
+    assert lines[3].split()[4:] == [f"{part['values']['nDCG@10']:.4f}", "mean"]
+
+
+def test_show_has_sums_and_geometric_means(capsys: pytest.CaptureFixture[str]) -> None:
+    """As the measures are made, also of a file that does not say how."""
+    values = {"GMAP": [0.25, 1.0], "NumRelRet": [3.0, 4.0], "RR": [0.25, 1.0]}
+    record = run_of(values)
+    hows = ("geometric mean", "sum", "mean")
+    (part,) = record.benchmarks
+    provider = part.providers[0]
+    assert provider.scores is not None
+    provider = replace(provider, scores=replace(provider.scores, aggregates=hows))
+    record = replace(record, benchmarks=(replace(part, providers=(provider,)),))
+    Path("sums.json").write_text(record.dumps(), encoding="utf-8")
+    assert run(build_app(), ["baseline", "set", "sums.json"]) == 0
+    data = json.loads(Path(FILE).read_text(encoding="utf-8"))
+    assert data["parts"][0].pop("aggregates") == {"GMAP": "geometric mean", "NumRelRet": "sum"}
+    Path("old.json").write_text(json.dumps(data), encoding="utf-8")
+    for file in (FILE, "old.json"):
+        capsys.readouterr()
+        assert run(build_app(), ["baseline", "show", file]) == 0
+        rows = [
+            line.rstrip().split(maxsplit=5)[3:] for line in capsys.readouterr().out.splitlines()[3:]
+        ]
+        assert rows == [
+            ["GMAP", "0.5000", "geometric mean"],
+            ["NumRelRet", "7.0000", "sum"],
+            ["RR", "0.6250", "mean"],
+        ]
+
+
+def test_diff_names_what_the_run_lacks(capsys: pytest.CaptureFixture[str]) -> None:
+    """Providers, benchmarks and measures of the baseline; with --strict they fail."""
+    before = run_of({"nDCG@10": [0.5, 0.6], "RR": [0.5, 1.0]}, name="whole")
+    (part,) = before.benchmarks
+    dense = replace(part.providers[0], name="dense")
+    parts = (replace(part, providers=(*part.providers, dense)), replace(part, name="food"))
+    Path("whole.json").write_text(replace(before, benchmarks=parts).dumps(), encoding="utf-8")
+    less = run_of({"nDCG@10": [0.5, 0.6]}, name="less")
+    Path("less.json").write_text(less.dumps(), encoding="utf-8")
+    asked = ("baseline", "diff", "less.json", "--baseline", "whole.json")
+    found = outcome_of(capsys, *asked)
+    for word in ("PASS  nDCG@10 did not change", "no RR of bm25 on drinks, which the baseline has",
+                 "no dense on drinks", "no bm25 on food"):  # fmt: skip
+        assert word in found
+    assert found.endswith("exit code 0\n")
+    assert outcome_of(capsys, *asked, "--strict").endswith("exit code 1\n")
+
+
+@pytest.mark.parametrize("text", ["mean value", 3])
+def test_an_unknown_aggregate_is_refused(text: object, capsys: pytest.CaptureFixture[str]) -> None:
+    """With its place."""
+    run(build_app(), ["baseline", "set", "before.json"])
+    data = json.loads(Path(FILE).read_text(encoding="utf-8"))
+    data["parts"][0]["aggregates"] = {"RR": text}
+    Path(FILE).write_text(json.dumps(data), encoding="utf-8")
+    assert run(build_app(), ["baseline", "show"]) == 2
+    assert f"{FILE}.parts[0].aggregates['RR']: expected" in capsys.readouterr().err
+
+
+def test_a_part_that_is_there_twice_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """Else one of the two would count."""
+    run(build_app(), ["baseline", "set", "before.json"])
+    data = json.loads(Path(FILE).read_text(encoding="utf-8"))
+    data["parts"] *= 2
+    Path(FILE).write_text(json.dumps(data), encoding="utf-8")
+    assert run(build_app(), ["baseline", "diff", "worse.json"]) == 2
+    assert "parts has bm25 on drinks 2 times" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -80,7 +149,10 @@ def test_show_has_the_means(capsys: pytest.CaptureFixture[str]) -> None:
         ("noisy", False, 0, "INCONCLUSIVE  nDCG@10 fell"),
         ("noisy", True, 1, "INCONCLUSIVE  nDCG@10 fell"),
         ("other-data", False, 2, "measured on other data of drinks"),
-        ("failed", False, 2, "share no provider, benchmark and measure"),
+        ("failed", False, 1, "FAIL  bm25 has no scores: the server went away"),
+        ("few", False, 0, "INCONCLUSIVE  nDCG@10 did not change: all 10 queries that both have"),
+        ("few", True, 1, "30 queries of the baseline are not in the run"),
+        ("empty", False, 2, "share no provider, benchmark and measure"),
     ],
 )
 def test_diff_tells_what_changed(

@@ -442,7 +442,7 @@ def test_a_drop_against_a_baseline_fails_the_run(capsys: pytest.CaptureFixture[s
     [
         (("--baseline", "none.json", "--max-drop", "nDCG@10=0"), "'none.json' is no file"),
         (("--max-drop", "nDCG@10=0"), "needs a baseline"),
-        (("--baseline", "kept.json"), "--baseline is for rules about drops"),
+        (("--baseline", "kept.json"), "a baseline is for rules about drops"),
         (("--baseline", "kept.json", "--max-drop", "P@3=0"), "has no P@3 of bm25"),
         (("--baseline", "kept.json", "--max-drop", "nDCG@10=0", "--k", "7"), "asked bm25 for 20"),
         (("--config", "where.yaml"), "is about no query of drinks; of category there are"),
@@ -463,3 +463,50 @@ def test_what_cannot_be_judged_is_said_before_the_run(
     assert berryeval(*again, *flags) == 2
     assert word in capsys.readouterr().err
     assert not Path("again").exists()
+
+
+def test_a_run_is_no_baseline_of_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also where it goes on: it would never fall below itself. A file of it may be one."""
+    assert berryeval(*BM25) == 0
+    assert berryeval("baseline", "set", "run", "-o", "kept.json") == 0
+    capsys.readouterr()
+    again = ("eval", "--resume", "run", "--max-drop", "nDCG@10=0")
+    assert berryeval(*again, "--baseline", "run") == 2
+    assert "is the run run itself, which never falls below itself" in capsys.readouterr().err
+    assert berryeval(*again, "--baseline", "kept.json") == 0
+
+
+def test_a_baseline_of_other_queries_is_refused_before_the_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nothing could be compared after it."""
+    easy = ("--filter", "difficulty=easy")
+    assert berryeval(*BM25, *easy) == 0
+    other = ("eval", "--benchmarks", "drinks", "--providers", "bm25", "--output", "other")
+    hard = ("--filter", "difficulty=hard", "--baseline", "run", "--max-drop", "nDCG@10=0")
+    assert berryeval(*other, *hard) == 2
+    assert "has none of the queries that bm25 was asked on drinks" in capsys.readouterr().err
+    assert not Path("other").exists()
+
+
+@pytest.mark.parametrize(
+    ("rules", "code"),
+    [
+        ("[{errors: true, at_most: 0.25}]", 0),
+        ("[{errors: true, at_most: 0.2}]", 3),
+        ("[{errors: true, at_most: 0.25}, {errors: true, at_most: 0}]", 3),
+        ("[{errors: true, at_most: 0.25, providers: [bm25]}]", 3),
+        ("[{measure: RR, at_least: 0}]", 3),
+    ],
+)
+def test_a_rule_about_errors_allows_them(rules: str, code: int) -> None:
+    """A query that failed is no failed run where a rule covers it and passes."""
+    Path("flaky.py").write_text(
+        "def search(text, k):\n"
+        "    if 'zymurgy' in text:\n        raise ValueError('no')\n    return ['tea']\n"
+    )
+    Path("berryeval.yaml").write_text(
+        "providers: [bm25, {name: mine, type: callable, options: {function: 'flaky:search'}}]\n"
+        f"run: {{error_budget: 1}}\ngate: {{rules: {rules}}}\n"
+    )
+    assert berryeval(*DRINKS, "-m", "RR") == code

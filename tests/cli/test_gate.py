@@ -31,6 +31,13 @@ CASES: dict[str, tuple[str, ...]] = {
     "json": ("noisy.json", *DROP, "--json"),
     "failed-provider": ("failed.json", "--fail-below", "nDCG@10=0.5"),
     "self-check": ("noisy.json", *DROP, "--self-check"),
+    "self-check-strict": ("noisy.json", *DROP, "--self-check", "--strict"),
+    "two-limits": ("same.json", "--fail-below", "nDCG@10=0.99", "nDCG@10=0.1"),
+    "drop-beyond-the-measure": ("same.json", "--baseline", "before.json", "--max-drop", "RR=5"),
+    "fewer-queries": ("few.json", *DROP),
+    "more-queries": ("same.json", "--baseline", "few.json", "--max-drop", "nDCG@10=0.02"),
+    "no-providers": ("empty.json", "--fail-below", "nDCG@10=0.5"),
+    "unknown-key": ("same.json", "--config", "typo.yaml"),
     "no-rules": ("same.json",),
     "unknown-measure": ("same.json", "--fail-below", "nDGC@10=0.5"),
     "measure-not-in-run": ("same.json", "--fail-below", "P@3=0.5"),
@@ -56,6 +63,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     write_runs(tmp_path)
     Path("rules.yaml").write_text(RULES, encoding="utf-8")
+    Path("typo.yaml").write_text(RULES.replace("gate:", "gates:"), encoding="utf-8")
 
 
 @pytest.mark.parametrize("case", CASES)

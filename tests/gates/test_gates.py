@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.gates import Baseline, Gate, Rule, Verdict, judge
 from berryeval.gates.regression import Sample
-from berryeval.gates.self_check import self_check
+from berryeval.gates.self_check import SelfCheck, self_check
 from berryeval.results import Latency
 from tests.gates.worlds import run_of
 
@@ -200,6 +200,10 @@ def test_a_provider_without_scores_fails() -> None:
         ({"measure": "RR", "max_drop": -0.1}, "greater than or equal to 0"),
         ({"measure": "RR", "at_least": float("nan")}, "finite number"),
         ({"measure": "RR", "max_drop": 0.1, "confidence": 0.9}, "leave out `confidence`"),
+        ({"errors": True, "at_most": 5}, "at_most is a share below 1, as 0.05; found 5"),
+        ({"errors": True, "at_least": 0}, "less is better, so a rule wants at_most"),
+        ({"latency": "p95", "at_least": 0}, "less is better, so a rule wants at_most"),
+        ({"measure": "nDCG@10", "max_drop": 5}, "lies between 0 and 1 and never falls by more"),
     ],
 )
 def test_wrong_rules_are_refused(rule: dict[str, Any], message: str) -> None:
@@ -288,3 +292,27 @@ def test_a_self_check_without_shared_queries_raises_no_alarm() -> None:
     nothing = Sample(Rule(measure="RR", max_drop=0.0), np.array([]), np.array([]))
     found = self_check([nothing], trials=10)
     assert (found.alarms, found.holds) == (0, True)
+
+
+def test_a_strict_self_check_counts_what_is_undecided() -> None:
+    """With no drop allowed a strict gate stops nearly every run in which nothing is worse."""
+    drawn = np.random.default_rng(5)
+    before = drawn.random(40)
+    sample = Sample(Rule(measure="RR", max_drop=0.0), before, drawn.permutation(before))
+    plain = self_check([sample])
+    strict = self_check([sample], strict=True)
+    assert (plain.failed, plain.undecided) == (strict.failed, strict.undecided)
+    assert plain.alarms == plain.failed
+    assert strict.alarms == strict.failed + strict.undecided
+    assert strict.rate > 0.8
+    assert (plain.holds, strict.holds) == (True, False)
+    assert "more than the 2.5% that the gate claims; " in strict.sentence
+
+
+@pytest.mark.parametrize(
+    ("failed", "word"), [(20, "no more than"), (32, "within chance of"), (60, "more than")]
+)
+def test_a_self_check_says_what_it_shows(failed: int, word: str) -> None:
+    """A rate above the claim is not called below it."""
+    found = SelfCheck(1000, failed, 0, 0.025)
+    assert found.sentence.endswith(f"%), {word} the 2.5% that the gate claims")

@@ -77,12 +77,14 @@ def show(file: str = FILE, /, *, json: Flag = False) -> None:
     screen.print(f"{file}: run {baseline.run} of {baseline.created}")
     screen.print()
     table = Table(box=None, pad_edge=False)
-    for column in ("benchmark", "provider", "queries", "measure", "mean"):
+    for column in ("benchmark", "provider", "queries", "measure", "value", "of queries"):
         table.add_column(column)
     for part in baseline.parts:
         for name, row in part.values.items():
-            mean = sum(row) / len(row) if row else 0.0
-            table.add_row(part.benchmark, part.provider, str(len(row)), name, f"{mean:.4f}")
+            value = part.value(name)
+            shown = "-" if value is None else f"{value:.4f}"
+            how = part.aggregate_of(name)
+            table.add_row(part.benchmark, part.provider, str(len(row)), name, shown, how)
     screen.print(table)
 
 
@@ -91,7 +93,8 @@ def diff(
 ) -> int:
     """Show how a run differs from the baseline, measure by measure.
 
-    Exits with 1 where a measure fell for real; where that cannot be told, only with --strict.
+    Exits with 1 where a measure fell for real, or a provider failed; where that cannot be told, or
+    something of the baseline is not in the run, only with --strict.
 
     Args:
         run: A run folder, its run.json, the name of a run, or `latest`.
@@ -102,8 +105,9 @@ def diff(
     from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED
     from berryeval.cli.gate import print_verdicts
     from berryeval.cli.output import console, print_json
+    from berryeval.pipeline.differences import differences
     from berryeval.pipeline.find_run import find_record
-    from berryeval.pipeline.gating import differences, passed
+    from berryeval.pipeline.gating import passed
 
     record = find_record(run)
     verdicts = differences(record, baseline)
@@ -135,9 +139,8 @@ def _summary(baseline: Baseline) -> dict[str, object]:
                 "provider": part.provider,
                 "k": part.k,
                 "queries": len(part.queries),
-                "means": {
-                    name: sum(row) / len(row) if row else None for name, row in part.values.items()
-                },
+                "values": {name: part.value(name) for name in part.values},
+                "aggregates": {name: part.aggregate_of(name) for name in part.values},
             }
             for part in baseline.parts
         ],

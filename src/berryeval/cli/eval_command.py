@@ -22,6 +22,7 @@ from berryeval.pipeline.gating import (
     say_missed,
     verdicts_of,
     with_baseline,
+    within_budget,
 )
 from berryeval.pipeline.inputs import load_benchmarks
 from berryeval.pipeline.plan import Plan
@@ -135,7 +136,7 @@ def run_eval(asked: Asked, shown: Shown) -> int:
         if shown.by is not None:
             for benchmark in benchmarks:
                 check_property(benchmark.name, chosen_queries(benchmark, plan), shown.by)
-        baseline = check_gate(gate, plan, benchmarks)
+        baseline = check_gate(gate, plan, benchmarks, folder)
         try:
             with progress_on(screen, hidden=shown.quiet) as listener:
                 results = run_plan(
@@ -155,7 +156,8 @@ def run_eval(asked: Asked, shown: Shown) -> int:
         found = verdicts_of(gate, results[0].run, baseline) if results[0].run else []
         _show(plan, folder, results, shown, found)
         say_missed(found)
-    if failed_runs(results) or failed_queries(results):
+    allowed = within_budget(gate, found)
+    if failed_runs(results) or failed_queries(results, allowed):
         return EXIT_RUN_FAILED
     return EXIT_PASSED if passed(found, strict=shown.strict) else EXIT_FAILED
 

@@ -69,7 +69,7 @@ def gate(
     record, folder = found.record, found.folder or Path()
     rules = asked_gate(config, baseline, fail_below, max_drop)
     verdicts = verdicts_of(rules, record)
-    checked = self_checked(rules, record) if self_check else None
+    checked = self_checked(rules, record, strict=strict) if self_check else None
     good = passed(verdicts, strict=strict)
     if not json:  # first, so that a file that cannot be written hides no verdict
         _print(record, verdicts, checked, good=good, strict=strict)
@@ -153,8 +153,4 @@ def _print(
     screen.print()
     screen.print(f"gate {end}: {shown}{why}", style="bold green" if good else "bold red")
     if checked is not None:
-        word = "holds" if checked.holds else "does not hold"
-        screen.print(
-            f"self-check: {checked.alarms} false alarms in {checked.trials} A/A tests "
-            f"({checked.rate:.1%}); the gate claims at most {checked.claimed:.1%}, which {word}"
-        )
+        screen.print(f"self-check: {checked.sentence}")

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, get_args
 
-from berryeval.errors import ConfigurationError, DataError
-from berryeval.json_record import JsonRecord, Reader, is_finite, refused, unversioned
+import numpy as np
+
+from berryeval.errors import BerryEvalError, ConfigurationError, DataError
+from berryeval.intervals import aggregate
+from berryeval.json_record import JsonRecord, Reader, is_finite, one_of, refused, unversioned
+from berryeval.measures import parse_measure
+from berryeval.measures.base import Aggregate
 from berryeval.results.answer import array_of
 
 if TYPE_CHECKING:
-    from berryeval.results import RunRecord
+    from berryeval.results import BenchmarkRecord, RunRecord
+    from berryeval.scores import Scores
 
 __all__ = ["SCHEMA_VERSION", "Baseline", "BaselinePart"]
 
@@ -35,6 +42,13 @@ def _values(value: Any, where: str) -> dict[str, tuple[float, ...]]:
     return found
 
 
+def _aggregates(value: Any, where: str) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        raise refused(where, "an object", value)
+    known = one_of(*get_args(Aggregate))
+    return {str(name): known(how, f"{where}[{name!r}]") for name, how in value.items()}
+
+
 @dataclass(frozen=True)
 class BaselinePart(JsonRecord):
     """What one provider reached on one benchmark.
@@ -46,9 +60,13 @@ class BaselinePart(JsonRecord):
         k: how many hits it was asked for.
         queries: the ids of the queries.
         values: by measure, the value of every query, in the order of `queries`.
+        aggregates: by measure, how they become one, where that is not their mean.
     """
 
-    readers: ClassVar[Mapping[str, Reader]] = {"Mapping[str, tuple[float, ...]]": _values}
+    readers: ClassVar[Mapping[str, Reader]] = {
+        "Mapping[str, tuple[float, ...]]": _values,
+        "Mapping[str, str]": _aggregates,
+    }
 
     benchmark: str
     content_hash: str
@@ -56,6 +74,7 @@ class BaselinePart(JsonRecord):
     k: int
     queries: tuple[str, ...]
     values: Mapping[str, tuple[float, ...]] = field(hash=False)
+    aggregates: Mapping[str, str] = field(default_factory=dict, hash=False)
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -64,6 +83,35 @@ class BaselinePart(JsonRecord):
             if len(row) != len(self.queries):
                 msg = f"{name} has {len(row)} values for {len(self.queries)} queries"
                 raise DataError(msg)
+
+    @classmethod
+    def of(cls, benchmark: BenchmarkRecord, provider: str, scores: Scores) -> BaselinePart:
+        """The scores of a provider on a benchmark."""
+        rows = map(tuple, scores.values.tolist())
+        hows = zip(scores.measures, scores.aggregates, strict=True)
+        return cls(
+            benchmark.name,
+            benchmark.content_hash,
+            provider,
+            benchmark.k,
+            scores.queries,
+            dict(zip(scores.measures, rows, strict=True)),
+            {name: how for name, how in hows if how != "mean"},
+        )
+
+    def value(self, measure: str) -> float | None:
+        """What the values of the queries become; None of no query."""
+        row = np.array(self.values[measure], dtype=np.float64)
+        return aggregate(self.aggregate_of(measure), row) if len(row) else None
+
+    def aggregate_of(self, measure: str) -> str:
+        """How the values become one; files of before are silent, and the measure says it."""
+        if measure in self.aggregates:
+            return self.aggregates[measure]
+        try:
+            return parse_measure(measure).aggregate
+        except BerryEvalError:  # a measure of somebody's own, which is not registered here
+            return "mean"
 
 
 @dataclass(frozen=True)
@@ -78,24 +126,20 @@ class Baseline(JsonRecord):
     config_hash: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
+    def __post_init__(self) -> None:
+        """Refuse what stands there twice: one of the two would count, and nobody knows which."""
+        for (benchmark, provider), count in Counter(
+            (part.benchmark, part.provider) for part in self.parts
+        ).items():
+            if count > 1:
+                msg = f"parts has {provider} on {benchmark} {count} times; keep one"
+                raise DataError(msg)
+
     @classmethod
     def of(cls, record: RunRecord) -> Baseline:
         """The baseline of a run; providers that failed are not in it."""
         parts = tuple(
-            BaselinePart(
-                benchmark.name,
-                benchmark.content_hash,
-                provider.name,
-                benchmark.k,
-                provider.scores.queries,
-                dict(
-                    zip(
-                        provider.scores.measures,
-                        map(tuple, provider.scores.values.tolist()),
-                        strict=True,
-                    )
-                ),
-            )
+            BaselinePart.of(benchmark, provider.name, provider.scores)
             for benchmark in record.benchmarks
             for provider in benchmark.providers
             if provider.scores is not None

@@ -38,11 +38,8 @@ def _decided(drop: Drop, rule: Rule) -> tuple[Status, str]:
     real = drop.p <= rule.significance
     if drop.gain < least:
         return ("fail", "") if real else ("inconclusive", ", and it may be chance")
-    if drop.least_gain is None:  # every query changed by the same
-        excluded = real and drop.gain >= 0
-    else:
-        excluded = drop.least_gain >= least
-    if excluded:
+    rose = real and drop.gain >= 0  # all there is to go by where every query changed by the same
+    if rose if drop.least_gain is None else drop.least_gain >= least:
         return "pass", ""
     return "inconclusive", f", and a larger {_fall(drop)} is not excluded"
 
@@ -94,5 +91,6 @@ def _fall(drop: Drop) -> str:
 
 
 def _allows(drop: Drop, rule: Rule) -> str:
-    allowed = f"a {_fall(drop)} of {rule.max_drop:.3f}" if rule.max_drop else f"no {_fall(drop)}"
-    return f"the gate allows {allowed}"
+    if not rule.max_drop:
+        return f"the gate allows no {_fall(drop)}"
+    return f"the gate allows a {_fall(drop)} of {number(rule.max_drop).lstrip('+')}"

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from berryeval.errors import BerryEvalError
+from berryeval.gates.ranges import lies_within_one
 from berryeval.measures.direction import direction_of
 
 __all__ = ["Gate", "Rule"]
@@ -32,7 +33,7 @@ class Rule(_Part):
     )
     significance: Share = Field(
         default=0.05,
-        description="a drop counts as real when chance alone makes such a one less often",
+        description="a drop counts as real when chance alone makes such a one at most so often",
     )
     confidence: Share | None = Field(
         default=None,
@@ -71,6 +72,23 @@ class Rule(_Part):
             raise ValueError(msg)
         if self.max_drop is not None and self.confidence:
             msg = f"{self.subject}: a drop is judged by `significance`; leave out `confidence`"
+            raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _may_fail(self) -> Rule:
+        """Refuse limits that nothing can break."""
+        if not self.measure and self.at_least is not None:
+            msg = f"{self.subject}: less is better, so a rule wants at_most"
+            raise ValueError(msg)
+        if self.errors and self.at_most is not None and self.at_most >= 1:
+            msg = f"{self.subject}: at_most is a share below 1, as 0.05; found {self.at_most:g}"
+            raise ValueError(msg)
+        if self.max_drop is not None and self.max_drop >= 1 and lies_within_one(self.measure):
+            msg = (
+                f"{self.subject} lies between 0 and 1 and never falls by more than 1; max_drop is "
+                f"a difference, as 0.02, found {self.max_drop:g}"
+            )
             raise ValueError(msg)
         return self
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from berryeval.gates.regression import Sample
+    from berryeval.gates.verdict import Status
 
 __all__ = ["SelfCheck", "self_check"]
 
@@ -27,13 +29,22 @@ class SelfCheck:
 
     Attributes:
         trials: how many A/A tests were made.
-        alarms: how many of them failed.
+        failed: in how many of them a rule failed.
+        undecided: in how many others a rule could not be decided.
         claimed: the rate that the gate claims not to exceed.
+        strict: whether what cannot be decided fails.
     """
 
     trials: int
-    alarms: int
+    failed: int
+    undecided: int
     claimed: float
+    strict: bool = False
+
+    @property
+    def alarms(self) -> int:
+        """How many of them the gate would stop."""
+        return self.failed + (self.undecided if self.strict else 0)
 
     @property
     def rate(self) -> float:
@@ -50,44 +61,61 @@ class SelfCheck:
         """Whether the claim holds, as far as so many trials can tell."""
         return self.rate <= self.claimed + self.margin
 
+    @property
+    def sentence(self) -> str:
+        """The rate and the claim, for people."""
+        word = "no more than" if self.rate <= self.claimed else "within chance of"
+        words = (
+            f"{self.alarms} false alarms in {self.trials} A/A tests ({self.rate:.1%}), "
+            f"{word if self.holds else 'more than'} the {self.claimed:.1%} that the gate claims"
+        )
+        if self.strict:
+            words += f"; {self.undecided} of them cannot be decided, which fails with --strict"
+        return words
+
     def to_dict(self) -> dict[str, float | int | bool]:
         """Ready for JSON."""
         return {
             "trials": self.trials,
             "alarms": self.alarms,
+            "undecided": self.undecided,
+            "strict": self.strict,
             "rate": self.rate,
             "claimed": self.claimed,
             "holds": self.holds,
         }
 
 
-def self_check(samples: Sequence[Sample], *, trials: int = TRIALS, seed: int = 0) -> SelfCheck:
+def self_check(
+    samples: Sequence[Sample], *, trials: int = TRIALS, seed: int = 0, strict: bool = False
+) -> SelfCheck:
     """Try the rules on data in which nothing differs but by chance.
 
     Where before and after differ, each trial draws queries again and gives the two values of each
     query at random to before and after: whatever made them differ, neither is better now. Where
     they are the same, the values of two queries drawn at random stand in for the pair.
 
-    A trial is an alarm if any of the rules fails. Real drops are looked for on one side only, so
-    the claim is half of the significance of the rules.
+    A trial is an alarm if any of the rules fails or, if strict, cannot be decided. Real drops are
+    looked for on one side only, so the claim is half of the significance of the rules.
     """
     drawn = np.random.default_rng(seed)
-    alarms = 0
-    for _ in range(trials):
-        alarms += _alarm(samples, drawn)
+    found = Counter(_worst(samples, drawn) for _ in range(trials))
     significance = max(sample.rule.significance for sample in samples)
-    return SelfCheck(trials, alarms, significance / 2)
+    return SelfCheck(trials, found["fail"], found["inconclusive"], significance / 2, strict)
 
 
-def _alarm(samples: Sequence[Sample], drawn: np.random.Generator) -> bool:
-    """Whether any rule fails on one draw."""
+def _worst(samples: Sequence[Sample], drawn: np.random.Generator) -> Status:
+    """The worst verdict of any rule on one draw."""
     drops = []
     for sample in samples:
         seed = int(drawn.integers(2**31))
         fair = _without_difference(sample, drawn)
         drops.append(measured_drop(fair, seed=seed, samples=_SAMPLES))
     pairs = zip(corrected_together(drops), samples, strict=True)
-    return any(judge_drop(drop, sample.rule).status == "fail" for drop, sample in pairs)
+    found = {judge_drop(drop, sample.rule).status for drop, sample in pairs}
+    if "fail" in found:
+        return "fail"
+    return "inconclusive" if "inconclusive" in found else "pass"
 
 
 def _without_difference(sample: Sample, drawn: np.random.Generator) -> Sample:
@@ -100,4 +128,4 @@ def _without_difference(sample: Sample, drawn: np.random.Generator) -> Sample:
     after = sample.before[drawn.integers(count, size=count)] if same else sample.after[chosen]
     swapped = drawn.random(count) < 0.5  # noqa: PLR2004 - a fair coin
     before, after = np.where(swapped, after, before), np.where(swapped, before, after)
-    return replace(sample, before=before, after=after)
+    return replace(sample, before=before, after=after, new=0, missing=0)

@@ -11,9 +11,10 @@ from berryeval.pipeline.find_run import find_record
 from berryeval.pipeline.folder import read_json_object
 
 if TYPE_CHECKING:
+    from berryeval.pipeline.folder import RunFolder
     from berryeval.results import RunRecord
 
-__all__ = ["BASELINE_FILE", "baseline_for", "find_baseline"]
+__all__ = ["BASELINE_FILE", "baseline_before", "baseline_for", "find_baseline"]
 
 BASELINE_FILE: Final = "berryeval-baseline.json"
 
@@ -25,10 +26,22 @@ def find_baseline(text: str) -> Baseline:
 
 def baseline_for(text: str, run: RunRecord) -> Baseline:
     """The baseline that a text names, for this run; it must not be the run itself."""
+    return _other_than(text, run.id, run.created)
+
+
+def baseline_before(text: str, folder: RunFolder) -> Baseline:
+    """The baseline for the run that goes to this folder, or goes on in it."""
+    if not folder.manifest_file.exists():
+        return find_baseline(text)
+    created = str(folder.read_manifest().get("created"))
+    return _other_than(text, folder.path.resolve().name, created)
+
+
+def _other_than(text: str, run: str, created: str) -> Baseline:
     baseline, is_run = _found(text)
-    if is_run and (baseline.run, baseline.created) == (run.id, run.created):
+    if is_run and (baseline.run, baseline.created) == (run, created):
         msg = (
-            f"the baseline {text!r} is the run {run.id} itself, which never falls below itself; "
+            f"the baseline {text!r} is the run {run} itself, which never falls below itself; "
             "name an earlier run, or a file of berryeval baseline set"
         )
         raise ConfigurationError(msg)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from berryeval.errors import ConfigurationError, DataError
+from berryeval.errors import ConfigurationError
 from berryeval.gates import Baseline, Gate, Rule, judge
 from berryeval.gates.checking import (
     check_names,
+    check_shared,
     chosen_queries,
     comparable_part,
     needs_baseline,
@@ -21,7 +22,8 @@ from berryeval.gates.self_check import SelfCheck, self_check
 from berryeval.measures.listing import split_names
 from berryeval.pipeline.choice import chosen_queries as planned_queries
 from berryeval.pipeline.config_file import ConfigFile, check_model, config_path
-from berryeval.pipeline.find_baseline import baseline_for, find_baseline
+from berryeval.pipeline.find_baseline import baseline_before, baseline_for
+from berryeval.pipeline.plan import Plan
 from berryeval.pipeline.settings import gate_beside
 
 if TYPE_CHECKING:
@@ -31,13 +33,12 @@ if TYPE_CHECKING:
     from berryeval.gates import Verdict
     from berryeval.io.files import PathLike
     from berryeval.pipeline.config_file import Path as Place
-    from berryeval.pipeline.plan import Plan
+    from berryeval.pipeline.folder import RunFolder
     from berryeval.results import RunRecord
 
 __all__ = [
     "check_gate",
     "configured_gate",
-    "differences",
     "gate_with",
     "passed",
     "read_limits",
@@ -45,6 +46,7 @@ __all__ = [
     "self_checked",
     "verdicts_of",
     "with_baseline",
+    "within_budget",
 ]
 
 log = logging.getLogger("berryeval")
@@ -53,16 +55,21 @@ log = logging.getLogger("berryeval")
 def read_limits(texts: Iterable[str], owner: str, example: str) -> dict[str, float]:
     """Limits that were written as `recall@10=0.80`, one by one or with commas between."""
     texts = list(texts)
-    found = {}
+    found: dict[str, float] = {}
     for text in split_names(texts) or texts:
         name, _, number = text.rpartition("=")
+        name = name.strip()
         try:
-            found[name.strip()] = float(number)
+            value = float(number)
         except ValueError:
-            name = ""
-        if not name.strip():
+            name, value = "", 0.0
+        if not name:
             msg = f"{owner}: expected MEASURE=VALUE, as {example}, found {text!r}"
             raise ConfigurationError(msg)
+        if name in found:
+            msg = f"{owner}: {name} has two limits, {found[name]:g} and {value:g}; give one"
+            raise ConfigurationError(msg)
+        found[name] = value
     return found
 
 
@@ -72,12 +79,19 @@ def configured_gate(config: PathLike | None) -> Gate:
     if path is None:
         return Gate()
     file = ConfigFile(path)
+    check_model(_known_keys(), file.data, file)
     data = file.data.get("gate") or {}
     if isinstance(data, dict):
         data = gate_beside(path.parent, data)
     gate: Gate = check_model(Gate, data, _Inside(file, "gate"))
     least = check_model(_Thresholds, {"thresholds": file.data.get("thresholds") or {}}, file)
     return gate_with(gate, least.thresholds, {})
+
+
+def _known_keys() -> type[BaseModel]:
+    """A configuration of which only the keys are looked at: a run needs the rest, a gate not."""
+    anything: dict[str, Any] = dict.fromkeys(Plan.model_fields, (Any, None))
+    return create_model("_Keys", __config__=ConfigDict(extra="forbid"), **anything)
 
 
 class _Thresholds(BaseModel):
@@ -113,7 +127,7 @@ def with_baseline(gate: Gate, baseline: str | None) -> Gate:
         return gate
     if all(rule.max_drop is None for rule in gate.rules):
         msg = (
-            "--baseline is for rules about drops, and there is none; give one with "
+            "a baseline is for rules about drops, and there is none; give one with "
             "--max-drop nDCG@10=0.01, or with `max_drop` in berryeval.yaml"
         )
         raise ConfigurationError(msg)
@@ -127,24 +141,27 @@ def verdicts_of(gate: Gate, run: RunRecord, baseline: Baseline | None = None) ->
     return judge(gate, run, baseline)
 
 
-def check_gate(gate: Gate, plan: Plan, benchmarks: Sequence[Benchmark]) -> Baseline | None:
+def check_gate(
+    gate: Gate, plan: Plan, benchmarks: Sequence[Benchmark], folder: RunFolder
+) -> Baseline | None:
     """Say before a run what cannot be judged after it; the baseline, if a rule needs one.
 
     It is read here, once: a name as `latest` means another run when this one is done.
     """
-    baseline = find_baseline(gate.baseline) if needs_baseline(gate) else None
+    baseline = baseline_before(gate.baseline, folder) if needs_baseline(gate) else None
     for rule in gate.rules:
         check_names(rule.providers, plan.labels, "provider", rule)
         check_names(rule.benchmarks, [one.name for one in benchmarks], "benchmark", rule)
         for benchmark in benchmarks:
             if rule.benchmarks and benchmark.name not in rule.benchmarks:
                 continue
-            chosen_queries(rule, benchmark.name, planned_queries(benchmark, plan))
+            asked = chosen_queries(rule, benchmark.name, planned_queries(benchmark, plan))
             if baseline is None or rule.max_drop is None:
                 continue
             owner = (benchmark.name, benchmark.content_hash, plan.depth)
             for provider in rule.providers or plan.labels:
-                comparable_part(rule, baseline, owner, provider)
+                part = comparable_part(rule, baseline, owner, provider)
+                check_shared(rule, baseline, part, (query.id for query in asked))
     return baseline
 
 
@@ -152,6 +169,14 @@ def passed(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:
     """Whether the gate is open: nothing failed and, if strict, nothing is inconclusive."""
     closed = {"fail", "inconclusive"} if strict else {"fail"}
     return not any(verdict.status in closed for verdict in verdicts)
+
+
+def within_budget(gate: Gate, verdicts: Iterable[Verdict]) -> set[tuple[str, str]]:
+    """The benchmark and provider of whom a rule about errors allows what failed."""
+    budgets = {str(rule) for rule in gate.rules if rule.errors}
+    judged = [one for one in verdicts if one.rule in budgets]
+    owners = {(one.benchmark, one.provider) for one in judged}
+    return owners - {(one.benchmark, one.provider) for one in judged if one.status != "pass"}
 
 
 def say_missed(verdicts: Iterable[Verdict]) -> None:
@@ -165,29 +190,11 @@ def say_missed(verdicts: Iterable[Verdict]) -> None:
             )  # fmt: skip
 
 
-def differences(run: RunRecord, baseline: str) -> list[Verdict]:
-    """How every measure that both have changed against the baseline; no drop is allowed."""
-    kept = baseline_for(baseline, run)
-    rules = [
-        Rule(measure=name, max_drop=0.0, benchmarks=[part.name], providers=[provider.name])
-        for part in run.benchmarks
-        for provider in part.providers
-        for old in kept.parts
-        if (old.benchmark, old.provider) == (part.name, provider.name)
-        for name in (provider.scores.measures if provider.scores else ())
-        if name in old.values
-    ]
-    if not rules:
-        msg = f"{run.id} and the baseline {kept.run} share no provider, benchmark and measure"
-        raise DataError(msg)
-    return judge(Gate(baseline=baseline, rules=rules), run, kept)
-
-
-def self_checked(gate: Gate, run: RunRecord) -> SelfCheck:
+def self_checked(gate: Gate, run: RunRecord, *, strict: bool = False) -> SelfCheck:
     """How often the gate's rules about drops raise a false alarm on the scores of this run."""
     baseline = baseline_for(gate.baseline, run) if gate.baseline else Baseline.of(run)
     samples = samples_of(gate, run, baseline)
     if not samples:
         msg = "--self-check is about rules with max_drop, and there is none"
         raise ConfigurationError(msg)
-    return self_check(samples)
+    return self_check(samples, strict=strict)

@@ -31,7 +31,7 @@ from berryeval.providers import make_provider
 from berryeval.results import BenchmarkRecord, ProviderRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from berryeval.benchmarks import Benchmark
@@ -335,11 +335,19 @@ def failed_runs(results: Sequence[BenchmarkResult]) -> list[RunFailedError]:
     ]
 
 
-def failed_queries(results: Sequence[BenchmarkResult]) -> int:
-    """How many queries ended in an error or a timeout, for exit codes."""
+def failed_queries(
+    results: Sequence[BenchmarkResult], allowed: Collection[tuple[str, str]] = ()
+) -> int:
+    """How many queries ended in an error or a timeout, for exit codes.
+
+    Args:
+        results: of the run.
+        allowed: the benchmark and provider of whom they do not count.
+    """
     return sum(
         one.outcomes.get(outcome, 0)
         for result in results
         for one in result.providers
+        if (result.benchmark.name, one.name) not in allowed
         for outcome in FAILED
     )

@@ -13,7 +13,7 @@ from berryeval.errors import ConfigurationError
 from berryeval.gates import Gate, Rule
 from berryeval.pipeline.config_file import check_model
 from berryeval.pipeline.find_run import find_record
-from berryeval.pipeline.gating import configured_gate, passed, verdicts_of
+from berryeval.pipeline.gating import configured_gate, passed, verdicts_of, with_baseline
 from berryeval.pipeline.plan import DEFAULT_MEASURES
 from berryeval.pipeline.run import BenchmarkResult
 from berryeval.pipeline.start import run_benchmark
@@ -93,11 +93,10 @@ class Evaluation:
         __tracebackhide__ = True
         record = _record(result)
         gate = _gate(rules)
-        if baseline:
-            gate = gate.model_copy(update={"baseline": str(baseline)})
         if not gate.rules:
             msg = 'there are no rules to check; give some, as {"nDCG@10": 0.8}'
             raise ConfigurationError(msg)
+        gate = with_baseline(gate, str(baseline))
         verdicts = verdicts_of(gate, record)
         self._properties += map(property_of, verdicts)
         strict = self._strict if strict is None else strict

@@ -1,0 +1,44 @@
+"""How a run differs from a baseline, measure by measure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from berryeval.errors import DataError
+from berryeval.gates import Gate, Rule, judge
+from berryeval.gates.missing import missing_verdict
+from berryeval.pipeline.find_baseline import baseline_for
+
+if TYPE_CHECKING:
+    from berryeval.gates import Verdict
+    from berryeval.results import RunRecord
+
+__all__ = ["differences"]
+
+
+def differences(run: RunRecord, baseline: str) -> list[Verdict]:
+    """How every measure of the baseline changed in the run; no drop is allowed.
+
+    What the run lacks of the baseline is inconclusive; a provider that failed fails.
+    """
+    kept = baseline_for(baseline, run)
+    there = {(part.name, one.name): one for part in run.benchmarks for one in part.providers}
+    rules: list[Rule] = []
+    missing: list[Verdict] = []
+    for old in kept.parts:
+        provider = there.get((old.benchmark, old.provider))
+        owner = f"{old.provider} on {old.benchmark}"
+        for name in old.values:
+            rule = Rule(
+                measure=name, max_drop=0.0, benchmarks=[old.benchmark], providers=[old.provider]
+            )
+            if provider is None:
+                missing.append(missing_verdict(rule, old, owner))
+            elif provider.scores is not None and name not in provider.scores.measures:
+                missing.append(missing_verdict(rule, old, f"{name} of {owner}"))
+            else:
+                rules.append(rule)
+    if not rules:
+        msg = f"{run.id} and the baseline {kept.run} share no provider, benchmark and measure"
+        raise DataError(msg)
+    return [*judge(Gate(baseline=baseline, rules=rules), run, kept), *missing]
