@@ -15,6 +15,7 @@ _NAMES: Final = {
     "benjamini-hochberg": "Benjamini-Hochberg",
     "tukey": "Tukey",
 }
+_MANY: Final = 1_000_000  # queries, which nobody asks
 
 
 def sentence_of(row: PairedDifference) -> str:
@@ -66,7 +67,8 @@ def _what_would_show(row: PairedDifference) -> str:
     if row.needed is None:
         return text
     seen = number(abs(row.difference)).lstrip("+")
-    return f"{text}, and one of {seen} with {row.needed:,} queries"
+    needed = f"{row.needed:,}" if row.needed <= _MANY else f"more than {_MANY:,}"
+    return f"{text}, and one of {seen} with {needed} queries"
 
 
 def number(value: float) -> str:
