@@ -47,6 +47,8 @@ SAMPLES: Final = 2_000  # of the tests in each trial
 LEVEL: Final = 0.95
 SIZES: Final = (20, 50, 100)
 OF_MEANS: Final = ("randomization", "t", "bootstrap")  # the others do not test the mean
+_BOLD: Final = "Bold: more than 1 % from what it should be."
+ALLOWED: Final = 0.01  # how far a share may be from its level, and is not marked
 SHIFTS: Final = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
 
 
@@ -90,6 +92,15 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+def marked(share: float, wanted: float) -> str:
+    """The same, bold where it is more than one in a hundred from what is wanted."""
+    return (
+        f"**{percent(share)}**"
+        if abs(round(share, 3) - wanted) > ALLOWED + 1e-9
+        else percent(share)
+    )
+
+
 def false_findings(population: Population, trials: int, tests: Sequence[str]) -> list[float]:
     """How often each test finds a difference at 0.05 where there is none.
 
@@ -130,10 +141,11 @@ def _errors(found: list[Population], trials: int, tests: Sequence[str]) -> str:
     for population in found:
         shares = false_findings(population, trials, tests)
         size = str(len(population.a))
-        rows.append([*population.label(), size, *map(percent, shares)])
+        rows.append([*population.label(), size, *(marked(share, 1 - LEVEL) for share in shares)])
     noise = 1.96 * math.sqrt(0.05 * 0.95 / trials)
     table = markdown_table(["benchmark", "measure", "queries", *tests], rows)
-    return f"{table}\n\n{trials:,} trials a row: a true 5 % is seen as 5 % ± {100 * noise:.1f}."
+    seen = f"{trials:,} trials a row: a true 5 % is seen as 5 % ± {100 * noise:.1f}."
+    return f"{table}\n\n{seen} {_BOLD}"
 
 
 def coverage(found: list[Population], trials: int) -> str:
@@ -152,12 +164,13 @@ def coverage(found: list[Population], trials: int) -> str:
                 for method in METHODS:
                     ends = mean_interval(drawn, LEVEL, method, trial, SAMPLES)
                     held[method] += ends is not None and ends.low <= true <= ends.high
-            cells += [percent(count / trials) for count in held.values()]
+            cells += [marked(count / trials, LEVEL) for count in held.values()]
         rows.append([*population.label(), *cells])
     noise = 1.96 * math.sqrt(0.05 * 0.95 / trials)
     return (
         f"{markdown_table(header, rows)}\n\n"
-        f"{trials:,} trials a cell: a true 95 % is seen as 95 % ± {100 * noise:.1f}."
+        f"{trials:,} trials a cell: a true 95 % is seen as 95 % ± {100 * noise:.1f}. "
+        f"{_BOLD}"
     )
 
 

@@ -102,8 +102,13 @@ def test_the_marker_can_be_selected(suite: Path, clean_environment: dict[str, st
     """`-m eval` asks for them too, `-m "not eval"` leaves them out."""
     code, shown = run_pytest(suite, "-q", "-m", "eval", "-k", "good", env=clean_environment)
     assert (code, "1 passed, 5 deselected" in shown) == (0, True)
-    code, shown = run_pytest(suite, "-q", "-m", "not eval", "-k", "plain", env=clean_environment)
-    assert (code, "1 passed, 5 deselected" in shown) == (0, True)
+    for expression in ("not eval", "not (usefixtures or eval)", "not not not eval"):
+        code, shown = run_pytest(suite, "-q", "-m", expression, env=clean_environment)
+        assert (code, "1 passed, 1 skipped, 4 deselected" in shown) == (0, True), shown
+    code, shown = run_pytest(
+        suite, "-q", "-m", "not (usefixtures or not eval)", env=clean_environment
+    )
+    assert "1 failed, 3 passed, 2 deselected" in shown
 
 
 def test_strict_fails_what_is_undecided(suite: Path, clean_environment: dict[str, str]) -> None:
@@ -164,6 +169,10 @@ def test_wrong_rules_are_an_error_of_one_line(
     code, shown = run_pytest(tmp_path, "--eval", env=clean_environment)
     assert code == 1
     assert "ConfigurationError: rules[0].measure: unknown measure 'nDGC@5'" in shown
+    assert "evaluation.check(result, {'nDGC@5': 1})" in shown
+    assert ".py:3: ConfigurationError" in shown
+    assert "config_file" not in shown
+    assert "def check" not in shown
 
 
 def test_the_example_passes(clean_environment: dict[str, str]) -> None:

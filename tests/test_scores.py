@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from berryeval import Scores, evaluate
-from berryeval.errors import MissingDependencyError
+from berryeval.errors import DataError, MissingDependencyError
 from berryeval.intervals import aggregate, bootstrap_interval, t_interval
 
 if TYPE_CHECKING:
@@ -243,3 +243,70 @@ def test_a_geometric_mean_of_nothing_or_of_zero_is_zero() -> None:
     """Never NaN, never an error."""
     assert aggregate("geometric mean", np.array([])) == 0.0
     assert aggregate("geometric mean", np.array([0.0, 1.0])) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (math.nan, "number nan"),
+        (math.inf, "number inf"),
+        (10**400, "number 1000"),
+        (None, "null"),
+        ("0.5", "string '0.5'"),
+        (True, "true"),
+        ([0.5], "array"),
+    ],
+)
+def test_a_value_that_is_no_finite_number_is_refused(value: Any, shown: str) -> None:
+    """With the place of the table, the measure and the query."""
+    data = scored().to_dict()
+    data["values"]["AP"][1] = value
+    words = rf"here\.values: AP of query 'q2': expected a finite number, found {shown}"
+    with pytest.raises(DataError, match=words):
+        Scores.from_dict(data, "here")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("values", [], r"^values: expected an object with an array per measure, found array"),
+        ("values", {"P@1": [0, 0, 0, 0]}, r"^values\.AP: expected an array of numbers, found null"),
+        (
+            "values",
+            {"P@1": [0.5], "AP": []},
+            r"^values\.P@1: expected an array of 4, found one of 1",
+        ),
+        ("counts", 4, "^counts: expected an array of four whole numbers per query"),
+        ("counts", [[1, 1, 1, 1]], "^counts: expected an array of 4, found one of 1"),
+        ("counts", [[1, 1, 1, 1]] * 3 + [[1, 1, 1, "1"]], "^counts of query 'q4': expected four"),
+        ("counts", [[1, 1, 1, 1]] * 3 + [[1, -1, 1, 1]], "^counts of query 'q4': expected four"),
+        ("counts", [[1, 1, 1]] * 4, "^counts of query 'q1': expected four whole numbers"),
+        ("counts", [[1, 1, 1, 2**63]] * 4, "^counts of query 'q1': expected four whole numbers"),
+        ("outcomes", ["ok", "ok", "ok", "fine"], r"^outcomes\[3\]: expected 'ok' or 'empty'"),
+        ("outcomes", ["ok"], "^outcomes: expected an array of 4, found one of 1"),
+        ("outcomes", "ok", "^outcomes: expected an array of strings"),
+        ("aggregates", ["mean", "median"], r"^aggregates\[1\]: expected 'mean' or 'sum'"),
+        ("measures", ["AP", "AP"], "^measures: 'AP' stands there twice"),
+        ("queries", ["q1", "q2", "q4", "q3"], r"^queries\[3\]: 'q3' stands behind 'q4'"),
+        ("queries", ["q1", "q2", "q3", 4], r"^queries\[3\]: expected a string, found number 4"),
+        ("strategies", ["qrels"], "^strategies: expected an array of 4, found one of 1"),
+        ("dropped_rows", "none", "^dropped_rows: expected a whole number"),
+        ("token_threshold", math.nan, "^token_threshold: expected a number"),
+        ("spellings", [], "^spellings: expected an object"),
+        ("run", None, "^run: expected a string, found null"),
+    ],
+)
+def test_what_is_no_table_is_refused_with_its_place(name: str, value: Any, words: str) -> None:
+    """Never a table of another shape, never a traceback."""
+    with pytest.raises(DataError, match=words):
+        Scores.from_dict({**scored().to_dict(), name: value})
+
+
+def test_what_a_table_lacks_is_named() -> None:
+    """And what is no object at all is refused."""
+    data = scored().to_dict()
+    del data["counts"]
+    with pytest.raises(DataError, match=r"^here: these scores have no 'counts'; found 'run', "):
+        Scores.from_dict(data, "here")
+    with pytest.raises(DataError, match=r"^expected an object with scores, found array"):
+        Scores.from_dict([])  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +21,10 @@ from berryeval.details import (
 )
 from berryeval.intervals import Interval, aggregate, bootstrap_interval, t_interval
 from berryeval.optional import imported
+from berryeval.score_columns import OUTCOMES, Outcome, read_columns
 
 __all__ = ["UNSPECIFIED", "Details", "Interval", "Outcome", "Scores"]
 
-Outcome: TypeAlias = Literal["ok", "empty", "missing", "no relevant documents"]
-OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 UNSPECIFIED: Final = "unspecified"
 
 
@@ -274,27 +273,13 @@ class Scores:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Scores:
-        """What `to_dict` gave, as a table again."""
-        shape = (len(data["measures"]), len(data["queries"]))
-        rows = [data["values"][name] for name in data["measures"]]
-        return cls(
-            measures=tuple(data["measures"]),
-            queries=tuple(data["queries"]),
-            values=np.array(rows, dtype=np.float64).reshape(shape),
-            aggregates=tuple(data["aggregates"]),
-            outcomes=tuple(data["outcomes"]),
-            counts=np.array(data["counts"], dtype=np.int64).reshape(-1, 4),
-            extra_queries=tuple(data["extra_queries"]),
-            run_name=data["run"],
-            spellings=dict(data["spellings"]),
-            dropped=data["dropped_rows"],
-            left_out=tuple(data["left_out_queries"]),
-            strategies=tuple(data.get("strategies", ())),
-            token_threshold=data.get("token_threshold", TOKEN_THRESHOLD),
-            pack=data.get("pack", ""),
-            notes=tuple(data.get("notes", ())),
-        )
+    def from_dict(cls, data: Mapping[str, Any], where: str = "") -> Scores:
+        """What `to_dict` gave, as a table again.
+
+        What it cannot be is a `DataError` with measure and query: a value that is no finite number,
+        an array that is too short, an unknown outcome. `where` says where the object stands.
+        """
+        return cls(**read_columns(data, where))
 
     def to_json(self) -> str:
         """`to_dict` as JSON; the same table always gives the same bytes."""

@@ -102,6 +102,16 @@ def test_the_summary_of_a_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     ]  # fmt: skip
 
 
+def test_a_note_says_whose_rule_is_broken() -> None:
+    """Provider, benchmark and group stand before the sentence."""
+    failed = next(one for one in hard_report().verdicts if one.status == "fail")
+    for name, group in (("", ""), ("category=hard", " [category=hard]")):
+        verdict = replace(failed, group=name)
+        report = replace(hard_report(), verdicts=(verdict,))
+        line = next(iter(github.commands(report)))
+        assert f"::{verdict.provider} on {verdict.benchmark}{group}: " in line
+
+
 def test_without_a_step_there_is_nothing_to_add_to(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then the text is printed or written as any other."""
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)

@@ -63,3 +63,21 @@ def test_what_is_no_record_is_refused_with_its_place(record: RunRecord) -> None:
     place = r"benchmarks\[0\].providers\[1\].answers\[2\].hits\[0\].score: expected a number"
     with pytest.raises(DataError, match=place):
         RunRecord.from_json(data)
+
+
+@pytest.mark.parametrize("value", ["NaN", "1e400", "null", '"0.5"'])
+def test_a_score_that_is_no_number_is_refused(record: RunRecord, value: str) -> None:
+    """With provider, measure and query; a curve too."""
+    data = json.loads(record.dumps())
+    provider = data["benchmarks"][0]["providers"][1]
+    query = provider["scores"]["queries"][2]
+    provider["scores"]["values"]["RR"][2] = json.loads(value)
+    place = rf"benchmarks\[0\].providers\[1\].scores.values: RR of query '{query}': expected a fin"
+    with pytest.raises(DataError, match=place):
+        RunRecord.from_json(data)
+    data = json.loads(record.dumps())
+    data["benchmarks"][0]["providers"][0]["curve"][3] = json.loads(value)
+    with pytest.raises(
+        DataError, match=r"providers\[0\].curve: expected an array of finite numbers"
+    ):
+        RunRecord.from_json(data)

@@ -124,15 +124,27 @@ def test_one_query_and_constant_scores_say_so() -> None:
     assert row.sentence == (
         "nothing can be said of two against one in AP: one query says nothing about others"
     )
-    same = compare([table("one", [0.5] * 9), table("two", [0.5] * 9)]).row("AP")
+    same = compare([table("one", [0.5] * 10), table("two", [0.5] * 10)]).row("AP")
     assert (same.p, same.interval, same.notes) == (1.0, (0.0, 0.0), ("no query differs",))
     assert same.sentence == (
         "no difference is shown between two and one: AP +0.000, 95 % CI [+0.000, +0.000], "
-        "p = 1.000, no effect, 9 queries"
+        "p = 1.000, no effect, 10 queries"
     )
     by_t = compare([table("one", [0.5] * 9), table("two", [0.7] * 9)], test="t").row("AP")
     assert by_t.p is None
     assert "every query differs by 0.2: the t test needs" in by_t.sentence
+
+
+def test_two_queries_make_no_effect_and_no_interval_of_nothing() -> None:
+    """No word for a size, no interval without width, nothing about what would be shown."""
+    row = compare([table("one", [0.5, 0.9]), table("two", [0.49, 0.89])]).row("AP")
+    assert (row.p, row.interval, row.effect, row.detectable) == (0.5, None, None, None)
+    assert row.sentence == (
+        "no difference is shown between two and one: AP -0.010, p = 0.500, 2 queries"
+    )
+    row = compare([table("one", [0.1, 0.2]), table("two", [0.4, 0.3])]).row("AP")
+    assert "effect" not in row.sentence
+    assert "would be shown" not in row.sentence
 
 
 def test_nan_is_an_error_that_names_the_query() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -16,6 +16,7 @@ from berryeval.errors import ConfigurationError, DataError
 from berryeval.intervals import Interval
 from berryeval.stats import (
     CORRECTIONS,
+    Pair,
     corrected,
     difference_interval,
     effect_sizes,
@@ -36,15 +37,18 @@ if TYPE_CHECKING:
     from berryeval.stats.interval import IntervalMethod
 
 
-@pytest.mark.parametrize("freedom", [1, 2, 3, 9, 49, 99, 101, 1000, 100_000])
+@pytest.mark.parametrize("freedom", [1, 2, 3, 9, 49, 99, 101, 1000, 100_000, 10_000_000])
 def test_student_is_scipys(freedom: int) -> None:
-    """Tails and quantiles to ten digits."""
+    """Tails and quantiles to ten digits, to nine of ten million degrees of freedom."""
+    digits = 1e-10 if freedom < 10**6 else 1e-9
     for t in (0.01, 0.5, 1.0, 2.0, 5.0, 30.0):
-        assert student.two_sided(t, freedom) == pytest.approx(2 * stats.t.sf(t, freedom), rel=1e-10)
-        assert student.tail(-t, freedom) == pytest.approx(stats.t.sf(-t, freedom), rel=1e-10)
+        assert student.two_sided(t, freedom) == pytest.approx(
+            2 * stats.t.sf(t, freedom), rel=digits
+        )
+        assert student.tail(-t, freedom) == pytest.approx(stats.t.sf(-t, freedom), rel=digits)
     for level in (0.5, 0.9, 0.95, 0.999):
         expected = stats.t.ppf((1 + level) / 2, freedom)
-        assert student.quantile(level, freedom) == pytest.approx(expected, rel=1e-10)
+        assert student.quantile(level, freedom) == pytest.approx(expected, rel=digits)
     assert student.two_sided(0.0, freedom) == 1.0
     assert student.two_sided(math.inf, freedom) == 0.0
 
@@ -74,6 +78,7 @@ def test_intervals_mirror_and_grow(
 ) -> None:
     """Exchanged systems have the mirrored interval; more confidence is never narrower."""
     a, b = (list(side) for side in zip(*pairs, strict=True))
+    assume(Pair.of(a, b).deviation > 0 or len(pairs) >= 10)
     ours, swapped = (
         difference_interval(*sides, level, method, resamples=300) for sides in ((a, b), (b, a))
     )
@@ -87,12 +92,15 @@ def test_intervals_mirror_and_grow(
 
 
 def test_intervals_of_what_does_not_vary() -> None:
-    """One query has none; the same difference everywhere is a point."""
+    """One query has none; ten that are alike are a point, and fewer say nothing of others."""
     assert difference_interval([0.1], [0.4]) is None
     assert mean_interval([]) is None
-    assert mean_interval([0.5, 0.5], method="bca") == Interval(0.5, 0.5)
-    found = difference_interval([0.1, 0.2, 0.3], [0.2, 0.3, 0.4], method="percentile")
-    assert found == pytest.approx((0.1, 0.1))
+    assert mean_interval([0.5] * 10, method="bca") == Interval(0.5, 0.5)
+    assert mean_interval([0.5] * 9, method="bca") is None
+    a = [place / 10 for place in range(10)]
+    b = [value + 0.1 for value in a]
+    assert difference_interval(a, b, method="percentile") == pytest.approx((0.1, 0.1))
+    assert difference_interval(a[1:], b[1:], method="percentile") is None
 
 
 def test_bad_levels_and_methods_are_errors() -> None:
@@ -182,6 +190,9 @@ def test_effects_in_words() -> None:
     assert cliff == ["negligible", "small", "medium", "large"]
     same = effect_sizes([0.1, 0.2], [0.2, 0.3])
     assert (same.d_z, same.g, same.word) == (None, None, same.cliffs_word)
+    two = effect_sizes([0.1, 0.2], [0.4, 0.3])
+    assert two.d_z == pytest.approx(math.sqrt(2))
+    assert (two.g, two.word, two.cliffs_word) == (None, "large", "large")
 
 
 def test_equivalence_is_two_one_sided_tests() -> None:
@@ -247,8 +258,54 @@ def test_power_needs_a_spread() -> None:
     for effect in (0.0, math.inf):
         with pytest.raises(ValueError, match="effect must be a number other than 0"):
             queries_needed([0.1, 0.2], effect)
+    for effect in (math.nan, math.inf):
+        with pytest.raises(ValueError, match="effect must be a finite number, found"):
+            power_of([0.1, 0.2], effect)
     with pytest.raises(ValueError, match="power must lie between 0 and 1"):
         minimum_detectable_difference([0.1, 0.2, 0.4], power=80)
+
+
+@pytest.mark.parametrize("zeros", [0, 30])
+def test_power_is_not_foretold_of_few_that_differ(zeros: int) -> None:
+    """Tests of fewer than ten find less than the formula says, whatever stands beside them."""
+    nine = [0.1, -0.05, 0.2, 0.08, -0.02, 0.04, 0.07, 0.03, 0.12] + [0.0] * zeros
+    assert minimum_detectable_difference(nine) is None
+    assert power_of(nine, 0.1) is None
+    assert minimum_detectable_difference([*nine, 0.01]) is not None
+    assert power_of([*nine, 0.01], 0.1) is not None
+    assert minimum_detectable_difference([*nine, 0.01], level=0.999) is None  # 2 / 2^10 is more
+    assert queries_needed(nine, 10.0) == 10
+
+
+def test_what_would_be_shown_is_no_more_than_queries_differ_by() -> None:
+    """A mean difference beyond the largest of all differences is none that could be seen."""
+    assert minimum_detectable_difference([0.5, -0.5] * 5, level=0.99) is None
+    least = minimum_detectable_difference([0.5, -0.5] * 20, level=0.99)
+    assert least is not None
+    assert least < 0.5
+
+
+@pytest.mark.parametrize("size", [10, 14, 20])
+def test_what_is_said_to_be_shown_is_shown(size: int) -> None:
+    """Four times in five by the randomisation test, simulated, also of the fewest queries."""
+    random = np.random.default_rng(size)
+    shape = random.normal(size=size)
+    shape = (shape - shape.mean()) / shape.std(ddof=1)
+    least = minimum_detectable_difference(shape)
+    assert least is not None
+    trials = [
+        paired_test("randomization", np.zeros(size), random.normal(least, 1, size), samples=1000).p
+        for _ in range(400)
+    ]
+    found = sum(p is not None and p <= 0.05 for p in trials) / 400
+    assert found == pytest.approx(0.8, abs=0.08)  # four standard errors
+
+
+def test_tiny_effects_need_many_queries() -> None:
+    """A number beyond all floats, and no error."""
+    needed = queries_needed([0.1, 0.2], 1e-200)
+    assert needed is not None
+    assert 10**398 < needed < 10**402
 
 
 def test_tukey_of_two_is_the_randomisation_test() -> None:

@@ -77,6 +77,24 @@ def test_bootstrap_is_near_t_in_many_queries() -> None:
     assert paired_test("bootstrap", a, b).p == pytest.approx(t, abs=0.01)
 
 
+@pytest.mark.parametrize("size", [2, 8, 19])
+def test_bootstrap_says_nothing_of_few_queries(size: int) -> None:
+    """Of two equal queries it would find what is not there half of the time."""
+    result = paired_test("bootstrap", np.zeros(size), np.linspace(0.1, 0.2, size))
+    assert result.p is None
+    assert result.cannot.startswith(f"{size} queries are too few for the bootstrap")
+
+
+def test_bootstrap_errs_about_as_often_as_it_says() -> None:
+    """From twenty queries on, in sets without a difference; a note stands below fifty."""
+    random = np.random.default_rng(7)
+    values = random.normal(size=(600, 20))
+    found = [paired_test("bootstrap", np.zeros(20), row, samples=500) for row in values]
+    assert sum(one.p is not None and one.p <= 0.05 for one in found) / 600 < 0.1
+    assert found[0].note == "of 20 queries the bootstrap gives a p that is a little too small"
+    assert not paired_test("bootstrap", np.zeros(50), random.normal(size=50)).note
+
+
 @given(paired_values)
 def test_all_tests_are_symmetric(pairs: list[tuple[float, float]]) -> None:
     """A p lies in (0, 1], or is None and says why; who comes first is no matter."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from berryeval.gates import Status
+from berryeval.reports.rows import verdict_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,13 +26,6 @@ _STYLES: Final[dict[str, dict[str, bool]]] = {
     "inconclusive": {"yellow": True},
     "pass": {"green": True},
 }
-
-
-def verdict_line(verdict: Verdict) -> str:
-    """Who, where, and what was found."""
-    owner = " on ".join(name for name in (verdict.provider, verdict.benchmark) if name)
-    group = f" [{verdict.group}]" if verdict.group else ""
-    return f"{owner}{group}: {verdict.sentence}"
 
 
 def property_of(verdict: Verdict) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from berryeval.errors import DataError
 from berryeval.reports import markdown
 from berryeval.reports.exporter import Exporter, one_file
+from berryeval.reports.rows import verdict_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,7 @@ def commands(report: Report) -> Iterator[str]:
     """A command line of the runner for everything that failed, or cannot be told."""
     for one in report.verdicts:
         if one.status in _LEVELS:
-            yield _command(_LEVELS[one.status], f"Retrieval quality: {one.rule}", one.sentence)
+            yield _command(_LEVELS[one.status], f"Retrieval quality: {one.rule}", verdict_line(one))
     for section in report.sections:
         for system in section.systems:
             if system.record.failure:

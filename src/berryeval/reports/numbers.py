@@ -1,5 +1,7 @@
 """The one place where numbers become text, so that no two outputs round differently.
 
+The text of a p-value comes from the statistics, whose sentences have it too.
+
 >>> exact_measure(0.69), measure(0.69), interval(0.25, 1.0), delta(-0.0321)
 ('0.6900', '0.690', '0.25-1.00', '-0.032')
 >>> milliseconds(0.0123), p_value(0.0004), p_value(0.0312), grade(2.0)
@@ -9,6 +11,8 @@
 from __future__ import annotations
 
 from typing import Final
+
+from berryeval.stats.wording import p_number as p_value
 
 __all__ = [
     "NOTHING",
@@ -24,7 +28,6 @@ __all__ = [
 ]
 
 NOTHING: Final = "-"  # in place of a number that is not there
-_LEAST_P: Final = 0.001
 
 
 def _fixed(value: float, digits: int, *, sign: bool = False) -> str:
@@ -63,11 +66,6 @@ def delta_interval(low: float, high: float) -> str:
 def milliseconds(seconds: float) -> str:
     """A time, given in seconds, as milliseconds."""
     return _fixed(seconds * 1000, 1)
-
-
-def p_value(value: float) -> str:
-    """A p-value: three decimals, and never 0."""
-    return f"<{_LEAST_P}" if value < _LEAST_P else _fixed(value, 3)
 
 
 def score(value: float) -> str:

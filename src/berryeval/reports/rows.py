@@ -1,4 +1,4 @@
-"""What tables of reports have in common: the values of systems, and which of them is best."""
+"""What reports have in common: values of systems, which of them is best, whose a verdict is."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from berryeval.measures.direction import direction_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from berryeval.gates import Verdict
     from berryeval.reports.model import Section, System
     from berryeval.results import ProviderRecord
     from berryeval.scores import Scores
 
-__all__ = ["best_value", "by_category", "outcomes", "value_of"]
+__all__ = ["best_value", "by_category", "outcomes", "value_of", "verdict_line"]
 
 
 def value_of(scores: Scores | None, measure: str) -> float | None:
@@ -47,3 +48,10 @@ def outcomes(record: ProviderRecord) -> str:
         return "failed"
     ranked = sorted(record.outcomes.items(), key=lambda one: (one[0] != "ok", one[0]))
     return ", ".join(f"{count} {name}" for name, count in ranked)
+
+
+def verdict_line(verdict: Verdict) -> str:
+    """Who, where, and what was found: "bm25 on docs [category=factual]: nDCG@10 is ..."."""
+    owner = " on ".join(name for name in (verdict.provider, verdict.benchmark) if name)
+    group = f" [{verdict.group}]" if verdict.group else ""
+    return f"{owner}{group}: {verdict.sentence}".removeprefix(": ")

@@ -6,8 +6,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
-from berryeval.errors import DataError
-from berryeval.json_record import JsonRecord, Reader, refused, unversioned
+from berryeval.json_record import JsonRecord, Reader, is_finite, refused, unversioned
 from berryeval.records import Query
 from berryeval.results.answer import AnswerRecord, Passage, array_of
 from berryeval.results.latency import Latency
@@ -28,18 +27,15 @@ def _free(**options: Any) -> Any:
 
 
 def _scores(value: Any, where: str) -> Scores:
-    try:
-        return Scores.from_dict(value)
-    except (KeyError, TypeError, ValueError) as error:
-        msg = f"{where}: these are no scores ({type(error).__name__}: {error})"
-        raise DataError(msg) from None
+    return Scores.from_dict(value, where)
 
 
 def _curve(value: Any, where: str) -> tuple[float, ...]:
     if not isinstance(value, list | tuple) or not all(
-        isinstance(one, int | float) and not isinstance(one, bool) for one in value
+        isinstance(one, int | float) and not isinstance(one, bool) and is_finite(one)
+        for one in value
     ):
-        raise refused(where, "an array of numbers", value)
+        raise refused(where, "an array of finite numbers", value)
     return tuple(map(float, value))
 
 

@@ -30,7 +30,8 @@ class PairedDifference:
         baseline_value: the mean (or `aggregate`) of the baseline over these.
         system_value: that of the other.
         difference: `system_value - baseline_value`.
-        interval: the confidence interval of the difference; None if there is none.
+        interval: the confidence interval of the difference; None if there is none: of one query, or
+            of fewer than ten that differ by the same.
         baseline_interval: that of the baseline's value.
         system_interval: that of the other's.
         p: of the test, for this comparison alone; None if it cannot be said.
@@ -38,13 +39,14 @@ class PairedDifference:
         test: the test and how it was carried out.
         exact: whether p is exact, not simulated nor approximated.
         statistic: what was tested.
-        effect: how large the difference is, whatever the measure.
+        effect: how large the difference is, whatever the measure; None of fewer than three queries.
         wins: in how many queries the value of the system is higher.
         ties: equal, up to rounding.
         losses: lower.
         raised: the queries with the largest rise, and by how much, the largest first.
         lowered: those with the largest fall.
-        detectable: the difference that so many queries would show four times in five.
+        detectable: the difference that so many queries would show four times in five; None where
+            fewer than ten differ.
         aggregate: how the values of the queries become one.
         level: of confidence; a finding has a corrected p of at most 1 - level.
         correction: the name of the correction.

@@ -11,7 +11,7 @@ import numpy as np
 from berryeval.stats.paired import Pair
 from berryeval.stats.student import log_gamma_step
 
-__all__ = ["EffectSizes", "Magnitude", "effect_sizes", "magnitude"]
+__all__ = ["FEWEST", "EffectSizes", "Magnitude", "effect_sizes", "magnitude"]
 
 Magnitude: TypeAlias = Literal["no", "negligible", "small", "medium", "large"]
 # From where on an effect has the word: Cohen (1988) for d, Romano et al. (2006) for delta.
@@ -26,6 +26,8 @@ _DOMINANCE: Final[tuple[tuple[float, Magnitude], ...]] = (
     (0.147, "small"),
 )
 
+FEWEST: Final = 3  # queries: of two, Hedges' factor has a pole, and no word would be right
+
 
 @dataclass(frozen=True)
 class EffectSizes:
@@ -34,7 +36,8 @@ class EffectSizes:
     Attributes:
         d_z: Cohen's d of paired values: the mean difference over its standard deviation; None if
             the differences do not vary.
-        g: d_z with Hedges' correction, which takes away its bias in small sets.
+        g: d_z with Hedges' correction, which takes away its bias in small sets; None of two
+            queries, for which there is no such correction.
         cliffs_delta: how much likelier a value of `b` is above one of `a` than below it, over all
             pairs of queries; from -1 to 1.
         word: g in a word, or delta where there is no g.
@@ -57,7 +60,7 @@ def effect_sizes(a: Any, b: Any) -> EffectSizes:
     """
     pair = Pair.of(a, b)
     d_z = pair.mean / pair.deviation if pair.deviation else None
-    g = None if d_z is None else d_z * _hedges(pair.size - 1)
+    g = None if d_z is None or pair.size < FEWEST else d_z * _hedges(pair.size - 1)
     delta = _cliffs_delta(pair)
     cliffs_word = magnitude(delta, "cliff")
     word = cliffs_word if g is None else magnitude(g)
@@ -73,12 +76,7 @@ def magnitude(effect: float, kind: Literal["cohen", "cliff"] = "cohen") -> Magni
 
 
 def _hedges(freedom: int) -> float:
-    """What d must be multiplied by to be right on average; Hedges (1981).
-
-    With one degree of freedom there is no such factor, and nothing is left of the effect.
-    """
-    if freedom < 2:  # noqa: PLR2004 - the gamma function has a pole there
-        return 0.0
+    """What d must be multiplied by to be right on average; Hedges (1981)."""
     return math.exp(log_gamma_step((freedom - 1) / 2)) / math.sqrt(freedom / 2)
 
 

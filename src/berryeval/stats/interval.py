@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_METHOD",
+    "FEWEST_ALIKE",
     "METHODS",
     "Estimate",
     "IntervalMethod",
@@ -33,6 +34,7 @@ __all__ = [
 IntervalMethod: TypeAlias = Literal["t", "bca", "percentile"]
 METHODS: Final[tuple[IntervalMethod, ...]] = get_args(IntervalMethod)
 DEFAULT_METHOD: Final[IntervalMethod] = "t"  # covers best: docs/statistics.md
+FEWEST_ALIKE: Final = 10  # values of which all are the same; fewer say nothing of how values vary
 _NORMAL: Final = NormalDist()
 
 
@@ -99,14 +101,15 @@ def difference_interval(
 
     "t" is Student's; "percentile" takes the quantiles of the means of resampled queries, and "bca"
     corrects them for bias and skewness (Efron 1987). Where every query differs by the same, both
-    ends are that.
+    ends are that; of fewer than ten such queries there is no interval.
 
-        >>> difference_interval([0.1, 0.2, 0.3, 0.4], [0.2, 0.3, 0.4, 0.5])
-        Interval(low=0.1, high=0.1)
+        >>> low, high = difference_interval([0.1, 0.2, 0.3, 0.4], [0.2, 0.4, 0.3, 0.6])
+        >>> round(low, 3), round(high, 3)
+        (-0.027, 0.277)
     """
     pair = Pair.of(a, b)
-    if pair.size > 1 and pair.deviation == 0:
-        return Interval(pair.mean, pair.mean)
+    if pair.deviation == 0:
+        return Interval(pair.mean, pair.mean) if pair.size >= FEWEST_ALIKE else None
     return mean_interval(pair.differences, level, method, seed, resamples)
 
 
@@ -117,14 +120,15 @@ def mean_interval(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Interval | None:
-    """The interval of the mean of the values; None of one value or none, which cannot tell."""
+    """The interval of the mean of the values; None of one, or of fewer than ten that are alike."""
     check_level(level)
     check_method(method)
     column = checked_column("values", values)
     if len(column) < 2:  # noqa: PLR2004 - one value has no spread
         return None
     if column.min() == column.max():
-        return Interval(float(column[0]), float(column[0]))
+        same = float(column[0])
+        return Interval(same, same) if len(column) >= FEWEST_ALIKE else None
     return Estimate((column,), lambda mean: mean).interval(level, method, seed, resamples)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from berryeval.intervals import RESAMPLES, aggregate, bootstrap_interval
 from berryeval.stats.comparison import PairedDifference
-from berryeval.stats.effect_size import effect_sizes
-from berryeval.stats.interval import Estimate, IntervalMethod
+from berryeval.stats.effect_size import FEWEST, effect_sizes
+from berryeval.stats.interval import FEWEST_ALIKE, Estimate, IntervalMethod
 from berryeval.stats.paired import RESOLUTION, Pair
 from berryeval.stats.power import minimum_detectable_difference
 from berryeval.stats.result import TestResult
@@ -66,7 +66,7 @@ def row_of(alignment: Alignment, measure: str, options: Options) -> PairedDiffer
         test=result.method,
         exact=result.exact,
         statistic=result.statistic,
-        effect=effect_sizes(pair.a, pair.b) if pair and enough else None,
+        effect=effect_sizes(pair.a, pair.b) if pair and pair.size >= FEWEST else None,
         wins=wins,
         ties=ties,
         losses=losses,
@@ -120,10 +120,12 @@ def _of_one(how: str, values: bytes, level: float) -> Interval:
     return bootstrap_interval(how, np.frombuffer(values), level)
 
 
-def _interval(pair: Pair, how: str, options: Options) -> Interval:
+def _interval(pair: Pair, how: str, options: Options) -> Interval | None:
     """Of the difference of the two values, whatever they are put together by."""
     if how == "geometric mean":
         estimate = Estimate((pair.a, pair.b), lambda a, b: np.exp(b) - np.exp(a))
+    elif pair.deviation == 0 and pair.size < FEWEST_ALIKE:
+        return None
     else:
         scale = pair.size if how == "sum" else 1
         estimate = Estimate((pair.differences,), lambda mean: mean * scale)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from berryeval.stats.comparison import PairedDifference
 
-__all__ = ["number", "p_value", "sentence_of"]
+__all__ = ["number", "p_number", "p_value", "sentence_of"]
 
 _NAMES: Final = {
     "holm": "Holm",
@@ -15,6 +15,8 @@ _NAMES: Final = {
     "benjamini-hochberg": "Benjamini-Hochberg",
     "tukey": "Tukey",
 }
+_LEAST_P: Final = 0.001  # nobody reads more decimals
+_MANY: Final = 1_000_000  # queries, which nobody asks
 
 
 def sentence_of(row: PairedDifference) -> str:
@@ -66,7 +68,8 @@ def _what_would_show(row: PairedDifference) -> str:
     if row.needed is None:
         return text
     seen = number(abs(row.difference)).lstrip("+")
-    return f"{text}, and one of {seen} with {row.needed:,} queries"
+    needed = f"{row.needed:,}" if row.needed <= _MANY else f"more than {_MANY:,}"
+    return f"{text}, and one of {seen} with {needed} queries"
 
 
 def number(value: float) -> str:
@@ -79,10 +82,22 @@ def number(value: float) -> str:
     return text
 
 
+def p_number(p: float) -> str:
+    """A p-value in a table: three decimals, and never 0.
+
+    >>> p_number(0.0312), p_number(0.0004)
+    ('0.031', '<0.001')
+    """
+    return f"{p:.3f}" if p >= _LEAST_P else f"<{_LEAST_P}"
+
+
 def p_value(p: float | None) -> str:
-    """A p-value for people."""
+    """A p-value in a sentence.
+
+    >>> p_value(0.0312), p_value(0.0004), p_value(None)
+    ('p = 0.031', 'p < 0.001', 'no p')
+    """
     if p is None:
         return "no p"
-    if p < 0.001:  # noqa: PLR2004 - nobody reads more decimals
-        return "p < 0.001"
-    return f"p = {p:.3f}"
+    text = p_number(p)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"

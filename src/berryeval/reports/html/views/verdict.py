@@ -78,13 +78,17 @@ def _lead(contrast: Contrast) -> tuple[str, ...]:
     other = short(contrast.other, 60)
     if contrast.row is None:
         return (f"It shares no query with {other}, so the two cannot be compared.",)
-    if contrast.interval is None:
+    if contrast.interval is None and contrast.row.cannot:
         more = " Ask more queries." if contrast.row.n == 1 else ""
         return (f"{_begun(contrast.row.cannot)}.{more}",)
-    by_chance = "" if contrast.p is None else f", {chance(contrast.p)}"
+    how_sure = []
+    if contrast.interval is not None:
+        how_sure.append(f"95 % interval {span(contrast.interval, sign=True)}")
+    if contrast.p is not None:
+        how_sure.append(chance(contrast.p))
     first = (
-        f"Against {other} the difference is {signed(contrast.difference)} (95 % interval "
-        f"{span(contrast.interval, sign=True)}{by_chance}): better on {contrast.wins}, equal on "
+        f"Against {other} the difference is {signed(contrast.difference)} "
+        f"({', '.join(how_sure)}): better on {contrast.wins}, equal on "
         f"{contrast.ties}, worse on {contrast.losses} of "
         f"{counted(contrast.row.n, 'query', 'queries')}."
     )
