@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -249,7 +250,7 @@ def test_what_is_exported_may_change(tmp_path: Path, capsys: pytest.CaptureFixtu
     files = set(Path("run").iterdir())
     assert not {path for path in files if path.name.startswith("report")}
     assert not Path("evals").exists()
-    assert berryeval(*EVAL, "--export", "trec") == 0
+    assert berryeval("eval", "--resume", "run", "--export", "trec") == 0
     assert berryeval("eval", "--resume", "run", "--export", "markdown") == 0
     assert {path.name for path in set(Path("run").iterdir()) - files} == {
         "drinks-bm25.trec", "report.md",
@@ -285,6 +286,7 @@ def test_a_report_judges_by_the_rules_of_its_run(
     assert b"<failure " in before
     assert berryeval("baseline", "set", "run", "--output", "base.json") == 0
     drop = ("--baseline", "base.json", "--max-drop", "RR=0.1", "--export", "none")
+    shutil.rmtree("run")
     assert berryeval(*EVAL, *drop) == 0
     Path("base.json").unlink()
     capsys.readouterr()

@@ -70,7 +70,8 @@ class Asked:
                 msg = "--retry-errors needs --resume FOLDER, which says whose errors"
                 raise ConfigurationError(msg)
             plan = planned(settings, self.config)
-            return plan, folder_for(plan, self.output)
+            retry = self.retry_errors
+            return plan, folder_for(plan, self.output, finished=False, retry_errors=retry)
         fixed = [name for name, value in settings.items() if value and name not in PATIENCE]
         given = [name for name in fixed if name not in _FREE] + ["output"] * bool(self.output)
         if given:

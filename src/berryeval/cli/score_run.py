@@ -90,13 +90,15 @@ def _saved(found: FoundRun, parts: Sequence[Rescored], store: str | None) -> lis
 
 
 def _print(parts: Sequence[Rescored], saved: list[str], *, per_query: bool) -> None:
+    from berryeval.benchmarks.checks.words import counted
     from berryeval.cli.eval_tables import quality_tables
     from berryeval.cli.output import console, print_indented
     from berryeval.cli.score_output import query_table
 
     screen = console()
     for part in parts:
-        screen.print(f"{part.part.name}: {part.part.content_hash}", style="bold")
+        queries = counted(part.count, "query", "queries")
+        screen.print(f"{part.part.name}: {queries}; {part.part.content_hash}", style="bold")
         for name, scores in part.scores.items() if per_query else ():
             screen.print()
             screen.print(name)
@@ -127,6 +129,7 @@ def _print_json(
             {
                 "benchmark": part.part.name,
                 "content_hash": part.part.content_hash,
+                "queries": part.count,
                 "same_judgments": part.same_judgments,
                 "notes": list(part.notes),
                 "providers": {name: shown(scores) for name, scores in part.scores.items()},
