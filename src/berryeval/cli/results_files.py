@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from berryeval.cli.results_options import Flag, read_filters
+from berryeval.cli.visible import visible
 
 
 def export(
@@ -34,6 +34,7 @@ def export(
         store: Where runs are remembered, if not .berryeval/results.db.
     """
     from berryeval.benchmarks.checks.words import counted
+    from berryeval.cli.output import print_document
     from berryeval.errors import ConfigurationError
     from berryeval.pipeline.find_run import find_record
     from berryeval.pipeline.folder import write_text_file
@@ -51,7 +52,7 @@ def export(
         return
     text = find_record(run or "", store).dumps()
     if output is None:
-        sys.stdout.write(text.encode(errors="backslashreplace").decode() + "\n")
+        print_document(f"{text}\n")
         return
     write_text_file(Path(output), text)
     print(f"written to {output}")
@@ -86,7 +87,7 @@ def import_(
             if one.problem or json:
                 continue
             hint = "; --replace takes the content of the file" if one.how == "differs" else ""
-            print(f"{one.id}: {one.how}{hint}")
+            print(visible(f"{one.id}: {one.how}{hint}"))
     if json:
         runs = [
             {"file": str(one.file), "run": one.id, "how": one.how, "problem": one.problem}
