@@ -220,6 +220,54 @@ def test_files_bring_everything_back(capsys: pytest.CaptureFixture[str]) -> None
     )
 
 
+def test_what_export_wrote_import_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder of exported files, packed ones and reports too; other files in it are passed over."""
+    records = [run_of(1), run_of(2), run_of(3), run_of(4)]
+    filled(*records)
+    assert berryeval("results", "export", "--all", "out") == 0
+    Path("out/run-0002.json").unlink()
+    assert berryeval("results", "export", "run-0002", "-o", "out/deep/two.json.gz") == 0
+    Path("out/run-0003.json").unlink()
+    Path("out/run-0004.json").unlink()
+    assert berryeval("report", "run-0003", "run-0004", "-o", "out/both.json") == 0
+    Path("out/settings.json").write_text('{"id": 3}', encoding="utf-8")
+    Path("out/list.txt").write_text("no record", encoding="utf-8")
+    STORE.unlink()
+    capsys.readouterr()
+    assert berryeval("results", "import", "out") == 0
+    assert capsys.readouterr().out.count(": added") == 4
+    with open_store(STORE) as store:
+        for record in records:
+            assert store.get(record.id).dumps() == record.dumps()
+    Path("out/run-0001.json").write_text("{damaged", encoding="utf-8")
+    assert berryeval("results", "import", "out") == 2
+    printed = capsys.readouterr()
+    assert "out/run-0001.json: not valid JSON" in printed.err
+    assert printed.out.count("there already") == 3
+
+
+def test_one_that_is_not_finished_does_not_keep_the_others_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Every problem is said, with how to go on; with --json in one envelope."""
+    assert berryeval(*EVAL, "--quiet", "--store", "none", "--output", "a") == 0
+    Path("b").mkdir()
+    Path("b/manifest.json").write_text("{}", encoding="utf-8")
+    Path("c.json").write_text("[]", encoding="utf-8")
+    capsys.readouterr()
+    assert berryeval("results", "import", "b", "nowhere", "c.json", "a") == 2
+    printed = capsys.readouterr()
+    assert printed.out == "a: added\n"
+    assert "b: there is no finished run in it" in printed.err
+    assert "go on with it: berryeval eval --resume b; nowhere: no such file" in printed.err
+    assert "c.json: expected an object, found list" in printed.err
+    assert printed.err.count("\n") == 1
+    assert berryeval("results", "import", "b", "a", "--json") == 2
+    assert [one["how"] for one in data_of(capsys)["runs"]] == ["", "there already"]
+    assert berryeval("results", "import", "nowhere", "--store", "new.db") == 2
+    assert not Path("new.db").exists()
+
+
 def test_a_store_that_was_deleted_comes_back_from_the_folders(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -63,7 +64,7 @@ def import_(
     replace: Flag = False,
     store: str | None = None,
     json: Flag = False,
-) -> None:
+) -> int:
     """Put runs into the store: folders of runs, what lies below a folder, exported files.
 
     Example: berryeval results import .berryeval/runs
@@ -74,13 +75,15 @@ def import_(
         store: Where runs are remembered, if not .berryeval/results.db.
         json: Print JSON.
     """
+    from berryeval.cli.app import EXIT_PASSED, EXIT_USAGE
     from berryeval.cli.output import print_json
     from berryeval.pipeline.remember import opened_store, store_place
     from berryeval.pipeline.resume import RUNS
     from berryeval.pipeline.transfer import import_runs, problems_of, record_files
 
-    found = []
-    files = record_files(paths or (str(RUNS),))
+    files, found = record_files(paths or (str(RUNS),))
+    if not files:
+        raise problems_of(found)
     with opened_store(store_place(store), make=True) as opened:
         for one in import_runs(opened, files, replace=replace):
             found.append(one)
@@ -94,6 +97,9 @@ def import_(
             for one in found
         ]
         print_json("results import", {"runs": runs})
-    problem = problems_of(found)
-    if problem is not None:
-        raise problem
+    if not any(one.problem for one in found):
+        return EXIT_PASSED
+    if not json:
+        raise problems_of(found)
+    print(visible(f"error: {problems_of(found)}"), file=sys.stderr)
+    return EXIT_USAGE
