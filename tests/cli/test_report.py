@@ -228,15 +228,19 @@ def test_eval_in_json_names_the_files(tmp_path: Path, capsys: pytest.CaptureFixt
     assert data["files"] == [{"format": "markdown", "path": "run/report.md"}]
 
 
-def test_an_export_that_fails_is_a_warning(
+def test_an_export_that_fails_fails_nothing_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run stands, the others are written, and the line to try again works."""
+    """The run stands, the others are written, and the line to try again is said and works."""
     Path("file").touch()
     monkeypatch.setenv("BERRYEVAL_EVAL_DIR", "file/evals")
-    assert exported(tmp_path, "--export", "csv", "markdown") == 0
-    said = error(capsys)
-    assert "warning: csv was not written: file/evals: cannot be made a folder" in said
+    assert exported(tmp_path, "--export", "csv", "markdown", "--quiet", "--json") == 0
+    printed, said = capsys.readouterr()
+    failed, written = json.loads(printed)["data"]["files"]
+    assert (failed["format"], failed["path"]) == ("csv", None)
+    assert failed["problem"].startswith("file/evals: cannot be made a folder")
+    assert written == {"format": "markdown", "path": "run/report.md"}
+    assert "error: csv was not written: file/evals: cannot be made a folder" in said
     assert Path("run/report.md").exists()
     monkeypatch.setenv("BERRYEVAL_EVAL_DIR", "evals")
     again = said.partition("again: berryeval ")[2].splitlines()[0]

@@ -25,7 +25,7 @@ from berryeval.pipeline.gating import (
 )
 from berryeval.pipeline.inputs import load_benchmarks
 from berryeval.pipeline.plan import Plan
-from berryeval.pipeline.remember import remember, store_place
+from berryeval.pipeline.remember import Remembered, remember, store_place
 from berryeval.pipeline.reporting import export
 from berryeval.pipeline.resume import folder_for, resumed
 from berryeval.pipeline.run import failed_queries, failed_runs, run_plan
@@ -151,10 +151,11 @@ def run_eval(asked: Asked, shown: Shown) -> int:
                 raise
             msg = f"interrupted; to go on: berryeval eval --resume {folder.path}"
             raise KeyboardInterrupt(msg) from None
+        kept = Remembered()
         if results[0].run is not None:
-            remember(results[0].run, place, folder.path)
+            kept = remember(results[0].run, place, folder.path)
         found = verdicts_of(gate, results[0].run, baseline) if results[0].run else []
-        _show(plan, folder, results, shown, found)
+        _show(plan, folder, results, shown, found, kept)
         say_missed(found)
     if failed_runs(results) or failed_queries(results):
         return EXIT_RUN_FAILED
@@ -167,6 +168,7 @@ def _show(
     results: list[BenchmarkResult],
     shown: Shown,
     found: list[Verdict],
+    kept: Remembered,
 ) -> None:
     view = View(
         plan,
@@ -177,6 +179,7 @@ def _show(
         worst=worst_of(results, shown.worst) if shown.worst else {},
         exported=_exported(plan, folder, results, found),
         strict=shown.strict,
+        kept=kept,
     )
     if shown.baseline_doc:
         from berryeval.pipeline.baseline import write_baseline
@@ -196,7 +199,7 @@ def _show(
 def _exported(
     plan: Plan, folder: RunFolder, results: list[BenchmarkResult], found: list[Verdict]
 ) -> list[Exported]:
-    """Write what the plan wants besides; what fails is a warning, for the run itself is safe."""
+    """Write what the plan wants besides; what fails is said, and the run itself is safe."""
     record = results[0].run if plan.export else None
     if record is None:
         return []
@@ -207,5 +210,5 @@ def _exported(
             print(one.text, end="", file=sys.stderr)  # a runner reads its commands there, too
         if one.problem:
             again = f"berryeval report {folder.path} --format {one.format}"
-            log.warning("%s was not written: %s; again: %s", one.format, one.problem, again)
+            log.error("%s was not written: %s; again: %s", one.format, one.problem, again)
     return done

@@ -35,6 +35,7 @@ def export(
         store: Where runs are remembered, if not .berryeval/results.db.
     """
     from berryeval.benchmarks.checks.words import counted
+    from berryeval.cli.logs import error_screen, log_level, log_lines
     from berryeval.cli.output import print_document
     from berryeval.errors import ConfigurationError
     from berryeval.pipeline.find_run import find_record
@@ -51,7 +52,8 @@ def export(
             count = sum(1 for _ in export_all(opened, Path(all), filters))
         print(f"{counted(count, 'run')} written to {all}")
         return
-    text = find_record(run or "", store).dumps()
+    with log_lines(error_screen(), log_level(quiet=False, verbose=False)):
+        text = find_record(run or "", store).dumps()
     if output is None:
         print_document(f"{text}\n")
         return

@@ -46,6 +46,7 @@ def score_run(
         store: Where runs are remembered, if not .berryeval/results.db.
         json: Print JSON, in full precision.
     """
+    from berryeval.cli.logs import error_screen, log_level, log_lines
     from berryeval.errors import ConfigurationError
     from berryeval.measures.listing import split_names
     from berryeval.pipeline.find_run import find_run
@@ -57,7 +58,8 @@ def score_run(
     if qrels is not None and benchmark is not None:
         msg = "choose one of --qrels and --benchmark"
         raise ConfigurationError(msg)
-    found = find_run(run, store)
+    with log_lines(error_screen(), log_level(quiet=False, verbose=False)):
+        found = find_run(run, store)
     parts = _rescored(found, names, qrels, benchmark)
     saved = _saved(found, parts, store) if save else []
     if json:

@@ -64,8 +64,7 @@ def _below(folder: Path) -> Iterator[Path]:
         yield from (
             path
             for path in (Path(place, name) for name in sorted(names))
-            if path.name == "run.json"
-            or (path.name.endswith(_EXPORTED) and _may_be_record(path))
+            if path.name == "run.json" or (path.name.endswith(_EXPORTED) and _may_be_record(path))
         )
 
 
@@ -87,17 +86,21 @@ def _nothing_in(folder: Path) -> str:
 def import_runs(store: Store, files: Iterable[Path], *, replace: bool) -> Iterator[Imported]:
     """Keep the runs of each file; what is wrong with one does not keep the others out."""
     for file in files:
-        try:
-            data = read_json_object(file)
-            if holds_report(data):
-                records = read_report(data, str(file)).runs
-            else:
-                records = (RunRecord.from_json(data, str(file)),)
-            for record in records:
-                added = store.add(record, replace_content=replace)
-                yield Imported(file, added.id, added.how)
-        except DataError as error:
-            yield Imported(file, problem=str(error))
+        yield from _imported(store, file, replace=replace)
+
+
+def _imported(store: Store, file: Path, *, replace: bool) -> Iterator[Imported]:
+    try:
+        data = read_json_object(file)
+        if holds_report(data):
+            records = read_report(data, str(file)).runs
+        else:
+            records = (RunRecord.from_json(data, str(file)),)
+        for record in records:
+            added = store.add(record, replace_content=replace)
+            yield Imported(file, added.id, added.how)
+    except DataError as error:
+        yield Imported(file, problem=str(error))
 
 
 def export_all(store: Store, folder: Path, filters: Filters) -> Iterator[Path]:
