@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from berryeval.pipeline.folder import RunFolder
 from tests.cli.eval_world import GOLDEN, berryeval, data_of, without_times, write_drinks
 from tests.conftest import OURS
 
@@ -159,12 +163,67 @@ def test_thresholds_that_a_run_cannot_be_judged_by(
     assert Path("run/manifest.json").read_bytes() == manifest
 
 
-def test_the_same_output_goes_on_and_another_run_is_refused(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """A folder holds one run; its manifest is not replaced by another's."""
+def test_old_answers_are_not_judged_as_new(capsys: pytest.CaptureFixture[str]) -> None:
+    """A finished run is no output for another: a provider that broke since would seem to pass."""
     Path("berryeval.yaml").write_text(CONFIG)
     assert berryeval("eval", "--output", "run") == 0
+    files = {path: path.read_bytes() for path in Path("run").rglob("*") if path.is_file()}
+    created = json.loads(Path("run/manifest.json").read_text())["created"]
+    capsys.readouterr()
+    for more in ((), ("--retry-errors",), ("--fail-below", "AP=0.99")):
+        assert berryeval("eval", "--output", "run", *more) == 2
+        said = capsys.readouterr().err
+        assert f"run: holds a finished run of {created}; give another folder, remove this" in said
+        assert "berryeval eval --resume run" in said
+    assert files == {path: path.read_bytes() for path in Path("run").rglob("*") if path.is_file()}
+    assert berryeval("eval", "--resume", "run") == 0
+    shutil.rmtree("run")
+    assert berryeval("eval", "--output", "run") == 0
+
+
+def test_the_same_output_goes_on_where_something_is_left(tmp_path: Path) -> None:
+    """Without the record of its end a run is not finished; nor with errors to be tried again."""
+    Path("berryeval.yaml").write_text(CONFIG)
+    assert berryeval("eval", "--output", "run") == 0
+    Path("run/run.json").unlink()
+    assert berryeval("eval", "--output", "run") == 0
+    folder = RunFolder(tmp_path / "run")
+    record = folder.read_record()
+    (part,) = record.benchmarks
+    first, second = part.providers
+
+    def with_first(**changes: Any) -> None:
+        changed = replace(part, providers=(replace(first, **changes), second))
+        folder.write_record(replace(record, benchmarks=(changed,)))
+
+    with_first(outcomes={"ok": 1, "timeout": 1})
+    assert berryeval("eval", "--output", "run") == 2
+    assert berryeval("eval", "--output", "run", "--retry-errors") == 0
+    with_first(failure="no server")
+    assert berryeval("eval", "--output", "run") == 0
+
+
+def test_runs_of_the_same_second_have_folders_of_their_own(
+    clean_environment: dict[str, str],
+) -> None:
+    """However many start at once, each is made whole, under its own name and in the store."""
+    command = "eval --benchmarks drinks --providers bm25 --quiet --export none"
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-m", "berryeval", *command.split()], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, env=clean_environment,
+        )
+        for _ in range(4)
+    ]  # fmt: skip
+    for process in running:
+        _, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+    assert len(list(Path(".berryeval/runs").glob("*/run.json"))) == 4
+
+
+def test_an_output_with_another_run_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder holds one run; its manifest is not replaced by another's."""
+    Path("berryeval.yaml").write_text(CONFIG)
     assert berryeval("eval", "--output", "run") == 0
     manifest = Path("run/manifest.json").read_bytes()
     capsys.readouterr()
@@ -301,6 +360,7 @@ def test_a_narrow_terminal(tmp_path: Path) -> None:
 def test_the_best_is_bold_unless_colour_is_unwanted(tmp_path: Path) -> None:
     """The mark behind the number is there either way."""
     assert re.search(r"\x1b\[[0-9;]*1m0\.750\*", _on_a_terminal(tmp_path, COLUMNS="140"))
+    shutil.rmtree(tmp_path / "run")
     plain = _on_a_terminal(tmp_path, COLUMNS="140", NO_COLOR="1")
     assert "0.750*" in plain
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", plain)

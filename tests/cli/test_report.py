@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -227,15 +228,19 @@ def test_eval_in_json_names_the_files(tmp_path: Path, capsys: pytest.CaptureFixt
     assert data["files"] == [{"format": "markdown", "path": "run/report.md"}]
 
 
-def test_an_export_that_fails_is_a_warning(
+def test_an_export_that_fails_fails_nothing_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run stands, the others are written, and the line to try again works."""
+    """The run stands, the others are written, and the line to try again is said and works."""
     Path("file").touch()
     monkeypatch.setenv("BERRYEVAL_EVAL_DIR", "file/evals")
-    assert exported(tmp_path, "--export", "csv", "markdown") == 0
-    said = error(capsys)
-    assert "warning: csv was not written: file/evals: cannot be made a folder" in said
+    assert exported(tmp_path, "--export", "csv", "markdown", "--quiet", "--json") == 0
+    printed, said = capsys.readouterr()
+    failed, written = json.loads(printed)["data"]["files"]
+    assert (failed["format"], failed["path"]) == ("csv", None)
+    assert failed["problem"].startswith("file/evals: cannot be made a folder")
+    assert written == {"format": "markdown", "path": "run/report.md"}
+    assert "error: csv was not written: file/evals: cannot be made a folder" in said
     assert Path("run/report.md").exists()
     monkeypatch.setenv("BERRYEVAL_EVAL_DIR", "evals")
     again = said.partition("again: berryeval ")[2].splitlines()[0]
@@ -249,7 +254,7 @@ def test_what_is_exported_may_change(tmp_path: Path, capsys: pytest.CaptureFixtu
     files = set(Path("run").iterdir())
     assert not {path for path in files if path.name.startswith("report")}
     assert not Path("evals").exists()
-    assert berryeval(*EVAL, "--export", "trec") == 0
+    assert berryeval("eval", "--resume", "run", "--export", "trec") == 0
     assert berryeval("eval", "--resume", "run", "--export", "markdown") == 0
     assert {path.name for path in set(Path("run").iterdir()) - files} == {
         "drinks-bm25.trec", "report.md",
@@ -285,6 +290,7 @@ def test_a_report_judges_by_the_rules_of_its_run(
     assert b"<failure " in before
     assert berryeval("baseline", "set", "run", "--output", "base.json") == 0
     drop = ("--baseline", "base.json", "--max-drop", "RR=0.1", "--export", "none")
+    shutil.rmtree("run")
     assert berryeval(*EVAL, *drop) == 0
     Path("base.json").unlink()
     capsys.readouterr()

@@ -88,11 +88,15 @@ def test_the_store_is_where_flags_variables_and_the_file_say(
 
 
 def test_a_store_that_cannot_be_written_costs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    """A warning says what to type; the exit code is that of the run."""
+    """A line says what to type, also when all else is quiet; the exit code is that of the run."""
     Path("blocked").write_text("a file, no folder", encoding="utf-8")
-    assert berryeval(*EVAL, "--store", "blocked/x.db") == 0
+    assert berryeval(*EVAL, "--store", "blocked/x.db", "--json", "--output", "run") == 0
+    kept = data_of(capsys)["store"]
+    assert kept["run"] is None
+    assert kept["problem"].startswith("the store blocked/x.db cannot be made")
+    assert berryeval(*EVAL, "--store", "blocked/x.db", "--quiet") == 0
     said = " ".join(capsys.readouterr().err.split())
-    assert "warning: this run is not in the store: the store blocked/x.db cannot be made" in said
+    assert "error: this run is not in the store: the store blocked/x.db cannot be made" in said
     command = re.search(r"berryeval (results import \S+)", said)
     assert command
     assert berryeval(*command[1].split()) == 0
@@ -197,6 +201,52 @@ def test_the_latest_is_the_newest_of_folders_and_store(capsys: pytest.CaptureFix
     assert found == [run_file().parent.name, "run-0001"]
 
 
+def test_a_store_that_is_broken_hides_no_folder(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is said, and what has a folder is found; a store that is given must be there."""
+    assert berryeval(*EVAL, "--quiet", "--store", "none") == 0
+    name = run_file().parent.name
+    Path("broken.db").write_text("no database, and long enough to look at" * 9, encoding="utf-8")
+    for store in ("broken.db", "postgresql://u@127.0.0.1:1/x"):
+        monkeypatch.setenv("BERRYEVAL_STORE", store)
+        for text in ("latest", name[:-2]):
+            capsys.readouterr()
+            assert berryeval("results", "show", text, "--json") == 0
+            printed = capsys.readouterr()
+            assert json.loads(printed.out)["data"]["run"] == name
+            assert "warning: going on without the store: " in printed.err
+            assert berryeval("report", text, "-f", "md") == 0
+            assert "warning: going on without the store: " in capsys.readouterr().err
+            assert berryeval("results", "show", text, "--store", store) == 2
+        capsys.readouterr()
+        assert berryeval("results", "show", "other") == 2
+        assert "no run 'other'" in capsys.readouterr().err
+
+
+def test_a_run_that_is_not_finished_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """By its name with how to go on; beside an older `latest` in a line."""
+    assert berryeval(*EVAL, "--quiet") == 0
+    done = run_file().parent
+    later = json.loads((done / "manifest.json").read_text("utf-8"))
+    later["created"] = "2999-01-01T00:00:00+00:00"
+    begun = done.with_name("2999-begun")
+    begun.mkdir()
+    (begun / "manifest.json").write_text(json.dumps(later), encoding="utf-8")
+    capsys.readouterr()
+    for text in ("2999-begun", "2999"):
+        assert berryeval("report", text) == 2
+        said = capsys.readouterr().err
+        assert "2999-begun: holds no finished run" in said
+        assert f"go on with it: berryeval eval --resume {begun}" in said
+    assert berryeval("results", "show", "latest", "--json") == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["data"]["run"] == done.name
+    assert f"latest is {done.name}: the newer 2999-begun is not finished" in printed.err
+    assert berryeval("results", "show", done.name) == 0
+    assert "not finished" not in capsys.readouterr().err
+
+
 def test_files_bring_everything_back(capsys: pytest.CaptureFixture[str]) -> None:
     """Exported, deleted, imported: every record is equal to the bit."""
     records = [run_of(1), run_of(2), replace(run_of(3), id="a/../b:c")]
@@ -218,6 +268,54 @@ def test_files_bring_everything_back(capsys: pytest.CaptureFixture[str]) -> None
         capsys.readouterr().out
         == records[1].dumps().encode(errors="backslashreplace").decode() + "\n"
     )
+
+
+def test_what_export_wrote_import_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder of exported files, packed ones, reports; other files in it are passed over."""
+    records = [run_of(1), run_of(2), run_of(3), run_of(4)]
+    filled(*records)
+    assert berryeval("results", "export", "--all", "out") == 0
+    Path("out/run-0002.json").unlink()
+    assert berryeval("results", "export", "run-0002", "-o", "out/deep/two.json.gz") == 0
+    Path("out/run-0003.json").unlink()
+    Path("out/run-0004.json").unlink()
+    assert berryeval("report", "run-0003", "run-0004", "-o", "out/both.json") == 0
+    Path("out/settings.json").write_text('{"id": 3}', encoding="utf-8")
+    Path("out/list.txt").write_text("no record", encoding="utf-8")
+    STORE.unlink()
+    capsys.readouterr()
+    assert berryeval("results", "import", "out") == 0
+    assert capsys.readouterr().out.count(": added") == 4
+    with open_store(STORE) as store:
+        for record in records:
+            assert store.get(record.id).dumps() == record.dumps()
+    Path("out/run-0001.json").write_text("{damaged", encoding="utf-8")
+    assert berryeval("results", "import", "out") == 2
+    printed = capsys.readouterr()
+    assert "out/run-0001.json: not valid JSON" in printed.err
+    assert printed.out.count("there already") == 3
+
+
+def test_one_that_is_not_finished_does_not_keep_the_others_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Every problem is said, with how to go on; with --json in one envelope."""
+    assert berryeval(*EVAL, "--quiet", "--store", "none", "--output", "a") == 0
+    Path("b").mkdir()
+    Path("b/manifest.json").write_text("{}", encoding="utf-8")
+    Path("c.json").write_text("[]", encoding="utf-8")
+    capsys.readouterr()
+    assert berryeval("results", "import", "b", "nowhere", "c.json", "a") == 2
+    printed = capsys.readouterr()
+    assert printed.out == "a: added\n"
+    assert "b: there is no finished run in it" in printed.err
+    assert "go on with it: berryeval eval --resume b; nowhere: no such file" in printed.err
+    assert "c.json: expected an object, found list" in printed.err
+    assert printed.err.count("\n") == 1
+    assert berryeval("results", "import", "b", "a", "--json") == 2
+    assert [one["how"] for one in data_of(capsys)["runs"]] == ["", "there already"]
+    assert berryeval("results", "import", "nowhere", "--store", "new.db") == 2
+    assert not Path("new.db").exists()
 
 
 def test_a_store_that_was_deleted_comes_back_from_the_folders(

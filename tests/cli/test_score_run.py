@@ -86,7 +86,7 @@ def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert berryeval("score-run", "run", "-m", "P@1,AP") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("drinks: sha256:")
+    assert lines[0].startswith("drinks: 4 queries; sha256:")
     assert lines[2].split() == ["provider", "P@1", "AP"]
     assert [line.split()[0] for line in lines[3:5]] == list(PROVIDERS)
     assert berryeval("score-run", "run", "-m", "P@1", "-q") == 0
@@ -137,6 +137,35 @@ def test_judgments_of_ids(capsys: pytest.CaptureFixture[str]) -> None:
     }  # fmt: skip
     assert not part["same_judgments"]
     assert "judged by q.json" in part["notes"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "judged", "notes"),
+    [
+        (2, 4, ["2 of 4 judged queries were not asked: left out"]),
+        (4, 2, ["2 of 4 queries that were asked are not judged: left out"]),
+        (2, 3, ["1 of 3 judged queries were not asked: left out"]),
+        (4, 4, []),
+    ],
+)
+def test_only_queries_that_were_asked_and_judged_count(
+    asked: int, judged: int, notes: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that was never asked is no zero; what is left out is said, and how many remain."""
+    made = ("eval", "--benchmarks", "drinks", "--output", "some", "-q", "--providers", "bm25")
+    assert berryeval(*made, "--limit", str(asked)) == 0
+    answers = record()["drinks"]["bm25"].answers[:judged]
+    qrels = {one.query_id: {one.hits[0].id if one.hits else "none": 1} for one in answers}
+    Path("q.json").write_text(json.dumps(qrels), encoding="utf-8")
+    part = rescored(capsys, "some", "-m", "RR", "--qrels", "q.json")
+    values = part["providers"]["bm25"]["per_query"]["RR"]
+    expected = [float(bool(one.hits)) for one in answers[:asked]]
+    assert list(values.values()) == expected
+    assert part["queries"] == len(expected)
+    assert part["notes"] == ["judged by q.json", *notes]
+    Path("q.json").write_text('{"other": {"d": 1}}', encoding="utf-8")
+    assert berryeval("score-run", "some", "-m", "RR", "--qrels", "q.json") == 2
+    assert "q.json: judges none of the queries that were asked" in capsys.readouterr().err
 
 
 def test_a_benchmark_that_changed_is_refused_unless_named(

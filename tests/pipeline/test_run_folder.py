@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,7 @@ import tests.pipeline.scripted  # noqa: F401 - registers the provider
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.pipeline.folder import RunFolder, config_hash, write_json_file
 from berryeval.pipeline.plan import ProviderSpec
+from berryeval.pipeline.resume import new_folder
 from berryeval.results import Latency
 from berryeval.scores import Scores
 from tests.pipeline.worlds import benchmark, plan_of, results_of
@@ -57,6 +59,32 @@ def test_a_run_leaves_manifest_journal_scores_and_run(tmp_path: Path) -> None:
     assert result.folder == part
     assert Scores.from_dict(json.loads((part / "scores.json").read_bytes())) == result.scores
     assert len(berryeval.Run.from_trec(part / "run.trec")) == 4
+
+
+def test_new_folders_are_claimed_and_keep_the_time_of_their_name(tmp_path: Path) -> None:
+    """Planned in the same second, made later: none takes another's, and the clock is read once."""
+    plan = plan_of("drinks", {"type": "scripted"})
+    now = datetime(2026, 2, 21, 14, 30, tzinfo=timezone.utc)
+    folders = [RunFolder(tmp_path / "runs" / "name", new_at=now) for _ in range(3)]
+    assert not (tmp_path / "runs").exists()
+    for folder in folders:
+        with folder.locked():
+            folder.write_manifest(plan, {})
+    assert [folder.path.name for folder in folders] == ["name", "name-2", "name-3"]
+    for folder in folders:
+        assert folder.read_manifest()["created"] == "2026-02-21T14:30:00+00:00"
+    with folders[0].locked():
+        assert folders[0].path.name == "name"
+
+
+def test_the_name_of_a_new_run_says_when_it_was_created(tmp_path: Path) -> None:
+    """To the second, for the stamps of files are made of one and of the other."""
+    plan = plan_of("drinks", {"type": "scripted"})
+    folder = new_folder(plan, tmp_path / "runs")
+    with folder.locked():
+        folder.write_manifest(plan, {})
+    created = str(folder.read_manifest()["created"])
+    assert folder.path.name.startswith(created[:19].replace(":", "-"))
 
 
 def test_a_manifest_that_is_none_is_said(tmp_path: Path) -> None:

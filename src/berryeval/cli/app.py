@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import errno
 import sys
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Final
 
 from cyclopts import App, CycloptsError
@@ -107,6 +108,7 @@ def run(app: App, arguments: Sequence[str]) -> int:
 
     With `--json` it is also an envelope on stdout, with its kind and message.
     """
+    _take_every_character()
     tokens, debug = _take_debug(arguments)
     app.suppress_keyboard_interrupt = False  # or it would exit by itself, without a word
     failures = Failures.of(app, tokens, debug=debug)
@@ -140,6 +142,13 @@ def _run(app: App, tokens: list[str], failures: Failures) -> int:  # noqa: PLR09
         hint = f"this looks like a bug; {DEBUG_FLAG} shows where it happened"
         return failures.say(error, EXIT_RUN_FAILED, hint=hint)
     return result if isinstance(result, int) else EXIT_PASSED
+
+
+def _take_every_character() -> None:
+    """Show as escapes what stdout and stderr have no letters for, instead of failing at the end."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _take_debug(arguments: Sequence[str]) -> tuple[list[str], bool]:

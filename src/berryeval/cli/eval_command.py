@@ -26,7 +26,7 @@ from berryeval.pipeline.gating import (
 )
 from berryeval.pipeline.inputs import load_benchmarks
 from berryeval.pipeline.plan import Plan
-from berryeval.pipeline.remember import remember, store_place
+from berryeval.pipeline.remember import Remembered, remember, store_place
 from berryeval.pipeline.reporting import export
 from berryeval.pipeline.resume import folder_for, resumed
 from berryeval.pipeline.run import failed_queries, failed_runs, run_plan
@@ -71,7 +71,8 @@ class Asked:
                 msg = "--retry-errors needs --resume FOLDER, which says whose errors"
                 raise ConfigurationError(msg)
             plan = planned(settings, self.config)
-            return plan, folder_for(plan, self.output)
+            retry = self.retry_errors
+            return plan, folder_for(plan, self.output, finished=False, retry_errors=retry)
         fixed = [name for name, value in settings.items() if value and name not in PATIENCE]
         given = [name for name in fixed if name not in _FREE] + ["output"] * bool(self.output)
         if given:
@@ -151,10 +152,11 @@ def run_eval(asked: Asked, shown: Shown) -> int:
                 raise
             msg = f"interrupted; to go on: berryeval eval --resume {folder.path}"
             raise KeyboardInterrupt(msg) from None
+        kept = Remembered()
         if results[0].run is not None:
-            remember(results[0].run, place, folder.path)
+            kept = remember(results[0].run, place, folder.path)
         found = verdicts_of(gate, results[0].run, baseline) if results[0].run else []
-        _show(plan, folder, results, shown, found)
+        _show(plan, folder, results, shown, found, kept)
         say_missed(found)
     allowed = within_budget(gate, found)
     if failed_runs(results) or failed_queries(results, allowed):
@@ -168,6 +170,7 @@ def _show(
     results: list[BenchmarkResult],
     shown: Shown,
     found: list[Verdict],
+    kept: Remembered,
 ) -> None:
     view = View(
         plan,
@@ -178,6 +181,7 @@ def _show(
         worst=worst_of(results, shown.worst) if shown.worst else {},
         exported=_exported(plan, folder, results, found),
         strict=shown.strict,
+        kept=kept,
     )
     if shown.baseline_doc:
         from berryeval.pipeline.baseline import write_baseline
@@ -197,7 +201,7 @@ def _show(
 def _exported(
     plan: Plan, folder: RunFolder, results: list[BenchmarkResult], found: list[Verdict]
 ) -> list[Exported]:
-    """Write what the plan wants besides; what fails is a warning, for the run itself is safe."""
+    """Write what the plan wants besides; what fails is said, and the run itself is safe."""
     record = results[0].run if plan.export else None
     if record is None:
         return []
@@ -208,5 +212,5 @@ def _exported(
             print(one.text, end="", file=sys.stderr)  # a runner reads its commands there, too
         if one.problem:
             again = f"berryeval report {folder.path} --format {one.format}"
-            log.warning("%s was not written: %s; again: %s", one.format, one.problem, again)
+            log.error("%s was not written: %s; again: %s", one.format, one.problem, again)
     return done

@@ -8,6 +8,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from berryeval.cli.screens import SafeScreen, safe_screen
 from berryeval.reports import numbers
 from berryeval.reports.rows import best_value, outcomes
 
@@ -111,7 +112,5 @@ def _times(one: ProviderRecord) -> list[str]:
 
 
 def _width(table: Table) -> int:
-    from rich.console import Console
-
-    wide = Console(width=10_000)
+    wide = safe_screen(SafeScreen, width=10_000)
     return Measurement.get(wide, wide.options, table).maximum

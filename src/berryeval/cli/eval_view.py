@@ -9,6 +9,7 @@ from berryeval.cli.output import print_json
 from berryeval.pipeline.folder import config_hash
 from berryeval.pipeline.gating import passed
 from berryeval.pipeline.redaction import masked
+from berryeval.pipeline.remember import Remembered
 from berryeval.pipeline.worst import WorstQuery, worst_queries
 from berryeval.results.groups import group_of
 
@@ -49,6 +50,7 @@ class View:
     worst: Worst = field(default_factory=dict)
     exported: Sequence[Exported] = ()
     strict: bool = False
+    kept: Remembered = field(default_factory=Remembered)
 
     def groups(self, result: BenchmarkResult) -> dict[str, str]:
         """The group of every query."""
@@ -65,11 +67,8 @@ class View:
             "plan": masked(asked.model_dump()),
             "passed": passed(self.verdicts, strict=self.strict),
             "verdicts": [one.to_json() for one in self.verdicts],
-            "files": [
-                {"format": one.format, "path": str(path)}
-                for one in self.exported
-                for path in one.paths
-            ],
+            "files": [file for one in self.exported for file in _files(one)],
+            "store": self.kept._asdict(),
             "benchmarks": [self._benchmark(result) for result in self.results],
         }
         print_json("eval", data)
@@ -104,6 +103,13 @@ class View:
         if worst is not None:
             data["where_it_fails"] = [query.to_dict() for query in worst]
         return data
+
+
+def _files(one: Exported) -> list[dict[str, str | None]]:
+    """The files of a format; where there is none, what went wrong."""
+    if one.problem:
+        return [{"format": one.format, "path": None, "problem": one.problem}]
+    return [{"format": one.format, "path": str(path)} for path in one.paths]
 
 
 def grouped_summaries(scores: Scores | None, groups: dict[str, str]) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from berryeval.cli.visible import visible
 from berryeval.errors import BerryEvalError
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _say(text: str) -> None:
     """Write to stderr, if there is one that can be written to: the exit code speaks for itself."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
-            print(text, file=sys.stderr, flush=True)
+            print(visible(text), file=sys.stderr, flush=True)
 
 
 def abandon_stdout() -> None:

@@ -23,9 +23,9 @@ _LEVELS: Final = ("debug", "info", "warning", "error")
 
 def error_screen() -> Console:
     """Where progress and log lines go."""
-    from rich.console import Console
+    from berryeval.cli.screens import SafeScreen, safe_screen
 
-    return Console(file=sys.stderr, markup=False, highlight=False, emoji=False, soft_wrap=True)
+    return safe_screen(SafeScreen, file=sys.stderr)
 
 
 def log_level(*, quiet: bool, verbose: bool) -> int:

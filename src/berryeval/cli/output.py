@@ -6,6 +6,8 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from berryeval.cli.visible import visible
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -13,16 +15,16 @@ SCHEMA_VERSION = 1
 
 
 def print_json(command: str, data: dict[str, Any]) -> None:
-    """Print `data` in the envelope that every `--json` shares."""
+    """Print `data` in the envelope that every `--json` shares, in ASCII: any stdout takes it."""
     envelope = {"schema_version": SCHEMA_VERSION, "command": command, "data": data}
-    print(json.dumps(envelope, indent=2, ensure_ascii=False))
+    print(json.dumps(envelope, indent=2))
 
 
 def print_json_error(command: str, kind: str, message: str) -> None:
     """Print what went wrong, instead of data, in the same envelope."""
     error = {"kind": kind, "message": message}
     envelope = {"schema_version": SCHEMA_VERSION, "command": command, "error": error}
-    print(json.dumps(envelope, indent=2, ensure_ascii=False))
+    print(json.dumps(envelope, indent=2))
 
 
 def print_indented(screen: Console, text: str, indent: int, *, style: str = "") -> None:
@@ -30,19 +32,20 @@ def print_indented(screen: Console, text: str, indent: int, *, style: str = "") 
     from rich.padding import Padding
     from rich.text import Text
 
-    padded = Padding(Text(text, style=style), (0, 0, 0, indent), expand=False)
+    padded = Padding(Text(visible(text), style=style), (0, 0, 0, indent), expand=False)
     screen.print(padded, soft_wrap=False)
 
 
 def console() -> Console:
     """Where tables go: as wide as the terminal, or as they need in a file or pipe."""
-    from rich.console import Console
+    from berryeval.cli.screens import OutputScreen, safe_screen
 
-    class Screen(Console):
-        """One that leaves it to the command to end when its reader has gone."""
+    return safe_screen(OutputScreen, width=None if sys.stdout.isatty() else 10_000)
 
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError
 
-    width = None if sys.stdout.isatty() else 10_000
-    return Screen(width=width, markup=False, highlight=False, emoji=False, soft_wrap=True)
+def print_document(text: str) -> None:
+    """Print in UTF-8, whatever the terminal is set to: it is what files say of themselves."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode(errors="backslashreplace"))
+        sys.stdout.buffer.flush()

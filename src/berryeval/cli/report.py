@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
 
 DEFAULT_FORMAT: Final = "html"
 STDOUT: Final = "-"
+_NAMED: Final = 3  # files in a message
 Flag = Annotated[bool, Parameter(negative="")]
 
 
@@ -46,7 +46,7 @@ def report(
         quiet: Print nothing but a report that goes to stdout.
     """
     from berryeval.cli.logs import error_screen, log_level, log_lines
-    from berryeval.cli.output import print_json
+    from berryeval.cli.output import print_document, print_json
     from berryeval.errors import ConfigurationError
     from berryeval.pipeline.reporting import named_report
 
@@ -62,7 +62,7 @@ def report(
         return
     for one in found:
         if "text" in one:
-            _print_text(one["text"])
+            print_document(one["text"])
         elif not quiet:
             print(f"{one['format']}: {one['path']}")
 
@@ -104,17 +104,10 @@ def _done(
     if output == STDOUT or (output is None and exporter.home == "stdout"):
         files = exporter.files(made, label)
         if len(files) > 1:
-            parts = ", ".join(file.name for file in files[:3])
-            msg = f"{name} makes {len(files)} files ({parts}, ...); give a folder with --output"
+            parts = ", ".join(file.name for file in files[:_NAMED])
+            more = ", ..." if len(files) > _NAMED else ""
+            msg = f"{name} makes {len(files)} files ({parts}{more}); give a folder with --output"
             raise ConfigurationError(msg)
         return [{"format": name, "text": files[0].text}]
     paths = write_in_format(made, name, output, label=label, beside=folder)
     return [{"format": name, "path": str(path)} for path in paths]
-
-
-def _print_text(text: str) -> None:
-    """Print in UTF-8, whatever the terminal is set to: it is what files say of themselves."""
-    if sys.stdout is not None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(text.encode(errors="backslashreplace"))
-        sys.stdout.buffer.flush()

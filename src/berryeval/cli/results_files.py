@@ -9,6 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from berryeval.cli.results_options import Flag, read_filters
+from berryeval.cli.visible import visible
 
 
 def export(
@@ -34,6 +35,8 @@ def export(
         store: Where runs are remembered, if not .berryeval/results.db.
     """
     from berryeval.benchmarks.checks.words import counted
+    from berryeval.cli.logs import error_screen, log_level, log_lines
+    from berryeval.cli.output import print_document
     from berryeval.errors import ConfigurationError
     from berryeval.pipeline.find_run import find_record
     from berryeval.pipeline.folder import write_text_file
@@ -49,9 +52,10 @@ def export(
             count = sum(1 for _ in export_all(opened, Path(all), filters))
         print(f"{counted(count, 'run')} written to {all}")
         return
-    text = find_record(run or "", store).dumps()
+    with log_lines(error_screen(), log_level(quiet=False, verbose=False)):
+        text = find_record(run or "", store).dumps()
     if output is None:
-        sys.stdout.write(text.encode(errors="backslashreplace").decode() + "\n")
+        print_document(f"{text}\n")
         return
     write_text_file(Path(output), text)
     print(f"written to {output}")
@@ -62,7 +66,7 @@ def import_(
     replace: Flag = False,
     store: str | None = None,
     json: Flag = False,
-) -> None:
+) -> int:
     """Put runs into the store: folders of runs, what lies below a folder, exported files.
 
     Example: berryeval results import .berryeval/runs
@@ -73,26 +77,31 @@ def import_(
         store: Where runs are remembered, if not .berryeval/results.db.
         json: Print JSON.
     """
+    from berryeval.cli.app import EXIT_PASSED, EXIT_USAGE
     from berryeval.cli.output import print_json
     from berryeval.pipeline.remember import opened_store, store_place
     from berryeval.pipeline.resume import RUNS
     from berryeval.pipeline.transfer import import_runs, problems_of, record_files
 
-    found = []
-    files = record_files(paths or (str(RUNS),))
+    files, found = record_files(paths or (str(RUNS),))
+    if not files:
+        raise problems_of(found)
     with opened_store(store_place(store), make=True) as opened:
         for one in import_runs(opened, files, replace=replace):
             found.append(one)
             if one.problem or json:
                 continue
             hint = "; --replace takes the content of the file" if one.how == "differs" else ""
-            print(f"{one.id}: {one.how}{hint}")
+            print(visible(f"{one.id}: {one.how}{hint}"))
     if json:
         runs = [
             {"file": str(one.file), "run": one.id, "how": one.how, "problem": one.problem}
             for one in found
         ]
         print_json("results import", {"runs": runs})
-    problem = problems_of(found)
-    if problem is not None:
-        raise problem
+    if not any(one.problem for one in found):
+        return EXIT_PASSED
+    if not json:
+        raise problems_of(found)
+    print(visible(f"error: {problems_of(found)}"), file=sys.stderr)
+    return EXIT_USAGE

@@ -6,6 +6,7 @@ import sys
 from typing import Final
 
 from berryeval.cli.results_options import Flag, read_filters
+from berryeval.cli.visible import visible
 
 SHOWN: Final = 10  # names
 
@@ -44,7 +45,7 @@ def prune(
             return
         more = f"\n  ... and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
         print(f"{counted(len(names), 'run')} of {opened.shown}:")
-        print("\n".join(f"  {name}" for name in names[:SHOWN]) + more, flush=True)
+        print("\n".join(f"  {visible(name)}" for name in names[:SHOWN]) + more, flush=True)
         if dry_run:
             print("dry run: nothing was deleted")
         elif yes or _agreed():

@@ -24,10 +24,12 @@ def show(run: str = "latest", /, *, store: str | None = None, json: Flag = False
         store: Where runs are remembered, if not .berryeval/results.db.
         json: Print JSON, in full precision.
     """
+    from berryeval.cli.logs import error_screen, log_level, log_lines
     from berryeval.cli.output import console, print_json
     from berryeval.pipeline.find_run import find_run
 
-    found = find_run(run, store)
+    with log_lines(error_screen(), log_level(quiet=False, verbose=False)):
+        found = find_run(run, store)
     record = found.record
     if json:
         folder = None if found.folder is None else str(found.folder)

@@ -46,6 +46,7 @@ def score_run(
         store: Where runs are remembered, if not .berryeval/results.db.
         json: Print JSON, in full precision.
     """
+    from berryeval.cli.logs import error_screen, log_level, log_lines
     from berryeval.errors import ConfigurationError
     from berryeval.measures.listing import split_names
     from berryeval.pipeline.find_run import find_run
@@ -57,7 +58,8 @@ def score_run(
     if qrels is not None and benchmark is not None:
         msg = "choose one of --qrels and --benchmark"
         raise ConfigurationError(msg)
-    found = find_run(run, store)
+    with log_lines(error_screen(), log_level(quiet=False, verbose=False)):
+        found = find_run(run, store)
     parts = _rescored(found, names, qrels, benchmark)
     saved = _saved(found, parts, store) if save else []
     if json:
@@ -90,13 +92,15 @@ def _saved(found: FoundRun, parts: Sequence[Rescored], store: str | None) -> lis
 
 
 def _print(parts: Sequence[Rescored], saved: list[str], *, per_query: bool) -> None:
+    from berryeval.benchmarks.checks.words import counted
     from berryeval.cli.eval_tables import quality_tables
     from berryeval.cli.output import console, print_indented
     from berryeval.cli.score_output import query_table
 
     screen = console()
     for part in parts:
-        screen.print(f"{part.part.name}: {part.part.content_hash}", style="bold")
+        queries = counted(part.count, "query", "queries")
+        screen.print(f"{part.part.name}: {queries}; {part.part.content_hash}", style="bold")
         for name, scores in part.scores.items() if per_query else ():
             screen.print()
             screen.print(name)
@@ -127,6 +131,7 @@ def _print_json(
             {
                 "benchmark": part.part.name,
                 "content_hash": part.part.content_hash,
+                "queries": part.count,
                 "same_judgments": part.same_judgments,
                 "notes": list(part.notes),
                 "providers": {name: shown(scores) for name, scores in part.scores.items()},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import DataError
 from berryeval.pipeline.folder import RunFolder, read_json_object
-from berryeval.pipeline.remember import opened_if_there, store_place
+from berryeval.pipeline.known_runs import KnownRuns, known_runs
+from berryeval.pipeline.remember import opened_store
 from berryeval.pipeline.resume import RUNS
 from berryeval.registry import nearest
 from berryeval.reports import Report
@@ -18,10 +20,10 @@ from berryeval.results import RunRecord
 
 if TYPE_CHECKING:
     from berryeval.io.files import PathLike
-    from berryeval.store import Store
 
 __all__ = ["LATEST", "FoundRun", "find_record", "find_report", "find_run"]
 
+log = logging.getLogger("berryeval")
 LATEST: Final = "latest"
 _LATEST: Final = re.compile(rf"{LATEST}(?:~(\d+))?")
 _SHOWN: Final = 5  # names in a message
@@ -55,11 +57,11 @@ def find_run(text: str, store: PathLike | None = None) -> FoundRun:
         return _of_folder(path)
     if text and Path(text).name == text and (RUNS / text / "run.json").is_file():
         return _of_folder(RUNS / text)
-    place = store_place(store)
-    with opened_if_there(place) as opened:
-        name = _meant(text, _moments(opened), str(opened.shown) if opened else "")
-        if (RUNS / name / "run.json").is_file() or opened is None:
-            return _of_folder(RUNS / name)
+    known = known_runs(store)
+    name = _meant(text, known)
+    if (RUNS / name / "run.json").is_file() or name not in known.moments:
+        return _of_folder(RUNS / name)
+    with opened_store(known.place) as opened:
         return FoundRun(opened.get(name))
 
 
@@ -92,44 +94,45 @@ def _folder_of(path: Path) -> Path | None:
     return path.parent if path.name == "run.json" else None
 
 
-def _moments(store: Store | None) -> dict[str, float]:
-    """When each run was started that has a folder or is in the store."""
-    from berryeval.store.times import moment_of
-
-    found = dict(store.times()) if store else {}
-    for file in RUNS.glob("*/run.json"):
-        name = file.parent.name
-        try:
-            created = RunFolder(file.parent).read_manifest().get("created", "")
-            found.setdefault(name, moment_of(str(created), name))
-        except DataError:
-            found.setdefault(name, 0.0)  # it can be named, and is nobody's latest
-    return found
-
-
-def _meant(text: str, moments: dict[str, float], shown: str) -> str:
+def _meant(text: str, known: KnownRuns) -> str:
     """The name of the one run that a text means."""
+    moments = known.moments
     names = sorted(moments, key=lambda name: (moments[name], name), reverse=True)
-    if text in moments:
-        return text
     back = _LATEST.fullmatch(text)
+    if text in moments or text in known.unfinished:
+        return text
     if back and int(back[1] or 0) < len(names):
-        return names[int(back[1] or 0)]
-    longer = [name for name in names if text and name.startswith(text)]
+        name = names[int(back[1] or 0)]
+        _say_newer(text, name, known)
+        return name
+    both = dict.fromkeys([*names, *known.unfinished])
+    longer = [name for name in both if text and name.startswith(text)]
     if len(longer) == 1:
         return longer[0]
-    where = f"{RUNS} or the store {shown}" if shown else f"{RUNS}"
     if longer:
         some = ", ".join(longer[:_SHOWN]) + (", ..." if len(longer) > _SHOWN else "")
         msg = f"{text!r} is the beginning of {len(longer)} runs: {some}; give more of the name"
         raise DataError(msg)
+    raise DataError(_no_run(text, names, known))
+
+
+def _say_newer(text: str, name: str, known: KnownRuns) -> None:
+    """Say so if a run was started after the latest, and has not come to its end."""
+    newer = [one for one, when in known.unfinished.items() if when > known.moments[name]]
+    if newer and text == LATEST:
+        last = max(newer, key=known.unfinished.__getitem__)
+        hint = f"to go on with it: berryeval eval --resume {RUNS / last}"
+        log.warning("%s is %s: the newer %s is not finished; %s", text, name, last, hint)
+
+
+def _no_run(text: str, names: list[str], known: KnownRuns) -> str:
+    where = f"{RUNS} or the store {known.shown}" if known.shown else f"{RUNS}"
     near = nearest(text, [*names, LATEST] if names else [])
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     there = (
         f"the {len(names)} in {where}" if names else f"those in {where}, where there is none yet"
     )
-    msg = f"no run {text!r}: it is no file or folder, and not among {there}{hint}"
-    raise DataError(msg)
+    return f"no run {text!r}: it is no file or folder, and not among {there}{hint}"
 
 
 def _of_folder(path: Path) -> FoundRun:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import berryeval
 from berryeval.errors import ConfigurationError, DataError
+from berryeval.harness.ranking import FAILED
 from berryeval.io.file_names import safe_name
 from berryeval.io.files import name_of, read_bytes, writing
 from berryeval.io.locks import locked
@@ -47,10 +48,18 @@ def config_hash(plan: Plan) -> str:
 
 
 class RunFolder:
-    """The folder of one run."""
+    """The folder of one run.
 
-    def __init__(self, path: PathLike) -> None:
+    Args:
+        path: where it is.
+        new_at: when the run was started, if it is a new one: then the folder is made when it is
+            first locked, with a number behind its name where another process was faster.
+    """
+
+    def __init__(self, path: PathLike, *, new_at: datetime | None = None) -> None:
         self.path = Path(path)
+        self._started = new_at
+        self._new = new_at is not None
 
     def part(self, benchmark: str, spec: ProviderSpec) -> Path:
         """Where the results of one provider on one benchmark are."""
@@ -63,11 +72,30 @@ class RunFolder:
 
     def locked(self) -> AbstractContextManager[None]:
         """Keep other processes out; a process that is killed keeps nobody out."""
+        if self._new:
+            self._claim()
         problem = (
             f"{self.path}: another process is working in this folder; wait for its end, stop it, "
             "or give another folder"
         )
         return locked(self.path / ".lock", problem)
+
+    def _claim(self) -> None:
+        """Make the folder, and be the only one who did: runs may start in the same second."""
+        name, number = self.path.name, 1
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            while True:
+                try:
+                    self.path.mkdir()
+                    break
+                except FileExistsError:
+                    number += 1
+                    self.path = self.path.with_name(f"{name}-{number}")
+        except OSError as error:
+            msg = f"{self.path}: cannot be made a folder ({error.strerror or error})"
+            raise DataError(msg) from None
+        self._new = False
 
     def check_same_run(self, plan: Plan) -> None:
         """Refuse a plan that asks for something else than the one the folder was made for.
@@ -88,6 +116,16 @@ class RunFolder:
             )
             raise ConfigurationError(msg)
 
+    def is_finished(self, *, retry_errors: bool = False) -> bool:
+        """Whether every provider was asked every query, so that nothing is left to be asked."""
+        if not self.record_file.exists():
+            return False
+        providers = [one for part in self.read_record().benchmarks for one in part.providers]
+        if any(one.failure for one in providers):
+            return False
+        failed = any(one.outcomes.get(outcome) for one in providers for outcome in FAILED)
+        return not (failed and retry_errors)
+
     def as_asked(self, plan: Plan) -> Plan:
         """The plan with the thresholds it was asked with first; it may be judged by others."""
         if not self.manifest_file.exists():
@@ -98,7 +136,8 @@ class RunFolder:
     def write_manifest(self, plan: Plan, facts: dict[str, Any]) -> None:
         """Write what was asked, under which circumstances; secrets are masked."""
         before = self.read_manifest() if self.manifest_file.exists() else {}
-        now = datetime.now().astimezone().isoformat(timespec="seconds")
+        started = self._started or datetime.now().astimezone()
+        now = started.isoformat(timespec="seconds")
         write_json_file(
             self.manifest_file,
             {

@@ -6,7 +6,7 @@ import logging
 import os
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.json_record import found
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_STORE",
     "NO_STORE",
+    "Remembered",
     "opened_if_there",
     "opened_store",
     "remember",
@@ -91,22 +92,30 @@ def opened_if_there(place: str | None) -> Iterator[Store | None]:
         yield store
 
 
-def remember(record: RunRecord, place: str | None, folder: PathLike | None = None) -> str | None:
-    """Keep a run; the name it has in the store, None if it is not there.
+class Remembered(NamedTuple):
+    """The name that a run has in the store, None if it is not there; and what went wrong."""
 
-    A store that cannot be written is a warning: everything is in the folder of the run.
+    run: str | None = None
+    problem: str = ""
+
+
+def remember(record: RunRecord, place: str | None, folder: PathLike | None = None) -> Remembered:
+    """Keep a run.
+
+    A store that cannot be written fails nothing: everything is in the folder of the run. It is said
+    as an error all the same, for whoever sees errors only will look for the run there.
     """
     if place is None:
-        return None
+        return Remembered()
     try:
         with opened_store(place, make=True) as store:
             added = store.add(record, replace_content=True)
     except BerryEvalError as error:
         advice = f"; when that is put right: berryeval results import {folder}" if folder else ""
-        log.warning("this run is not in the store: %s%s", error, advice)
-        return None
+        log.error("this run is not in the store: %s%s", error, advice)  # noqa: TRY400 - it is known
+        return Remembered(problem=str(error))
     if added.id != record.id:
         log.warning(
             "the store has another run called %s; this one is %s there", record.id, added.id
         )
-    return added.id
+    return Remembered(added.id)

@@ -17,7 +17,7 @@ from berryeval.pipeline.run import chunked
 from berryeval.pipeline.scoring import score
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from berryeval.benchmarks import Benchmark
     from berryeval.pipeline.find_run import FoundRun
@@ -43,6 +43,11 @@ class Rescored:
     scores: dict[str, Scores]
     notes: tuple[str, ...] = ()
     same_judgments: bool = True
+
+    @property
+    def count(self) -> int:
+        """How many queries the scores are of."""
+        return max((scores.count for scores in self.scores.values()), default=0)
 
 
 def rescored_by_benchmark(
@@ -157,11 +162,16 @@ def _judged_again(
 def rescored_by_qrels(found: FoundRun, measures: Sequence[str], qrels: str) -> list[Rescored]:
     """The scores of a run by judgments of ids, whatever its benchmark says.
 
-    Hits count by their ids, in the order in which they were returned.
+    Hits count by their ids, in the order in which they were returned. Queries count that were asked
+    and are judged; notes say how many were not.
     """
     judgments = as_qrels(qrels, lenient=False)
+    judged = set(judgments.table.queries)
     parts = []
     for part in found.record.benchmarks:
+        both = [query.id for query in part.queries if query.id in judged]
+        if not both:
+            continue
         scores = {}
         for provider in part.providers:
             if provider.answers:
@@ -173,6 +183,19 @@ def rescored_by_qrels(found: FoundRun, measures: Sequence[str], qrels: str) -> l
                     for answer in provider.answers
                     if answer.outcome != "missing"
                 }
-                scores[provider.name] = evaluate(judgments, ranked, measures)
-        parts.append(Rescored(part, scores, (f"judged by {qrels}",), same_judgments=False))
+                scores[provider.name] = evaluate(judgments, ranked, measures).select(both)
+        notes = (f"judged by {qrels}", *_left_out(part, judged, len(both)))
+        parts.append(Rescored(part, scores, notes, same_judgments=False))
+    if not parts:
+        msg = f"{qrels}: judges none of the queries that were asked in run {found.record.id}"
+        raise DataError(msg)
     return parts
+
+
+def _left_out(part: BenchmarkRecord, judged: set[str], both: int) -> Iterator[str]:
+    """Which queries do not count: never asked, they would be zeros that nobody earned."""
+    if len(judged) > both:
+        yield f"{len(judged) - both} of {len(judged)} judged queries were not asked: left out"
+    if len(part.queries) > both:
+        asked = len(part.queries)
+        yield f"{asked - both} of {asked} queries that were asked are not judged: left out"

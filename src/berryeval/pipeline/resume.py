@@ -19,44 +19,51 @@ if TYPE_CHECKING:
 
     from berryeval.io.files import PathLike
 
-__all__ = ["RUNS", "folder_for", "new_name", "resumed"]
+__all__ = ["RUNS", "folder_for", "new_folder", "resumed"]
 
 RUNS: Final = Path(".berryeval") / "runs"
 
 
-def folder_for(plan: Plan, output: PathLike | None) -> RunFolder:
+def folder_for(
+    plan: Plan, output: PathLike | None, *, finished: bool = True, retry_errors: bool = False
+) -> RunFolder:
     """The folder of a run: the given one, or a new one below `.berryeval/runs`.
 
     One that holds the same run already goes on with it; one with another run is refused.
+
+    Args:
+        plan: what is asked.
+        output: the folder, if one is given.
+        finished: whether the same run may have been finished there. Then nothing is asked, and its
+            old answers are what is judged.
+        retry_errors: whether queries that failed are asked again: with such a run is not finished.
     """
     if output is None:
-        return RunFolder(_new_folder(plan))
+        return new_folder(plan, RUNS)
     folder = RunFolder(output)
     if folder.path.exists() and not folder.path.is_dir():
         msg = f"{folder.path}: expected a folder, found a file"
         raise ConfigurationError(msg)
     folder.check_same_run(plan)
+    if not finished and folder.is_finished(retry_errors=retry_errors):
+        msg = (
+            f"{folder.path}: holds a finished run of {folder.read_manifest().get('created')}; give "
+            "another folder, remove this one, or look at what it holds: "
+            f"berryeval eval --resume {folder.path}"
+        )
+        raise ConfigurationError(msg)
     return folder
 
 
-def new_name(plan: Plan) -> str:
-    """The name of a run that is started now: the time and the benchmark."""
+def new_folder(plan: Plan, parent: Path) -> RunFolder:
+    """The folder of a run that is started now, named by the time and the benchmark."""
     first, *more = (
         one.source if isinstance(one, BenchmarkSpec) else one for one in plan.benchmarks
     )
     label = Path(first).stem + (f"+{len(more)}" if more else "")
-    stamp = datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")
-    return safe_name(f"{stamp}-{label}")
-
-
-def _new_folder(plan: Plan) -> Path:
-    name = new_name(plan)
-    path = RUNS / name
-    number = 1
-    while path.exists():
-        number += 1
-        path = RUNS / f"{name}-{number}"
-    return path
+    now = datetime.now().astimezone()
+    name = safe_name(f"{now.strftime('%Y-%m-%dT%H-%M-%S')}-{label}")
+    return RunFolder(parent / name, new_at=now)
 
 
 def resumed(

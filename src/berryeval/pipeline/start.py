@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from berryeval.benchmarks import Benchmark
 from berryeval.pipeline.config_file import check_model
-from berryeval.pipeline.folder import RunFolder
 from berryeval.pipeline.plan import DEFAULT_MEASURES, Plan
 from berryeval.pipeline.remember import remember, store_place
-from berryeval.pipeline.resume import folder_for, new_name
+from berryeval.pipeline.resume import folder_for, new_folder
 from berryeval.pipeline.run import run_plan
 from berryeval.pipeline.settings import PATIENCE
 
@@ -75,7 +74,7 @@ def run_benchmark(
         return _remembered(results[0], place, folder)
     with tempfile.TemporaryDirectory(prefix="berryeval-") as temporary:
         # A name of its own: that of a temporary folder says nothing.
-        where = RunFolder(Path(temporary) / new_name(plan))
+        where = new_folder(plan, Path(temporary))
         results = run_plan(plan, where, listener=listener, loaded=loaded)
     return _remembered(results[0], place, None)
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from berryeval.errors import BerryEvalError, ConfigurationError, DataError
+from berryeval.errors import ConfigurationError, DataError
 from berryeval.io.file_names import safe_name
 from berryeval.pipeline.folder import read_json_object, write_text_file
+from berryeval.reports.json_file import holds_report, read_report
 from berryeval.results import RunRecord
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from berryeval.store.queries import Filters
 
 __all__ = ["Imported", "export_all", "import_runs", "problems_of", "record_files", "to_prune"]
+
+_EXPORTED: Final = (".json", ".json.gz")
+_SAID: Final = 10  # problems in a message
 
 
 @dataclass(frozen=True)
@@ -32,38 +37,70 @@ class Imported:
     problem: str = ""
 
 
-def record_files(paths: Iterable[str]) -> list[Path]:
-    """The records below these folders, and these files."""
+def record_files(paths: Iterable[str]) -> tuple[list[Path], list[Imported]]:
+    """The records below these folders, and these files; and what is wrong with a path."""
     found: dict[Path, None] = {}
-    for text in paths:
-        path = Path(text)
+    wrong: list[Imported] = []
+    for path in map(Path, paths):
         if path.is_dir():
-            below = sorted(path.rglob("run.json"))
-            if not below:
-                msg = f"{path}: there is no finished run in it (no run.json)"
-                raise DataError(msg)
+            below = list(_below(path))
             found.update(dict.fromkeys(below))
+            if not below:
+                wrong.append(Imported(path, problem=_nothing_in(path)))
         elif path.exists():
             found[path] = None
         else:
-            msg = f"{path}: no such file or folder"
-            raise DataError(msg)
-    return list(found)
+            wrong.append(Imported(path, problem=f"{path}: no such file or folder"))
+    return list(found), wrong
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """The records of runs below a folder: those of their folders, and files that were exported."""
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        if "run.json" in names or "manifest.json" in names:
+            folders.clear()  # what is below is of this run
+            names = ["run.json"] if "run.json" in names else []  # noqa: PLW2901
+        yield from (
+            path
+            for path in (Path(place, name) for name in sorted(names))
+            if path.name == "run.json" or (path.name.endswith(_EXPORTED) and _may_be_record(path))
+        )
+
+
+def _may_be_record(path: Path) -> bool:
+    """Whether a JSON file is of runs; one that is damaged may have been, and is not passed over."""
+    try:
+        data = read_json_object(path)
+    except DataError:
+        return True
+    return holds_report(data) or {"id", "benchmarks", "schema_version"} <= data.keys()
+
+
+def _nothing_in(folder: Path) -> str:
+    unfinished = (folder / "manifest.json").exists()
+    hint = f"; go on with it: berryeval eval --resume {folder}" if unfinished else ""
+    return f"{folder}: there is no finished run in it (no run.json, no exported record){hint}"
 
 
 def import_runs(store: Store, files: Iterable[Path], *, replace: bool) -> Iterator[Imported]:
-    """Keep the run of each file; what is wrong with one does not keep the others out."""
+    """Keep the runs of each file; what is wrong with one does not keep the others out."""
     for file in files:
-        yield _imported(store, file, replace=replace)
+        yield from _imported(store, file, replace=replace)
 
 
-def _imported(store: Store, file: Path, *, replace: bool) -> Imported:
+def _imported(store: Store, file: Path, *, replace: bool) -> Iterator[Imported]:
     try:
-        record = RunRecord.from_json(read_json_object(file), str(file))
-        added = store.add(record, replace_content=replace)
+        data = read_json_object(file)
+        if holds_report(data):
+            records = read_report(data, str(file)).runs
+        else:
+            records = (RunRecord.from_json(data, str(file)),)
+        for record in records:
+            added = store.add(record, replace_content=replace)
+            yield Imported(file, added.id, added.how)
     except DataError as error:
-        return Imported(file, problem=str(error))
-    return Imported(file, added.id, added.how)
+        yield Imported(file, problem=str(error))
 
 
 def export_all(store: Store, folder: Path, filters: Filters) -> Iterator[Path]:
@@ -100,10 +137,9 @@ def to_prune(
     return [name for name, moment in runs if now - moment > older_than.total_seconds()]
 
 
-def problems_of(found: Iterable[Imported]) -> BerryEvalError | None:
+def problems_of(found: Iterable[Imported]) -> DataError:
     """One error for all files that could not be taken."""
     wrong = [one for one in found if one.problem]
-    if not wrong:
-        return None
-    more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-    return DataError(f"{wrong[0].problem}{more}")
+    said = "; ".join(one.problem for one in wrong[:_SAID])
+    more = f" (and {len(wrong) - _SAID} more)" if len(wrong) > _SAID else ""
+    return DataError(f"{said}{more}")

@@ -1,0 +1,90 @@
+"""What data cannot do to a screen: steer it, turn it round, or end a command by a letter."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from berryeval.benchmarks import write_benchmark
+from berryeval.cli.visible import visible
+from tests.cli.eval_world import DRINKS, berryeval
+
+EVIL = "\x1b[2J\x07\x9b1m\u202edrow\u2066"
+STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+COMMANDS = (
+    ("eval", "--by", "category", "--where-it-fails", "--output", "again"),
+    ("results", "show", "run"),
+    ("results", "list"),
+    ("results", "trend", "RR"),
+    ("score-run", "run", "-m", "RR", "-q"),
+    ("compare", "run", "again"),
+    ("inspect", "drinks"),
+    ("validate", "drinks"),
+    ("results", "list", "--provider", EVIL),
+    ("report", EVIL),
+)
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_with_evil_drinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in list(os.environ):
+        if name.startswith("BERRYEVAL_") and name != "BERRYEVAL_BACKEND":
+            monkeypatch.delenv(name)
+    first, *others = DRINKS.queries
+    odd = replace(first, text=f"tea → {EVIL}", category=f"{EVIL}é")
+    write_benchmark(replace(DRINKS, name=f"drinks{EVIL}", queries=(odd, *others)), "drinks")
+    providers = [{"type": "bm25", "name": f"one{EVIL}"}, {"type": "bm25", "name": "tw\u00f6"}]
+    config = {"benchmarks": ["drinks"], "providers": providers, "export": ["none"]}
+    Path("berryeval.yaml").write_text(json.dumps(config), encoding="utf-8")
+
+
+def test_what_would_steer_the_terminal_is_written_out(capsys: pytest.CaptureFixture[str]) -> None:
+    """In tables, texts, lines of the log and errors; the names can still be read."""
+    assert berryeval("eval", "--output", "run", "--verbose") == 0
+    capsys.readouterr()
+    for command in COMMANDS:
+        berryeval(*command)
+        printed = capsys.readouterr()
+        assert not STEERING.search(printed.out + printed.err), command
+        named = visible("[2J\x07") in printed.out + printed.err
+        assert named or command[0] in {"validate", "inspect"}, command
+
+
+def test_columns_stand_under_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    """A name with escapes is as wide as it is shown, and nothing of it is cut off."""
+    assert berryeval("eval", "--output", "run", "--metrics", "RR") == 0
+    lines = capsys.readouterr().out.splitlines()
+    head = next(line for line in lines if line.startswith("provider"))
+    rows = [line for line in lines if line.startswith(("one", "tw"))]
+    assert rows[0].startswith(f"one{visible(EVIL)}  ")
+    assert {line.index(" 0.") + 1 for line in rows} == {head.index("RR")}
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+def test_every_stdout_will_do(encoding: str, clean_environment: dict[str, str]) -> None:
+    """Letters that it does not have are escapes; the exit code is that of the command."""
+    environment = {**clean_environment, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+
+    def run(*arguments: str) -> bytes:
+        done = subprocess.run(
+            [sys.executable, "-m", "berryeval", *arguments], capture_output=True, check=False,
+            env=environment,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    plain = run("eval", "--output", "run", "--where-it-fails")
+    assert "tw\u00f6".encode(encoding, errors="backslashreplace") in plain
+    assert "tea \u2192".encode(encoding, errors="backslashreplace") in plain
+    shown = json.loads(run("results", "show", "run", "--json"))["data"]["benchmarks"][0]
+    assert [one["provider"] for one in shown["providers"]] == [f"one{EVIL}", "tw\u00f6"]
+    record = run("results", "export", "run").decode("utf-8")
+    assert json.loads(record) == json.loads(Path("run/run.json").read_text(encoding="utf-8"))
