@@ -17,6 +17,7 @@ from berryeval.gates import Verdict
 from berryeval.records import Query
 from berryeval.reports import Report
 from berryeval.reports.html import render
+from berryeval.reports.html.views.certainty import contrasts_of
 from berryeval.results import ProviderRecord, RunRecord
 from tests.reports.html_records import NASTY, SENTENCE, changed, nasty_run, run_record
 
@@ -355,3 +356,37 @@ def test_a_count_makes_nobody_the_best() -> None:
     assert "NumRet says not who is better." in page.text
     assert "★ is the best" in page.text
     assert not [one for one in page.having("class") if one == "star"]
+
+
+def test_the_page_finds_what_all_other_formats_find() -> None:
+    """The p-values of the best against every other are those of all pairs, also in Markdown."""
+    report = Report.of([run_record(30, (0.2, 0.3, 0.4, 0.5))])
+    (section,) = report.sections
+    assert section.comparison is not None
+    contrasts = contrasts_of(section, "nDCG@10")
+    rows = [row for row in section.comparison.rows if row.measure == "nDCG@10"]
+    for one in contrasts:
+        (row,) = [row for row in rows if {row.baseline, row.system} == {one.best, one.other}]
+        assert row.comparisons == 6
+        assert one.p == row.p_corrected
+        assert one.difference == pytest.approx(abs(row.difference))
+        assert one.certain == row.significant
+        assert one.wins + one.ties + one.losses == 30
+        assert one.wins > one.losses
+        assert one.interval is not None
+        assert one.interval.low < one.difference < one.interval.high
+    assert "corrected for 6 comparisons" in Page(render(report)).text
+
+
+def test_a_measure_that_not_all_have_is_compared_by_those_that_have_it() -> None:
+    """Two of three share the first measure: they are compared, for one comparison."""
+    run = run_record(30, (0.15, 0.8, 0.5))
+    first, second, third = run.benchmarks[0].providers
+    assert third.scores is not None
+    other = replace(third, scores=third.scores.only(["RR"]))
+    (section,) = Report.of([changed(run, providers=(first, second, other))]).sections
+    (contrast,) = contrasts_of(section, "nDCG@10")
+    assert contrast.best == "system-1"
+    assert contrast.certain
+    assert contrast.row is not None
+    assert contrast.row.comparisons == 1

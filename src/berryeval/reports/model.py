@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from berryeval.errors import BerryEvalError
+from berryeval.reports.pairs import compared_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
         RunRecord,
     )
     from berryeval.scores import Scores
-    from berryeval.stats import Comparison
+    from berryeval.stats import Comparison, PairedDifference
 
 __all__ = ["Report", "Section", "System"]
 
@@ -109,6 +110,16 @@ class Section:
             return compare(tables)
         except BerryEvalError:  # no query or measure that two of them share
             return None
+
+    def differences(self, measure: str) -> tuple[PairedDifference, ...]:
+        """Every two systems by one measure: of the comparison, where all systems have it.
+
+        Where not all of them have it, or not all share queries, those pairs that can be compared.
+        """
+        found = self.comparison
+        if found is not None and measure in found.measures:
+            return tuple(row for row in found.rows if row.measure == measure)
+        return compared_pairs({one.label: one.scores for one in self.scored if one.scores}, measure)
 
     def groups(self, by: str) -> dict[str, str]:
         """The category or the difficulty of every query that has one."""
