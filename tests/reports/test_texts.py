@@ -245,3 +245,37 @@ def test_ids_that_no_trec_file_holds_are_refused() -> None:
     answered = replace(provider("bm25"), answers=(AnswerRecord("q1", "ok", hits),))
     with pytest.raises(DataError, match="cannot hold the document id 'two words'"):
         TREC.files(Report.of([run_of(answered)]), "")
+
+
+def test_runs_that_were_asked_otherwise_are_not_compared() -> None:
+    """Fewer queries, or fewer hits, make a section of their own, which says what was asked."""
+    whole = run_of(provider("bm25"), provider("our|search_v2 <b>"))
+    (part,) = whole.benchmarks
+    few = replace(part, queries=part.queries[:1], providers=part.providers[:1])
+    shallow = replace(part, k=10, providers=part.providers[:1])
+    same = replace(part, queries=part.queries[::-1])
+    runs = [whole, *(replace(whole, benchmarks=(one,)) for one in (few, shallow, same))]
+    report = Report.of(runs)
+    assert [len(section.systems) for section in report.sections] == [4, 1, 1]
+    text = markdown.render(report)
+    assert "### drinks (4 queries, 20 hits)\n" in text
+    assert "### drinks (1 query, 20 hits)\n" in text
+    assert "### drinks (4 queries, 10 hits)\n" in text
+    suites = {
+        suite.name for suite in junitparser.JUnitXml.fromstring(junit.render(report).encode())
+    }
+    assert suites == {section.title for section in report.sections}
+
+
+def test_sections_never_share_a_title() -> None:
+    """Other data of as many queries is told by its hash, other queries by a number."""
+    whole = run_of(provider("bm25"))
+    (part,) = whole.benchmarks
+    first, second = (replace(part, queries=part.queries[place:][:2]) for place in (0, 1))
+    other = replace(part, content_hash="sha256:9999", queries=part.queries[:2])
+    report = Report.of([replace(whole, benchmarks=(one,)) for one in (first, second, other)])
+    assert [section.title for section in report.sections] == [
+        "drinks (2 queries, 20 hits, data sha256:0123)",
+        "drinks (2 queries, 20 hits, data sha256:0123) #2",
+        "drinks (2 queries, 20 hits, data sha256:9999)",
+    ]

@@ -20,7 +20,7 @@ from berryeval.results import (
     Passage,
     ProviderRecord,
 )
-from berryeval.results.standard import CURVE, STANDARD
+from berryeval.results.standard import CURVE, standard_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -60,8 +60,8 @@ _LIBRARIES: Final = {
 
 
 def all_measures(plan: Plan) -> list[str]:
-    """What was asked for, and what every run has."""
-    return list(dict.fromkeys((*plan.scored, *STANDARD, *CURVE)))
+    """What was asked for, and what every run has that was asked for as many hits."""
+    return list(dict.fromkeys((*plan.scored, *standard_of(plan.depth), *CURVE)))
 
 
 def loaded_versions() -> dict[str, str]:
@@ -111,7 +111,7 @@ def recorded(
         type=spec.type,
         chunker=spec.chunker,
         scores=everything.only(plan.scored),
-        standard=everything.only(STANDARD),
+        standard=everything.only(standard_of(plan.depth)),
         curve=tuple(everything.mean[name] for name in CURVE),
         answers=tuple(
             _answer(query, ranking_of.get(query.id), answers.hits, judged[query.id], passages)

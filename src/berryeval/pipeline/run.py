@@ -29,6 +29,7 @@ from berryeval.pipeline.redaction import Secrets, masked
 from berryeval.pipeline.scoring import score, warnings_about, warnings_of_scores, write_trec_run
 from berryeval.providers import make_provider
 from berryeval.results import BenchmarkRecord, ProviderRecord
+from berryeval.results.standard import depth_note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -303,6 +304,7 @@ class _Work:
         write_json_file(part / "scores.json", scores.only(self.plan.scored).to_dict())
         warnings = warnings_about(rankings, self.plan.depth, len(chunks))
         warnings += warnings_of_scores(benchmark, scores)
+        warnings += filter(None, [depth_note(self.plan.depth, self.plan.scored)])
         warnings += write_trec_run(answers.hits, spec.label, part / "run.trec")
         return replace(record, warnings=tuple(warnings), failure=failure)
 

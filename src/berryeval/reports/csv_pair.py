@@ -12,7 +12,7 @@ from berryeval.io.file_names import safe_name
 from berryeval.reports import numbers
 from berryeval.reports.csv_comparison import comparison_rows
 from berryeval.reports.exporter import Exporter, OutputFile
-from berryeval.results.standard import STANDARD
+from berryeval.results.standard import STANDARD, standard_of
 from berryeval.scores import UNSPECIFIED
 
 if TYPE_CHECKING:
@@ -97,11 +97,12 @@ def _stamp(created: str) -> str:
 def _aggregate(section: Section, system: System) -> Iterator[Sequence[str]]:
     yield AGGREGATE
     standard = _standard(system)
+    there = standard_of(system.benchmark.k)
     for name, scores in standard.by(section.groups("category")).items():
         # A type that is really called so must not be taken for the row of all queries.
         shown = f"{name} (query type)" if name == GLOBAL else defused(name)
-        yield _means(shown, scores)
-    yield _means(GLOBAL, standard)
+        yield _means(shown, scores, there)
+    yield _means(GLOBAL, standard, there)
 
 
 def _standard(system: System) -> Scores:
@@ -111,15 +112,20 @@ def _standard(system: System) -> Scores:
     return system.standard
 
 
-def _means(name: str, scores: Scores) -> list[str]:
-    means = (numbers.exact_measure(scores.mean[measure]) for measure in STANDARD)
+def _means(name: str, scores: Scores, there: Sequence[str]) -> list[str]:
+    """A row; what looks deeper than the hits that were asked for has no value."""
+    means = (
+        numbers.exact_measure(scores.mean[measure]) if measure in there else ""
+        for measure in STANDARD
+    )
     return [name, str(scores.count), *means]
 
 
 def _detailed(section: Section, system: System) -> Iterator[Sequence[str]]:
     yield DETAILED
     standard = _standard(system)
-    of_query = [standard.per_query(measure) for measure in _OF_A_QUERY]
+    there = standard_of(system.benchmark.k)
+    of_query = [standard.per_query(one) if one in there else {} for one in _OF_A_QUERY]
     texts = {query.id: query.text or query.id for query in section.queries}
     kinds = section.groups("category")
     for answer in system.record.answers:

@@ -30,10 +30,10 @@ def render(report: Report) -> str:
     root = ET.Element("testsuites", name=_clean(report.title))
     suites: dict[str, ET.Element] = {}
     for section in report.sections:
-        suite = _suite(root, suites, section.name, section.systems)
+        suite = _suite(root, suites, section.title, section.systems)
         for system in section.systems:
             if system.record.failure or not report.verdicts:
-                _add_provider(suite, section.name, system)
+                _add_provider(suite, section.title, system)
     for verdict in report.verdicts:
         _add_verdict(_suite(root, suites, verdict.benchmark or _ALL), verdict)
     for suite in suites.values():

@@ -63,7 +63,9 @@ def _verdicts(report: Report) -> str:
 def _section(section: Section, *, differences: bool) -> Iterator[str]:
     from berryeval.benchmarks.checks.words import counted
 
-    yield f"### {escaped(section.name)}: {counted(len(section.queries), 'query', 'queries')}"
+    count = counted(len(section.queries), "query", "queries")
+    same = section.title == section.name  # otherwise the title says how many
+    yield f"### {escaped(section.title)}" + (f": {count}" if same else "")
     titles = ["provider", *section.measures, *(f"{name} ms" for name in _TIMES), "outcomes"]
     best = _best([system.scores for system in section.systems], section.measures)
     rows = [

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from berryeval.errors import BerryEvalError
 from berryeval.reports.pairs import compared_pairs
+from berryeval.reports.titles import titles_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from berryeval.reports.compared import ComparedBenchmark
     from berryeval.results import (
         AnswerRecord,
+        Asked,
         BenchmarkRecord,
         HitRecord,
         Latency,
@@ -78,12 +80,26 @@ class System:
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """Everything about one benchmark, of one state of its data."""
+    """Everything about one benchmark, of one state of its data, all asked the same.
+
+    Attributes:
+        name: of the benchmark.
+        title: its name; where several sections share it, with what tells them apart.
+        asked: the data, the queries and the number of hits of all its systems.
+        queries: those that were asked.
+        systems: the rows of its tables.
+    """
 
     name: str
-    content_hash: str
+    title: str
+    asked: Asked
     queries: tuple[Query, ...]
     systems: tuple[System, ...]
+
+    @property
+    def content_hash(self) -> str:
+        """Of the data."""
+        return self.asked.content_hash
 
     @property
     def scored(self) -> tuple[System, ...]:
@@ -134,7 +150,8 @@ class Report:
     Attributes:
         title: what it is about.
         runs: the runs.
-        sections: one per benchmark; another state of a benchmark's data is another section.
+        sections: one per benchmark; what was asked otherwise (another state of its data, other
+            queries, another number of hits) is another section.
         verdicts: of gates, if any were asked for.
         compared: what was found by comparing systems, if that was asked for.
     """
@@ -155,22 +172,24 @@ class Report:
         compared: Iterable[ComparedBenchmark] = (),
     ) -> Report:
         """The report of these runs."""
-        parts: dict[tuple[str, str], list[tuple[RunRecord, BenchmarkRecord]]] = {}
+        parts: dict[tuple[str, Asked], list[tuple[RunRecord, BenchmarkRecord]]] = {}
         for run in runs:
             for part in run.benchmarks:
-                parts.setdefault((part.name, part.content_hash), []).append((run, part))
-        sections = tuple(_section(name, found) for (name, _), found in parts.items())
+                parts.setdefault((part.name, part.asked), []).append((run, part))
+        titles = titles_of([found[0][1] for found in parts.values()])
+        sections = tuple(map(_section, titles, parts.values()))
         names = ", ".join(dict.fromkeys(section.name for section in sections))
         title = title or f"Retrieval quality: {names}"
         return cls(title, tuple(runs), sections, tuple(verdicts), tuple(compared))
 
 
-def _section(name: str, parts: list[tuple[RunRecord, BenchmarkRecord]]) -> Section:
-    queries = {query.id: query for _, part in parts for query in part.queries}
+def _section(title: str, parts: list[tuple[RunRecord, BenchmarkRecord]]) -> Section:
+    first = parts[0][1]
     found = [(run, part, provider) for run, part in parts for provider in part.providers]
     labels = _labels([(provider.name, run.id) for run, _, provider in found])
     systems = tuple(System(label, *one) for label, one in zip(labels, found, strict=True))
-    return Section(name, parts[0][1].content_hash, tuple(queries.values()), systems)
+    queries = tuple({query.id: query for query in first.queries}.values())
+    return Section(first.name, title, first.asked, queries, systems)
 
 
 def _labels(names: list[tuple[str, str]]) -> list[str]:

@@ -84,7 +84,7 @@ def section_view(section: Section, number: int, studio: Studio) -> SectionView:
     order = ranked(section, measure) if measure else []
     return SectionView(
         number=number,
-        name=section.name,
+        name=section.title,
         queries=len(section.queries),
         depths=tuple(sorted({system.benchmark.k for system in section.systems})),
         finding=finding_of(standings, contrasts),
