@@ -374,6 +374,7 @@ def test_the_page_finds_what_all_other_formats_find() -> None:
         assert one.wins + one.ties + one.losses == 30
         assert one.wins > one.losses
         assert one.interval is not None
+        assert one.difference is not None
         assert one.interval.low < one.difference < one.interval.high
     assert "corrected for 6 comparisons" in Page(render(report)).text
 
@@ -390,3 +391,11 @@ def test_a_measure_that_not_all_have_is_compared_by_those_that_have_it() -> None
     assert contrast.certain
     assert contrast.row is not None
     assert contrast.row.comparisons == 1
+
+
+def test_one_query_has_no_interval() -> None:
+    """Neither in tables nor in words, nor a category of one."""
+    page = page_of(run_record(1))
+    assert "95 % interval 0" not in page.text
+    assert "ci" not in page.having("class")
+    assert "ci" in page_of(run_record(6)).having("class")

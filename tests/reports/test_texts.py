@@ -279,3 +279,12 @@ def test_sections_never_share_a_title() -> None:
         "drinks (2 queries, 20 hits, data sha256:0123) #2",
         "drinks (2 queries, 20 hits, data sha256:9999)",
     ]
+
+
+def test_a_category_of_one_query_has_no_interval() -> None:
+    """Its value is shown alone; those of several queries have theirs."""
+    lines = markdown.render(hard_report()).splitlines()
+    (one,) = [line for line in lines if line.startswith("| @<!-- -->conceptual | 1 | bm25 |")]
+    assert "<sub>" not in one
+    (two,) = [line for line in lines if line.startswith("| factual | 2 | our")]
+    assert "<sub>" in two

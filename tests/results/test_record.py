@@ -9,6 +9,7 @@ import pytest
 import berryeval as be
 from berryeval.errors import DataError
 from berryeval.reports import Report, junit, latex, markdown
+from berryeval.reports.html import render
 from berryeval.results import RunRecord
 from berryeval.results.standard import CURVE, STANDARD, deeper_than, depth_note, standard_of
 
@@ -76,10 +77,15 @@ def test_nothing_is_computed_deeper_than_was_asked_for() -> None:
     assert one.scores is not None
     assert one.scores.measures == ("R@20", "nDCG@10")
     note = "R@20 looks deeper than the 10 hits asked for: no more could count"
-    assert note in one.record.warnings
     assert found.run is not None
+    assert note in found.run.benchmarks[0].notes
     report = Report.of([found.run])
-    for text in (markdown.render(report), latex.render(report), junit.render(report)):
+    for text in (
+        markdown.render(report),
+        latex.render(report),
+        junit.render(report),
+        render(report),
+    ):
         assert "deeper than the 10 hits asked for" in text
 
 

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from berryeval.reports import numbers
-from berryeval.reports.rows import best_value, outcomes
+from berryeval.reports.rows import best_value, interval_text, outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,13 +94,14 @@ def _table(
 def _cell(scores: Scores | None, measure: str, best: float | None, *, stacked: bool) -> Text:
     if scores is None:
         return Text(numbers.NOTHING)
-    value, (low, high) = scores.mean[measure], scores.ci(measure)
+    value, ends = scores.mean[measure], interval_text(scores, measure)
     is_best = value == best
     text = Text(
         f"{numbers.measure(value)}{BEST if is_best else ' '}", style="bold" if is_best else ""
     )
-    text.append("\n" if stacked else " ")
-    text.append(numbers.interval(low, high), style="dim not bold")
+    if ends:
+        text.append("\n" if stacked else " ")
+        text.append(ends, style="dim not bold")
     return text
 
 

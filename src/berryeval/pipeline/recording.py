@@ -20,7 +20,7 @@ from berryeval.results import (
     Passage,
     ProviderRecord,
 )
-from berryeval.results.standard import CURVE, standard_of
+from berryeval.results.standard import CURVE, STANDARD, standard_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -60,8 +60,8 @@ _LIBRARIES: Final = {
 
 
 def all_measures(plan: Plan) -> list[str]:
-    """What was asked for, and what every run has that was asked for as many hits."""
-    return list(dict.fromkeys((*plan.scored, *standard_of(plan.depth), *CURVE)))
+    """What was asked for, and what every run has; the log says some whatever is recorded."""
+    return list(dict.fromkeys((*plan.scored, *STANDARD, *CURVE)))
 
 
 def loaded_versions() -> dict[str, str]:

@@ -229,6 +229,7 @@ class _Work:
                 cut[spec.chunker] = chunked(benchmark, spec)
             asked = _Asked(benchmark, queries, spec, cut[spec.chunker], passages)
             results.append(self._on_provider(asked))
+        deeper = depth_note(self.plan.depth, self.plan.scored)
         record = BenchmarkRecord(
             benchmark.name,
             benchmark.content_hash,
@@ -237,7 +238,7 @@ class _Work:
             tuple(one.record for one in results),
             tuple(passages),
             benchmark.thresholds,
-            tuple(map(str, benchmark.remarks)),
+            tuple(filter(None, (*map(str, benchmark.remarks), deeper))),
         )
         return BenchmarkResult(benchmark, queries, tuple(results), record)
 
@@ -304,7 +305,6 @@ class _Work:
         write_json_file(part / "scores.json", scores.only(self.plan.scored).to_dict())
         warnings = warnings_about(rankings, self.plan.depth, len(chunks))
         warnings += warnings_of_scores(benchmark, scores)
-        warnings += filter(None, [depth_note(self.plan.depth, self.plan.scored)])
         warnings += write_trec_run(answers.hits, spec.label, part / "run.trec")
         return replace(record, warnings=tuple(warnings), failure=failure)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from berryeval.gates import Verdict
-    from berryeval.reports.model import Report, System
+    from berryeval.reports.model import Report, Section, System
 
 __all__ = ["JUNIT", "render"]
 
@@ -33,7 +33,7 @@ def render(report: Report) -> str:
         suite = _suite(root, suites, section.title, section.systems)
         for system in section.systems:
             if system.record.failure or not report.verdicts:
-                _add_provider(suite, section.title, system)
+                _add_provider(suite, section, system)
     for verdict in report.verdicts:
         _add_verdict(_suite(root, suites, verdict.benchmark or _ALL), verdict)
     for suite in suites.values():
@@ -59,15 +59,15 @@ def _suite(
     return suites[name]
 
 
-def _add_provider(suite: ET.Element, benchmark: str, system: System) -> None:
+def _add_provider(suite: ET.Element, section: Section, system: System) -> None:
     seconds = sum(answer.latency or 0.0 for answer in system.record.answers)
-    case = _case(suite, benchmark, system.label, seconds)
+    case = _case(suite, section.title, system.label, seconds)
     if system.record.failure:
         _say(case, "error", system.record.failure, "RunFailed")
     lines = [] if system.scores is None else [
         f"{name} {numbers.exact_measure(value)}" for name, value in system.scores.mean.items()
     ]  # fmt: skip
-    lines += [f"warning: {warning}" for warning in system.record.warnings]
+    lines += [f"warning: {warning}" for warning in (*section.notes, *system.record.warnings)]
     if lines:
         ET.SubElement(case, "system-out").text = _clean("\n".join(lines))
 

@@ -87,6 +87,8 @@ def _table(section: Section, place: int) -> Iterator[str]:
     yield r"    \bottomrule"
     yield r"  \end{tabular}"
     yield r"\end{table}"
+    for note in section.notes:
+        yield f"% {_line(note)}"
     for system in section.systems:
         for warning in system.record.warnings:
             yield f"% {_line(f'{system.label}: {warning}')}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from berryeval.reports import numbers
 from berryeval.reports.exporter import Exporter, one_file
 from berryeval.reports.markdown_comparison import comparison_parts, table_of
-from berryeval.reports.rows import best_value, by_category, outcomes, value_of
+from berryeval.reports.rows import best_value, by_category, interval_text, outcomes, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -105,7 +105,8 @@ def _values(
             continue
         shown = numbers.measure(value)
         shown = f"**{shown}**" if value == best[measure] else shown
-        yield f"{shown} <sub>{numbers.interval(*scores.ci(measure))}</sub>"
+        ends = interval_text(scores, measure)
+        yield f"{shown} <sub>{ends}</sub>" if ends else shown
 
 
 def _times(system: System) -> list[str]:
@@ -158,6 +159,8 @@ def _differences(section: Section) -> str:
 
 
 def _warnings(section: Section) -> Iterator[str]:
+    for note in section.notes:
+        yield f"- ⚠️ {escaped(note)}"
     for system in section.systems:
         label = escaped(system.label)
         if system.record.failure:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from berryeval.errors import BerryEvalError
 from berryeval.reports.pairs import compared_pairs
 from berryeval.reports.titles import titles_of
+from berryeval.results.standard import depth_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -126,6 +127,11 @@ class Section:
             return compare(tables)
         except BerryEvalError:  # no query or measure that two of them share
             return None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know about all of its values, whichever way they are shown."""
+        return tuple(filter(None, [depth_note(self.asked.k, self.measures)]))
 
     def differences(self, measure: str) -> tuple[PairedDifference, ...]:
         """Every two systems by one measure: of the comparison, where all systems have it.
