@@ -72,6 +72,8 @@ def test_a_type_called_like_the_row_of_all_is_told_from_it() -> None:
     changed = replace(run, benchmarks=(replace(part, queries=queries),))
     _, *found = rows(pair(changed)[0])
     assert [row[0] for row in found] == ["GLOBAL (query type)", "GLOBAL"]
+    _, *hits = rows(pair(changed)[1])
+    assert {row[1] for row in hits} == {"GLOBAL (query type)"}
 
 
 def test_what_looks_deeper_than_was_asked_for_is_empty() -> None:

@@ -12,11 +12,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from berryeval.gates import Verdict
 from berryeval.records import Query
 from berryeval.reports import Report
 from berryeval.reports.html import render
+from berryeval.reports.html.short_names import ROOM, short_names
 from berryeval.reports.html.views.certainty import contrasts_of
 from berryeval.results import ProviderRecord, RunRecord
 from tests.reports.html_records import NASTY, SENTENCE, changed, nasty_run, run_record
@@ -399,3 +402,32 @@ def test_one_query_has_no_interval() -> None:
     assert "95 % interval 0" not in page.text
     assert "ci" not in page.having("class")
     assert "ci" in page_of(run_record(6)).having("class")
+
+
+def test_nothing_turns_the_direction_of_reading() -> None:
+    """An override in a text is named, not obeyed."""
+    text = render(Report.of([nasty_run()]))
+    assert "\u202e" not in text
+    assert "override [U+202E] end" in text
+
+
+def test_several_runs_of_one_provider_differ_in_charts() -> None:
+    """No legend and no column reads the same as another."""
+    first = replace(run_record(6, (0.4,)), id="2026-11-15T15-16-02-manual-of-tokens")
+    runs = [
+        first,
+        replace(run_record(6, (0.6,), seed=1), id="2026-11-15T15-16-09-manual-of-tokens"),
+    ]
+    text = render(Report.of(runs))
+    assert "system…02-manual…</text>" in text
+    assert "system…09-manual…</text>" in text
+    assert "(2026-11-15T15-16-02-manual-of-tokens)" in text
+
+
+@given(st.lists(st.text(max_size=60), min_size=2, max_size=8, unique=True))
+def test_short_names_differ(labels: list[str]) -> None:
+    """Whatever they are of, as far as charts have room for them."""
+    names = short_names(labels)
+    shown = [names.get(label, label)[:ROOM] for label in labels]
+    assert len(set(shown)) == len(shown)
+    assert all(len(name) <= ROOM for name in names.values())

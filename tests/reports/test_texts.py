@@ -288,3 +288,25 @@ def test_a_category_of_one_query_has_no_interval() -> None:
     assert "<sub>" not in one
     (two,) = [line for line in lines if line.startswith("| factual | 2 | our")]
     assert "<sub>" in two
+
+
+def test_queries_that_failed_are_errors_in_junit() -> None:
+    """Also where the provider as a whole did not fail, and also beside verdicts."""
+    one = provider("bm25")
+    answers = tuple(replace(answer, outcome="timeout", error="late") for answer in one.answers)
+    slow = replace(one, answers=answers, outcomes={"timeout": 3, "error": 1})
+    for verdicts in ((), [Verdict("pass", "RR >= 0", "it is", "drinks", "bm25")]):
+        report = Report.of([run_of(slow)], verdicts=verdicts)
+        found = junitparser.JUnitXml.fromstring(junit.render(report).encode())
+        assert found.errors == 1
+        (case,) = [case for suite in found for case in suite if case.name == "bm25"]
+        assert "4 of 4 queries failed" in case.result[0].message
+        assert case.result[0].message.endswith("the last: late")
+
+
+def test_no_text_turns_the_direction_of_reading() -> None:
+    """What would is named, in every format that people read."""
+    report = report_saying("user\u202egpj.exe")
+    for text in (markdown.render(report), latex.render(report), junit.render(report)):
+        assert "\u202e" not in text
+        assert "U+202E" in text

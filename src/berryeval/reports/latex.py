@@ -6,6 +6,7 @@ import re
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Final
 
+from berryeval.io.visible import visible_direction
 from berryeval.reports import numbers
 from berryeval.reports.exporter import Exporter, one_file
 from berryeval.reports.latex_comparison import comparison_table
@@ -58,7 +59,7 @@ LATEX: Final = Exporter(
 
 def _line(text: str) -> str:
     """A text that stays on its line, also in a comment."""
-    return " ".join(_CONTROL.sub(" ", text).split())
+    return visible_direction(" ".join(_CONTROL.sub(" ", text).split()))
 
 
 def _table(section: Section, place: int) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from berryeval.io.visible import visible_direction
 from berryeval.reports import numbers
 from berryeval.reports.exporter import Exporter, one_file
 from berryeval.reports.markdown_comparison import comparison_parts, table_of
@@ -27,7 +28,7 @@ _TIMES: Final = ("p50", "p95")
 
 def escaped(text: str) -> str:
     """A text of one line that Markdown shows as it is, and that calls nobody."""
-    line = " ".join(_CONTROL.sub(" ", text).split())
+    line = visible_direction(" ".join(_CONTROL.sub(" ", text).split()))
     plain = line.replace("&", "&amp;").replace("<", "&lt;")
     return _MENTION.sub("@<!-- -->", _SPECIAL.sub(r"\\\1", plain))
 
