@@ -7,6 +7,7 @@ import io
 import shutil
 import subprocess
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -65,14 +66,26 @@ def test_a_row_per_query_type_and_one_of_all() -> None:
 
 def test_a_type_called_like_the_row_of_all_is_told_from_it() -> None:
     """There is one row GLOBAL only."""
-    from dataclasses import replace
-
     run = plain_run()
     part = run.benchmarks[0]
     queries = tuple(replace(query, category="GLOBAL") for query in part.queries)
     changed = replace(run, benchmarks=(replace(part, queries=queries),))
     _, *found = rows(pair(changed)[0])
     assert [row[0] for row in found] == ["GLOBAL (query type)", "GLOBAL"]
+    _, *hits = rows(pair(changed)[1])
+    assert {row[1] for row in hits} == {"GLOBAL (query type)"}
+
+
+def test_what_looks_deeper_than_was_asked_for_is_empty() -> None:
+    """Of a run of 10 hits no cell is called @20, and of 5 hits none @10, in both files."""
+    run = plain_run()
+    for k, gone in ((10, {"20"}), (5, {"10", "20"})):
+        changed = replace(run, benchmarks=(replace(run.benchmarks[0], k=k),))
+        for text in pair(changed):
+            header, *found = rows(text)
+            for name, cell in zip(header, found[-1], strict=True):
+                if name.rpartition("_at_")[1]:
+                    assert (cell == "") == (name.rpartition("_at_")[2] in gone), name
 
 
 def test_a_row_per_query_and_chunk() -> None:

@@ -12,11 +12,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from berryeval.gates import Verdict
 from berryeval.records import Query
 from berryeval.reports import Report
 from berryeval.reports.html import render
+from berryeval.reports.html.short_names import ROOM, short_names
+from berryeval.reports.html.views.certainty import contrasts_of
 from berryeval.results import ProviderRecord, RunRecord
 from tests.reports.html_records import NASTY, SENTENCE, changed, nasty_run, run_record
 
@@ -355,3 +359,75 @@ def test_a_count_makes_nobody_the_best() -> None:
     assert "NumRet says not who is better." in page.text
     assert "★ is the best" in page.text
     assert not [one for one in page.having("class") if one == "star"]
+
+
+def test_the_page_finds_what_all_other_formats_find() -> None:
+    """The p-values of the best against every other are those of all pairs, also in Markdown."""
+    report = Report.of([run_record(30, (0.2, 0.3, 0.4, 0.5))])
+    (section,) = report.sections
+    assert section.comparison is not None
+    contrasts = contrasts_of(section, "nDCG@10")
+    rows = [row for row in section.comparison.rows if row.measure == "nDCG@10"]
+    for one in contrasts:
+        (row,) = [row for row in rows if {row.baseline, row.system} == {one.best, one.other}]
+        assert row.comparisons == 6
+        assert one.p == row.p_corrected
+        assert one.difference == pytest.approx(abs(row.difference))
+        assert one.certain == row.significant
+        assert one.wins + one.ties + one.losses == 30
+        assert one.wins > one.losses
+        assert one.interval is not None
+        assert one.difference is not None
+        assert one.interval.low < one.difference < one.interval.high
+    assert "corrected for 6 comparisons" in Page(render(report)).text
+
+
+def test_a_measure_that_not_all_have_is_compared_by_those_that_have_it() -> None:
+    """Two of three share the first measure: they are compared, for one comparison."""
+    run = run_record(30, (0.15, 0.8, 0.5))
+    first, second, third = run.benchmarks[0].providers
+    assert third.scores is not None
+    other = replace(third, scores=third.scores.only(["RR"]))
+    (section,) = Report.of([changed(run, providers=(first, second, other))]).sections
+    (contrast,) = contrasts_of(section, "nDCG@10")
+    assert contrast.best == "system-1"
+    assert contrast.certain
+    assert contrast.row is not None
+    assert contrast.row.comparisons == 1
+
+
+def test_one_query_has_no_interval() -> None:
+    """Neither in tables nor in words, nor a category of one."""
+    page = page_of(run_record(1))
+    assert "95 % interval 0" not in page.text
+    assert "ci" not in page.having("class")
+    assert "ci" in page_of(run_record(6)).having("class")
+
+
+def test_nothing_turns_the_direction_of_reading() -> None:
+    """An override in a text is named, not obeyed."""
+    text = render(Report.of([nasty_run()]))
+    assert "\u202e" not in text
+    assert "override [U+202E] end" in text
+
+
+def test_several_runs_of_one_provider_differ_in_charts() -> None:
+    """No legend and no column reads the same as another."""
+    first = replace(run_record(6, (0.4,)), id="2026-11-15T15-16-02-manual-of-tokens")
+    runs = [
+        first,
+        replace(run_record(6, (0.6,), seed=1), id="2026-11-15T15-16-09-manual-of-tokens"),
+    ]
+    text = render(Report.of(runs))
+    assert "system…02-manual…</text>" in text
+    assert "system…09-manual…</text>" in text
+    assert "(2026-11-15T15-16-02-manual-of-tokens)" in text
+
+
+@given(st.lists(st.text(max_size=60), min_size=2, max_size=8, unique=True))
+def test_short_names_differ(labels: list[str]) -> None:
+    """Whatever they are of, as far as charts have room for them."""
+    names = short_names(labels)
+    shown = [names.get(label, label)[:ROOM] for label in labels]
+    assert len(set(shown)) == len(shown)
+    assert all(len(name) <= ROOM for name in names.values())

@@ -23,6 +23,25 @@ def test_differences_have_their_sign() -> None:
     assert numbers.interval(-0.1, 0.25) == "[-0.10, 0.25]"
 
 
+def test_an_interval_that_says_nothing_is_not_shown() -> None:
+    """Not of one query, not where both ends are equal, not where there is none."""
+    assert numbers.interval_around(0.7, 0.6, 0.8, 1) == ""
+    assert numbers.interval_around(0.805, 0.805, 0.805, 9) == ""
+    assert numbers.interval_around(0.805, None, None, 9) == ""
+
+
+@given(st.lists(st.floats(0, 1), min_size=3, max_size=3), st.integers(2, 9))
+def test_an_interval_holds_the_value_it_stands_beside(ends: list[float], queries: int) -> None:
+    """As both are shown, with as many decimals as that takes."""
+    low, value, high = sorted(ends)
+    text = numbers.interval_around(value, low, high, queries)
+    if text:
+        first, last = map(float, text.split("-"))
+        assert first <= float(numbers.measure(value)) <= last
+    else:
+        assert low == high
+
+
 @pytest.mark.parametrize(("value", "text"), [(0, "<0.001"), (0.001, "0.001"), (1, "1.000")])
 def test_a_p_value_is_never_zero(value: float, text: str) -> None:
     """It is below what is shown."""

@@ -255,3 +255,68 @@ def test_ids_that_no_trec_file_holds_are_refused() -> None:
     answered = replace(provider("bm25"), answers=(AnswerRecord("q1", "ok", hits),))
     with pytest.raises(DataError, match="cannot hold the document id 'two words'"):
         TREC.files(Report.of([run_of(answered)]), "")
+
+
+def test_runs_that_were_asked_otherwise_are_not_compared() -> None:
+    """Fewer queries, or fewer hits, make a section of their own, which says what was asked."""
+    whole = run_of(provider("bm25"), provider("our|search_v2 <b>"))
+    (part,) = whole.benchmarks
+    few = replace(part, queries=part.queries[:1], providers=part.providers[:1])
+    shallow = replace(part, k=10, providers=part.providers[:1])
+    same = replace(part, queries=part.queries[::-1])
+    runs = [whole, *(replace(whole, benchmarks=(one,)) for one in (few, shallow, same))]
+    report = Report.of(runs)
+    assert [len(section.systems) for section in report.sections] == [4, 1, 1]
+    text = markdown.render(report)
+    assert "### drinks (4 queries, 20 hits)\n" in text
+    assert "### drinks (1 query, 20 hits)\n" in text
+    assert "### drinks (4 queries, 10 hits)\n" in text
+    suites = {
+        suite.name for suite in junitparser.JUnitXml.fromstring(junit.render(report).encode())
+    }
+    assert suites == {section.title for section in report.sections}
+
+
+def test_sections_never_share_a_title() -> None:
+    """Other data of as many queries is told by its hash, other queries by a number."""
+    whole = run_of(provider("bm25"))
+    (part,) = whole.benchmarks
+    first, second = (replace(part, queries=part.queries[place:][:2]) for place in (0, 1))
+    other = replace(part, content_hash="sha256:9999", queries=part.queries[:2])
+    report = Report.of([replace(whole, benchmarks=(one,)) for one in (first, second, other)])
+    assert [section.title for section in report.sections] == [
+        "drinks (2 queries, 20 hits, data sha256:0123)",
+        "drinks (2 queries, 20 hits, data sha256:0123) #2",
+        "drinks (2 queries, 20 hits, data sha256:9999)",
+    ]
+
+
+def test_a_category_of_one_query_has_no_interval() -> None:
+    """Its value is shown alone; those of several queries have theirs."""
+    lines = markdown.render(hard_report()).splitlines()
+    (one,) = [line for line in lines if line.startswith("| @<!-- -->conceptual | 1 | bm25 |")]
+    assert "<sub>" not in one
+    (two,) = [line for line in lines if line.startswith("| factual | 2 | our")]
+    assert "<sub>" in two
+
+
+def test_queries_that_failed_are_errors_in_junit() -> None:
+    """Also where the provider as a whole did not fail, and also beside verdicts."""
+    one = provider("bm25")
+    answers = tuple(replace(answer, outcome="timeout", error="late") for answer in one.answers)
+    slow = replace(one, answers=answers, outcomes={"timeout": 3, "error": 1})
+    for verdicts in ((), [Verdict("pass", "RR >= 0", "it is", "drinks", "bm25")]):
+        report = Report.of([run_of(slow)], verdicts=verdicts)
+        found = junitparser.JUnitXml.fromstring(junit.render(report).encode())
+        assert found.errors == 1
+        (case,) = [case for suite in found for case in suite if case.name == "bm25"]
+        assert "4 of 4 queries failed" in case.result[0].message
+        assert case.result[0].message.endswith("the last: late")
+
+
+def test_no_text_turns_the_direction_of_reading() -> None:
+    """What would is named, in every format that people read."""
+    report = report_saying("user\u202egpj.exe")
+    for text in (markdown.render(report), latex.render(report), junit.render(report)):
+        assert "\u202e" not in text
+        assert "U+202E" in text

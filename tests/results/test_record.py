@@ -8,8 +8,10 @@ import pytest
 
 import berryeval as be
 from berryeval.errors import DataError
+from berryeval.reports import Report, junit, latex, markdown
+from berryeval.reports.html import render
 from berryeval.results import RunRecord
-from berryeval.results.standard import CURVE, STANDARD
+from berryeval.results.standard import CURVE, STANDARD, deeper_than, depth_note, standard_of
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +83,34 @@ def test_a_score_that_is_no_number_is_refused(record: RunRecord, value: str) -> 
         DataError, match=r"providers\[0\].curve: expected an array of finite numbers"
     ):
         RunRecord.from_json(data)
+
+
+def test_nothing_is_computed_deeper_than_was_asked_for() -> None:
+    """With 10 hits no standard measure is @20; one that was asked for comes with a warning."""
+    found = be.run_benchmark("rag-template", ["bm25"], ["R@20", "nDCG@10"], k=10)
+    (one,) = found.providers
+    assert one.record.standard is not None
+    assert [name for name in one.record.standard.measures if name.endswith("@20")] == []
+    assert "R@10" in one.record.standard.measures
+    assert one.scores is not None
+    assert one.scores.measures == ("R@20", "nDCG@10")
+    note = "R@20 looks deeper than the 10 hits asked for: no more could count"
+    assert found.run is not None
+    assert note in found.run.benchmarks[0].notes
+    report = Report.of([found.run])
+    for text in (
+        markdown.render(report),
+        latex.render(report),
+        junit.render(report),
+        render(report),
+    ):
+        assert "deeper than the 10 hits asked for" in text
+
+
+def test_all_of_twenty_hits_is_there(record: RunRecord) -> None:
+    """With 20 hits, as without saying, nothing is left out and nothing warned of."""
+    assert deeper_than(20, STANDARD) == ()
+    assert standard_of(20) == STANDARD
+    assert deeper_than(10, ["P.5,20", "RR", "P@10"]) == ("P.5,20",)
+    assert not depth_note(20, STANDARD)
+    assert not any("deeper" in note for note in record.benchmarks[0]["bm25"].warnings)

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from berryeval.cli.screens import SafeScreen, safe_screen
 from berryeval.reports import numbers
-from berryeval.reports.rows import best_value, outcomes
+from berryeval.reports.rows import best_value, interval_text, outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,13 +95,14 @@ def _table(
 def _cell(scores: Scores | None, measure: str, best: float | None, *, stacked: bool) -> Text:
     if scores is None:
         return Text(numbers.NOTHING)
-    value, (low, high) = scores.mean[measure], scores.ci(measure)
+    value, ends = scores.mean[measure], interval_text(scores, measure)
     is_best = value == best
     text = Text(
         f"{numbers.measure(value)}{BEST if is_best else ' '}", style="bold" if is_best else ""
     )
-    text.append("\n" if stacked else " ")
-    text.append(numbers.interval(low, high), style="dim not bold")
+    if ends:
+        text.append("\n" if stacked else " ")
+        text.append(ends, style="dim not bold")
     return text
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from berryeval.benchmarks.checks.words import counted
 from berryeval.errors import DataError
 from berryeval.harness.ranking import FAILED
 
@@ -18,9 +19,12 @@ __all__ = ["check_comparable"]
 
 def check_comparable(candidates: Sequence[Candidate], *, anyway: bool = False) -> list[str]:
     """Refuse systems that were measured on different data; warn of all else that is not alike."""
+    first, *others = (one.part.asked for one in candidates)
+    apart = {what for one in others for what in one.different(first)}
     return [
-        *_data(candidates, anyway=anyway),
-        *_depth(candidates),
+        *(_data(candidates, anyway=anyway) if "data" in apart else ()),
+        *(_queries(candidates) if "queries" in apart else ()),
+        *(_depth(candidates) if "hits" in apart else ()),
         *_chunkers(candidates),
         *_failed(candidates),
     ]
@@ -31,8 +35,6 @@ def _told(candidates: Sequence[Candidate], value: Callable[[Candidate], object])
 
 
 def _data(candidates: Sequence[Candidate], *, anyway: bool) -> list[str]:
-    if len({one.part.content_hash for one in candidates}) == 1:
-        return []
     told = _told(candidates, lambda one: one.part.content_hash)
     name = candidates[0].part.name
     if not anyway:
@@ -52,10 +54,13 @@ def _data(candidates: Sequence[Candidate], *, anyway: bool) -> list[str]:
     return [f"{text}not from the systems{words}"]
 
 
+def _queries(candidates: Sequence[Candidate]) -> list[str]:
+    told = _told(candidates, lambda one: counted(len(one.part.queries), "query", "queries"))
+    return [f"not all were asked the same queries ({told}): only those that both have count"]
+
+
 def _depth(candidates: Sequence[Candidate]) -> list[str]:
     depths = {one.part.k for one in candidates}
-    if len(depths) == 1:
-        return []
     told = _told(candidates, lambda one: f"{one.part.k} hits")
     deeper = f"measures that look deeper than {min(depths)} favour those that were asked for more"
     return [f"not all were asked for as many hits ({told}): {deeper}"]

@@ -20,7 +20,7 @@ from berryeval.results import (
     Passage,
     ProviderRecord,
 )
-from berryeval.results.standard import CURVE, STANDARD
+from berryeval.results.standard import CURVE, STANDARD, standard_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -60,7 +60,7 @@ _LIBRARIES: Final = {
 
 
 def all_measures(plan: Plan) -> list[str]:
-    """What was asked for, and what every run has."""
+    """What was asked for, and what every run has; the log says some whatever is recorded."""
     return list(dict.fromkeys((*plan.scored, *STANDARD, *CURVE)))
 
 
@@ -111,7 +111,7 @@ def recorded(
         type=spec.type,
         chunker=spec.chunker,
         scores=everything.only(plan.scored),
-        standard=everything.only(STANDARD),
+        standard=everything.only(standard_of(plan.depth)),
         curve=tuple(everything.mean[name] for name in CURVE),
         answers=tuple(
             _answer(query, ranking_of.get(query.id), answers.hits, judged[query.id], passages)

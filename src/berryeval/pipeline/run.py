@@ -29,6 +29,7 @@ from berryeval.pipeline.redaction import Secrets, masked
 from berryeval.pipeline.scoring import score, warnings_about, warnings_of_scores, write_trec_run
 from berryeval.providers import make_provider
 from berryeval.results import BenchmarkRecord, ProviderRecord
+from berryeval.results.standard import depth_note
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -228,6 +229,7 @@ class _Work:
                 cut[spec.chunker] = chunked(benchmark, spec)
             asked = _Asked(benchmark, queries, spec, cut[spec.chunker], passages)
             results.append(self._on_provider(asked))
+        deeper = depth_note(self.plan.depth, self.plan.scored)
         record = BenchmarkRecord(
             benchmark.name,
             benchmark.content_hash,
@@ -236,7 +238,7 @@ class _Work:
             tuple(one.record for one in results),
             tuple(passages),
             benchmark.thresholds,
-            tuple(map(str, benchmark.remarks)),
+            tuple(filter(None, (*map(str, benchmark.remarks), deeper))),
         )
         return BenchmarkResult(benchmark, queries, tuple(results), record)
 

@@ -12,7 +12,7 @@ from berryeval.io.file_names import safe_name
 from berryeval.reports import numbers
 from berryeval.reports.csv_comparison import comparison_rows
 from berryeval.reports.exporter import Exporter, OutputFile
-from berryeval.results.standard import STANDARD
+from berryeval.results.standard import STANDARD, standard_of
 from berryeval.scores import UNSPECIFIED
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from berryeval.results import AnswerRecord
     from berryeval.scores import Scores
 
-__all__ = ["AGGREGATE", "CSV", "DETAILED", "defused"]
+__all__ = ["AGGREGATE", "CSV", "DETAILED", "csv_text", "defused"]
 
 GLOBAL: Final = "GLOBAL"
 AGGREGATE: Final = ("query_type", "count", *STANDARD)
@@ -53,14 +53,14 @@ def files(report: Report, label: str) -> list[OutputFile]:
         raise DataError(msg)
     made: list[OutputFile] = []
     if report.compared:
-        text = _text(comparison_rows(report.compared, defused))
+        text = csv_text(comparison_rows(report.compared, defused))
         stamp = _stamp(report.runs[-1].created)
         made.append(OutputFile(f"eval-comparison-{stamp}.csv", text, "comparison"))
     for (section, system), (stamp, name) in zip(scored, _labels(scored, label), strict=True):
         part = f"-{name}" if len(scored) > 1 else ""
         part = f"-{stamp}{part}" if len(report.runs) > 1 else part
         for what, rows in (("aggregate", _aggregate), ("detailed", _detailed)):
-            text = _text(rows(section, system))
+            text = csv_text(rows(section, system))
             made.append(OutputFile(f"eval-{what}-{stamp}-{name}.csv", text, f"{what}{part}"))
     return made
 
@@ -97,11 +97,15 @@ def _stamp(created: str) -> str:
 def _aggregate(section: Section, system: System) -> Iterator[Sequence[str]]:
     yield AGGREGATE
     standard = _standard(system)
+    there = standard_of(system.benchmark.k)
     for name, scores in standard.by(section.groups("category")).items():
-        # A type that is really called so must not be taken for the row of all queries.
-        shown = f"{name} (query type)" if name == GLOBAL else defused(name)
-        yield _means(shown, scores)
-    yield _means(GLOBAL, standard)
+        yield _means(_query_type(name), scores, there)
+    yield _means(GLOBAL, standard, there)
+
+
+def _query_type(name: str) -> str:
+    """A type as both files have it; one called GLOBAL is not taken for the row of all queries."""
+    return f"{name} (query type)" if name == GLOBAL else defused(name)
 
 
 def _standard(system: System) -> Scores:
@@ -111,15 +115,20 @@ def _standard(system: System) -> Scores:
     return system.standard
 
 
-def _means(name: str, scores: Scores) -> list[str]:
-    means = (numbers.exact_measure(scores.mean[measure]) for measure in STANDARD)
+def _means(name: str, scores: Scores, there: Sequence[str]) -> list[str]:
+    """A row; what looks deeper than the hits that were asked for has no value."""
+    means = (
+        numbers.exact_measure(scores.mean[measure]) if measure in there else ""
+        for measure in STANDARD
+    )
     return [name, str(scores.count), *means]
 
 
 def _detailed(section: Section, system: System) -> Iterator[Sequence[str]]:
     yield DETAILED
     standard = _standard(system)
-    of_query = [standard.per_query(measure) for measure in _OF_A_QUERY]
+    there = standard_of(system.benchmark.k)
+    of_query = [standard.per_query(one) if one in there else {} for one in _OF_A_QUERY]
     texts = {query.id: query.text or query.id for query in section.queries}
     kinds = section.groups("category")
     for answer in system.record.answers:
@@ -127,7 +136,7 @@ def _detailed(section: Section, system: System) -> Iterator[Sequence[str]]:
         values = [
             numbers.exact_measure(found[query]) if query in found else "" for found in of_query
         ]
-        start = [defused(texts.get(query, query)), defused(kinds.get(query, UNSPECIFIED))]
+        start = [defused(texts.get(query, query)), _query_type(kinds.get(query, UNSPECIFIED))]
         for place, hit in enumerate(_hits(answer)):
             yield [*start, *hit, *(values if place == 0 else ("",) * len(values))]
 
@@ -141,7 +150,8 @@ def _hits(answer: AnswerRecord) -> Iterator[list[str]]:
         yield [""] * 4
 
 
-def _text(rows: Iterable[Sequence[str]]) -> str:
+def csv_text(rows: Iterable[Sequence[str]]) -> str:
+    """Rows as CSV."""
     stream = io.StringIO(newline="")
     csv.writer(stream).writerows(rows)  # as RFC 4180: CRLF, quotes where needed
     return stream.getvalue()  # no byte order mark: to most programs it were a part of the header

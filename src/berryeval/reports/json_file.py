@@ -31,6 +31,8 @@ def to_json(report: Report) -> dict[str, Any]:
             {
                 "benchmark": section.name,
                 "content_hash": section.content_hash,
+                "queries_asked": len(section.queries),
+                "k": section.asked.k,
                 **section.comparison.to_dict(),
             }
             for section in report.sections

@@ -6,6 +6,8 @@ import re
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING, Final
 
+from berryeval.harness.ranking import FAILED
+from berryeval.io.visible import visible_direction
 from berryeval.reports import numbers
 from berryeval.reports.exporter import Exporter, one_file
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from berryeval.gates import Verdict
-    from berryeval.reports.model import Report, System
+    from berryeval.reports.model import Report, Section, System
 
 __all__ = ["JUNIT", "render"]
 
@@ -30,10 +32,10 @@ def render(report: Report) -> str:
     root = ET.Element("testsuites", name=_clean(report.title))
     suites: dict[str, ET.Element] = {}
     for section in report.sections:
-        suite = _suite(root, suites, section.name, section.systems)
+        suite = _suite(root, suites, section.title, section.systems)
         for system in section.systems:
-            if system.record.failure or not report.verdicts:
-                _add_provider(suite, section.name, system)
+            if _failure(system) or not report.verdicts:
+                _add_provider(suite, section, system)
     for verdict in report.verdicts:
         _add_verdict(_suite(root, suites, verdict.benchmark or _ALL), verdict)
     for suite in suites.values():
@@ -59,17 +61,32 @@ def _suite(
     return suites[name]
 
 
-def _add_provider(suite: ET.Element, benchmark: str, system: System) -> None:
+def _add_provider(suite: ET.Element, section: Section, system: System) -> None:
     seconds = sum(answer.latency or 0.0 for answer in system.record.answers)
-    case = _case(suite, benchmark, system.label, seconds)
-    if system.record.failure:
-        _say(case, "error", system.record.failure, "RunFailed")
+    case = _case(suite, section.title, system.label, seconds)
+    failure = _failure(system)
+    if failure:
+        _say(case, "error", failure, "RunFailed" if system.record.failure else "QueryFailed")
     lines = [] if system.scores is None else [
         f"{name} {numbers.exact_measure(value)}" for name, value in system.scores.mean.items()
     ]  # fmt: skip
-    lines += [f"warning: {warning}" for warning in system.record.warnings]
+    lines += [f"warning: {warning}" for warning in (*section.notes, *system.record.warnings)]
     if lines:
         ET.SubElement(case, "system-out").text = _clean("\n".join(lines))
+
+
+def _failure(system: System) -> str:
+    """Why it is no success, whatever its scores are: it failed, or some of its queries did."""
+    record = system.record
+    if record.failure:
+        return record.failure
+    failed = {name: record.outcomes[name] for name in FAILED if record.outcomes.get(name)}
+    if not failed:
+        return ""
+    told = ", ".join(f"{count} {name}" for name, count in failed.items())
+    last = next((one.error for one in reversed(record.answers) if one.error), "")
+    why = f"; the last: {last}" if last else ""
+    return f"{sum(failed.values())} of {len(record.answers)} queries failed ({told}){why}"
 
 
 def _add_verdict(suite: ET.Element, verdict: Verdict) -> None:
@@ -106,4 +123,4 @@ def _count(element: ET.Element, suites: Iterable[ET.Element]) -> None:
 
 
 def _clean(text: str) -> str:
-    return _FORBIDDEN.sub("", text)
+    return visible_direction(_FORBIDDEN.sub("", text))

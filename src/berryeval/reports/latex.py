@@ -6,6 +6,7 @@ import re
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Final
 
+from berryeval.io.visible import visible_direction
 from berryeval.reports import numbers
 from berryeval.reports.exporter import Exporter, one_file
 from berryeval.reports.latex_comparison import comparison_table
@@ -36,25 +37,29 @@ def escaped(text: str) -> str:
     >>> print(escaped("50 % of a_b -- {x}"))
     50 \% of a\_b -{}- \{x\}
     """
-    plain = " ".join(_CONTROL.sub(" ", text).split())
+    plain = _line(text)
     text = "".join(_ESCAPES.get(letter, letter) for letter in plain)
     return _DASHES.sub("-{}", text)
 
 
 def render(report: Report) -> str:
     """A table per benchmark."""
-    title = " ".join(_CONTROL.sub(" ", report.title).split())
     tables = ["\n".join(_table(section, place)) for place, section in enumerate(report.sections)]
     tables += [
         "\n".join(comparison_table(one, place, escaped))
         for place, one in enumerate(report.compared)
     ]
-    return "\n\n".join([f"% {title}\n{_HEAD}", *tables]) + "\n"
+    return "\n\n".join([f"% {_line(report.title)}\n{_HEAD}", *tables]) + "\n"
 
 
 LATEX: Final = Exporter(
     "LaTeX tables (booktabs), findings marked", (".tex",), one_file("report.tex", render)
 )
+
+
+def _line(text: str) -> str:
+    """A text that stays on its line, also in a comment."""
+    return visible_direction(" ".join(_CONTROL.sub(" ", text).split()))
 
 
 def _table(section: Section, place: int) -> Iterator[str]:
@@ -69,7 +74,7 @@ def _table(section: Section, place: int) -> Iterator[str]:
     about += _legend(section.comparison) if marks else ""
     yield r"\begin{table}"
     yield r"  \centering"
-    yield rf"  \caption{{{escaped(section.name)}: {queries}{about}.}}"
+    yield rf"  \caption{{{escaped(section.title)}: {queries}{about}.}}"
     yield rf"  \label{{tab:berryeval-{place + 1}}}"
     yield rf"  \begin{{tabular}}{{l{'r' * len(measures)}}}"
     yield r"    \toprule"
@@ -83,6 +88,11 @@ def _table(section: Section, place: int) -> Iterator[str]:
     yield r"    \bottomrule"
     yield r"  \end{tabular}"
     yield r"\end{table}"
+    for note in section.notes:
+        yield f"% {_line(note)}"
+    for system in section.systems:
+        for warning in system.record.warnings:
+            yield f"% {_line(f'{system.label}: {warning}')}"
 
 
 def _letters(section: Section) -> dict[str, str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from berryeval.io.visible import visible_direction
 from berryeval.reports import numbers
 from berryeval.reports.exporter import Exporter, one_file
 from berryeval.reports.markdown_comparison import comparison_parts, table_of
-from berryeval.reports.rows import best_value, by_category, outcomes, value_of
+from berryeval.reports.rows import best_value, by_category, interval_text, outcomes, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +28,7 @@ _TIMES: Final = ("p50", "p95")
 
 def escaped(text: str) -> str:
     """A text of one line that Markdown shows as it is, and that calls nobody."""
-    line = " ".join(_CONTROL.sub(" ", text).split())
+    line = visible_direction(" ".join(_CONTROL.sub(" ", text).split()))
     plain = line.replace("&", "&amp;").replace("<", "&lt;")
     return _MENTION.sub("@<!-- -->", _SPECIAL.sub(r"\\\1", plain))
 
@@ -63,7 +64,9 @@ def _verdicts(report: Report) -> str:
 def _section(section: Section, *, differences: bool) -> Iterator[str]:
     from berryeval.benchmarks.checks.words import counted
 
-    yield f"### {escaped(section.name)}: {counted(len(section.queries), 'query', 'queries')}"
+    count = counted(len(section.queries), "query", "queries")
+    same = section.title == section.name  # otherwise the title says how many
+    yield f"### {escaped(section.title)}" + (f": {count}" if same else "")
     titles = ["provider", *section.measures, *(f"{name} ms" for name in _TIMES), "outcomes"]
     best = _best([system.scores for system in section.systems], section.measures)
     rows = [
@@ -103,7 +106,8 @@ def _values(
             continue
         shown = numbers.measure(value)
         shown = f"**{shown}**" if value == best[measure] else shown
-        yield f"{shown} <sub>{numbers.interval(*scores.ci(measure))}</sub>"
+        ends = interval_text(scores, measure)
+        yield f"{shown} <sub>{ends}</sub>" if ends else shown
 
 
 def _times(system: System) -> list[str]:
@@ -156,6 +160,8 @@ def _differences(section: Section) -> str:
 
 
 def _warnings(section: Section) -> Iterator[str]:
+    for note in section.notes:
+        yield f"- ⚠️ {escaped(note)}"
     for system in section.systems:
         label = escaped(system.label)
         if system.record.failure:

@@ -8,6 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from berryeval.errors import BerryEvalError
+from berryeval.reports.pairs import compared_pairs
+from berryeval.reports.titles import titles_of
+from berryeval.results.standard import depth_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from berryeval.reports.compared import ComparedBenchmark
     from berryeval.results import (
         AnswerRecord,
+        Asked,
         BenchmarkRecord,
         HitRecord,
         Latency,
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
         RunRecord,
     )
     from berryeval.scores import Scores
-    from berryeval.stats import Comparison
+    from berryeval.stats import Comparison, PairedDifference
 
 __all__ = ["Report", "Section", "System"]
 
@@ -77,12 +81,26 @@ class System:
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """Everything about one benchmark, of one state of its data."""
+    """Everything about one benchmark, of one state of its data, all asked the same.
+
+    Attributes:
+        name: of the benchmark.
+        title: its name; where several sections share it, with what tells them apart.
+        asked: the data, the queries and the number of hits of all its systems.
+        queries: those that were asked.
+        systems: the rows of its tables.
+    """
 
     name: str
-    content_hash: str
+    title: str
+    asked: Asked
     queries: tuple[Query, ...]
     systems: tuple[System, ...]
+
+    @property
+    def content_hash(self) -> str:
+        """Of the data."""
+        return self.asked.content_hash
 
     @property
     def scored(self) -> tuple[System, ...]:
@@ -110,6 +128,21 @@ class Section:
         except BerryEvalError:  # no query or measure that two of them share
             return None
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know about all of its values, whichever way they are shown."""
+        return tuple(filter(None, [depth_note(self.asked.k, self.measures)]))
+
+    def differences(self, measure: str) -> tuple[PairedDifference, ...]:
+        """Every two systems by one measure: of the comparison, where all systems have it.
+
+        Where not all of them have it, or not all share queries, those pairs that can be compared.
+        """
+        found = self.comparison
+        if found is not None and measure in found.measures:
+            return tuple(row for row in found.rows if row.measure == measure)
+        return compared_pairs({one.label: one.scores for one in self.scored if one.scores}, measure)
+
     def groups(self, by: str) -> dict[str, str]:
         """The category or the difficulty of every query that has one."""
         values = {query.id: str(getattr(query, by)) for query in self.queries}
@@ -123,7 +156,8 @@ class Report:
     Attributes:
         title: what it is about.
         runs: the runs.
-        sections: one per benchmark; another state of a benchmark's data is another section.
+        sections: one per benchmark; what was asked otherwise (another state of its data, other
+            queries, another number of hits) is another section.
         verdicts: of gates, if any were asked for.
         compared: what was found by comparing systems, if that was asked for.
     """
@@ -144,22 +178,24 @@ class Report:
         compared: Iterable[ComparedBenchmark] = (),
     ) -> Report:
         """The report of these runs."""
-        parts: dict[tuple[str, str], list[tuple[RunRecord, BenchmarkRecord]]] = {}
+        parts: dict[tuple[str, Asked], list[tuple[RunRecord, BenchmarkRecord]]] = {}
         for run in runs:
             for part in run.benchmarks:
-                parts.setdefault((part.name, part.content_hash), []).append((run, part))
-        sections = tuple(_section(name, found) for (name, _), found in parts.items())
+                parts.setdefault((part.name, part.asked), []).append((run, part))
+        titles = titles_of([found[0][1] for found in parts.values()])
+        sections = tuple(map(_section, titles, parts.values()))
         names = ", ".join(dict.fromkeys(section.name for section in sections))
         title = title or f"Retrieval quality: {names}"
         return cls(title, tuple(runs), sections, tuple(verdicts), tuple(compared))
 
 
-def _section(name: str, parts: list[tuple[RunRecord, BenchmarkRecord]]) -> Section:
-    queries = {query.id: query for _, part in parts for query in part.queries}
+def _section(title: str, parts: list[tuple[RunRecord, BenchmarkRecord]]) -> Section:
+    first = parts[0][1]
     found = [(run, part, provider) for run, part in parts for provider in part.providers]
     labels = _labels([(provider.name, run.id) for run, _, provider in found])
     systems = tuple(System(label, *one) for label, one in zip(labels, found, strict=True))
-    return Section(name, parts[0][1].content_hash, tuple(queries.values()), systems)
+    queries = tuple({query.id: query for query in first.queries}.values())
+    return Section(first.name, title, first.asked, queries, systems)
 
 
 def _labels(names: list[tuple[str, str]]) -> list[str]:

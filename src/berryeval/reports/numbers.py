@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from berryeval.intervals import Interval
 from berryeval.stats.wording import p_number as p_value
 
 __all__ = [
@@ -21,6 +22,8 @@ __all__ = [
     "exact_measure",
     "grade",
     "interval",
+    "interval_around",
+    "known_interval",
     "measure",
     "milliseconds",
     "p_value",
@@ -28,6 +31,7 @@ __all__ = [
 ]
 
 NOTHING: Final = "-"  # in place of a number that is not there
+_LEAST_QUERIES: Final = 2  # of one there is no telling what others would do
 
 
 def _fixed(value: float, digits: int, *, sign: bool = False) -> str:
@@ -46,11 +50,37 @@ def measure(value: float) -> str:
     return _fixed(value, 3)
 
 
-def interval(low: float, high: float) -> str:
+def interval(low: float, high: float, *, digits: int = 2) -> str:
     """A confidence interval: two decimals, for it says how unsure the third is."""
     if low < 0 or high < 0:
-        return f"[{_fixed(low, 2)}, {_fixed(high, 2)}]"
-    return f"{_fixed(low, 2)}-{_fixed(high, 2)}"
+        return f"[{_fixed(low, digits)}, {_fixed(high, digits)}]"
+    return f"{_fixed(low, digits)}-{_fixed(high, digits)}"
+
+
+def known_interval(low: float | None, high: float | None, queries: int) -> Interval | None:
+    """An interval that says something; None of one query, or where nothing could move."""
+    if low is None or high is None or queries < _LEAST_QUERIES or low == high:
+        return None
+    return Interval(low, high)
+
+
+def interval_around(value: float, low: float | None, high: float | None, queries: int) -> str:
+    """The interval of a value over so many queries; empty where it would say nothing.
+
+    It has three decimals where two would show no range, or leave out the value itself.
+
+    >>> interval_around(0.5, 0.25, 0.75, 4), interval_around(0.8555, 0.8551, 0.9, 9)
+    ('0.25-0.75', '0.855-0.900')
+    >>> interval_around(0.5, 0.5, 0.5, 1)
+    ''
+    """
+    found = known_interval(low, high, queries)
+    if found is None:
+        return ""
+    shown = [float(_fixed(end, 2)) for end in found]
+    if shown[0] == shown[1] or not shown[0] <= float(measure(value)) <= shown[1]:
+        return interval(*found, digits=3)
+    return interval(*found)
 
 
 def delta(value: float) -> str:

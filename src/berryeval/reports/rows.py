@@ -5,21 +5,41 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from berryeval.measures.direction import direction_of
+from berryeval.reports import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from berryeval.gates import Verdict
+    from berryeval.intervals import Interval
     from berryeval.reports.model import Section, System
     from berryeval.results import ProviderRecord
     from berryeval.scores import Scores
 
-__all__ = ["best_value", "by_category", "outcomes", "value_of", "verdict_line"]
+__all__ = [
+    "best_value",
+    "by_category",
+    "interval_of",
+    "interval_text",
+    "outcomes",
+    "value_of",
+    "verdict_line",
+]
 
 
 def value_of(scores: Scores | None, measure: str) -> float | None:
     """The value of a measure; None if it was not asked for, or there are no scores."""
     return scores.mean[measure] if scores is not None and measure in scores.measures else None
+
+
+def interval_of(scores: Scores, measure: str) -> Interval | None:
+    """The 95 % interval of a value; None where it would say nothing."""
+    return numbers.known_interval(*scores.ci(measure), scores.count)
+
+
+def interval_text(scores: Scores, measure: str) -> str:
+    """The same as text; empty where it would say nothing."""
+    return numbers.interval_around(scores.mean[measure], *scores.ci(measure), scores.count)
 
 
 def best_value(rows: Sequence[Scores | None], measure: str) -> float | None:

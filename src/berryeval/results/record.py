@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 from berryeval.json_record import JsonRecord, Reader, is_finite, refused, unversioned
 from berryeval.records import Query
 from berryeval.results.answer import AnswerRecord, Passage, array_of
+from berryeval.results.asked import Asked, sample_of
 from berryeval.results.latency import Latency
 from berryeval.scores import Scores
 
@@ -114,6 +115,11 @@ class BenchmarkRecord(JsonRecord):
     thresholds: Mapping[str, Any] = _free()
     notes: tuple[str, ...] = ()
     extra: Mapping[str, Any] = _free(repr=False)
+
+    @property
+    def asked(self) -> Asked:
+        """What values depend on; those of another record compare if it was asked the same."""
+        return Asked(self.content_hash, sample_of(query.id for query in self.queries), self.k)
 
     def __getitem__(self, name: str) -> ProviderRecord:
         return _named(self.providers, name, "provider")

@@ -100,7 +100,7 @@ def _part_row(part: BenchmarkRecord) -> dict[str, Any]:
     return {
         "benchmark": column_text(part.name),
         "content_hash": column_text(part.content_hash),
-        "sample": _hash(sorted(query.id for query in part.queries)),
+        "sample": part.asked.sample,
         "k": part.k,
         "queries": len(part.queries),
         "body": _pack(replace(part, providers=()).to_json()),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from berryeval.results import Asked
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -87,8 +89,9 @@ class TrendPoint:
 
     def differs_from(self, before: TrendPoint) -> str:
         """Why the two values cannot be compared; empty if they can."""
-        if self.content_hash != before.content_hash:
-            return "the benchmark changed"
-        if self.sample != before.sample:
-            return "other queries were asked"
-        return "" if self.k == before.k else f"{self.k} hits were asked for, not {before.k}"
+        return self.asked.differs_from(before.asked)
+
+    @property
+    def asked(self) -> Asked:
+        """What the value depends on besides the provider."""
+        return Asked(self.content_hash, self.sample, self.k)

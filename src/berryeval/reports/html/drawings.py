@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from berryeval.errors import MissingDependencyError
 from berryeval.optional import imported
 from berryeval.reports.html.svg import CHARTS_NEED, drawn
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from markupsafe import Markup
 
     from berryeval.reports.html.charts.figure import Figure
@@ -39,11 +41,25 @@ class Studio:
         except MissingDependencyError as error:
             self.lacks = str(error)
 
-    def draw(self, figure: Figure | None) -> Drawing | None:
-        """The drawing of a chart; None if there is no chart, or nothing to draw with."""
+    def draw(self, figure: Figure | None, names: Mapping[str, str] | None = None) -> Drawing | None:
+        """The drawing of a chart; None if there is no chart, or nothing to draw with.
+
+        `names` are shorter ones for texts that have too little room in it.
+        """
         if figure is None or self.lacks:
             return None
         from markupsafe import Markup
 
-        svg = drawn(figure.spec, figure.alternative)
+        svg = drawn(_renamed(figure.spec, names or {}), figure.alternative)
         return Drawing(Markup(svg), figure.caption)  # noqa: S704 - rebuilt from what svg.py allows
+
+
+def _renamed(part: Any, names: Mapping[str, str]) -> Any:
+    """The specification with these texts replaced, wherever they stand alone."""
+    if not names:
+        return part
+    if isinstance(part, dict):
+        return {name: _renamed(value, names) for name, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [_renamed(value, names) for value in part]
+    return names.get(part, part) if isinstance(part, str) else part

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from berryeval.reports.html.charts.differences import difference_chart
+from berryeval.reports.html.charts.differences import difference_chart, side_of
 from berryeval.reports.html.charts.heat_map import heat_map
 from berryeval.reports.html.charts.latency import latency_chart
 from berryeval.reports.html.charts.lead import lead_chart
 from berryeval.reports.html.charts.measures import measures_chart
 from berryeval.reports.html.charts.precision_recall import precision_recall_chart
 from berryeval.reports.html.charts.trade_off import trade_off_chart
+from berryeval.reports.html.short_names import short_names
 from berryeval.reports.html.views.certainty import Contrast, contrasts_of
 from berryeval.reports.html.views.failures import (
     Disagreement,
@@ -84,7 +85,7 @@ def section_view(section: Section, number: int, studio: Studio) -> SectionView:
     order = ranked(section, measure) if measure else []
     return SectionView(
         number=number,
-        name=section.name,
+        name=section.title,
         queries=len(section.queries),
         depths=tuple(sorted({system.benchmark.k for system in section.systems})),
         finding=finding_of(standings, contrasts),
@@ -127,12 +128,14 @@ def _charts(
         if contrasts
         else None
     )
+    names = short_names(labels)
+    sides = {side_of(label): side_of(brief) for label, brief in names.items()}
     return Charts(
-        lead=studio.draw(lead_chart(contrasts, labels, deciding_measure(section))),
-        measures=studio.draw(measures_chart(standings, labels)),
-        differences=studio.draw(between),
-        precision_recall=studio.draw(precision_recall_chart(section)),
-        groups=tuple(studio.draw(heat_map(one)) for one in breakdowns),
-        latency=studio.draw(latency_chart(speeds, labels)),
-        trade_off=studio.draw(trade_off_chart(standings, speeds, labels)),
+        lead=studio.draw(lead_chart(contrasts, labels, deciding_measure(section)), names),
+        measures=studio.draw(measures_chart(standings, labels), names),
+        differences=studio.draw(between, sides),
+        precision_recall=studio.draw(precision_recall_chart(section), names),
+        groups=tuple(studio.draw(heat_map(one), names) for one in breakdowns),
+        latency=studio.draw(latency_chart(speeds, labels), names),
+        trade_off=studio.draw(trade_off_chart(standings, speeds, labels), names),
     )

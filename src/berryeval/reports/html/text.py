@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
 
+from berryeval.io.visible import visible
+
 __all__ = ["Cut", "cleaned", "cut", "short", "tied"]
 
-_TAB, _LINE_FEED, _DELETE = 0x09, 0x0A, 0x7F
-_CONTROL_PICTURES: Final = 0x2400  # where the symbols for control characters begin
-_DELETE_PICTURE: Final = 0x2421
-# What a page cannot hold, or what would act instead of being seen.
-_PICTURES: Final = {
-    **{code: _CONTROL_PICTURES + code for code in range(0x20) if code not in {_TAB, _LINE_FEED}},
-    _DELETE: _DELETE_PICTURE,
-    0x2028: 0x2424,  # line and paragraph separators: the symbol for a new line
-    0x2029: 0x2424,
-    **dict.fromkeys(range(0xD800, 0xE000), 0xFFFD),  # half a character is none
-}
-_UNFIT: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\ud800-\udfff]")
 _MOST_BYTES: Final = 2  # per character: what needs more, as Chinese, also says more
 
 
@@ -36,13 +25,13 @@ class Cut:
 
 
 def cleaned(value: Any) -> Any:
-    """A text with its control characters as symbols; half a character becomes a sign of that.
+    """A text with its control characters as symbols, also those that turn the text around.
 
     What is no text comes back as it is, and so does markup, which was cleaned before.
     """
-    if not isinstance(value, str) or hasattr(value, "__html__") or not _UNFIT.search(value):
+    if not isinstance(value, str) or hasattr(value, "__html__"):
         return value
-    return value.replace("\r\n", "\n").translate(_PICTURES)
+    return visible(value)
 
 
 def cut(text: str, characters: int) -> Cut:

@@ -11,7 +11,7 @@ from berryeval.reports.html.palette import SYSTEMS, ZERO
 if TYPE_CHECKING:
     from berryeval.reports.html.views.certainty import Contrast
 
-__all__ = ["difference_chart"]
+__all__ = ["difference_chart", "side_of"]
 
 MOST_BARS: Final = 400
 MANY_BARS: Final = 150  # no gaps between so many
@@ -23,7 +23,7 @@ def difference_chart(contrast: Contrast, best_place: int, measure: str) -> Figur
     if not values:
         return None
     shown = _spaced(values)
-    sides = (f"{contrast.best} is better", f"{contrast.other} is better")
+    sides = (side_of(contrast.best), side_of(contrast.other))
     data = [
         {"place": place, "difference": one, "side": sides[one < 0]}
         for place, one in enumerate(shown)
@@ -73,6 +73,11 @@ def difference_chart(contrast: Contrast, best_place: int, measure: str) -> Figur
         f"from {signed(values[0])} to {signed(values[-1])}; better on {contrast.wins}, equal on "
         f"{contrast.ties}, worse on {contrast.losses} of {queries}.",
     )
+
+
+def side_of(label: str) -> str:
+    """What the bars of one side say."""
+    return f"{label} is better"
 
 
 def _spaced(values: list[float]) -> list[float]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from berryeval.reports.html.charts.figure import WIDTH, Figure, hues, legend, shapes
-from berryeval.reports.html.numbers import span, value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +30,7 @@ def measures_chart(standings: Standings, labels: Sequence[str]) -> Figure | None
     if not cells:
         return None
     data = [
-        {"system": label, "measure": measure, "value": cell.value,
-         "low": cell.interval.low, "high": cell.interval.high}
+        {"system": label, "measure": measure, **cell.ends}
         for label, measure, cell in cells
     ]  # fmt: skip
     x = {
@@ -69,9 +67,7 @@ def measures_chart(standings: Standings, labels: Sequence[str]) -> Figure | None
         ],
     }  # fmt: skip
     first = [one for one in cells if one[1] == cells[0][1]]
-    words = "; ".join(
-        f"{label} {value(cell.value)} ({span(cell.interval)})" for label, _, cell in first
-    )
+    words = "; ".join(f"{label} {cell.words}" for label, _, cell in first)
     return Figure(
         spec,
         "Every measure with its 95 % interval: how far it might move if other queries were asked.",

@@ -23,8 +23,7 @@ def trade_off_chart(
     """The chart of all systems that have both a score and a time."""
     times = {one.label: one.latency.p50 for one in speeds if one.latency is not None}
     data: list[dict[str, Any]] = [
-        {"system": row.label, "ms": milliseconds(times[row.label]), "value": cell.value,
-         "low": cell.interval.low, "high": cell.interval.high}
+        {"system": row.label, "ms": milliseconds(times[row.label]), **cell.ends}
         for row in standings.rows
         if row.label in times and (cell := row.cells[0]) is not None
     ]  # fmt: skip

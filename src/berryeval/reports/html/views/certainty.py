@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING
 
 from berryeval.intervals import Interval
 from berryeval.reports.html.views.standings import ranked
-from berryeval.stats import compare, direction_of
+from berryeval.stats import direction_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from berryeval.reports.model import Section, System
-    from berryeval.scores import Scores
     from berryeval.stats import PairedDifference
 
 __all__ = ["Contrast", "contrasts_of"]
@@ -41,16 +38,21 @@ class Contrast:
     row: PairedDifference | None
 
     @property
+    def _turn(self) -> int:
+        """1 if the row says by how much the best is better, -1 if it says how much worse."""
+        return self.sign if self.row is not None and self.row.system == self.best else -self.sign
+
+    @property
     def difference(self) -> float | None:
         """By how much the best is better."""
-        return None if self.row is None else -self.sign * self.row.difference
+        return None if self.row is None else self._turn * self.row.difference
 
     @property
     def interval(self) -> Interval | None:
         """Of the difference; None where it cannot be said."""
         if self.row is None or self.row.interval is None:
             return None
-        low, high = sorted(-self.sign * end for end in self.row.interval)
+        low, high = sorted(self._turn * end for end in self.row.interval)
         return Interval(low, high)
 
     @property
@@ -73,7 +75,7 @@ class Contrast:
         """In how many queries the best is better."""
         if self.row is None:
             return 0
-        return self.row.losses if self.sign > 0 else self.row.wins
+        return self.row.wins if self._turn > 0 else self.row.losses
 
     @property
     def ties(self) -> int:
@@ -85,16 +87,20 @@ class Contrast:
         """In how many queries the other is better."""
         if self.row is None:
             return 0
-        return self.row.wins if self.sign > 0 else self.row.losses
+        return self.row.losses if self._turn > 0 else self.row.wins
 
 
 def contrasts_of(section: Section, measure: str) -> tuple[Contrast, ...]:
-    """The best system against every other, the runner-up first."""
+    """The best system against every other, the runner-up first.
+
+    The rows are those of every two systems, as in all other formats: who is best is known only
+    after looking, so the correction must be for all that might have been.
+    """
     order = ranked(section, measure)
     if not order:
         return ()
     best, *others = order
-    rows = _rows(best, others, measure)
+    rows = {frozenset((row.baseline, row.system)): row for row in section.differences(measure)}
     sign = -1 if direction_of(measure) == "down" else 1
     return tuple(
         Contrast(
@@ -103,30 +109,10 @@ def contrasts_of(section: Section, measure: str) -> tuple[Contrast, ...]:
             section.systems.index(other),
             _by_query(best, other, measure, sign),
             sign,
-            rows.get(other.label),
+            rows.get(frozenset((best.label, other.label))),
         )
         for other in others
     )
-
-
-def _rows(best: System, others: Sequence[System], measure: str) -> dict[str, PairedDifference]:
-    """What the statistics say of each that can be compared with the best."""
-    tables = {
-        system.label: system.scores
-        for system in (best, *others)
-        if system.scores is not None and best.scores is not None
-        if _comparable(best.scores, system.scores, measure)
-    }
-    if len(tables) < 2:  # noqa: PLR2004 - it takes two
-        return {}
-    found = compare(tables, baseline=best.label, measures=[measure])
-    return {row.system: row for row in found.rows}
-
-
-def _comparable(best: Scores, other: Scores, measure: str) -> bool:
-    """Whether they share a query, and put the measure together alike."""
-    hows = {scores.aggregates[scores.row_of(measure)] for scores in (best, other)}
-    return len(hows) == 1 and not set(best.queries).isdisjoint(other.queries)
 
 
 def _by_query(best: System, other: System, measure: str, sign: int) -> dict[str, float]:

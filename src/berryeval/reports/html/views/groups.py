@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from berryeval.reports.html.views.standings import Cell, deciding_measure, ranked
+from berryeval.reports.rows import interval_of
 from berryeval.scores import UNSPECIFIED
 from berryeval.stats import direction_of
 
@@ -71,7 +72,7 @@ def _breakdown(section: Section, by: str, measure: str) -> Breakdown | None:
         known = [one for one in values if one is not None]
         best = better(known) if len(set(known)) > 1 else None
         cells = tuple(
-            None if one is None else Cell(one, table[name].ci(measure), best=one == best)
+            None if one is None else Cell(one, interval_of(table[name], measure), best=one == best)
             for one, table in zip(values, tables, strict=True)
         )
         rows.append(GroupRow(name, sizes[name], cells))

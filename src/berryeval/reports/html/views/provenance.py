@@ -43,6 +43,8 @@ def run_facts(run: RunRecord) -> RunFacts:
 def notes_of(section: Section) -> tuple[tuple[str, str], ...]:
     """What makes a comparison unfair or a score doubtful: about whom, and what."""
     found: dict[tuple[str, str], None] = {}
+    for note in section.notes:
+        found["", note] = None
     for system in section.systems:
         for note in system.benchmark.notes:
             found["", note] = None

@@ -5,22 +5,40 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from berryeval.reports.html.numbers import span, value
+from berryeval.reports.rows import interval_of, value_of
 from berryeval.stats import direction_of
 
 if TYPE_CHECKING:
     from berryeval.intervals import Interval
     from berryeval.reports.model import Section, System
 
-__all__ = ["Cell", "Row", "Standings", "deciding_measure", "ranked", "standings_of", "value_of"]
+__all__ = ["Cell", "Row", "Standings", "deciding_measure", "ranked", "standings_of"]
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A value, how far it might move, and whether it is the best of its measure."""
+    """A value, how far it might move, and whether it is the best of its measure.
+
+    `interval` is None where nothing can be said about that: of one query, or of equal values.
+    """
 
     value: float
-    interval: Interval
+    interval: Interval | None
     best: bool = False
+
+    @property
+    def words(self) -> str:
+        """The value, and its interval in parentheses."""
+        return (
+            f"{value(self.value)} ({span(self.interval)})" if self.interval else value(self.value)
+        )
+
+    @property
+    def ends(self) -> dict[str, float]:
+        """Where the line of a chart begins and ends: where the value is, if there is none."""
+        low, high = self.interval or (self.value, self.value)
+        return {"value": self.value, "low": low, "high": high}
 
 
 @dataclass(frozen=True)
@@ -49,18 +67,12 @@ def deciding_measure(section: Section) -> str:
     return next(names, "")
 
 
-def value_of(system: System, measure: str) -> float | None:
-    """The system's value by this measure; None if it was not asked for."""
-    scores = system.scores
-    return scores.mean[measure] if scores is not None and measure in scores.measures else None
-
-
 def ranked(section: Section, measure: str) -> list[System]:
     """The systems that have the measure, the best first; equal ones in the order of the report."""
     found = [
         (number, system)
         for system in section.scored
-        if (number := value_of(system, measure)) is not None
+        if (number := value_of(system.scores, measure)) is not None
     ]
     sign = 1 if direction_of(measure) == "down" else -1
     return [system for _, system in sorted(found, key=lambda one: sign * one[0])]
@@ -90,15 +102,15 @@ def _best(section: Section, measure: str) -> float | None:
     """The best value, if the systems differ at all and the measure has a better."""
     if direction_of(measure) == "neither":
         return None
-    values = [value_of(system, measure) for system in ranked(section, measure)]
+    values = [value_of(system.scores, measure) for system in ranked(section, measure)]
     return values[0] if len(set(values)) > 1 else None
 
 
 def _cell(system: System, measure: str, best: float | None) -> Cell | None:
-    number = value_of(system, measure)
+    number = value_of(system.scores, measure)
     if number is None or system.scores is None:
         return None
-    return Cell(number, system.scores.ci(measure), best=number == best)
+    return Cell(number, interval_of(system.scores, measure), best=number == best)
 
 
 def _kind(system: System) -> str:

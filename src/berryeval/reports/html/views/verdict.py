@@ -70,7 +70,8 @@ def _reached(row: Row, measure: str) -> str:
     if cell is None:
         return ""
     queries = counted(row.queries, "query", "queries")
-    return f"{measure} {value(cell.value)} over {queries}, 95 % interval {span(cell.interval)}."
+    ends = "" if cell.interval is None else f", 95 % interval {span(cell.interval)}"
+    return f"{measure} {value(cell.value)} over {queries}{ends}."
 
 
 def _lead(contrast: Contrast) -> tuple[str, ...]:
