@@ -442,7 +442,7 @@ def test_a_drop_against_a_baseline_fails_the_run(capsys: pytest.CaptureFixture[s
     [
         (("--baseline", "none.json", "--max-drop", "nDCG@10=0"), "'none.json' is no file"),
         (("--max-drop", "nDCG@10=0"), "needs a baseline"),
-        (("--baseline", "kept.json"), "a baseline is for rules about drops"),
+        (("--baseline", "kept.json"), "--baseline is for rules about drops"),
         (("--baseline", "kept.json", "--max-drop", "P@3=0"), "has no P@3 of bm25"),
         (("--baseline", "kept.json", "--max-drop", "nDCG@10=0", "--k", "7"), "asked bm25 for 20"),
         (("--config", "where.yaml"), "is about no query of drinks; of category there are"),

@@ -121,13 +121,13 @@ def gate_with(gate: Gate, least: Mapping[str, float], drops: Mapping[str, float]
     return gate.model_copy(update={"rules": [*gate.rules, *rules]})
 
 
-def with_baseline(gate: Gate, baseline: str | None) -> Gate:
-    """The gate with another baseline, if one is given; it must be of use."""
+def with_baseline(gate: Gate, baseline: str | None, owner: str = "--baseline") -> Gate:
+    """The gate with another baseline, if one is given (by `owner`); it must be of use."""
     if not baseline:
         return gate
     if all(rule.max_drop is None for rule in gate.rules):
         msg = (
-            "a baseline is for rules about drops, and there is none; give one with "
+            f"{owner} is for rules about drops, and there is none; give one with "
             "--max-drop nDCG@10=0.01, or with `max_drop` in berryeval.yaml"
         )
         raise ConfigurationError(msg)

@@ -96,7 +96,7 @@ class Evaluation:
         if not gate.rules:
             msg = 'there are no rules to check; give some, as {"nDCG@10": 0.8}'
             raise ConfigurationError(msg)
-        gate = with_baseline(gate, str(baseline))
+        gate = with_baseline(gate, str(baseline), "baseline")
         verdicts = verdicts_of(gate, record)
         self._properties += map(property_of, verdicts)
         strict = self._strict if strict is None else strict
