@@ -95,6 +95,29 @@ def test_the_action_passes_fails_and_compares(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the steps are written for bash")
+def test_the_action_reads_all_that_it_is_given(
+    project: Path, clean_environment: dict[str, str]
+) -> None:
+    """Rules on several lines, other spellings of true; a configuration must be there if named."""
+    inputs = {"package": "berryeval", "fail-below": "RR=0.5\n  nDCG@10=0.99\n"}
+    code, shown = run_action(project, inputs, clean_environment)
+    assert code == 1, shown
+    assert "wants at least 0.99" in shown
+    again = {**inputs, "run": "berryeval-quality/run", "fail-below": "nDCG@10=0.5"}
+    code, shown = run_action(project, {**again, "config": "berryevel.yaml"}, clean_environment)
+    assert code == 2, shown
+    assert "berryevel.yaml" in shown
+    code, shown = run_action(project, {**again, "strict": "yes"}, clean_environment)
+    assert code == 2, shown
+    assert "strict must be true or false, found 'yes'" in shown
+    code, shown = run_action(project, {**again, "strict": "True"}, clean_environment)
+    assert code == 0, shown
+    (project / "berryeval.yaml").unlink()
+    code, shown = run_action(project, again, clean_environment)
+    assert code == 0, shown
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the steps are written for bash")
 def test_the_action_stops_where_the_configuration_is_wrong(
     project: Path, clean_environment: dict[str, str]
 ) -> None:

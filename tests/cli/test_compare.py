@@ -10,14 +10,19 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 import berryeval as be
 from berryeval.cli.app import build_app, run
 from berryeval.cli.compare_output import print_comparisons
+from berryeval.reports import Report
+from berryeval.reports.compared import ComparedBenchmark
+from berryeval.reports.markdown_comparison import comparison_parts
 from berryeval.reports.table import EXPORTERS
 from tests.pipeline.compare_world import BEST, POOR, mixed, run_of, save
+from tests.stats.worlds import scores_of
 
 if TYPE_CHECKING:
     from berryeval.results import RunRecord
@@ -101,6 +106,38 @@ def test_several_systems() -> None:
     text = text_of(run_of("one", systems), width=80, moved=0)
     assert max(map(len, text.splitlines())) <= 80
     check("several-80.txt", text)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_narrow_terminals_keep_the_names(width: int) -> None:
+    """Columns that tell less are left out first; every measure and group is there to be read."""
+    systems = {"bm25": mixed(0, 1), "dense": mixed(*range(2, 9)), "hybrid": mixed(*range(15))}
+    text = text_of(run_of("one", systems), width=width, moved=0, by="category")
+    assert max(map(len, text.splitlines())) <= width
+    for name in ("measure", "nDCG@3", "RR", "category", "conceptual", "factual"):
+        assert re.search(rf"^[+ ] {name} .*(\+0\.|delta)", text, re.MULTILINE), name
+
+
+def test_notes_of_rows_are_told() -> None:
+    """In the output and in Markdown, with whom they are about; groups were tested otherwise."""
+    random = np.random.default_rng(3)
+    tables = [
+        scores_of(name, {"AP": {f"q{n:02}": float(random.random()) for n in range(45)}})
+        for name in ("one", "two")
+    ]
+    groups: dict[str, str | None] = {f"q{n:02}": "few" if n < 4 else "many" for n in range(45)}
+    found = be.compare(tables, baseline="one", groups=groups)
+    one = ComparedBenchmark("drinks", (), found, by="category")
+    stream = io.StringIO()
+    print_comparisons(Console(file=stream, width=200), Report("", (), (), compared=(one,)))
+    markdown = "\n".join(comparison_parts(one, str))
+    note = "only 4 queries differ: no p below 0.125 is possible"
+    shown = " ".join(stream.getvalue().split())
+    assert f"note: few: {note}" in shown
+    assert f"- AP in few: {note}" in markdown
+    words = "randomisation test, 100,000 random samples, and exact in 1 of 3 rows"
+    assert words in shown
+    assert words in markdown
 
 
 def test_not_comparable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

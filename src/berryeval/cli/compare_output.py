@@ -13,6 +13,8 @@ from berryeval.reports.differences import (
     cells_of,
     finding,
     has_family,
+    method_words,
+    notes_of,
     pairs_of,
     summary,
     titles_of,
@@ -33,6 +35,9 @@ __all__ = ["print_comparisons"]
 _MARKS: Final = {"better": "+", "worse": "-", "higher": "^", "lower": "v", "cannot be said": "?"}
 _STYLES: Final = {"better": "green", "worse": "bold red"}
 _WIDE: Final = 100  # columns from which on the values of the baseline are shown too
+_NAME: Final = 16  # letters of a name that stay on one line, if it has so many
+# In this order columns are left out of narrow terminals; the baseline follows from value and delta.
+_DISPENSABLE: Final = ("baseline", "effect", "W/T/L", "value", "n", "p")
 _LEGEND: Final = "+ better, - worse, ^ higher, v lower, ? cannot be said; without a mark: not shown"
 
 
@@ -56,6 +61,8 @@ def _print_one(screen: Console, one: ComparedBenchmark) -> None:
         print_indented(screen, rows[0].sentence, 2)
         if len(rows) > 1:
             print_indented(screen, f"all measures: {summary(rows)}", 2)
+        for note in notes_of([(row.measure, row) for row in rows], found.notes):
+            print_indented(screen, f"note: {note}", 2)
         _print_groups(screen, one, rows[0])
         queries = [
             query for query in one.moved if (query.baseline, query.system) == (baseline, system)
@@ -79,7 +86,7 @@ def _method(one: ComparedBenchmark) -> str:
         corrected = f", corrected ({found.correction}) for {row.comparisons} comparisons"
     return (
         f"{_LEGEND}. W/T/L: queries with a higher, an equal, a lower value. "
-        f"p: {row.test}{corrected}; seed {found.seed}"
+        f"p: {method_words(found)}{corrected}; seed {found.seed}"
     )
 
 
@@ -90,19 +97,37 @@ def _table(
     one: ComparedBenchmark,
 ) -> Table:
     """A row per measure or group; what is shown for real has a mark, not only a colour."""
-    family, wide = has_family(one), screen.width >= _WIDE
-    table = Table(box=None, pad_edge=False, padding=(0, 2 if wide else 1, 0, 0))
+    family, gap = has_family(one), 2 if screen.width >= _WIDE else 1
+    titles = ["", first, "n", *titles_of(one.comparison.level, corrected=family)]
+    named = list(rows)
+    lines = [
+        [_MARKS.get(finding(row), ""), name, str(row.n), *cells_of(row, corrected=family)]
+        for name, row in named
+    ]
+    table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0))
     table.add_column("", width=1)
     table.add_column(first, overflow="fold")
-    table.add_column("n", justify="right")
-    hidden = 0 if wide else 1  # the value of the baseline follows from the other two
-    for title in titles_of(one.comparison.level, corrected=family)[hidden:]:
-        table.add_column(title, justify="right", no_wrap=True)
-    for name, row in rows:
-        kind = finding(row)
-        cells = [_MARKS.get(kind, ""), name, str(row.n), *cells_of(row, corrected=family)[hidden:]]
-        table.add_row(*(Text(cell, style=_STYLES.get(kind, "")) for cell in cells))
+    kept = _columns_that_fit(titles, lines, screen.width, gap)
+    for place in kept[2:]:
+        table.add_column(titles[place], justify="right", no_wrap=True)
+    for (_, row), cells in zip(named, lines, strict=True):
+        style = _STYLES.get(finding(row), "")
+        table.add_row(*(Text(cells[place], style=style) for place in kept))
     return table
+
+
+def _columns_that_fit(titles: list[str], lines: list[list[str]], width: int, gap: int) -> list[int]:
+    """The columns for this width: what tells least goes first, and the name never."""
+    widths = [max(map(len, column)) for column in zip(titles, *lines, strict=True)]
+    widths[0], widths[1] = 1, min(widths[1], _NAME)
+    kept = list(range(len(titles)))
+    for title in (*_DISPENSABLE, *(one for one in titles if one.endswith(" CI"))):
+        fits = sum(widths[place] + gap for place in kept) - gap <= width
+        if title == "p" and "corrected" not in titles:
+            continue
+        if not fits or (title == "baseline" and width < _WIDE):
+            kept.remove(titles.index(title))
+    return kept
 
 
 def _print_groups(screen: Console, one: ComparedBenchmark, whole: PairedDifference) -> None:
@@ -120,6 +145,8 @@ def _print_groups(screen: Console, one: ComparedBenchmark, whole: PairedDifferen
     for label, row in rows:
         if row.cannot:
             print_indented(screen, f"{label}: nothing can be said, {row.cannot}", 2)
+    for note in notes_of(rows, one.comparison.notes):
+        print_indented(screen, f"note: {note}", 2)
 
 
 def _print_moved(screen: Console, queries: list[MovedQuery]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from berryeval.reports import numbers
+from berryeval.reports.differences import method_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,7 +34,7 @@ def comparison_table(
     yield (
         rf"  \caption{{{escaped(one.benchmark)}: differences{against}, {found.rows[0].n} queries, "
         rf"{100 * found.level:g}\,\% intervals; ${_MARK}$ marks $p \le {alpha}${family}, "
-        rf"test: {escaped(found.rows[0].test)}.}}"
+        rf"test: {escaped(method_words(found))}.}}"
     )
     yield rf"  \label{{tab:berryeval-comparison-{place + 1}}}"
     yield r"  \begin{tabular}{llrrrrrl}"

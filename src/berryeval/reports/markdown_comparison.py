@@ -5,13 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from berryeval.reports import numbers
-from berryeval.reports.differences import cells_of, finding, has_family, pairs_of, titles_of, why
+from berryeval.reports.differences import (
+    cells_of,
+    finding,
+    has_family,
+    method_words,
+    notes_of,
+    pairs_of,
+    titles_of,
+    why,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from berryeval.reports.compared import ComparedBenchmark, MovedQuery
-    from berryeval.stats import PairedDifference
+    from berryeval.stats import Comparison, PairedDifference
 
     Escape = Callable[[str], str]
 
@@ -47,16 +56,31 @@ def comparison_parts(one: ComparedBenchmark, escaped: Escape) -> Iterator[str]:
         text = "\n\n".join(_moved(query, escaped) for query in one.moved)
         yield _folded("The queries that moved most", text)
     notes = [f"- ⚠️ {escaped(warning)}" for warning in one.warnings]
-    notes += [f"- {escaped(note)}" for note in found.notes]
+    notes += [f"- {escaped(note)}" for note in (*found.notes, *_row_notes(found))]
     if notes:
         yield "\n".join(notes)
     yield f"<sub>{escaped(_method(one))}</sub>"
 
 
+def _row_notes(found: Comparison) -> list[str]:
+    """Notes on single rows, with measure, system and group."""
+    named = [(_row_name(row, found), row) for row in found.rows]
+    for label, group in found.groups.items():
+        rows = [row for row in group.rows if row.measure == found.measures[0]]
+        named += [(f"{_row_name(row, found)} in {label}", row) for row in rows]
+    return notes_of(named, found.notes)
+
+
+def _row_name(row: PairedDifference, found: Comparison) -> str:
+    against = "" if found.baseline else f" against {row.baseline}"
+    several = f" of {row.system}{against}" if len(found.systems) > 2 else ""  # noqa: PLR2004 - a pair
+    return f"{row.measure}{several}"
+
+
 def _method(one: ComparedBenchmark) -> str:
     found = one.comparison
     return (
-        f"differences are system less baseline; test: {found.rows[0].test}; correction: "
+        f"differences are system less baseline; test: {method_words(found)}; correction: "
         f"{found.correction}; W/T/L: queries with a higher, an equal, a lower value; "
         f"seed {found.seed}"
     )
