@@ -7,12 +7,16 @@ import logging
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from berryeval.benchmarks import write_benchmark
+from berryeval.records import Anchor, Judgment
 from tests.benchmarks.samples import BEIR
+from tests.cli.eval_world import DRINKS as DRINKS_BENCHMARK
 from tests.cli.eval_world import GOLDEN, berryeval, data_of, printed, write_drinks
 from tests.conftest import OURS
 
@@ -510,3 +514,22 @@ def test_a_rule_about_errors_allows_them(rules: str, code: int) -> None:
         f"run: {{error_budget: 1}}\ngate: {{rules: {rules}}}\n"
     )
     assert berryeval(*DRINKS, "-m", "RR") == code
+
+
+def test_nothing_is_said_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    """No mark, no legend of marks; no file, no line about it."""
+    assert berryeval(*DRINKS, "--providers", "bm25", "bm25:section", "--metrics", "RR") == 0
+    out = capsys.readouterr().out
+    assert "*" not in out
+    assert "with each value its 95 % interval" in out
+    assert "run.trec: the rankings" in out
+    tea, *others = DRINKS_BENCHMARK.documents
+    documents = (replace(tea, id="green tea"), *others)
+    judgments = (Judgment("q1", Anchor(document="green tea"), 1),)
+    odd = replace(DRINKS_BENCHMARK, documents=documents, judgments=judgments, thresholds={})
+    write_benchmark(replace(odd, queries=odd.queries[:1]), "odd")
+    assert berryeval("eval", "--benchmarks", "odd", "--providers", "bm25", "--output", "o") == 0
+    out = capsys.readouterr().out
+    assert "run.trec was not written" in out
+    assert "run.trec: the rankings" not in out
+    assert "scores.json: every query's scores" in out

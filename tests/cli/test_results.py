@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,6 +116,59 @@ def test_a_place_that_cannot_be_is_refused_before_the_run(
     assert not Path(".berryeval").exists()
 
 
+def local(record: RunRecord) -> str:
+    """When a run was made, by the clock of this place."""
+    return datetime.fromisoformat(record.created).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def test_the_list_has_one_clock_and_the_order_that_was_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Runs of several zones stand under each other; columns come as they were named."""
+    far = replace(run_of(2), created="2026-01-01T12:00:00+10:00")
+    filled(run_of(1), far)
+    assert berryeval("results", "list", "-m", "RR,nDCG@10", "--provider", "bm25") == 0
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert head.split()[-2:] == ["RR", "nDCG@10"]
+    assert local(far) in rows[0]
+    assert local(run_of(1)) in rows[1]
+    assert berryeval("results", "list", "-m", "nDCG@10", "mrr", "mrr") == 0
+    assert capsys.readouterr().out.splitlines()[0].split()[-2:] == ["nDCG@10", "RR"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+@pytest.mark.parametrize("width", [40, 64, 80, 140])
+def test_names_of_runs_are_whole_on_any_terminal(
+    width: int, tmp_path: Path, clean_environment: dict[str, str]
+) -> None:
+    """They are there to be copied; every value is shown too."""
+    name = "2026-02-21T14-30-00-technical-docs"
+    filled(run_of(1, name=name))
+    command = ("results", "list", "-m", "nDCG@10", "RR")
+    shown = on_a_terminal(tmp_path, command, {**clean_environment, "COLUMNS": str(width)})
+    assert name in shown
+    assert max(len(line.rstrip()) for line in shown.splitlines()) <= width or width < 60
+    scores = run_of(1)["fruit"]["dense"].scores
+    assert scores is not None
+    assert all(f"{scores.mean[one]:.3f}" in shown for one in ("nDCG@10", "RR")) or width < 60
+
+
+def on_a_terminal(folder: Path, command: tuple[str, ...], environment: dict[str, str]) -> str:
+    """What a command shows on a terminal, without colours."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "berryeval", *command], stdout=theirs, stderr=theirs, cwd=folder,
+        env={**environment, "TERM": "xterm-256color"}, check=True,
+    )  # fmt: skip
+    os.close(theirs)
+    text = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert done.returncode == 0
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+
+
 def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     """The newest first, a line per provider, with the first measure and its interval."""
     filled(run_of(1), run_of(2), run_of(3, providers=("splade",)))
@@ -125,7 +179,7 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     low, high = value.ci("nDCG@10")
     assert lines[0] == ["run", "when", "benchmark", "provider", "nDCG@10"]
     assert lines[1] == [
-        "run-0002", "2026-01-01", "02:00", "fruit", "dense", f"{value.mean['nDCG@10']:.3f}",
+        "run-0002", *local(run_of(2)).split(), "fruit", "dense", f"{value.mean['nDCG@10']:.3f}",
         f"{low:.2f}-{high:.2f}",
     ]  # fmt: skip
     assert [line[0] for line in lines[1:]] == ["run-0002", "run-0001"]
@@ -424,6 +478,30 @@ def test_forgetting(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(left()) == 3
     assert berryeval("results", "prune", "--older-than", "1h", "--keep", "2", "--yes") == 0
     assert left() == ["run-0003", "run-0002"]
+
+
+def test_machines_prune_and_export(capsys: pytest.CaptureFixture[str]) -> None:
+    """What goes and what was written is in the envelope; nobody is asked."""
+    filled(*(run_of(n) for n in range(3)))
+    assert berryeval("results", "prune", "--keep", "1", "--json") == 2
+    assert "say --yes or --dry-run" in json.loads(capsys.readouterr().out)["error"]["message"]
+    old = ["run-0001", "run-0000"]
+    assert berryeval("results", "prune", "--keep", "1", "--json", "--dry-run") == 0
+    assert data_of(capsys) == {"store": str(STORE), "runs": old, "deleted": 0}
+    assert berryeval("results", "export", "--all", "out", "--json") == 0
+    files = data_of(capsys)["runs"]
+    assert {one["run"] for one in files} == {"run-0002", *old}
+    assert all(Path(one["path"]).exists() for one in files)
+    assert berryeval("results", "export", "latest", "--json") == 0
+    (one,) = data_of(capsys)["runs"]
+    assert (one["run"], one["path"]) == ("run-0002", None)
+    assert one["record"] == json.loads(run_of(2).dumps())
+    assert berryeval("results", "export", "latest", "-o", "one.json", "--json") == 0
+    assert data_of(capsys)["runs"] == [{"run": "run-0002", "path": "one.json"}]
+    assert berryeval("results", "prune", "--keep", "1", "--json", "--yes") == 0
+    assert data_of(capsys)["deleted"] == 2
+    assert berryeval("results", "prune", "--keep", "1", "--json") == 0
+    assert data_of(capsys)["runs"] == []
 
 
 def test_help_needs_no_database() -> None:

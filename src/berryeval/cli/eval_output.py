@@ -10,6 +10,7 @@ from berryeval.cli.eval_worst import print_worst
 from berryeval.cli.gate import print_verdicts
 from berryeval.cli.output import console, print_indented
 from berryeval.measures import parse_measures
+from berryeval.reports.rows import best_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["print_view", "print_warnings", "strategy_note"]
 
+_PARTS: Final = {
+    "scores.json": "every query's scores, in full precision",
+    "run.trec": "the rankings, for other tools",
+    "results.jsonl": "the journal, a line per query",
+}
 _NOTES: Final = 3  # of how hits were judged, for each provider
 
 
@@ -76,7 +82,9 @@ def strategy_note(providers: Sequence[ProviderResult | ProviderRecord]) -> str:
 def _print_legend(
     screen: Console, view: View, result: BenchmarkResult, measures: list[str]
 ) -> None:
-    marks = "* best of its column; " if len(result.providers) > 1 else ""
+    tables = [one.scores for one in result.providers]
+    marked = any(best_value(tables, measure) is not None for measure in measures)
+    marks = "* best of its column; " if marked else ""
     print_indented(screen, f"{marks}with each value its 95 % interval", 0, style="dim")
     deeper = [
         str(measure)
@@ -143,14 +151,12 @@ def print_warnings(screen: Console, providers: Sequence[ProviderResult | Provide
 
 def _print_places(screen: Console, view: View) -> None:
     screen.print(f"results: {view.folder.path}", style="bold")
-    for what in (
-        "manifest.json: what was asked, hashes, versions",
-        "run.json: everything that reports are made of",
-        "BENCHMARK/PROVIDER/scores.json: every query's scores, in full precision",
-        "BENCHMARK/PROVIDER/run.trec: the rankings, for other tools",
-        "BENCHMARK/PROVIDER/results.jsonl: the journal, a line per query",
-    ):
-        print_indented(screen, what, 2)
+    print_indented(screen, "manifest.json: what was asked, hashes, versions", 2)
+    print_indented(screen, "run.json: everything that reports are made of", 2)
+    parts = [one.folder for result in view.results for one in result.providers]
+    for name, what in _PARTS.items():
+        if any((part / name).exists() for part in parts):
+            print_indented(screen, f"BENCHMARK/PROVIDER/{name}: {what}", 2)
     for one in view.exported:
         for path in one.paths:
             screen.print(f"{one.format}: {path}", style="bold")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
+from berryeval.cli.visible import visible
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -64,7 +66,7 @@ def report(
         if "text" in one:
             print_document(one["text"])
         elif not quiet:
-            print(f"{one['format']}: {one['path']}")
+            print(visible(f"{one['format']}: {one['path']}"))
 
 
 def _formats(given: list[str], output: str | None) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -21,6 +21,7 @@ def export(
     benchmark: str | None = None,
     since: str | None = None,
     store: str | None = None,
+    json: Flag = False,
 ) -> None:
     """Write the whole record of a run as JSON: every answer, every score, to the bit.
 
@@ -33,6 +34,7 @@ def export(
         benchmark: With --all: only runs on this benchmark.
         since: With --all: only runs from then on.
         store: Where runs are remembered, if not .berryeval/results.db.
+        json: Print where the files are as JSON; a record that would go to stdout is in it.
     """
     from berryeval.benchmarks.checks.words import counted
     from berryeval.cli.logs import error_screen, log_level, log_lines
@@ -49,16 +51,31 @@ def export(
     if all is not None:
         with opened_store(store_place(store)) as opened:
             filters = read_filters(benchmark, None, since)
-            count = sum(1 for _ in export_all(opened, Path(all), filters))
-        print(f"{counted(count, 'run')} written to {all}")
+            written = [
+                {"run": name, "path": str(path)}
+                for name, path in export_all(opened, Path(all), filters)
+            ]
+        _say(written, f"{counted(len(written), 'run')} written to {all}", json=json)
         return
     with log_lines(error_screen(), log_level(quiet=False, verbose=False)):
-        text = find_record(run or "", store).dumps()
-    if output is None:
-        print_document(f"{text}\n")
-        return
-    write_text_file(Path(output), text)
-    print(f"written to {output}")
+        record = find_record(run or "", store)
+    if output is not None:
+        write_text_file(Path(output), record.dumps())
+        _say([{"run": record.id, "path": output}], f"written to {output}", json=json)
+    elif json:
+        _say([{"run": record.id, "path": None, "record": record.to_json()}], "", json=True)
+    else:
+        print_document(f"{record.dumps()}\n")
+
+
+def _say(runs: list[dict[str, Any]], text: str, *, json: bool) -> None:
+    """Print what was exported, for people or for machines."""
+    from berryeval.cli.output import print_json
+
+    if json:
+        print_json("results export", {"runs": runs})
+    else:
+        print(visible(text))
 
 
 def import_(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from berryeval.cli.results_options import Flag, Several, read_filters, refuse_unknown
@@ -10,11 +11,13 @@ from berryeval.cli.results_options import Flag, Several, read_filters, refuse_un
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rich.console import Console
     from rich.table import Table
 
     from berryeval.store import StoredResult, StoredRun
 
 SHOWN: Final = 20  # runs
+_OWNERS: Final = ("benchmark", "provider")
 _COLUMNS: Final = 3  # measures, where nobody says which
 
 
@@ -65,30 +68,67 @@ def list_runs(
     if not found:
         screen.print(f"no such runs in the store {shown}")
         return
-    screen.print(_table(found, names))
+    _print(screen, found, _columns(found, names))
 
 
-def _table(found: Sequence[StoredRun], names: Sequence[str]) -> Table:
-    from rich.table import Table
+def _columns(found: Sequence[StoredRun], names: Sequence[str]) -> list[str]:
+    """The measures that are shown: those of `names` in their order, or the first of each result."""
+    from berryeval.store.store import canonical
 
     results = [result for run in found for result in run.results]
-    asked = {value.measure: None for result in results for value in result.values}
-    first = {result.values[0].measure: None for result in results if result.values}
-    columns = list(asked) if names else list(first)[:_COLUMNS]
+    if names:
+        there = {value.measure for result in results for value in result.values}
+        return [name for name in dict.fromkeys(map(canonical, names)) if name in there]
+    return list({one.values[0].measure: None for one in results if one.values})[:_COLUMNS]
+
+
+def _print(screen: Console, found: Sequence[StoredRun], columns: Sequence[str]) -> None:
+    """One table if there is room; else a line and a table per run, as names are to be copied."""
+    from rich.measure import Measurement
+
+    table = _empty(("run", "when", *_OWNERS), columns)
+    for run in found:
+        head = [run.id, _when(run)]
+        for row in _rows(run, columns) or [[]]:
+            table.add_row(*head, *row)
+            head = ["", ""]
+    if Measurement.get(screen, screen.options.update(width=10_000), table).maximum <= screen.width:
+        screen.print(table)
+        return
+    for run in found:
+        screen.print(f"{run.id}  {_when(run)}", style="bold")
+        table = _empty(_OWNERS, columns)
+        for row in _rows(run, columns):
+            table.add_row(*row)
+        if run.results:
+            screen.print(table)
+        screen.print()
+
+
+def _empty(titles: Sequence[str], columns: Sequence[str]) -> Table:
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for title in ("run", "when", "benchmark", "provider"):
+    for title in titles:
         table.add_column(title, overflow="fold")
     for measure in columns:
         table.add_column(measure, no_wrap=True)
-    for run in found:
-        head = [run.id, run.created[:16].replace("T", " ")]
-        for result in run.results:
-            cells = [_cell(result, measure) for measure in columns]
-            table.add_row(*head, result.benchmark, result.provider, *cells)
-            head = ["", ""]
-        if not run.results:
-            table.add_row(*head)
     return table
+
+
+def _rows(run: StoredRun, columns: Sequence[str]) -> list[list[str]]:
+    return [
+        [one.benchmark, one.provider, *(_cell(one, measure) for measure in columns)]
+        for one in run.results
+    ]
+
+
+def _when(run: StoredRun) -> str:
+    """When it was started, by the clock of this place: runs may come from several."""
+    from berryeval.store.times import moment_of
+
+    moment = datetime.fromtimestamp(moment_of(run.created, run.id)).astimezone()
+    return moment.strftime("%Y-%m-%d %H:%M")
 
 
 def _cell(result: StoredResult, measure: str) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from berryeval.cli.results_options import Flag, read_filters
 from berryeval.cli.visible import visible
+
+if TYPE_CHECKING:
+    from berryeval.store import Store
 
 SHOWN: Final = 10  # names
 
@@ -19,6 +22,7 @@ def prune(
     dry_run: Flag = False,
     yes: Flag = False,
     store: str | None = None,
+    json: Flag = False,
 ) -> None:
     """Forget old runs. Folders of runs stay: `results import` brings them back.
 
@@ -31,6 +35,7 @@ def prune(
         dry_run: Show what would go.
         yes: Do not ask.
         store: Where runs are remembered, if not .berryeval/results.db.
+        json: Print JSON; nobody is asked, so it wants --yes or --dry-run.
     """
     from berryeval.benchmarks.checks.words import counted
     from berryeval.pipeline.remember import opened_store, store_place
@@ -40,6 +45,9 @@ def prune(
     age = None if older_than is None else read_age(older_than, "--older-than")
     with opened_store(store_place(store)) as opened:
         names = to_prune(opened, read_filters(benchmark), keep=keep, older_than=age)
+        if json:
+            _as_json(opened, names, dry_run=dry_run, yes=yes)
+            return
         if not names:
             print("no run is to go")
             return
@@ -52,6 +60,18 @@ def prune(
             print(f"{counted(opened.delete(names), 'run')} deleted")
         else:
             print("nothing was deleted")
+
+
+def _as_json(store: Store, names: list[str], *, dry_run: bool, yes: bool) -> None:
+    """Delete them if that was said, and print which."""
+    from berryeval.cli.output import print_json
+    from berryeval.errors import ConfigurationError
+
+    if names and not (dry_run or yes):
+        msg = "nothing was deleted: --json asks nobody; say --yes or --dry-run"
+        raise ConfigurationError(msg)
+    deleted = 0 if dry_run or not names else store.delete(names)
+    print_json("results prune", {"store": store.shown, "runs": names, "deleted": deleted})
 
 
 def _agreed() -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 from cyclopts import Parameter
 
 from berryeval import __version__
+from berryeval.cli.visible import visible
 from berryeval.errors import BerryEvalError, DataError, RepeatedDocumentError
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def trec_eval(*tokens: Annotated[str, Parameter(allow_leading_hyphen=True, show=
     try:
         return _run(tokens)
     except _Failed as failure:
-        print(f"error: {failure}", file=sys.stderr)
+        print(visible(f"error: {failure}"), file=sys.stderr)
         return failure.code
 
 

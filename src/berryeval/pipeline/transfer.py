@@ -103,15 +103,15 @@ def _imported(store: Store, file: Path, *, replace: bool) -> Iterator[Imported]:
         yield Imported(file, problem=str(error))
 
 
-def export_all(store: Store, folder: Path, filters: Filters) -> Iterator[Path]:
-    """Write the record of every run to a file of its own."""
+def export_all(store: Store, folder: Path, filters: Filters) -> Iterator[tuple[str, Path]]:
+    """Write the record of every run to a file of its own; the names of runs, and their files."""
     if folder.exists() and not folder.is_dir():
         msg = f"{folder}: expected a folder, found a file"
         raise ConfigurationError(msg)
     for name in store.names(filters):
         path = folder / f"{_safe(name)}.json"
         write_text_file(path, store.get(name).dumps())
-        yield path
+        yield name, path
 
 
 def _safe(name: str) -> str:
