@@ -27,7 +27,8 @@ def trend_spec(lines: Sequence[TrendLine]) -> dict[str, Any]:
     measure = lines[0].measure
     scale = {"zero": False}
     x = {"field": "time", "type": "temporal", "title": None, "axis": {"labelExpr": _TIMES}}
-    hue = {"field": "line", "type": "nominal", "title": None, "legend": {"orient": "bottom"}}
+    legend = {"orient": "bottom", "symbolOpacity": 1}
+    hue = {"field": "line", "type": "nominal", "title": None, "legend": legend}
     value = {"field": "value", "type": "quantitative", "scale": scale, "title": measure}
     low = {"field": "low", "type": "quantitative", "scale": scale, "title": measure}
     shared = {"x": x, "color": hue, "detail": {"field": "part"}}
@@ -40,7 +41,8 @@ def trend_spec(lines: Sequence[TrendLine]) -> dict[str, Any]:
         "data": {"values": _points(lines)},
         "layer": [
             {"mark": {"type": "area", "opacity": 0.15}, "encoding": span},
-            {"mark": {"type": "rule", "opacity": 0.5}, "encoding": span},  # also of a point alone
+            # An area of one point has no width: a rule shows its interval.
+            {"mark": {"type": "rule", "opacity": 0.35, "strokeWidth": 3}, "encoding": span},
             {"mark": {"type": "line", "point": True}, "encoding": {**shared, "y": value}},
             *_breaks(lines, x),
         ],
