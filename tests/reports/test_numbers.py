@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from berryeval.intervals import Interval
 from berryeval.reports import numbers
+from berryeval.reports.html import numbers as page
 
 
 def test_what_rounds_to_zero_has_no_sign() -> None:
@@ -53,3 +55,9 @@ def test_scores_and_grades_lose_nothing(value: float) -> None:
     """Reading the text gives the same number."""
     assert float(numbers.score(value)) == value
     assert float(numbers.grade(value)) == value
+
+
+def test_the_page_has_no_minus_zero() -> None:
+    """What rounds to zero has no sign in HTML either."""
+    assert page.signed(-0.0001) == page.signed(0.0001) == page.value(-0.0001) == "0.000"
+    assert page.span(Interval(-0.0001, 0.0001), sign=True) == "0.000 to 0.000"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import html
-import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import ConfigurationError
 from berryeval.io.files import writing
+from berryeval.io.visible import visible
 from berryeval.optional import imported
+from berryeval.reports import numbers
+from berryeval.reports.csv_pair import csv_text, defused
+from berryeval.reports.html.policy import policy
+from berryeval.reports.html.svg import drawn, shown_texts
+from berryeval.reports.trend_spec import trend_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,71 +22,39 @@ if TYPE_CHECKING:
     from berryeval.io.files import PathLike
     from berryeval.reports.trend import TrendLine
 
-__all__ = ["CHARTS", "trend_spec", "write_trend"]
+__all__ = ["CHARTS", "write_trend"]
 
-_WIDTH, _HEIGHT = 640, 260
-
-
-def trend_spec(lines: Sequence[TrendLine]) -> dict[str, Any]:
-    """The chart as Vega-Lite has it: a line per provider with its intervals, broken at breaks."""
-    rows = [
-        {
-            "time": point.moment * 1000,
-            "value": point.value.value,
-            "low": point.value.low if point.value.low is not None else point.value.value,
-            "high": point.value.high if point.value.high is not None else point.value.value,
-            "line": f"{line.provider} on {line.benchmark}",
-            "part": f"{line.provider} on {line.benchmark} {number}",
-            "run": point.run,
-        }
-        for line in lines
-        for number, part in enumerate(line.parts)
-        for point in part
-    ]
-    x = {"field": "time", "type": "temporal", "title": None}
-    scale = {"zero": False}
-    colour = {"field": "line", "type": "nominal", "title": None, "legend": {"orient": "bottom"}}
-    value = {"field": "value", "type": "quantitative", "scale": scale}
-    shared = {"x": x, "color": colour, "detail": {"field": "part"}}
-    low = {"field": "low", "type": "quantitative", "scale": scale, "title": lines[0].measure}
-    return {
-        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-        "title": f"{lines[0].measure} over time",
-        "width": _WIDTH,
-        "height": _HEIGHT,
-        "data": {"values": rows},
-        "layer": [
-            {
-                "mark": {"type": "area", "opacity": 0.15},
-                "encoding": {**shared, "y": low, "y2": {"field": "high"}},
-            },
-            {"mark": {"type": "line", "point": True}, "encoding": {**shared, "y": value}},
-        ],
-    }
+_STYLE: Final = (
+    "body{font:15px system-ui,sans-serif;margin:2rem;color:#222;background:#fff}"
+    "td,th{padding:.2rem .8rem .2rem 0;text-align:left}svg{max-width:100%;height:auto}"
+)
 
 
 def _svg(lines: Sequence[TrendLine]) -> str:
     package = imported("vl_convert", "a chart", extra="report")
-    return str(package.vegalite_to_svg(trend_spec(lines)))
+    return str(package.vegalite_to_svg(shown_texts(trend_spec(lines)), allowed_base_urls=[]))
 
 
 def _page(lines: Sequence[TrendLine]) -> str:
-    title = html.escape(f"{lines[0].measure} over time")
+    title = _safe(f"{lines[0].measure} over time")
     cells = ("benchmark", "provider", "run", "created", "value", "95 % interval", "")
     head = "".join(f"<th>{cell}</th>" for cell in cells)
     body = "\n".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+        "<tr>" + "".join(f"<td>{_safe(cell)}</td>" for cell in row) + "</tr>"
         for row in _table(lines)
     )
-    style = (
-        "body{font:15px system-ui,sans-serif;margin:2rem;color:#222;background:#fff}"
-        "td,th{padding:.2rem .8rem .2rem 0;text-align:left}svg{max-width:100%;height:auto}"
-    )
+    told = "; ".join(f"{one.provider} on {one.benchmark}: {len(one.points)}" for one in lines)
+    drawing = drawn(trend_spec(lines), f"{lines[0].measure} over time, runs of {told}.")
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        f"<style>{style}</style></head>\n<body><h1>{title}</h1>\n{_svg(lines)}\n"
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy(_STYLE)}">'
+        f"<title>{title}</title><style>{_STYLE}</style></head>\n<body><h1>{title}</h1>\n{drawing}\n"
         f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></body></html>\n"
     )
+
+
+def _safe(text: str) -> str:
+    return html.escape(visible(text))
 
 
 def _table(lines: Sequence[TrendLine]) -> list[list[str]]:
@@ -92,8 +64,10 @@ def _table(lines: Sequence[TrendLine]) -> list[list[str]]:
             line.provider,
             point.run,
             point.created,
-            f"{point.value.value:.4f}",
-            "" if point.value.low is None else f"{point.value.low:.4f} to {point.value.high:.4f}",
+            numbers.measure(point.value.value),
+            numbers.interval_around(
+                point.value.value, point.value.low, point.value.high, point.value.n
+            ),
             line.breaks.get(place, ""),
         ]
         for line in lines
@@ -102,15 +76,22 @@ def _table(lines: Sequence[TrendLine]) -> list[list[str]]:
 
 
 def _csv(lines: Sequence[TrendLine]) -> str:
-    text = io.StringIO()
+    """In full precision, as a spreadsheet may open it."""
     names = ["run", "created", "value", "low", "high", "n", "content_hash", "not_comparable"]
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["benchmark", "provider", "measure", *names])
+    rows: list[list[str]] = [["benchmark", "provider", "measure", *names]]
     for line in lines:
-        for point in line.to_dict()["points"]:
-            own = [line.benchmark, line.provider, line.measure]
-            writer.writerow([*own, *(point[name] for name in names)])
-    return text.getvalue()
+        own = [line.benchmark, line.provider, line.measure]
+        rows += [
+            [_cell(value) for value in (*own, *(point[name] for name in names))]
+            for point in line.to_dict()["points"]
+        ]
+    return csv_text(rows)
+
+
+def _cell(value: str | float | None) -> str:
+    if value is None:
+        return ""
+    return defused(value) if isinstance(value, str) else repr(value)
 
 
 # By the ending of the file's name.

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from berryeval.reports import differences
 from berryeval.reports.html import numbers, palette
 from berryeval.reports.html.drawings import Studio
 from berryeval.reports.html.page import section_view
+from berryeval.reports.html.policy import policy
 from berryeval.reports.html.text import cleaned, short, tied
 from berryeval.reports.html.views.provenance import run_facts
 
@@ -20,10 +19,6 @@ if TYPE_CHECKING:
     from berryeval.reports.model import Report
 
 __all__ = ["render"]
-
-_POLICY: Final = (
-    "default-src 'none'; style-src '{hash}'; img-src data:; base-uri 'none'; form-action 'none'"
-)
 
 
 def render(report: Report) -> str:
@@ -45,7 +40,7 @@ def render(report: Report) -> str:
     return environment.get_template("page.html").render(
         report=report,
         differences=differences,
-        policy=_POLICY.format(hash=_hash(style)),
+        policy=policy(style),
         style=Markup(style),  # noqa: S704 - our own style sheet
         sections=[section_view(one, place, studio) for place, one in enumerate(report.sections)],
         runs=[run_facts(run) for run in report.runs],
@@ -70,9 +65,3 @@ def _environment() -> Environment:
     environment.filters |= shown | {"short": short, "tied": tied}
     environment.globals |= {"hues": len(palette.SYSTEMS)}
     return environment
-
-
-def _hash(style: str) -> str:
-    """The hash by which the policy of the page knows its style sheet."""
-    digest = hashlib.sha256(style.encode("utf-8")).digest()
-    return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -13,7 +13,7 @@ from berryeval.reports.html.text import cleaned
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["CHARTS_NEED", "drawn"]
+__all__ = ["CHARTS_NEED", "drawn", "shown_texts"]
 
 CHARTS_NEED: Final = "the charts of the HTML report"
 _FONT: Final = "Liberation Sans"  # comes with the drawing library: the same drawing everywhere
@@ -68,7 +68,7 @@ def drawn(spec: Mapping[str, Any], alternative: str) -> str:
         MissingDependencyError: where the extra `report` is not installed.
     """
     converter = imported("vl_convert", CHARTS_NEED, extra="report")
-    whole = _cleaned({**spec, "config": _CONFIG})
+    whole = shown_texts({**spec, "config": _CONFIG})
     text = converter.vegalite_to_svg(whole, allowed_base_urls=[], show_warnings=False)
     root = ET.fromstring(text)  # noqa: S314 - the drawing library made it, without a DOCTYPE
     kept = _kept(root)
@@ -104,10 +104,10 @@ def _attributes(element: ET.Element) -> dict[str, str]:
     }
 
 
-def _cleaned(part: Any) -> Any:
+def shown_texts(part: Any) -> Any:
     """The specification with all its texts cleaned."""
     if isinstance(part, dict):
-        return {name: _cleaned(value) for name, value in part.items()}
+        return {name: shown_texts(value) for name, value in part.items()}
     if isinstance(part, list | tuple):
-        return [_cleaned(value) for value in part]
+        return [shown_texts(value) for value in part]
     return cleaned(part)

@@ -1,0 +1,89 @@
+"""Charts and numbers of trends: breaks and intervals are seen, and texts stay texts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from berryeval.reports.trend import trend_lines
+from berryeval.reports.trend_chart import write_trend
+from berryeval.reports.trend_spec import trend_spec
+from berryeval.store import StoredValue, TrendPoint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAME = "=cmd|' /C calc'!A0 \u202e"
+
+
+def points(provider: str = "bm25") -> list[TrendPoint]:
+    """Three runs of an afternoon; the data changed before the last."""
+    return [
+        TrendPoint(
+            f"run-{place}",
+            f"2026-11-15T15:{minute}:00",
+            datetime(2026, 11, 15, 15, minute).timestamp(),  # noqa: DTZ001 - of this place
+            "drinks",
+            provider,
+            StoredValue("RR", 0.5 + place / 10, 0.3, 0.9, 8),
+            "sha256:1" if place < 2 else "sha256:2",
+            "same",
+            20,
+        )
+        for place, minute in enumerate((16, 31, 46))
+    ]
+
+
+def written(folder: Path, ending: str, provider: str = "bm25") -> str:
+    """The file of a trend."""
+    path = folder / f"trend{ending}"
+    write_trend(trend_lines(points(provider)), path)
+    return path.read_bytes().decode()
+
+
+def test_a_chart_has_24_hours_and_marks_breaks(tmp_path: Path) -> None:
+    """15:20 is not 03:20; where values do not compare, a line says why."""
+    text = written(tmp_path, ".svg")
+    assert "15:20" in text
+    assert "03:20" not in text
+    assert "the benchmark changed" in text
+
+
+def test_a_point_alone_has_its_interval() -> None:
+    """A rule is drawn for every point, also where an area has no width."""
+    spec = trend_spec(trend_lines(points()))
+    marks = [layer["mark"]["type"] for layer in spec["layer"]]
+    assert marks == ["area", "rule", "line", "rule", "text"]
+    assert {(row["low"], row["high"]) for row in spec["data"]["values"]} == {(0.3, 0.9)}
+    assert spec["layer"][1]["encoding"]["y2"] == {"field": "high"}
+
+
+def test_numbers_for_a_spreadsheet(tmp_path: Path) -> None:
+    """Formulas are defused, lines end as RFC 4180 has it, numbers are in full precision."""
+    text = written(tmp_path, ".csv", NAME)
+    assert text.count("\r\n") == text.count("\n") == 4
+    _, first, *_ = csv.reader(io.StringIO(text, newline=""), strict=True)
+    assert first[1] == f"'{NAME}"
+    assert first[5:8] == ["0.5", "0.3", "0.9"]
+
+
+@pytest.mark.parametrize("ending", [".html", ".svg"])
+def test_texts_stay_texts(tmp_path: Path, ending: str) -> None:
+    """Markup and turns of direction are shown, not obeyed."""
+    text = written(tmp_path, ending, f"<script>x</script>{NAME}")
+    assert "<script" not in text
+    assert "\u202e" not in text
+    assert "U+202E" in text
+
+
+def test_the_page_loads_nothing(tmp_path: Path) -> None:
+    """A policy allows its own style sheet alone, and no element has a style of its own."""
+    text = written(tmp_path, ".html")
+    assert re.search(r"default-src 'none'; style-src 'sha256-[\w+/=]+'", text)
+    assert " style=" not in text
+    assert "0.30-0.90" in text
