@@ -33,7 +33,7 @@ def compare(  # noqa: PLR0913 - the options of the command
     anyway: Flag = False,
     qrels: str | None = None,
     output: Annotated[str | None, Parameter(name=["--output", "-o"])] = None,
-    format: Annotated[str | None, Parameter(name=["--format", "-f"])] = None,  # noqa: A002
+    format: Annotated[str | None, Parameter(name=["--format", "-f"])] = None,  # noqa: A002 - its name
     title: str = "",
     json: Flag = False,
 ) -> None:

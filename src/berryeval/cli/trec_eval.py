@@ -100,7 +100,7 @@ def _run(tokens: Sequence[str]) -> int:
     if "-h" in given:
         _print_help()
         return 0
-    if len(files) != 2:  # noqa: PLR2004
+    if len(files) != 2:  # noqa: PLR2004 - qrels and run
         _fail(EXIT_USAGE, f"expected two files, found {len(files)}; usage: {USAGE}")
     _score(given, wanted, settings, files)
     return 0

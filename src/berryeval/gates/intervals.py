@@ -22,7 +22,7 @@ def interval_of_value(values: Floats, how: str, level: float) -> Interval | None
 
     Their spread is not known then, and an interval without width would claim to be sure.
     """
-    if len(values) < 2 or values.min() == values.max() or not testable(values, how):  # noqa: PLR2004
+    if len(values) < 2 or values.min() == values.max() or not testable(values, how):  # noqa: PLR2004 - one has no spread
         return None
     if how == "geometric mean":
         return _interval(Estimate((tested(values, how),), np.exp), level)
@@ -32,7 +32,7 @@ def interval_of_value(values: Floats, how: str, level: float) -> Interval | None
 
 def interval_of_change(before: Floats, after: Floats, how: str, level: float) -> Interval | None:
     """The interval of the change of an aggregate; None where its spread is not known."""
-    if len(before) < 2 or not (testable(before, how) and testable(after, how)):  # noqa: PLR2004
+    if len(before) < 2 or not (testable(before, how) and testable(after, how)):  # noqa: PLR2004 - one has no spread
         return None
     pair = Pair.of(tested(before, how), tested(after, how))
     if pair.deviation == 0:

@@ -121,7 +121,7 @@ def table_from_arrays(
 
     Without `queries` the rows are called "0", "1" and so on.
     """
-    if not isinstance(ids, np.ndarray) or ids.ndim != 2 or ids.dtype.kind not in "iu":  # noqa: PLR2004
+    if not isinstance(ids, np.ndarray) or ids.ndim != 2 or ids.dtype.kind not in "iu":  # noqa: PLR2004 - rows and columns
         found = f"{ids.dtype} {ids.shape}" if isinstance(ids, np.ndarray) else type(ids).__name__
         msg = f"document ids must be a 2-D NumPy array of whole numbers, found {found}"
         raise DataError(msg)

@@ -82,7 +82,7 @@ def shown(value: Any) -> str:
         if value and not isinstance(value[0], tuple):
             return "[" + ",".join(shown(item) for item in value) + "]"
         return "{" + ",".join(f"{shown(k)}:{shown(v)}" for k, v in value) + "}"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # noqa: PLR2004
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # noqa: PLR2004 - exact below
         return str(int(value))
     return repr(value)
 

@@ -15,6 +15,7 @@ from berryeval.pipeline.kept_hits import hits_of, spec_of
 from berryeval.pipeline.plan import BenchmarkSpec
 from berryeval.pipeline.run import chunked
 from berryeval.pipeline.scoring import score
+from berryeval.results.standard import depth_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -111,7 +112,7 @@ def _rescored(
     same = benchmark.content_hash == part.content_hash
     query_of = {query.id: query for query in benchmark.queries}
     queries = [query_of[query.id] for query in part.queries if query.id in query_of]
-    notes = []
+    notes = [note for note in (depth_note(part.k, measures),) if note]
     if not same:
         notes.append("the benchmark is not what it was: these scores and the run's do not compare")
     if len(queries) < len(part.queries):
@@ -184,7 +185,9 @@ def rescored_by_qrels(found: FoundRun, measures: Sequence[str], qrels: str) -> l
                     if answer.outcome != "missing"
                 }
                 scores[provider.name] = evaluate(judgments, ranked, measures).select(both)
-        notes = (f"judged by {qrels}", *_left_out(part, judged, len(both)))
+        deep = depth_note(part.k, measures)
+        left_out = _left_out(part, judged, len(both))
+        notes = (f"judged by {qrels}", *([deep] if deep else []), *left_out)
         parts.append(Rescored(part, scores, notes, same_judgments=False))
     if not parts:
         msg = f"{qrels}: judges none of the queries that were asked in run {found.record.id}"

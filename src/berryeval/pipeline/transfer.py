@@ -60,7 +60,7 @@ def _below(folder: Path) -> Iterator[Path]:
         folders.sort()
         if "run.json" in names or "manifest.json" in names:
             folders.clear()  # what is below is of this run
-            names = ["run.json"] if "run.json" in names else []  # noqa: PLW2901
+            names = ["run.json"] if "run.json" in names else []  # noqa: PLW2901 - the others are its parts
         yield from (
             path
             for path in (Path(place, name) for name in sorted(names))

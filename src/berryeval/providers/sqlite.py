@@ -99,7 +99,7 @@ class Sqlite(EmbeddingProvider):
             )
             if self.mode != "vector":
                 connection.executemany(
-                    f"INSERT INTO {name}_words (rowid, body) VALUES (?, ?)",  # noqa: S608
+                    f"INSERT INTO {name}_words (rowid, body) VALUES (?, ?)",  # noqa: S608 - our own name
                     ((place, writable(text)) for place, text in enumerate(texts)),
                 )
         self._chunks, self._name = chunks, name

@@ -32,7 +32,7 @@ DETAILED: Final = (
 )  # fmt: skip
 # What a spreadsheet takes for a formula, in both widths, also behind blanks; an apostrophe before
 # it is counted too, so that one more can be told from one that was there.
-_FORMULA: Final = re.compile(r"'*(?:[\t\r\n]|[\s\x00-\x1f\ufeff]*[=+\-@＝＋－＠])")  # noqa: RUF001
+_FORMULA: Final = re.compile(r"'*(?:[\t\r\n]|[\s\x00-\x1f\ufeff]*[=+\-@＝＋－＠])")  # noqa: RUF001 - wide forms count
 _TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d):(\d\d)")
 
 

@@ -46,7 +46,7 @@ def best_value(rows: Sequence[Scores | None], measure: str) -> float | None:
     """The best value, if there is something to compare it with, and a way to be better."""
     direction = direction_of(measure)
     values = [value for scores in rows if (value := value_of(scores, measure)) is not None]
-    if direction == "neither" or len(set(values)) < 2:  # noqa: PLR2004
+    if direction == "neither" or len(set(values)) < 2:  # noqa: PLR2004 - one alone is no best
         return None
     return min(values) if direction == "down" else max(values)
 

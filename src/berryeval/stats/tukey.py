@@ -31,7 +31,7 @@ def tukey_hsd(systems: Any, *, seed: int = 0, samples: int = 100_000) -> Floats:
         A square of p-values, 1.0 on its diagonal.
     """
     rows = [checked_column(f"systems[{place}]", row) for place, row in enumerate(systems)]
-    if len(rows) < 2 or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2:  # noqa: PLR2004
+    if len(rows) < 2 or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2:  # noqa: PLR2004 - a pair
         found = ", ".join(str(len(row)) for row in rows) or "none"
         msg = (
             "Tukey's test needs two or more systems with values for the same two or more queries; "

@@ -33,8 +33,8 @@ def render(report: Report) -> str:
     environment = _environment()
     style = environment.get_template("style.css").render(
         chart_rules=Markup(palette.chart_rules()),  # noqa: S704 - our own colours
-        light_systems=Markup(palette.system_rules(dark=False)),  # noqa: S704
-        dark_systems=Markup(palette.system_rules(dark=True)),  # noqa: S704
+        light_systems=Markup(palette.system_rules(dark=False)),  # noqa: S704 - our own colours
+        dark_systems=Markup(palette.system_rules(dark=True)),  # noqa: S704 - our own colours
     )
     studio = Studio()
     return environment.get_template("page.html").render(
