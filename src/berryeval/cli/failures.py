@@ -9,8 +9,8 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from berryeval.cli.visible import visible
 from berryeval.errors import BerryEvalError
+from berryeval.io.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

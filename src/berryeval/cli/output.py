@@ -6,7 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from berryeval.cli.visible import visible
+from berryeval.io.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Console

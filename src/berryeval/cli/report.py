@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from berryeval.cli.visible import visible
+from berryeval.io.visible import visible
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from berryeval.cli.results_options import Flag, read_filters
-from berryeval.cli.visible import visible
+from berryeval.io.visible import visible
 
 
 def export(

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from berryeval.cli.results_options import Flag, read_filters
-from berryeval.cli.visible import visible
+from berryeval.io.visible import visible
 
 if TYPE_CHECKING:
     from berryeval.store import Store

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.segment import Segment
 
-from berryeval.cli.visible import visible
+from berryeval.io.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 from cyclopts import Parameter
 
 from berryeval import __version__
-from berryeval.cli.visible import visible
 from berryeval.errors import BerryEvalError, DataError, RepeatedDocumentError
+from berryeval.io.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
