@@ -20,7 +20,9 @@ Open the report in a browser: {folder}/report.html
 the table for a pull request:
   {berryeval} report {folder} --format markdown
 
-Next, the worst queries: what came back, what was wanted:
+Next, which is better, by how much, and is that chance:
+  {berryeval} compare {folder}
+the worst queries: what came back, what was wanted:
   {berryeval} eval --resume {folder} --where-it-fails
 the same by kind of question:
   {berryeval} eval --resume {folder} --by category
