@@ -308,7 +308,7 @@ def test_the_demo_runs(tmp_path: Path) -> None:
     rows = [line.split()[0] for line in lines if line.rstrip().endswith(" 5 ok")]
     assert rows == ["bm25", "dense", "hybrid", "postgres"]
     assert any(line.startswith("results: ") for line in lines)
-    assert "Next, the worst queries" in done.stdout
+    assert "Next, which is better" in done.stdout
     (page,) = [line.partition(": ")[2] for line in lines if line.startswith("html: ")]
     assert (tmp_path / page).read_text(encoding="utf-8").lower().startswith("<!doctype html>")
     assert f"Open the report in a browser: {page}" in lines
