@@ -417,7 +417,7 @@ def test_the_trend(capsys: pytest.CaptureFixture[str]) -> None:
     marks = line.replace("|", "")
     assert marks[values.index(max(values))] == "█"
     assert marks[values.index(min(values))] == "▁"
-    assert f"lowest {min(values):.4f}, highest {max(values):.4f}, last {values[2]:.4f}" in printed
+    assert f"lowest {min(values):.3f}, highest {max(values):.3f}, last {values[2]:.3f}" in printed
     assert "run-0003: the benchmark changed; values before do not compare" in printed
     assert "against the run before" not in printed
     assert berryeval("results", "trend", "RR", "--until", "2026-01-01T02:00Z", "--json") == 0

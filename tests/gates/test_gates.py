@@ -197,6 +197,7 @@ def test_a_provider_without_scores_fails() -> None:
         ({"measure": "RR"}, "wants one of: at_least, at_most, max_drop"),
         ({"measure": "RR", "at_least": 0.1, "max_drop": 0.1}, "wants one of"),
         ({"latency": "p95", "max_drop": 0.1}, "are for measures"),
+        ({"measure": "NumRet", "max_drop": 1}, "neither more nor less of it is better"),
         ({"measure": "RR", "max_drop": -0.1}, "greater than or equal to 0"),
         ({"measure": "RR", "at_least": float("nan")}, "finite number"),
         ({"measure": "RR", "max_drop": 0.1, "confidence": 0.9}, "leave out `confidence`"),

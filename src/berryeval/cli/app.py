@@ -58,32 +58,12 @@ def build_app() -> App:
         "berryeval.cli.gate:gate", help="Judge a run by thresholds, and against a baseline."
     )
     app.command("berryeval.cli.compare:compare", help="Compare runs: is the difference real?")
-    baselines = App(name="baseline", help="The run to compare with.", help_format="plaintext")
-    baselines.command("berryeval.cli.baseline:set_baseline", name="set", help="Keep a run as it.")
-    baselines.command("berryeval.cli.baseline:show", help="Show what it holds.")
-    baselines.command("berryeval.cli.baseline:diff", help="Show how a run differs from it.")
-    app.command(baselines)
+    app.command(_baselines())
     app.command("berryeval.cli.init:init", help="Write a starting berryeval.yaml.")
     app.command("berryeval.cli.score:score", help="Score a run against judgments.")
     app.command("berryeval.cli.report:report", help="Write runs as a report, in any format.")
-    lists = App(name="list", help="Show what there is.", help_format="plaintext")
-    lists.command("berryeval.cli.list_chunkers:chunkers", help="Show every chunker.")
-    lists.command("berryeval.cli.list_providers:providers", help="Show every provider.")
-    lists.command("berryeval.cli.list_measures:measures", help="Show every measure.")
-    lists.command("berryeval.cli.list_benchmarks:benchmarks", help="Show the bundled benchmarks.")
-    lists.command("berryeval.cli.list_benchmarks:formats", help="Show the formats of benchmarks.")
-    lists.command("berryeval.cli.list_exporters:exporters", help="Show the formats of reports.")
-    app.command(lists)
-    results = App(name="results", help="Look at past runs.", help_format="plaintext")
-    results.command("berryeval.cli.results_list:list_runs", name="list", help="Show past runs.")
-    results.command("berryeval.cli.results_show:show", help="Show one run as eval printed it.")
-    results.command("berryeval.cli.results_trend:trend", help="Show a measure over time.")
-    results.command("berryeval.cli.results_files:export", help="Write runs to files.")
-    results.command(
-        "berryeval.cli.results_files:import_", name="import", help="Put runs into the store."
-    )
-    results.command("berryeval.cli.results_prune:prune", help="Forget old runs.")
-    app.command(results)
+    app.command(_lists())
+    app.command(_results())
     app.command(
         "berryeval.cli.score_run:score_run",
         name="score-run",
@@ -101,6 +81,41 @@ def build_app() -> App:
         end_of_options_delimiter="",
     )
     return app
+
+
+def _baselines() -> App:
+    """The commands of `berryeval baseline`."""
+    baselines = App(name="baseline", help="The run to compare with.", help_format="plaintext")
+    baselines.command("berryeval.cli.baseline:set_baseline", name="set", help="Keep a run as it.")
+    baselines.command("berryeval.cli.baseline:show", help="Show what it holds.")
+    baselines.command("berryeval.cli.baseline:diff", help="Show how a run differs from it.")
+    return baselines
+
+
+def _lists() -> App:
+    """The commands of `berryeval list`."""
+    lists = App(name="list", help="Show what there is.", help_format="plaintext")
+    lists.command("berryeval.cli.list_chunkers:chunkers", help="Show every chunker.")
+    lists.command("berryeval.cli.list_providers:providers", help="Show every provider.")
+    lists.command("berryeval.cli.list_measures:measures", help="Show every measure.")
+    lists.command("berryeval.cli.list_benchmarks:benchmarks", help="Show the bundled benchmarks.")
+    lists.command("berryeval.cli.list_benchmarks:formats", help="Show the formats of benchmarks.")
+    lists.command("berryeval.cli.list_exporters:exporters", help="Show the formats of reports.")
+    return lists
+
+
+def _results() -> App:
+    """The commands of `berryeval results`."""
+    results = App(name="results", help="Look at past runs.", help_format="plaintext")
+    results.command("berryeval.cli.results_list:list_runs", name="list", help="Show past runs.")
+    results.command("berryeval.cli.results_show:show", help="Show one run as eval printed it.")
+    results.command("berryeval.cli.results_trend:trend", help="Show a measure over time.")
+    results.command("berryeval.cli.results_files:export", help="Write runs to files.")
+    results.command(
+        "berryeval.cli.results_files:import_", name="import", help="Put runs into the store."
+    )
+    results.command("berryeval.cli.results_prune:prune", help="Forget old runs.")
+    return results
 
 
 def run(app: App, arguments: Sequence[str]) -> int:

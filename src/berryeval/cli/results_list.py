@@ -132,10 +132,12 @@ def _when(run: StoredRun) -> str:
 
 
 def _cell(result: StoredResult, measure: str) -> str:
+    from berryeval.reports import numbers
+
     if result.failure and not result.values:
         return "failed"
     for value in result.values:
         if value.measure == measure:
-            interval = "" if value.low is None else f" {value.low:.2f}-{value.high:.2f}"
-            return f"{value.value:.3f}{interval}"
-    return "-"
+            around = numbers.interval_around(value.value, value.low, value.high, value.n)
+            return f"{numbers.measure(value.value)} {around}".rstrip()
+    return numbers.NOTHING

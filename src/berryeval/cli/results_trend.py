@@ -96,16 +96,18 @@ def _refuse_measure(store: Store, measure: str) -> None:
 
 def _print_line(screen: Console, line: TrendLine) -> None:
     from berryeval.benchmarks.checks.words import counted
+    from berryeval.reports import numbers
 
     screen.print(f"{line.provider} on {line.benchmark}: {line.measure}", style="bold")
     screen.print(f"  {sparkline(line, _marks())}")
     values = line.values
-    last = line.points[-1]
-    interval = "" if last.value.low is None else f" ({last.value.low:.3f}-{last.value.high:.3f})"
-    change = "" if line.change is None else f", {line.change:+.4f} against the run before"
+    last = line.points[-1].value
+    around = numbers.interval_around(last.value, last.low, last.high, last.n)
+    change = "" if line.change is None else f", {numbers.delta(line.change)} against the run before"
+    lowest, highest, newest = map(numbers.measure, (min(values), max(values), values[-1]))
     screen.print(
-        f"  {counted(len(values), 'run')}, lowest {min(values):.4f}, "
-        f"highest {max(values):.4f}, last {values[-1]:.4f}{interval}{change}"
+        f"  {counted(len(values), 'run')}, lowest {lowest}, highest {highest}, "
+        f"last {newest}{f' ({around})' if around else ''}{change}"
     )
     for place, why in line.breaks.items():
         point = line.points[place]

@@ -84,6 +84,9 @@ class Rule(_Part):
         if self.errors and self.at_most is not None and self.at_most >= 1:
             msg = f"{self.subject}: at_most is a share below 1, as 0.05; found {self.at_most:g}"
             raise ValueError(msg)
+        if self.max_drop is not None and direction_of(self.measure) == "neither":
+            msg = f"{self.subject}: neither more nor less of it is better, so it has no drop"
+            raise ValueError(msg)
         if self.max_drop is not None and self.max_drop >= 1 and lies_within_one(self.measure):
             msg = (
                 f"{self.subject} lies between 0 and 1 and never falls by more than 1; max_drop is "

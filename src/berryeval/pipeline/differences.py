@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from berryeval.errors import DataError
 from berryeval.gates import Gate, Rule, judge
 from berryeval.gates.missing import missing_verdict
+from berryeval.measures.direction import direction_of
 from berryeval.pipeline.find_baseline import baseline_for
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ __all__ = ["differences"]
 
 
 def differences(run: RunRecord, baseline: str) -> list[Verdict]:
-    """How every measure of the baseline changed in the run; no drop is allowed.
+    """How every measure of the baseline that can get worse changed; no drop is allowed.
 
     What the run lacks of the baseline is inconclusive; a provider that failed fails.
     """
@@ -29,6 +30,8 @@ def differences(run: RunRecord, baseline: str) -> list[Verdict]:
         provider = there.get((old.benchmark, old.provider))
         owner = f"{old.provider} on {old.benchmark}"
         for name in old.values:
+            if direction_of(name) == "neither":  # it can change, and cannot fall
+                continue
             rule = Rule(
                 measure=name, max_drop=0.0, benchmarks=[old.benchmark], providers=[old.provider]
             )

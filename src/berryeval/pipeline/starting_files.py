@@ -12,8 +12,8 @@ from berryeval.benchmarks.load import detect_format
 from berryeval.benchmarks.source import Source
 from berryeval.benchmarks.texts import read_text_documents
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.io.files import writing
 from berryeval.pipeline.config_file import CONFIG_NAME
+from berryeval.pipeline.folder import write_text_file
 from berryeval.pipeline.schema import SCHEMA_FILE, schema_text
 
 __all__ = ["QUESTIONS", "write_starting_files"]
@@ -109,7 +109,7 @@ def write_starting_files(corpus: Path | None, *, force: bool = False) -> Written
     _refuse_to_replace(files, force=force)
     files[schema] = schema_text()  # always that of the installed version
     for path, text in files.items():
-        _write(path, text)
+        write_text_file(path, text.removesuffix("\n"))
     return Written(tuple(files), has_examples)
 
 
@@ -149,13 +149,3 @@ def _refuse_to_replace(files: dict[Path, str], *, force: bool) -> None:
     if there and not force:
         msg = f"{there}: is there already; --force replaces it"
         raise ConfigurationError(msg)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        msg = f"{path.parent}: cannot be made ({error.strerror or error})"
-        raise DataError(msg) from None
-    with writing(path) as stream:
-        stream.write(text.encode())
