@@ -49,8 +49,8 @@ GROUPS = """\
 group        measure    mean     std      95% interval  n
 fact         nDCG@10  0.9751  0.0352  0.9502 to 1.0000  2
 fact         AP       0.9167  0.1179  0.8333 to 1.0000  2
-unspecified  nDCG@10  0.0000  0.0000  0.0000 to 0.0000  2
-unspecified  AP       0.0000  0.0000  0.0000 to 0.0000  2
+unspecified  nDCG@10  0.0000  0.0000                 -  2
+unspecified  AP       0.0000  0.0000                 -  2
 
 """
 TREC = """\

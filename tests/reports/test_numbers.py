@@ -30,6 +30,8 @@ def test_an_interval_that_says_nothing_is_not_shown() -> None:
     assert numbers.interval_around(0.7, 0.6, 0.8, 1) == ""
     assert numbers.interval_around(0.805, 0.805, 0.805, 9) == ""
     assert numbers.interval_around(0.805, None, None, 9) == ""
+    assert numbers.exact_interval(0.6, 0.8, 1) == numbers.exact_interval(0.5, 0.5, 9) == "-"
+    assert numbers.exact_interval(-1e-9, 0.8, 2) == "0.0000 to 0.8000"
 
 
 @given(st.lists(st.floats(0, 1), min_size=3, max_size=3), st.integers(2, 9))

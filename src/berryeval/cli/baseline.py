@@ -68,6 +68,7 @@ def show(file: str = FILE, /, *, json: Flag = False) -> None:
 
     from berryeval.cli.output import console, print_json
     from berryeval.pipeline.find_baseline import find_baseline
+    from berryeval.reports import numbers
 
     baseline = find_baseline(file)
     if json:
@@ -82,7 +83,7 @@ def show(file: str = FILE, /, *, json: Flag = False) -> None:
     for part in baseline.parts:
         for name, row in part.values.items():
             value = part.value(name)
-            shown = "-" if value is None else f"{value:.4f}"
+            shown = numbers.NOTHING if value is None else numbers.exact_measure(value)
             how = part.aggregate_of(name)
             table.add_row(part.benchmark, part.provider, str(len(row)), name, shown, how)
     screen.print(table)

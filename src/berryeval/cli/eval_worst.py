@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.benchmarks.checks.naming import shortened
 from berryeval.cli.output import print_indented
+from berryeval.reports import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +29,8 @@ def print_worst(screen: Console, provider: str, queries: Sequence[WorstQuery]) -
         screen.print()
         about = ", ".join(word for word in (one.query.category, one.query.difficulty) if word)
         title = (
-            f"{one.measure} {one.value:.3f}  query {one.query.id}{f' ({about})' if about else ''}"
+            f"{one.measure} {numbers.measure(one.value)}  query {one.query.id}"
+            f"{f' ({about})' if about else ''}"
         )
         print_indented(screen, title, 2, style="bold")
         print_indented(screen, one.query.text, 4)

@@ -11,6 +11,7 @@ from rich.table import Table
 from berryeval.cli.output import console, print_json
 from berryeval.measures import parse_measure
 from berryeval.measures.trec_spelling import trec_name
+from berryeval.reports import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -87,12 +88,12 @@ def print_as_csv(scores: Scores, groups: Mapping[str, str] | None, *, per_query:
     for name, part in parts.items():
         for measure in part.measures:
             low, high = part.ci(measure)
-            numbers = [part.mean[measure], part.std[measure], low, high, part.count]
-            writer.writerow([*([] if groups is None else [name]), measure, *numbers])
+            cells = [part.mean[measure], part.std[measure], low, high, part.count]
+            writer.writerow([*([] if groups is None else [name]), measure, *cells])
 
 
 def print_as_trec(scores: Scores, *, per_query: bool) -> None:
-    """trec_eval's lines: name, query or "all", value."""
+    """trec_eval's lines: name, query or "all", value, rounded as trec_eval does."""
     names = [trec_name(parse_measure(measure)) for measure in scores.measures]
     columns = list(zip(names, scores.aggregates, strict=True))
     if per_query:
@@ -121,7 +122,7 @@ def query_table(scores: Scores) -> Table:
     for measure in scores.measures:
         table.add_column(measure, justify="right")
     for query, outcome, values in _rows(scores):
-        table.add_row(query, outcome, *(f"{value:.4f}" for value in values))
+        table.add_row(query, outcome, *map(numbers.exact_measure, values))
     return table
 
 
@@ -135,11 +136,11 @@ def _summary_table(parts: Mapping[str, Scores]) -> Table:
         table.add_column(title, justify="right")
     for name, scores in parts.items():
         for measure, how in zip(scores.measures, scores.aggregates, strict=True):
-            low, high = scores.ci(measure)
             shown = measure if how == "mean" else f"{measure} ({how})"
             table.add_row(
-                *([name] if named else []), shown, f"{scores.mean[measure]:.4f}",
-                f"{scores.std[measure]:.4f}", f"{low:.4f} to {high:.4f}", str(scores.count),
+                *([name] if named else []), shown, numbers.exact_measure(scores.mean[measure]),
+                numbers.exact_measure(scores.std[measure]),
+                numbers.exact_interval(*scores.ci(measure), scores.count), str(scores.count),
             )  # fmt: skip
     return table
 
@@ -156,10 +157,10 @@ def _remarks(scores: Scores, profile: str, judged: float) -> list[str]:
         )
     ]
     if scores.retrieved:
-        share = scores.unjudged / scores.retrieved
+        share = numbers.share(scores.unjudged / scores.retrieved)
         lines.append(
             f"{scores.unjudged} of {scores.retrieved} retrieved documents have no judgment "
-            f"({share:.1%}), Judged@10 {judged:.4f}"
+            f"({share}), Judged@10 {numbers.exact_measure(judged)}"
         )
     if scores.left_out:
         lines.append(f"left out, judged but not in the run: {_listed(scores.left_out)}")

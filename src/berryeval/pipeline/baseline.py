@@ -8,6 +8,7 @@ from berryeval.io.files import writing
 from berryeval.measures import parse_measures
 from berryeval.pipeline.levels import TOP, ideal_level, missed_primaries, random_level
 from berryeval.pipeline.run import chunked
+from berryeval.reports import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +77,9 @@ def _table(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> list[str
         ("the best possible ranking", ideal_level(plan, result, chunks)),
         ("a random ranking", random_level(plan, result, chunks)),
     ):
-        cells = [f"{level[measure]:.3f}" if measure in level else "" for measure in measures]
+        cells = [
+            numbers.measure(level[measure]) if measure in level else "" for measure in measures
+        ]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return lines
 
@@ -84,8 +87,8 @@ def _table(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> list[str
 def _value(one: ProviderResult, measure: str) -> str:
     if one.scores is None:
         return "failed"
-    low, high = one.scores.ci(measure)
-    return f"{one.scores.mean[measure]:.3f} ({low:.3f} to {high:.3f})"
+    low, high = map(numbers.measure, one.scores.ci(measure))
+    return f"{numbers.measure(one.scores.mean[measure])} ({low} to {high})"
 
 
 def _verdicts(plan: Plan, result: BenchmarkResult) -> list[str]:
@@ -115,7 +118,7 @@ def _verdict(one: ProviderResult, measure: str, least: float) -> str:
     if one.scores is None:
         return "failed"
     value = one.scores.mean[measure]
-    return "met" if value >= least else f"missed by {least - value:.3f}"
+    return "met" if value >= least else f"missed by {numbers.measure(least - value)}"
 
 
 def _misses(result: BenchmarkResult) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
+from berryeval.reports import numbers
+
 if TYPE_CHECKING:
     from berryeval.scores import Scores
 
@@ -17,7 +19,9 @@ log = logging.getLogger("berryeval")
 
 def say_quality(scores: Scores) -> None:
     """Log what every run should say; the scores hold at least the standard measures."""
-    means = ", ".join(f"{shown}={scores.mean[name]:.3f}" for name, shown in _QUALITY.items())
+    means = ", ".join(
+        f"{shown}={numbers.measure(scores.mean[name])}" for name, shown in _QUALITY.items()
+    )
     log.info("Quality metrics: %s", means)
     first = scores.per_query("RR")
     for query, outcome in zip(scores.queries, scores.outcomes, strict=True):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.benchmarks.checks.naming import shortened
 from berryeval.pipeline.worst import worst_queries
+from berryeval.reports.numbers import measure
 from berryeval.results.groups import property_of
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def _chosen(benchmark: BenchmarkRecord, group: str) -> list[Query]:
 
 
 def _query(one: WorstQuery) -> Iterator[str]:
-    yield f"  {one.measure} {one.value:.3f}  {one.query.id}: {shortened(one.query.text, _WIDTH)}"
+    text = shortened(one.query.text, _WIDTH)
+    yield f"  {one.measure} {measure(one.value)}  {one.query.id}: {text}"
     if one.answer.error:
         yield f"    {one.answer.outcome}: {shortened(one.answer.error, _WIDTH)}"
     elif not one.returned:

@@ -19,6 +19,7 @@ __all__ = [
     "NOTHING",
     "delta",
     "delta_interval",
+    "exact_interval",
     "exact_measure",
     "grade",
     "interval",
@@ -28,6 +29,7 @@ __all__ = [
     "milliseconds",
     "p_value",
     "score",
+    "share",
 ]
 
 NOTHING: Final = "-"  # in place of a number that is not there
@@ -43,6 +45,16 @@ def _fixed(value: float, digits: int, *, sign: bool = False) -> str:
 def exact_measure(value: float) -> str:
     """The value of a measure in files for other programs: four decimals."""
     return _fixed(value, 4)
+
+
+def exact_interval(low: float, high: float, queries: int) -> str:
+    """The interval beside an `exact_measure` over so many queries; a dash where it says nothing.
+
+    >>> exact_interval(0.25, 1.0, 4), exact_interval(0.25, 0.25, 4)
+    ('0.2500 to 1.0000', '-')
+    """
+    found = known_interval(low, high, queries)
+    return " to ".join(map(exact_measure, found)) if found else NOTHING
 
 
 def measure(value: float) -> str:
@@ -96,6 +108,11 @@ def delta_interval(low: float, high: float) -> str:
 def milliseconds(seconds: float) -> str:
     """A time, given in seconds, as milliseconds."""
     return _fixed(seconds * 1000, 1)
+
+
+def share(value: float) -> str:
+    """A part of the whole, in percent."""
+    return f"{_fixed(100 * value, 1)}%"
 
 
 def score(value: float) -> str:
