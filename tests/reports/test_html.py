@@ -379,7 +379,20 @@ def test_the_page_finds_what_all_other_formats_find() -> None:
         assert one.interval is not None
         assert one.difference is not None
         assert one.interval.low < one.difference < one.interval.high
-    assert "corrected for 6 comparisons" in Page(render(report)).text
+    assert "corrected (holm) for 6 comparisons" in Page(render(report)).text
+
+
+def test_the_page_says_how_each_row_was_tested() -> None:
+    """One pair differs in few queries, and has an exact p; the other in many."""
+    run = run_record(45, (0.2, 0.8))
+    weak, best = run.benchmarks[0].providers
+    assert best.scores is not None
+    values = best.scores.values.copy()
+    values[:, :5] = 0.0
+    near = replace(best, name="near", scores=replace(best.scores, values=values))
+    text = page_of(changed(run, providers=(weak, best, near))).text
+    words = "randomisation test, 100,000 random samples, and exact in 1 of 2 rows"
+    assert f"p of the {words}, corrected (holm) for 3 comparisons" in text
 
 
 def test_a_measure_that_not_all_have_is_compared_by_those_that_have_it() -> None:

@@ -13,13 +13,13 @@ from berryeval.reports.differences import (
     cells_of,
     finding,
     has_family,
-    method_words,
     notes_of,
     pairs_of,
     summary,
     titles_of,
     why,
 )
+from berryeval.reports.methods import how_tested, shown_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,13 +80,10 @@ def _queries(count: int) -> str:
 
 
 def _method(one: ComparedBenchmark) -> str:
-    found, row = one.comparison, one.comparison.rows[0]
-    corrected = ""
-    if has_family(one):
-        corrected = f", corrected ({found.correction}) for {row.comparisons} comparisons"
+    found = one.comparison
     return (
         f"{_LEGEND}. W/T/L: queries with a higher, an equal, a lower value. "
-        f"p: {method_words(found)}{corrected}; seed {found.seed}"
+        f"p: {how_tested(shown_rows(found))}; seed {found.seed}"
     )
 
 

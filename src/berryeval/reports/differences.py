@@ -19,7 +19,6 @@ __all__ = [
     "finding",
     "has_family",
     "hit_words",
-    "method_words",
     "notes_of",
     "pairs_of",
     "summary",
@@ -80,23 +79,6 @@ def summary(rows: list[PairedDifference]) -> str:
     return "; ".join(
         f"{name}: {', '.join(by_finding[name])}" for name in FINDINGS if name in by_finding
     )
-
-
-def shown_rows(found: Comparison) -> list[PairedDifference]:
-    """The rows that tables have: all measures, and the first of them by group."""
-    groups = [row for group in found.groups.values() for row in group.rows]
-    return [*found.rows, *(row for row in groups if row.measure == found.measures[0])]
-
-
-def method_words(found: Comparison) -> str:
-    """The test, and how it was carried out: not all rows need have been tested alike."""
-    rows = [row for row in shown_rows(found) if row.p is not None] or list(found.rows)
-    sampled = list(dict.fromkeys(row.test for row in rows if not row.exact))
-    exact = [row for row in rows if row.exact]
-    if not sampled:
-        return " or ".join(dict.fromkeys(row.test for row in exact))
-    words = " or ".join(sampled)
-    return f"{words}, and exact in {len(exact)} of {len(rows)} rows" if exact else words
 
 
 def notes_of(rows: Sequence[tuple[str, PairedDifference]], known: Sequence[str]) -> list[str]:

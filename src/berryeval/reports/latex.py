@@ -10,6 +10,7 @@ from berryeval.io.visible import visible_direction
 from berryeval.reports import numbers
 from berryeval.reports.exporter import Exporter, one_file
 from berryeval.reports.latex_comparison import comparison_table
+from berryeval.reports.methods import how_tested
 from berryeval.reports.rows import best_value, value_of
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _legend(comparison: Comparison | None) -> str:
     if comparison is None:
         return ""
     level = numbers.p_value(1 - comparison.level)
-    how = escaped(f"{comparison.test} test, {comparison.correction} correction")
+    how = escaped(how_tested(comparison.rows))
     return (
         "; a letter behind a value: significantly better than the system of this letter "
         rf"({how}, $p \leq {level}$)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from berryeval.reports import numbers
-from berryeval.reports.differences import method_words
+from berryeval.reports.methods import method_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,6 +9,7 @@ from berryeval.io.visible import visible_direction
 from berryeval.reports import numbers
 from berryeval.reports.exporter import Exporter, one_file
 from berryeval.reports.markdown_comparison import comparison_parts, table_of
+from berryeval.reports.methods import how_tested
 from berryeval.reports.rows import best_value, by_category, interval_text, outcomes, value_of
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def _differences(section: Section) -> str:
             ]
         )
     titles = ["measure", "systems", "difference", "95 % interval", "p", "wins / ties / losses"]
-    how = f"{comparison.test} test, {comparison.correction} correction; bold: a finding"
+    how = f"p: {how_tested(comparison.rows)}; bold: a finding"
     return f"{table_of(titles, rows, 'llrrrr')}\n\n<sub>{escaped(how)}</sub>"
 
 

@@ -9,12 +9,12 @@ from berryeval.reports.differences import (
     cells_of,
     finding,
     has_family,
-    method_words,
     notes_of,
     pairs_of,
     titles_of,
     why,
 )
+from berryeval.reports.methods import method_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -31,6 +31,7 @@ from berryeval.reports.html.views.standings import (
     standings_of,
 )
 from berryeval.reports.html.views.verdict import Finding, finding_of
+from berryeval.reports.methods import how_tested
 
 if TYPE_CHECKING:
     from berryeval.reports.html.drawings import Drawing, Studio
@@ -110,8 +111,7 @@ def _method(contrasts: tuple[Contrast, ...]) -> str:
     rows = [one.row for one in contrasts if one.row is not None and one.row.p is not None]
     if not rows:
         return ""
-    family = f", corrected for {rows[0].comparisons} comparisons" if rows[0].comparisons > 1 else ""
-    return f"; p of the {rows[0].test}{family}"
+    return f"; p of the {how_tested(rows)}"
 
 
 def _charts(

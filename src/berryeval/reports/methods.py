@@ -1,0 +1,53 @@
+"""How numbers came about, in words, the same in every format."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from berryeval.stats import Comparison, PairedDifference
+
+__all__ = ["how_tested", "method_words", "shown_rows"]
+
+
+def shown_rows(found: Comparison) -> list[PairedDifference]:
+    """The rows that tables have: all measures, and the first of them by group."""
+    groups = [row for group in found.groups.values() for row in group.rows]
+    return [*found.rows, *(row for row in groups if row.measure == found.measures[0])]
+
+
+def method_words(found: Comparison) -> str:
+    """How the rows that tables have were tested."""
+    return _tests(shown_rows(found))
+
+
+def _tests(rows: Sequence[PairedDifference]) -> str:
+    """The test, and how it was carried out: not all rows need have been tested alike."""
+    rows = [row for row in rows if row.p is not None] or rows
+    sampled = list(dict.fromkeys(row.test for row in rows if not row.exact))
+    exact = [row for row in rows if row.exact]
+    if not sampled:
+        return " or ".join(dict.fromkeys(row.test for row in exact))
+    words = " or ".join(sampled)
+    return f"{words}, and exact in {len(exact)} of {len(rows)} rows" if exact else words
+
+
+def _family(rows: Sequence[PairedDifference]) -> str:
+    """What p-values were corrected for; rows of other measures or groups may be of other families.
+
+    Empty where every row is alone in its family.
+    """
+    sizes = sorted({row.comparisons for row in rows if row.p is not None})
+    if not sizes or sizes[-1] == 1:
+        return ""
+    if rows[0].correction == "none":
+        return "not corrected for there being several"
+    count = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
+    return f"corrected ({rows[0].correction}) for {count} comparisons"
+
+
+def how_tested(rows: Sequence[PairedDifference]) -> str:
+    """The test and the correction, as a part of a sentence."""
+    return ", ".join(filter(None, (_tests(rows), _family(rows))))

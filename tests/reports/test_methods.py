@@ -1,0 +1,64 @@
+"""What reports say about how their numbers came about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import berryeval as be
+from berryeval.reports.methods import how_tested
+
+if TYPE_CHECKING:
+    from berryeval.scores import Scores
+
+
+def systems(*shifts: float, zero_queries: int = 0) -> dict[str, Scores]:
+    """Systems that find what is relevant at ranks of their own, of 40 queries."""
+    found = {}
+    for number, shift in enumerate(shifts):
+        dice = np.random.default_rng(number)
+        qrels = {f"q{place:02}": {"right": 1} for place in range(40)}
+        run = {
+            query: {"wrong": 1.0, "right": 2.0 if dice.random() < shift else 0.5} for query in qrels
+        }
+        table = be.evaluate(qrels, run, ["RR"])
+        found[f"s{number}"] = table.select(sorted(table.queries)[zero_queries * number :])
+    return found
+
+
+def test_a_single_pair_has_no_family() -> None:
+    """Nothing is said about a correction."""
+    assert how_tested(be.compare(systems(0.2, 0.9)).rows) == "randomisation test, exact"
+
+
+@pytest.mark.parametrize(
+    ("correction", "words"),
+    [
+        ("holm", "corrected (holm) for 3 comparisons"),
+        ("none", "not corrected for there being several"),
+    ],
+)
+def test_the_correction_is_named(correction: str, words: str) -> None:
+    """By its name and for how many; where there is none, that is said."""
+    found = be.compare(systems(0.2, 0.5, 0.9), test="t", correction=correction)
+    assert how_tested(found.rows) == f"paired t test, {words}"
+
+
+def test_families_of_other_sizes() -> None:
+    """Where a pair has no p, its family is smaller: from the least to the most is said."""
+    found = be.compare(systems(0.2, 0.5, 0.9), test="t")
+    same = be.compare({**systems(0.2, 0.5), "again": systems(0.2)["s0"]}, test="t")
+    assert [row.p is None for row in same.rows].count(True) == 1
+    words = how_tested([*found.rows, *same.rows])
+    assert words == "paired t test, corrected (holm) for 2 to 3 comparisons"
+
+
+def test_rows_without_p_do_not_name_a_test() -> None:
+    """Only where there is no other: then what was asked for is named."""
+    few = be.compare(systems(0.2, 0.9, zero_queries=39), test="t")
+    assert few.rows[0].p is None
+    assert how_tested(few.rows) == "t"
+    many = be.compare(systems(0.2, 0.9))
+    assert how_tested([*few.rows, *many.rows]) == "randomisation test, exact"
