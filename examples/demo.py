@@ -8,10 +8,10 @@
 from __future__ import annotations
 
 import sys
-from datetime import datetime
 from pathlib import Path
 
 from berryeval.cli.app import EXIT_RUN_FAILED, build_app, run
+from berryeval.pipeline.resume import RUNS
 
 PROVIDERS = ["bm25", "dense", "hybrid", "postgres"]
 
@@ -39,11 +39,19 @@ def our_command() -> str:
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else "berryeval"
 
 
+def runs() -> set[Path]:
+    """The folders of all runs so far."""
+    return set(RUNS.iterdir()) if RUNS.is_dir() else set()
+
+
 def main(arguments: list[str]) -> int:
     """Run the comparison; without PostgreSQL the others still stand."""
-    folder = Path(".berryeval") / "runs" / f"{datetime.now().astimezone():%Y-%m-%dT%H-%M-%S}-demo"
+    before = runs()
     command = ["eval", "--benchmarks", "technical-docs", "--providers", *PROVIDERS]
-    code = run(build_app(), [*command, "--output", str(folder), *arguments])
+    code = run(build_app(), [*command, *arguments])
+    folder = max(runs() - before, default=None)  # the run names it, by the time all its files have
+    if folder is None:
+        return code
     if code == EXIT_RUN_FAILED and (folder / "technical-docs" / "hybrid" / "scores.json").exists():
         print("\nPostgreSQL could not be started here (why is said above); the others stand.")
         code = 0

@@ -315,6 +315,8 @@ def test_the_demo_runs(tmp_path: Path) -> None:
     told = {line.partition(": ")[2] for line in lines if line.startswith("csv: ")}
     assert told == set(map(str, evals.iterdir()))
     assert len(told) == 8
+    started = Path(page).parent.name.partition("-technical-docs")[0]
+    assert all(f"-{started}-" in Path(file).name for file in told)
 
 
 def test_the_demo_stands_without_postgresql(tmp_path: Path) -> None:
