@@ -58,8 +58,14 @@ def test_unknown_formats_and_options(tmp_path: Path) -> None:
     folder = BEIR.write(tmp_path)
     with pytest.raises(ConfigurationError, match="unknown loader 'bier'; did you mean beir"):
         load_benchmark(folder, format="bier")
-    with pytest.raises(ConfigurationError, match="beir has no option 'splt'; it takes split, que"):
+    with pytest.raises(
+        ConfigurationError, match=r"beir has no option 'splt'; did you mean 'split'\?"
+    ):
         load_benchmark(folder, splt="dev")
+    with pytest.raises(
+        ConfigurationError, match="split of the loader beir must be a text, found 7"
+    ):
+        load_benchmark(folder, split=7)
 
 
 def test_a_broken_file_is_not_called_unknown(tmp_path: Path) -> None:

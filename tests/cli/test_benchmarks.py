@@ -137,12 +137,19 @@ def test_inspect_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         (["inspect", "faulty", "-q", "q33"], "faulty has no query 'q33'; did you mean q3"),
         (["validate", "broken"], "queries.jsonl:1: "),
         (["validate"], "BENCHMARK"),
+        (["validate", "good", "--options", "corpus=docs"], "berryeval has no option 'corpus'; it"),
+        (["inspect", "rows.csv", "--options", "corpsu=docs"], "csv has no option 'corpsu'; did"),
+        (["inspect", "rows.csv", "--options", "corpus"], "--options: expected NAME=VALUE, found"),
+        (["validate", "rows.csv", "--options", "text=a", "text=b"], "'text' is given twice"),
+        (["validate", "rows.csv", "--options", "text=[a"], "text must be a list like [1, 4] or"),
+        (["validate", "rows.csv", "--options", "text=[a]"], "text of the loader csv must be a te"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_read(
     arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One line on stderr and exit code 2."""
+    Path("rows.csv").write_text("query_id,doc_id,grade\n1,d,1\n")
     Path("broken").mkdir()
     Path("broken/benchmark.json").write_text('{"name": "broken"}')
     Path("broken/documents.jsonl").write_text('{"id": "d", "text": "x"}\n')
@@ -153,6 +160,34 @@ def test_what_cannot_be_read(
     assert err.startswith("error: ")
     assert said in err
     assert err.count("\n") == 1
+
+
+def test_options_reach_the_loader(capsys: pytest.CaptureFixture[str]) -> None:
+    """With the corpus, and the column of the texts, that the command line names."""
+    Path("docs").mkdir()
+    Path("docs/d.md").write_text("Tea is hot.")
+    Path("rows.csv").write_text("query_id,ask,doc_id,grade\n1,What is tea?,d,1\n")
+    options = ["--options", "corpus=docs", "text=ask"]
+    assert run(build_app(), ["validate", "rows.csv", "--json", *options]) == 0
+    assert data_of(capsys, "validate")["summary"]["documents"] == 1
+    assert run(build_app(), ["inspect", "rows.csv", "--json", *options]) == 0
+    found = data_of(capsys, "inspect")
+    assert (found["documents"], found["example"]["query"]["text"]) == (1, "What is tea?")
+
+
+def test_an_option_may_be_a_list(capsys: pytest.CaptureFixture[str]) -> None:
+    """In brackets; a text in its place is refused, not taken letter by letter."""
+    Path("code/source").mkdir(parents=True)
+    Path("code/source/a.py").write_text("x = 1\n")
+    Path("code/source/b.c").write_text("int x;\n")
+    truth = {"file": "a.py", "start_line": 1, "end_line": 1}
+    row = {"id": "q", "query": "Where is x?", "ground_truth": [truth]}
+    Path("code/queries.jsonl").write_text(json.dumps(row) + "\n")
+    arguments = ["inspect", "code", "--json", "--options"]
+    assert run(build_app(), [*arguments, "suffixes=[.py]"]) == 0
+    assert data_of(capsys, "inspect")["documents"] == 1
+    assert run(build_app(), [*arguments, "suffixes=.py"]) == 2
+    assert "suffixes of the loader code-retrieval must be a list" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")

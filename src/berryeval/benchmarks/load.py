@@ -83,8 +83,29 @@ def options_of(loader: Loader) -> list[str]:
 
 def _check_options(name: str, loader: Loader, options: dict[str, Any]) -> None:
     takes = options_of(loader)
-    for option in options:
+    for option, value in options.items():
         if option not in takes:
+            near = nearest(option, takes, 1)
             there = f"it takes {', '.join(takes)}" if takes else "it takes none"
-            msg = f"the loader {name} has no option {option!r}; {there}"
+            hint = f"did you mean {near[0]!r}? {there}" if near else there
+            msg = f"the loader {name} has no option {option!r}; {hint}"
             raise ConfigurationError(msg)
+        wanted = _wanted(inspect.signature(loader.load).parameters[option].annotation, value)
+        if wanted:
+            msg = f"{option} of the loader {name} must be {wanted}, found {value!r:.80}"
+            raise ConfigurationError(msg)
+
+
+def _wanted(declared: Any, value: Any) -> str:
+    """What a value should be that it is not; empty if nothing can be said against it.
+
+    A number would fail somewhere in the loader, and of a text a list would take the letters.
+    """
+    kind = str(declared).removesuffix(" | None")
+    if value is None:
+        return ""
+    if kind in {"str", "PathLike"} and not isinstance(value, str | os.PathLike):
+        return "a text"
+    if kind.startswith("Collection[") and isinstance(value, str):
+        return "a list, as [a, b]"
+    return ""

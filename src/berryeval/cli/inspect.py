@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
+from berryeval.cli.loader_options import LoaderOptions, read_options
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -28,6 +30,7 @@ def inspect(
     *,
     query: Annotated[str, Parameter(name=["--query", "-q"])] = "",
     format: Annotated[str | None, Parameter(name=["--format", "-f"])] = None,  # noqa: A002 - its name
+    options: LoaderOptions = None,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
     """Show what is in a benchmark: a summary, and one query with what is relevant to it.
@@ -36,6 +39,7 @@ def inspect(
         benchmark: A bundled benchmark, or a file or folder in any format that can be loaded.
         query: The id of the query to show; otherwise the first with a passage to find.
         format: The format, if it cannot be told from the files.
+        options: What the format takes (`berryeval list formats`): --options corpus=docs split=dev.
         json: Print JSON instead of text.
     """
     from berryeval.benchmarks import load_benchmark
@@ -43,7 +47,7 @@ def inspect(
     from berryeval.benchmarks.checks.example import example_of
     from berryeval.cli.output import console, print_json
 
-    loaded = load_benchmark(benchmark, format=format)
+    loaded = load_benchmark(benchmark, format=format, **read_options(options))
     summary, example = Summary.of(loaded), example_of(loaded, query)
     if json:
         print_json("inspect", {**_facts(loaded), **summary.to_json(), "example": example.to_json()})

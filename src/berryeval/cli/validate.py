@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from berryeval.cli.app import EXIT_FAILED
+from berryeval.cli.loader_options import LoaderOptions, read_options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,6 +24,7 @@ def validate(
     /,
     *,
     format: Annotated[str | None, Parameter(name=["--format", "-f"])] = None,  # noqa: A002 - its name
+    options: LoaderOptions = None,
     all: Annotated[bool, Parameter(negative="")] = False,  # noqa: A002 - its name
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
@@ -33,6 +35,7 @@ def validate(
     Args:
         benchmark: A bundled benchmark, or a file or folder in any format that can be loaded.
         format: The format, if it cannot be told from the files.
+        options: What the format takes (`berryeval list formats`): --options corpus=docs split=dev.
         all: Show every finding, not only the first of each kind.
         json: Print JSON, always with every finding.
     """
@@ -40,7 +43,7 @@ def validate(
     from berryeval.benchmarks.checks import Summary, check_benchmark
     from berryeval.cli.output import print_json
 
-    loaded = load_benchmark(benchmark, format=format)
+    loaded = load_benchmark(benchmark, format=format, **read_options(options))
     report = check_benchmark(loaded)
     if json:
         data = {
