@@ -58,6 +58,9 @@ def test_every_check_finds_something(name: str, tmp_path: Path) -> None:
         subject = Subject(benchmark(remarks=("a.json: [0].qa[3]: has no answer",)))
     if name == "label":
         subject = Subject(benchmark(pack="locomoo"))
+    if name == "near-duplicate sections":
+        twice = f"# Hot\n\n{DOCUMENTS[1].text}\n\n# Cold\n\nIce.\n\n# Hot\n\n{DOCUMENTS[1].text}\n"
+        subject = Subject(benchmark(documents=(*DOCUMENTS, Document("twice", twice))))
     findings = list(CHECKS.get(name)(subject))
     assert findings
     for finding in findings:

@@ -41,7 +41,7 @@ def slowly(found: list[str], length: int, least: float) -> list[Alike]:
     return said
 
 
-@given(found=texts, length=st.integers(1, 3), least=st.sampled_from([0.5, 0.8, 1.0]))
+@given(found=texts, length=st.integers(1, 6), least=st.sampled_from([0.5, 0.8, 1.0]))
 def test_the_same_as_comparing_each_with_each(found: list[str], length: int, least: float) -> None:
     """Which texts are like an earlier one, and how much, is what the slow way says."""
     quick = [(one.place, one.share) for one in alike(found, length, least)]

@@ -35,6 +35,7 @@ CHECKS: Final = Registry[Check](
         "label": f"{_HOME}.labels:check_labels",
         "near-duplicate queries": f"{_HOME}.duplicates:check_queries",
         "near-duplicate documents": f"{_HOME}.duplicates:check_documents",
+        "near-duplicate sections": f"{_HOME}.sections:check_sections",
         "copied query": f"{_HOME}.copied:check_copied",
         "remark": f"{_HOME}.remarks:check_remarks",
     },

@@ -20,11 +20,14 @@ from berryeval.benchmarks.checks.words import words_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Alike", "alike"]
+__all__ = ["ALIKE", "Alike", "alike", "how_alike"]
 
+ALIKE: Final = 0.8  # the share from which on queries, and documents, are alike
 MOST: Final = 50  # texts looked at for each shingle; if there are more, it is boilerplate
 CLOSEST: Final = 20  # texts that one is compared with: those that share the most rare shingles
 _BITS: Final = 21  # for a word of a shingle: beyond two million words, some shingles would be one
+_EXACT: Final = 3  # words that fit so; of more, the number of a shingle is a hash of 64 bits
+_FACTOR: Final = 6_364_136_223_846_793_005  # odd, so that no word is lost by the multiplication
 
 Shingles: TypeAlias = NDArray[np.int64]  # of one text: sorted, each once
 
@@ -68,6 +71,13 @@ def alike(texts: Sequence[str], length: int, least: float) -> Iterator[Alike]:
             holders[shingle].append(place)
 
 
+def how_alike(one: str, other: str, share: float) -> str:
+    """How much alike two texts are, in words that go between their names."""
+    if one == other:
+        return "the same as"
+    return "the same words as" if share == 1 else f"nearly the same ({share:.2f}) as"
+
+
 def _shingles(texts: Sequence[str], length: int) -> list[Shingles]:
     """The shingles of each text; a text of fewer words is one shingle."""
     numbers: defaultdict[str, int] = defaultdict(itertools.count(1).__next__)
@@ -76,8 +86,9 @@ def _shingles(texts: Sequence[str], length: int) -> list[Shingles]:
         ids = np.fromiter(map(numbers.__getitem__, words_of(text)), dtype=np.int64)
         size = min(length, len(ids))
         runs = np.zeros(len(ids) - size + 1 if size else 0, dtype=np.int64)
+        factor = 1 << _BITS if length <= _EXACT else _FACTOR
         for at in range(size):
-            runs = (runs << _BITS) + ids[at : at + len(runs)]
+            runs = runs * factor + ids[at : at + len(runs)]
         found.append(np.unique(runs))
     return found
 

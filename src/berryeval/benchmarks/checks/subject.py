@@ -7,7 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from berryeval.anchors import Corpus, Located, locate
+from berryeval.benchmarks.checks.judged_places import JudgedPlaces
 from berryeval.benchmarks.checks.naming import name_of
+from berryeval.benchmarks.checks.similar import ALIKE, Alike, alike
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.records import Anchor
 from berryeval.relevance.explicit import explicit_ids
@@ -88,6 +90,16 @@ class Subject:
         for judgment in self.benchmark.judgments:
             found[judgment.query_id].append(judgment)
         return dict(found)
+
+    @cached_property
+    def judged_places(self) -> JudgedPlaces:
+        """Where in the texts something is relevant, and to which queries."""
+        return JudgedPlaces(self)
+
+    @cached_property
+    def alike_documents(self) -> list[Alike]:
+        """The documents that are like an earlier one, by runs of three words."""
+        return list(alike([one.text for one in self.benchmark.documents], 3, ALIKE))
 
     @cached_property
     def _pack(self) -> BoundPack | None:
