@@ -70,8 +70,8 @@ def test_locomo_categories(tmp_path: Path) -> None:
     path = LOCOMO.write(tmp_path)
     benchmark = load_benchmark(path, categories=[1, 2])
     assert [query.id for query in benchmark.queries] == ["conv-1/q0", "conv-1/q1"]
-    for wrong in ([6], "12", 5):
-        with pytest.raises(ConfigurationError, match="categories must be numbers from 1 to 5"):
+    for wrong, said in (([6], "numbers from 1 to 5"), ("12", "a list"), (5, "numbers from 1 to 5")):
+        with pytest.raises(ConfigurationError, match=f"categories.* must be {said}"):
             load_benchmark(path, categories=wrong)
     with pytest.raises(ConfigurationError, match="granularity must be 'turn' or 'session'"):
         load_benchmark(path, granularity="word")
