@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from berryeval.stats.interval import IntervalMethod
+
 DOCUMENT = Path(__file__).parents[1] / "docs" / "statistics.md"
 BENCHMARKS: Final = ("technical-docs", "spring-boot")
 SYSTEMS: Final = ("bm25", "dense")
@@ -150,18 +152,31 @@ def _errors(found: list[Population], trials: int, tests: Sequence[str]) -> str:
 
 def coverage(found: list[Population], trials: int) -> str:
     """How often the 95 % intervals hold the true mean difference, by the size of the set."""
-    header = ["benchmark", "measure", *(f"{m}, n = {n}" for n in SIZES for m in METHODS)]
+    return _coverage([(one, 3, one.differences) for one in found], trials, METHODS)
+
+
+def coverage_of_means(found: list[Population], trials: int) -> str:
+    """The same for the mean of one system."""
+    return _coverage([(one, 5, one.a) for one in found], trials, ("t", "percentile"))
+
+
+def _coverage(
+    found: list[tuple[Population, int, npt.NDArray[np.float64]]],
+    trials: int,
+    methods: Sequence[IntervalMethod],
+) -> str:
+    """The table for these values of populations, each with the purpose of its random numbers."""
+    header = ["benchmark", "measure", *(f"{m}, n = {n}" for n in SIZES for m in methods)]
     rows = []
-    for population in found:
-        chance = population.generator(3)
-        differences = population.differences
-        true = float(differences.mean())
+    for population, purpose, values in found:
+        chance = population.generator(purpose)
+        true = float(values.mean())
         cells = []
         for size in SIZES:
-            held = dict.fromkeys(METHODS, 0)
+            held = dict.fromkeys(methods, 0)
             for trial in range(trials):
-                drawn = chance.choice(differences, size)
-                for method in METHODS:
+                drawn = chance.choice(values, size)
+                for method in methods:
                     ends = mean_interval(drawn, LEVEL, method, trial, SAMPLES)
                     held[method] += ends is not None and ends.low <= true <= ends.high
             cells += [marked(count / trials, LEVEL) for count in held.values()]
@@ -227,6 +242,7 @@ SECTIONS: Final[dict[str, Callable[[list[Population], int], str]]] = {
     "false findings by exchange": exchanged,
     "false findings by resampling": centred,
     "coverage": coverage,
+    "coverage of means": coverage_of_means,
     "power": power,
     "false alarms of gates": gate,
 }

@@ -182,7 +182,8 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         "run-0002", *local(run_of(2)).split(), "fruit", "dense", f"{value.mean['nDCG@10']:.3f}",
         f"{low:.2f}-{high:.2f}",
     ]  # fmt: skip
-    assert [line[0] for line in lines[1:]] == ["run-0002", "run-0001"]
+    assert [line[0] for line in lines[1:-1]] == ["run-0002", "run-0001"]
+    assert " ".join(lines[-1]) == "with each value its 95 % bootstrap interval"
     assert berryeval("results", "list", "-m", "mrr,recall@5", "--limit", "1", "--json") == 0
     ((result,),) = [run["results"] for run in data_of(capsys)["runs"]]
     assert [value["measure"] for value in result["values"]] == ["RR", "R@5"]

@@ -33,7 +33,7 @@ run bm25, profile berryeval: 4 queries, 2 ok, missing 1 (q4), empty 0, nothing r
 not scored, in the run but not judged: 1 (q9)
 """
 SUMMARY = """\
-measure    mean     std      95% interval  n
+measure    mean     std     95% bootstrap  n
 nDCG@10  0.4876  0.5634  0.0000 to 0.9751  4
 AP       0.4583  0.5336  0.0000 to 0.9167  4
 """
@@ -46,7 +46,7 @@ q4     missing                 0.0000  0.0000
 
 """
 GROUPS = """\
-group        measure    mean     std      95% interval  n
+group        measure    mean     std     95% bootstrap  n
 fact         nDCG@10  0.9751  0.0352  0.9502 to 1.0000  2
 fact         AP       0.9167  0.1179  0.8333 to 1.0000  2
 unspecified  nDCG@10  0.0000  0.0000                 -  2
@@ -240,7 +240,7 @@ def test_profiles(capsys: pytest.CaptureFixture[str]) -> None:
     """`--profile trec_eval` averages over the queries of both files and says what it leaves out."""
     output = printed(capsys, "run", "qrels", "-m", "AP", "--profile", "trec_eval")
     assert output == (
-        "measure    mean     std      95% interval  n\n"
+        "measure    mean     std     95% bootstrap  n\n"
         "AP       0.6111  0.5358  0.0000 to 1.0000  3\n"
         "\n"
         "run bm25, profile trec_eval: 3 queries, 2 ok, missing 0, empty 0, "

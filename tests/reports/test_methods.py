@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import berryeval as be
-from berryeval.reports.methods import how_tested
+from berryeval.reports.methods import how_tested, interval_words
+from berryeval.stats.interval import METHODS
 
 if TYPE_CHECKING:
     from berryeval.scores import Scores
@@ -62,3 +63,18 @@ def test_rows_without_p_do_not_name_a_test() -> None:
     assert how_tested(few.rows) == "t"
     many = be.compare(systems(0.2, 0.9))
     assert how_tested([*few.rows, *many.rows]) == "randomisation test, exact"
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        ("t", "Student's t"),
+        ("bca", "bootstrap, BCa"),
+        ("percentile", "bootstrap, percentiles"),
+    ],
+)
+def test_every_interval_has_a_name(method: Any, words: str) -> None:
+    """That of each method, and there are no others."""
+    assert interval_words(be.compare(systems(0.2, 0.9), interval=method)) == words
+    assert method in METHODS
+    assert len(METHODS) == 3

@@ -19,7 +19,7 @@ from berryeval.reports.differences import (
     titles_of,
     why,
 )
-from berryeval.reports.methods import how_tested, shown_rows
+from berryeval.reports.methods import how_tested, interval_words, shown_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -83,7 +83,7 @@ def _method(one: ComparedBenchmark) -> str:
     found = one.comparison
     return (
         f"{_LEGEND}. W/T/L: queries with a higher, an equal, a lower value. "
-        f"p: {how_tested(shown_rows(found))}; seed {found.seed}"
+        f"CI: {interval_words(found)}. p: {how_tested(shown_rows(found))}; seed {found.seed}"
     )
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from berryeval.cli.eval_notes import notes_about_times, shown_remarks
-from berryeval.cli.eval_tables import quality_tables, speed_table
+from berryeval.cli.eval_tables import legend, quality_tables, speed_table
 from berryeval.cli.eval_worst import print_worst
 from berryeval.cli.gate import print_verdicts
 from berryeval.cli.output import console, print_indented
 from berryeval.measures import parse_measures
-from berryeval.reports.rows import best_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,10 +81,8 @@ def strategy_note(providers: Sequence[ProviderResult | ProviderRecord]) -> str:
 def _print_legend(
     screen: Console, view: View, result: BenchmarkResult, measures: list[str]
 ) -> None:
-    tables = [one.scores for one in result.providers]
-    marked = any(best_value(tables, measure) is not None for measure in measures)
-    marks = "* best of its column; " if marked else ""
-    print_indented(screen, f"{marks}with each value its 95 % interval", 0, style="dim")
+    rows = {one.name: one.scores for one in result.providers}
+    print_indented(screen, legend(rows, measures), 0, style="dim")
     deeper = [
         str(measure)
         for measure in parse_measures(view.plan.scored)

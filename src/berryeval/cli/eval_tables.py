@@ -10,6 +10,7 @@ from rich.text import Text
 
 from berryeval.cli.screens import SafeScreen, safe_screen
 from berryeval.reports import numbers
+from berryeval.reports.methods import OF_A_VALUE
 from berryeval.reports.rows import best_value, interval_text, outcomes
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from berryeval.results import ProviderRecord
     from berryeval.scores import Scores
 
-__all__ = ["quality_tables", "speed_table"]
+__all__ = ["legend", "quality_tables", "speed_table"]
 
 BEST: Final = "*"
 _SPEED: Final = ("p50", "p95", "p99")
@@ -50,6 +51,13 @@ def quality_tables(
         tables.append(_table(rows, left[:fits], (), stacked=True))
         left = left[fits:]
     return tables
+
+
+def legend(rows: Mapping[str, Scores | None], measures: Sequence[str]) -> str:
+    """What the marks and intervals of the tables are."""
+    tables = list(rows.values())
+    marked = any(best_value(tables, measure) is not None for measure in measures)
+    return f"{f'{BEST} best of its column; ' if marked else ''}with each value its {OF_A_VALUE}"
 
 
 def speed_table(providers: Sequence[ProviderRecord]) -> Table:

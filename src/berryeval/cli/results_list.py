@@ -50,6 +50,7 @@ def list_runs(
     from berryeval.errors import ConfigurationError
     from berryeval.measures.listing import split_names
     from berryeval.pipeline.remember import opened_store, store_place
+    from berryeval.reports.methods import OF_A_VALUE
 
     if limit < 0:
         msg = f"--limit must be 0 or more, found {limit}"
@@ -69,6 +70,8 @@ def list_runs(
         screen.print(f"no such runs in the store {shown}")
         return
     _print(screen, found, _columns(found, names))
+    if any(value.low is not None for run in found for one in run.results for value in one.values):
+        screen.print(f"with each value its {OF_A_VALUE}", style="dim")
 
 
 def _columns(found: Sequence[StoredRun], names: Sequence[str]) -> list[str]:

@@ -50,7 +50,8 @@ def show(run: str = "latest", /, *, store: str | None = None, json: Flag = False
 def _print_part(screen: Console, part: BenchmarkRecord) -> None:
     from berryeval.benchmarks.checks.words import counted
     from berryeval.cli.eval_output import print_warnings, strategy_note
-    from berryeval.cli.eval_tables import quality_tables, speed_table
+    from berryeval.cli.eval_tables import legend, quality_tables, speed_table
+    from berryeval.cli.output import print_indented
 
     queries = counted(len(part.queries), "query", "queries")
     about = f"{queries}, {part.k} hits each{strategy_note(part.providers)}"
@@ -66,6 +67,7 @@ def _print_part(screen: Console, part: BenchmarkRecord) -> None:
     if not wide:
         screen.print(speed_table(part.providers))
         screen.print()
+    print_indented(screen, legend(rows, measures), 0, style="dim")
     print_warnings(screen, part.providers)
 
 

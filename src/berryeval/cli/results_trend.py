@@ -97,6 +97,7 @@ def _refuse_measure(store: Store, measure: str) -> None:
 def _print_line(screen: Console, line: TrendLine) -> None:
     from berryeval.benchmarks.checks.words import counted
     from berryeval.reports import numbers
+    from berryeval.reports.methods import OF_A_VALUE
 
     screen.print(f"{line.provider} on {line.benchmark}: {line.measure}", style="bold")
     screen.print(f"  {sparkline(line, _marks())}")
@@ -107,7 +108,7 @@ def _print_line(screen: Console, line: TrendLine) -> None:
     lowest, highest, newest = map(numbers.measure, (min(values), max(values), values[-1]))
     screen.print(
         f"  {counted(len(values), 'run')}, lowest {lowest}, highest {highest}, "
-        f"last {newest}{f' ({around})' if around else ''}{change}"
+        f"last {newest}{f' ({OF_A_VALUE} {around})' if around else ''}{change}"
     )
     for place, why in line.breaks.items():
         point = line.points[place]

@@ -132,7 +132,7 @@ def _summary_table(parts: Mapping[str, Scores]) -> Table:
     if named := list(parts) != [""]:
         table.add_column("group")
     table.add_column("measure")
-    for title in ("mean", "std", "95% interval", "n"):
+    for title in ("mean", "std", "95% bootstrap", "n"):
         table.add_column(title, justify="right")
     for name, scores in parts.items():
         for measure, how in zip(scores.measures, scores.aggregates, strict=True):

@@ -93,7 +93,7 @@ def _saved(found: FoundRun, parts: Sequence[Rescored], store: str | None) -> lis
 
 def _print(parts: Sequence[Rescored], saved: list[str], *, per_query: bool) -> None:
     from berryeval.benchmarks.checks.words import counted
-    from berryeval.cli.eval_tables import quality_tables
+    from berryeval.cli.eval_tables import legend, quality_tables
     from berryeval.cli.output import console, print_indented
     from berryeval.cli.score_output import query_table
 
@@ -110,6 +110,8 @@ def _print(parts: Sequence[Rescored], saved: list[str], *, per_query: bool) -> N
         for table in quality_tables(dict(part.scores), measures, screen.width):
             screen.print(table)
             screen.print()
+        if measures:
+            print_indented(screen, legend(part.scores, measures), 0, style="dim")
         for note in part.notes:
             print_indented(screen, f"note: {note}", 0, style="yellow")
     for place in saved:

@@ -29,7 +29,9 @@ def judge_limit(scores: Scores, rule: Rule) -> Verdict:
     status = _status(value, value, rule)
     if rule.confidence:
         status = _status(*interval, rule) if interval else "inconclusive"
-    shown = f", {level * 100:g} % CI [{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
+    shown = ""
+    if interval:
+        shown = f", {level * 100:g} % t interval [{interval.low:.3f}, {interval.high:.3f}]"
     sentence = (
         f"{rule.subject} is {told_apart(value, limit)}{shown}; the gate wants {_bound(rule)} "
         f"{limit:.10g}"

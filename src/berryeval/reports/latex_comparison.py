@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from berryeval.reports import numbers
-from berryeval.reports.methods import method_words
+from berryeval.reports.methods import interval_words, method_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,7 +33,8 @@ def comparison_table(
     yield r"  \centering"
     yield (
         rf"  \caption{{{escaped(one.benchmark)}: differences{against}, {found.rows[0].n} queries, "
-        rf"{100 * found.level:g}\,\% intervals; ${_MARK}$ marks $p \le {alpha}${family}, "
+        rf"{100 * found.level:g}\,\% intervals ({escaped(interval_words(found))}); "
+        rf"${_MARK}$ marks $p \le {alpha}${family}, "
         rf"test: {escaped(method_words(found))}.}}"
     )
     yield rf"  \label{{tab:berryeval-comparison-{place + 1}}}"

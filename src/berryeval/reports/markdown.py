@@ -9,7 +9,7 @@ from berryeval.io.visible import visible_direction
 from berryeval.reports import numbers
 from berryeval.reports.exporter import Exporter, one_file
 from berryeval.reports.markdown_comparison import comparison_parts, table_of
-from berryeval.reports.methods import how_tested
+from berryeval.reports.methods import OF_A_VALUE, how_tested, interval_words
 from berryeval.reports.rows import best_value, by_category, interval_text, outcomes, value_of
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _section(section: Section, *, differences: bool) -> Iterator[str]:
     ]
     yield table_of([escaped(title) for title in titles], rows, "l" + "r" * (len(titles) - 2) + "l")
     bold = "bold: the best of its column; " if len(section.scored) > 1 else ""
-    yield f"<sub>{bold}with each value its 95 % interval over the queries</sub>"
+    yield f"<sub>{bold}with each value its {OF_A_VALUE} over the queries</sub>"
     categories = _categories(section)
     if categories:
         yield f"<details><summary>By category</summary>\n\n{categories}\n\n</details>"
@@ -156,7 +156,8 @@ def _differences(section: Section) -> str:
             ]
         )
     titles = ["measure", "systems", "difference", "95 % interval", "p", "wins / ties / losses"]
-    how = f"p: {how_tested(comparison.rows)}; bold: a finding"
+    made = f"intervals: {interval_words(comparison)}; p: {how_tested(comparison.rows)}"
+    how = f"{made}; bold: a finding"
     return f"{table_of(titles, rows, 'llrrrr')}\n\n<sub>{escaped(how)}</sub>"
 
 

@@ -14,7 +14,7 @@ from berryeval.reports.differences import (
     titles_of,
     why,
 )
-from berryeval.reports.methods import method_words
+from berryeval.reports.methods import interval_words, method_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -80,7 +80,8 @@ def _row_name(row: PairedDifference, found: Comparison) -> str:
 def _method(one: ComparedBenchmark) -> str:
     found = one.comparison
     return (
-        f"differences are system less baseline; test: {method_words(found)}; correction: "
+        f"differences are system less baseline; CI: {interval_words(found)}; "
+        f"test: {method_words(found)}; correction: "
         f"{found.correction}; W/T/L: queries with a higher, an equal, a lower value; "
         f"seed {found.seed}"
     )

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from berryeval.stats import Comparison, PairedDifference
 
-__all__ = ["how_tested", "method_words", "shown_rows"]
+__all__ = ["OF_A_VALUE", "how_tested", "interval_words", "method_words", "shown_rows"]
+
+OF_A_VALUE: Final = "95 % bootstrap interval"  # what `Scores.ci` gives unless it is asked otherwise
+_INTERVALS: Final = {
+    "t": "Student's t",
+    "bca": "bootstrap, BCa",
+    "percentile": "bootstrap, percentiles",
+}
+
+
+def interval_words(found: Comparison) -> str:
+    """How the intervals of differences were made."""
+    return _INTERVALS.get(found.interval, found.interval)
 
 
 def shown_rows(found: Comparison) -> list[PairedDifference]:

@@ -14,6 +14,7 @@ from berryeval.reports import numbers
 from berryeval.reports.csv_pair import csv_text, defused
 from berryeval.reports.html.policy import policy
 from berryeval.reports.html.svg import drawn, shown_texts
+from berryeval.reports.methods import OF_A_VALUE
 from berryeval.reports.trend_spec import trend_spec
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def _svg(lines: Sequence[TrendLine]) -> str:
 
 def _page(lines: Sequence[TrendLine]) -> str:
     title = _safe(f"{lines[0].measure} over time")
-    cells = ("benchmark", "provider", "run", "created", "value", "95 % interval", "")
+    cells = ("benchmark", "provider", "run", "created", "value", OF_A_VALUE, "")
     head = "".join(f"<th>{cell}</th>" for cell in cells)
     body = "\n".join(
         "<tr>" + "".join(f"<td>{_safe(cell)}</td>" for cell in row) + "</tr>"

@@ -31,11 +31,12 @@ from berryeval.reports.html.views.standings import (
     standings_of,
 )
 from berryeval.reports.html.views.verdict import Finding, finding_of
-from berryeval.reports.methods import how_tested
+from berryeval.reports.methods import how_tested, interval_words
 
 if TYPE_CHECKING:
     from berryeval.reports.html.drawings import Drawing, Studio
     from berryeval.reports.model import Section
+    from berryeval.stats import Comparison
 
 __all__ = ["Charts", "SectionView", "section_view"]
 
@@ -102,16 +103,17 @@ def section_view(section: Section, number: int, studio: Studio) -> SectionView:
         charts=_charts(section, standings, contrasts, breakdowns, speeds, studio),
         numbers={query.id: place for place, query in enumerate(section.queries)},
         measure=measure,
-        method=_method(contrasts),
+        method=_method(contrasts, section.comparison),
     )
 
 
-def _method(contrasts: tuple[Contrast, ...]) -> str:
-    """How the p-values came about, as the end of a sentence."""
+def _method(contrasts: tuple[Contrast, ...], found: Comparison | None) -> str:
+    """How intervals and p-values came about, as the end of a sentence."""
+    intervals = f"; intervals: {interval_words(found)}" if found else ""
     rows = [one.row for one in contrasts if one.row is not None and one.row.p is not None]
     if not rows:
-        return ""
-    return f"; p of the {how_tested(rows)}"
+        return intervals if any(one.interval for one in contrasts) else ""
+    return f"{intervals}; p of the {how_tested(rows)}"
 
 
 def _charts(
