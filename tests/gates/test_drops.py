@@ -189,4 +189,4 @@ def test_confidence_is_by_student() -> None:
     gate = Gate(rules=[Rule(measure="RR", at_least=0.35, confidence=0.95)])
     (found,) = judge(gate, run_of({"RR": [0.4, 0.6]}))
     assert found.status == "inconclusive"
-    assert "95 % t interval [-0.771, 1.771]" in found.sentence
+    assert "95 % CI [-0.771, 1.771]" in found.sentence

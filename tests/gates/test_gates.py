@@ -118,7 +118,7 @@ def test_a_real_drop_fails() -> None:
     before, after = shifted(-0.05, 0.02)
     found = verdict({"measure": "nDCG@10", "max_drop": 0.01}, after, before)
     assert found.status == "fail"
-    assert found.sentence.startswith("nDCG@10 fell by 0.050, 95 % t interval [-0.0")
+    assert found.sentence.startswith("nDCG@10 fell by 0.050, 95 % CI [-0.0")
     assert found.sentence.endswith("p < 0.001; the gate allows a drop of 0.010")
 
 

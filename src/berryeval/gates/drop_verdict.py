@@ -55,7 +55,7 @@ def _found(drop: Drop, rule: Rule) -> str:
     parts = [f"{rule.subject} {_moved(drop.change)}"]
     if drop.interval is not None:
         low, high = map(number, drop.interval)
-        parts.append(f"{(1 - rule.significance) * 100:g} % t interval [{low}, {high}]")
+        parts.append(f"{(1 - rule.significance) * 100:g} % CI [{low}, {high}]")
     if drop.p is not None:
         family = f" after correction for {drop.family} rules" if drop.family > 1 else ""
         parts.append(f"{p_value(drop.p)}{family}")

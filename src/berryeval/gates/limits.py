@@ -29,9 +29,7 @@ def judge_limit(scores: Scores, rule: Rule) -> Verdict:
     status = _status(value, value, rule)
     if rule.confidence:
         status = _status(*interval, rule) if interval else "inconclusive"
-    shown = ""
-    if interval:
-        shown = f", {level * 100:g} % t interval [{interval.low:.3f}, {interval.high:.3f}]"
+    shown = f", {level * 100:g} % CI [{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
     sentence = (
         f"{rule.subject} is {told_apart(value, limit)}{shown}; the gate wants {_bound(rule)} "
         f"{limit:.10g}"
