@@ -135,7 +135,8 @@ def test_any_change_of_a_benchmark_is_refused(tmp_path: Path, what: str) -> None
     first, *others = getattr(made, what)
     change = {"grade": 2} if what == "judgments" else {"text": "something else"}
     shutil.rmtree(source)
-    be.write_benchmark(replace(made, **{what: (replace(first, **change), *others)}), source)
+    changed: dict[str, Any] = {what: (replace(first, **change), *others)}
+    be.write_benchmark(replace(made, **changed), source)
     with pytest.raises(ConfigurationError, match=r"\(benchmark_hash differ\)"):
         results_of(plan, tmp_path / "run")
 

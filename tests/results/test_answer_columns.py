@@ -17,7 +17,7 @@ NUMBERS = st.sampled_from([0, 0.0, -0.0, 1, 1.0, 2**70]) | st.floats(
     allow_nan=False, allow_infinity=False
 )
 WORDS = st.sampled_from(["a", "b", "", "c\ud800", "\u2028"])
-EXTRA = st.just({}) | st.just({"more": [1]})
+EXTRA: st.SearchStrategy[dict[str, Any]] = st.sampled_from([{}, {"more": [1]}])
 HITS = st.builds(
     HitRecord, WORDS, NUMBERS, st.none() | NUMBERS, again=st.booleans(),
     passage=st.none() | st.integers(0, 2**33), extra=EXTRA,
