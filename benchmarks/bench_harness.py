@@ -4,7 +4,8 @@
 at once: as an ordinary function (which the harness calls in threads), as a coroutine, and for
 batches of 32 queries. Every answer is checked, ranked and written to the journal, as in a run. Each
 row is a process of its own, which holds all queries and asks the first of them: what its memory
-grows by is the harness's. The journal is then read back as for scoring.
+grows by is the harness's. The journal is then read back, judged, scored and recorded, as at the end
+of a run: what that holds at most is measured up to the end of `run.json`.
 """
 
 from __future__ import annotations
@@ -22,13 +23,20 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
+from berryeval.benchmarks import Benchmark
 from berryeval.harness.journal import Journal
 from berryeval.harness.lifecycle import index_and_ask
 from berryeval.harness.policy import Policy
+from berryeval.hit_engine import judge_and_score
+from berryeval.pipeline.folder import RunFolder
+from berryeval.pipeline.judging import relevance_of
+from berryeval.pipeline.plan import Plan
 from berryeval.pipeline.rankings import Answers, lean
+from berryeval.pipeline.recording import Passages, Recorder, all_measures
 from berryeval.providers import Provider
 from berryeval.providers.base import hit_of
-from berryeval.records import Chunk, Hit, Query
+from berryeval.records import Anchor, Chunk, Document, Hit, Judgment, Query
+from berryeval.results import BenchmarkRecord, RunRecord
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,6 +97,7 @@ def measured(kind: str, asked: int, held: int, concurrency: int) -> dict[str, An
     chunks = [Chunk(f"c{n}", "d", f"text {n}" * 20, n, n + 1, ("A", "B")) for n in range(HITS)]
     queries = [Query(f"q{n}", "text") for n in range(held)]
     chunks_of = {chunk.id: chunk for chunk in chunks}
+    benchmark = judged_benchmark(queries[:asked], chunks)
     provider = KINDS[kind]()
     batch = BATCH if kind.startswith("batch") else 1
     with tempfile.TemporaryDirectory() as folder:
@@ -104,22 +113,56 @@ def measured(kind: str, asked: int, held: int, concurrency: int) -> dict[str, An
             seconds, worked = time.perf_counter() - start, time.process_time() - worked
         grown = peak() - before
         start = time.perf_counter()
-        answers = Answers.read(path, queries[:asked], chunks)
+        with Answers.opened(path, queries[:asked], chunks) as answers:
+            answered = sum(answers.ranking(query).outcome == "ok" for query in answers)
         reading = time.perf_counter() - start
+        start = time.perf_counter()
+        score_and_record(path, benchmark, chunks)
+        recording = time.perf_counter() - start
     return {
-        "answered": sum(ranking.outcome == "ok" for ranking in answers.rankings),
+        "answered": answered,
         "asking": seconds / asked * 1e3,
         "work": worked / asked * 1e3,
         "grown": grown,
         "reading": reading / asked * 1e3,
+        "recording": recording / asked * 1e3,
         "held": peak() - before - grown,
     }
 
 
-COLUMNS = ("provider", "queries", "answered", "asking", "work", "grows by", "reading", "holds")
+def judged_benchmark(queries: list[Query], chunks: list[Chunk]) -> Benchmark:
+    """One judgment for each query."""
+    document = Document("d", "".join(chunk.text for chunk in chunks))
+    judgments = tuple(
+        Judgment(query.id, Anchor(chunk=chunks[place % HITS].id), 1)
+        for place, query in enumerate(queries)
+    )
+    return Benchmark("null", (document,), tuple(queries), judgments)
+
+
+def score_and_record(journal: Path, benchmark: Benchmark, chunks: list[Chunk]) -> None:
+    """What follows the last answer: everything is judged, scored, and written to `run.json`."""
+    queries = benchmark.queries
+    plan = Plan.model_validate({"benchmarks": ["null"], "providers": ["null"], "k": HITS})
+    passages = Passages()
+    with Answers.opened(journal, queries, chunks) as answers:
+        recorder = Recorder(queries, answers, passages)
+        relevance = relevance_of(benchmark, queries, chunks)
+        measures = all_measures(plan)
+        scores = judge_and_score(relevance, answers, measures, seen=recorder.seen)
+        provider = recorder.record(plan.providers[0], plan, scores)
+    part = BenchmarkRecord("null", "", HITS, queries, (provider,), tuple(passages))
+    folder = RunFolder(journal.parent)
+    folder.write_record(RunRecord("null", "", (part,)))
+
+
+COLUMNS = (
+    "provider", "queries", "answered", "asking", "work", "grows by", "reading", "recording",
+    "holds",
+)  # fmt: skip
 WORDS = (
-    "asking, reading: per query; work: of that, what the processors did; holds: more, while all "
-    "answers are held for scoring"
+    "asking, reading, recording: per query; work: of asking, what the processors did; recording: "
+    "reading, judging, scoring and writing the record; holds: more, at most, until it is written"
 )
 
 
@@ -142,16 +185,7 @@ def main() -> None:
         print(json.dumps(measured(kind, *map(int, numbers))))
         return
     table = Table(title=f"A provider that does nothing, {options.concurrency} queries at once")
-    for name in (
-        "provider",
-        "queries",
-        "answered",
-        "asking",
-        "work",
-        "grows by",
-        "reading",
-        "holds",
-    ):
+    for name in COLUMNS:
         table.add_column(name, justify="left" if name == "provider" else "right")
     worst = 0.0
     rows = []
@@ -162,7 +196,8 @@ def main() -> None:
             row = (
                 kind, f"{asked:,}", f"{one['answered']:,}", f"{one['asking']:.3f} ms",
                 f"{one['work']:.3f} ms",
-                f"{one['grown']:.1f} MB", f"{one['reading']:.3f} ms", f"{one['held']:.1f} MB",
+                f"{one['grown']:.1f} MB", f"{one['reading']:.3f} ms",
+                f"{one['recording']:.3f} ms", f"{one['held']:.1f} MB",
             )  # fmt: skip
             table.add_row(*row)
             rows.append(row)
@@ -184,7 +219,7 @@ def write_section(rows: Sequence[Sequence[str]], concurrency: int) -> None:
         "more than there are processors, `work` is what to read.",
     ]
     lines += ["", f"| {' | '.join(COLUMNS)} |"]
-    lines += ["| --- | --- | --- | --- | --- | --- | --- | --- |"]
+    lines += ["| --- |" + " --- |" * (len(COLUMNS) - 1)]
     lines += [f"| {' | '.join(row)} |" for row in rows]
     DOCUMENT.write_text("\n".join([before, "", *lines, ""]), encoding="utf-8")
 

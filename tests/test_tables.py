@@ -140,3 +140,14 @@ def test_short_names_of_what_there_is() -> None:
     assert repr(Qrels.from_dict({"q": {"d": 1}})) == "Qrels(1 queries, 1 judgments)"
     assert Run.load(run) is run
     assert run.named("other").name == "other"
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_joined_tables_are_the_table_of_all(size: int) -> None:
+    """However the queries are shared out; of none, an empty table."""
+    rows = {f"q{n}": {f"d{m}ä": float(m) for m in range(n)} for n in range(5)}
+    parts = [dict(list(rows.items())[at : at + size]) for at in range(0, 5, size)]
+    joined = QueryTable.joined([QueryTable.from_dict(part, kind="run") for part in parts])
+    assert joined.to_dict() == rows
+    assert list(joined.to_dict()) == list(rows)
+    assert QueryTable.joined([]).to_dict() == {}

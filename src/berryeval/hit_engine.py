@@ -3,38 +3,24 @@
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
-from berryeval import _backend
 from berryeval.benchmarks import Benchmark
 from berryeval.conventions import Conventions, find_profile
-from berryeval.engine import (
-    Found,
-    check_finite,
-    score_tables,
-    scores_from,
-    value_of,
-    wanted_measures,
-)
-from berryeval.measures import SubtopicHit, SubtopicRanking
-from berryeval.qrels import Qrels
+from berryeval.engine import Found, check_finite, scores_from, wanted_measures
+from berryeval.judged_columns import JudgedColumns
 from berryeval.relevance import Relevance, RelevanceOptions
-from berryeval.relevance.rankings import checked_id, read_rankings
-from berryeval.run import RankingRule, Run
-from berryeval.tables import QueryTable, StringColumn
+from berryeval.relevance.rankings import Rankings, checked_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    import numpy.typing as npt
-
-    from berryeval.measures import JudgedRanking, Measure
-    from berryeval.records import Chunk
+    from berryeval.details import Strategy
+    from berryeval.measures import Measure
+    from berryeval.records import Chunk, Hit
     from berryeval.relevance import Judged
+    from berryeval.run import Run
     from berryeval.scores import Scores
 
 __all__ = ["evaluate_hits", "judge_and_score"]
@@ -93,7 +79,11 @@ def evaluate_hits(
             where otherwise they are an error.
     """
     judge = _relevance(benchmark, relevance, chunks)
-    return judge_and_score(judge, hits, measures, profile=profile, k=k, lenient=lenient)[0]
+    return judge_and_score(judge, hits, measures, profile=profile, k=k, lenient=lenient)
+
+
+def _ignored(query: str, hits: Sequence[Hit], judged: Judged) -> None:
+    del query, hits, judged
 
 
 def judge_and_score(
@@ -104,30 +94,40 @@ def judge_and_score(
     profile: str | Conventions = "berryeval",
     k: int | None = None,
     lenient: bool = False,
-) -> tuple[Scores, dict[str, Judged]]:
-    """The scores of `evaluate_hits`, and the judged hits of every query that stand behind them."""
+    seen: Callable[[str, Sequence[Hit], Judged], None] = _ignored,
+) -> Scores:
+    """The scores of `evaluate_hits`; `seen` gets each query, its hits, and what was found of them.
+
+    One query after the other is read, judged and forgotten, in the order of `judge.queries`.
+    """
     conventions = find_profile(profile)
     rule = conventions.rule if k is None else replace(conventions.rule, depth=k)
     wanted = wanted_measures(measures, conventions)
     unique = list(dict.fromkeys(measure for _, measure in wanted))
-    rankings = read_rankings(hits, rule, lenient=lenient)
+    rankings = Rankings(hits, rule, lenient=lenient)
     queries = [checked_id(query, "the id of a query") for query in judge.queries]
-    judged = [judge.judge(query, rankings.hits.get(query, ())) for query in queries]
-    table, values = _values(judge, queries, judged, unique)
-    in_run = [query in rankings.hits for query in queries]
-    extra = sorted(set(rankings.hits) - set(queries), key=str.encode)
-    found = Found(values, _counts(judged, in_run), extra, rankings.name, rankings.dropped)
+    columns = JudgedColumns(judge, queries, unique)
+    strategy_of: dict[str, Strategy] = {}
+    notes: list[tuple[str, ...]] = []
+    for query in queries:
+        ranked = rankings.of(query)
+        judged = judge.judge(query, ranked)
+        columns.add(query, judged, in_run=query in rankings)
+        seen(query, ranked, judged)
+        strategy_of[query] = judged.strategy
+        notes += [judged.notes] if judged.notes else []
+    extra = rankings.beyond(queries)
+    found = Found(columns.values(), columns.counts, extra, rankings.name, rankings.dropped)
+    table = columns.table()
     check_finite(found, unique, table)
     scores = scores_from(table, found, wanted, unique, conventions)
-    strategy_of = {query: one.strategy for query, one in zip(queries, judged, strict=True)}
-    scores = replace(
+    return replace(
         scores,
         strategies=tuple(strategy_of[query] for query in scores.queries),
         token_threshold=judge.options.threshold,
         pack=judge.rules,
-        notes=_notes(judge, [rankings.notes, *(one.notes for one in judged)]),
+        notes=_notes(judge, [rankings.notes, *notes]),
     )
-    return scores, dict(zip(queries, judged, strict=True))
 
 
 def _relevance(
@@ -158,100 +158,3 @@ def _notes(judge: Relevance, groups: Iterable[Iterable[str]]) -> tuple[str, ...]
         more = len(notes) - _MOST_NOTES
         notes[_MOST_NOTES:] = [f"and {more} more"]
     return tuple(notes)
-
-
-def _counts(judged: Sequence[Judged], in_run: Sequence[bool]) -> npt.NDArray[np.int64]:
-    rows = [
-        (
-            one.ranking.retrieved,
-            sum(hit.grade >= 0 for hit in one.ranking.hits),
-            one.ranking.relevant_total(1),
-            there,
-        )
-        for one, there in zip(judged, in_run, strict=True)
-    ]
-    return np.array(rows, dtype=np.int64).reshape(-1, 4)
-
-
-def _values(
-    judge: Relevance, queries: Sequence[str], judged: Sequence[Judged], measures: list[Measure]
-) -> tuple[QueryTable, npt.NDArray[np.float64]]:
-    """The values, a row per measure: by native code where ids and grades say all there is."""
-    qrels, run, told = _as_tables(queries, [one.ranking for one in judged])
-    values = np.zeros((len(measures), len(queries)), dtype=np.float64)
-    native = [
-        row
-        for row, measure in enumerate(measures)
-        if _backend.native is not None and measure.definition.native
-    ]
-    if native:
-        chosen = [measures[row] for row in native]
-        values[native] = score_tables(Qrels(qrels), Run(run), chosen, RankingRule()).values
-    fast = set(native)
-    for place, one in enumerate(judged):
-        rest = [row for row in range(len(measures)) if row not in fast or not told[place]]
-        views = _Views(judge, one)
-        for row in rest:
-            view = views[measures[row].definition.kind]
-            values[row, place] = value_of(measures[row], view, queries[place])
-    return qrels, values
-
-
-class _Views(dict[str, Any]):
-    """A judged ranking as each kind of measure sees it, made when it is asked for."""
-
-    def __init__(self, judge: Relevance, judged: Judged) -> None:
-        super().__init__(ranking=judged.ranking)
-        self._judge = judge
-        self._judged = judged
-
-    def __missing__(self, kind: str) -> Any:
-        view = self[kind] = (
-            self._judge.as_spans(self._judged)
-            if kind == "spans"
-            else _one_subtopic(self._judged.ranking)
-        )
-        return view
-
-
-def _one_subtopic(judged: JudgedRanking) -> SubtopicRanking:
-    """The ranking for measures of diversity: without subtopics, all is of one."""
-    return SubtopicRanking(
-        [SubtopicHit(hit.rank, {"0": hit.grade}) for hit in judged.hits],
-        judged.retrieved,
-        [{"0": grade} for grade in judged.grades],
-        ["0"],
-    )
-
-
-def _as_tables(
-    queries: Sequence[str], rankings: Sequence[JudgedRanking]
-) -> tuple[QueryTable, QueryTable, list[bool]]:
-    """Judgments and a run whose join gives these rankings, and whether it does, for each.
-
-    It cannot where one hit covers several targets, or one that was found before.
-    """
-    judgments: list[list[tuple[bytes, float]]] = []
-    runs: list[list[tuple[bytes, float]]] = []
-    told = []
-    for ranking in rankings:
-        judgments.append([(b"%d" % place, grade) for place, grade in enumerate(ranking.grades)])
-        free: dict[float, list[bytes]] = defaultdict(list)
-        for identity, grade in judgments[-1]:
-            free[grade].append(identity)
-        ids = {hit.rank: free[hit.grade].pop() for hit in ranking.hits if free[hit.grade]}
-        told.append(not ranking.also and len(ids) == len(ranking.hits))
-        ranks = range(1, ranking.retrieved + 1)
-        runs.append([(ids.get(rank, b"rank %d" % rank), -float(rank)) for rank in ranks])
-    return _table(queries, judgments), _table(queries, runs), told
-
-
-def _table(queries: Sequence[str], rows: list[list[tuple[bytes, float]]]) -> QueryTable:
-    flat = list(itertools.chain.from_iterable(rows))
-    return QueryTable(
-        queries=StringColumn.from_strings(queries),
-        offsets=np.cumsum([0, *map(len, rows)], dtype=np.int64),
-        documents=StringColumn.from_bytes([identity for identity, _ in flat]),
-        values=np.array([value for _, value in flat], dtype=np.float64),
-        distinct=True,
-    )

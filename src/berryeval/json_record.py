@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from berryeval.errors import DataError
@@ -14,10 +15,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "JsonRecord",
+    "Parts",
     "Reader",
     "found",
     "is_finite",
+    "json_pieces",
     "one_of",
+    "plain",
     "read_texts",
     "refused",
     "unversioned",
@@ -36,6 +40,7 @@ class JsonRecord:
 
     __slots__ = ()
     readers: ClassVar[Mapping[str, Reader]] = {}  # for annotations beyond those of READERS
+    is_large: ClassVar[bool] = False  # its JSON text is made part by part
 
     @classmethod
     def from_json(cls, data: Any, where: str = "") -> Self:
@@ -69,20 +74,61 @@ class JsonRecord:
 
     def to_json(self) -> dict[str, Any]:
         """The JSON object; `from_json` reads it back. Names in `extra` must be unknown ones."""
-        data: dict[str, Any] = {}
+        return {name: plain(value) for name, value in self.json_parts()}
+
+    def json_parts(self) -> Iterator[tuple[str, Any]]:
+        """The names of the JSON object and what stands there, before it is made JSON."""
         for name, required, default in _layout(type(self)):
             value = getattr(self, name)
-            if name == "extra" or (not required and value == default):
-                continue
-            data[name] = _plain(value)
+            if name != "extra" and (required or value != default):
+                yield name, value
         extra: Mapping[str, Any] = getattr(self, "extra", {})
-        if not extra:
-            return data
-        known = {name for name, _, _ in _layout(type(self))} & extra.keys()
+        known = {name for name, _, _ in _layout(type(self))} & extra.keys() if extra else ()
         if known:
             msg = f"extra holds {min(known)!r}, which is a field of {type(self).__name__} itself"
             raise DataError(msg)
-        return {**data, **extra}
+        yield from extra.items()
+
+
+class Parts:
+    """A JSON object whose parts are made when they are wanted, and so never all at once."""
+
+    __slots__ = ("_pairs",)
+
+    def __init__(self, pairs: Callable[[], Iterable[tuple[str, Any]]]) -> None:
+        self._pairs = pairs
+
+    def json_parts(self) -> Iterator[tuple[str, Any]]:
+        """The names and what stands there."""
+        yield from self._pairs()
+
+
+def json_pieces(value: Any, *, ascii_only: bool = False) -> Iterator[str]:
+    """The JSON text of a record, in small pieces; together they are what `json.dumps` gives."""
+    if isinstance(value, JsonRecord | Parts):
+        before = "{"
+        for name, part in value.json_parts():
+            yield f"{before}{json.dumps(name, ensure_ascii=ascii_only)}: "
+            yield from json_pieces(part, ascii_only=ascii_only)
+            before = ", "
+        yield "{}" if before == "{" else "}"
+    elif _is_array(value) and len(value) and isinstance(value[0], JsonRecord):
+        before = "["
+        for item in value:
+            yield before
+            if item.is_large:
+                yield from json_pieces(item, ascii_only=ascii_only)
+            else:
+                yield json.dumps(plain(item), ensure_ascii=ascii_only, allow_nan=False)
+            before = ", "
+        yield "]"
+    else:
+        yield json.dumps(plain(value), ensure_ascii=ascii_only, allow_nan=False)
+
+
+def _is_array(value: Any) -> bool:
+    """Whether a value is an array other than a list, which is JSON as it is."""
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes | list)
 
 
 _layouts: dict[type[Any], tuple[tuple[str, bool, Any], ...]] = {}
@@ -98,11 +144,19 @@ def _layout(kind: type[Any]) -> tuple[tuple[str, bool, Any], ...]:
     return _layouts[kind]
 
 
-def _plain(value: Any) -> Any:
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})  # most values: so they are quick
+
+
+def plain(value: Any) -> Any:
+    """A value of a record as JSON has it."""
+    if type(value) in _SCALARS:
+        return value
     if isinstance(value, JsonRecord):
         return value.to_json()
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
+    if isinstance(value, Parts):
+        return {name: plain(part) for name, part in value.json_parts()}
+    if _is_array(value):
+        return [plain(item) for item in value]
     return dict(value) if isinstance(value, Mapping) else value
 
 

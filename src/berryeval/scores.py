@@ -20,6 +20,7 @@ from berryeval.details import (
     strategy_used,
 )
 from berryeval.intervals import Interval, aggregate, bootstrap_interval, t_interval
+from berryeval.json_record import Parts, plain
 from berryeval.optional import imported
 from berryeval.score_columns import OUTCOMES, Outcome, read_columns
 
@@ -252,25 +253,32 @@ class Scores:
 
     def to_dict(self) -> dict[str, Any]:
         """The whole table, ready for JSON, in full precision; `from_dict` reads it back."""
-        return {
-            "run": self.run_name,
-            "measures": list(self.measures),
-            "aggregates": list(self.aggregates),
-            "queries": list(self.queries),
-            "outcomes": list(self.outcomes),
-            "counts": self.counts.tolist(),
-            "values": {
-                name: row.tolist() for name, row in zip(self.measures, self.values, strict=True)
-            },
-            "spellings": dict(self.spellings),
-            "extra_queries": list(self.extra_queries),
-            "left_out_queries": list(self.left_out),
-            "dropped_rows": self.dropped,
-            "strategies": list(self.strategies),
-            "token_threshold": self.token_threshold,
-            "pack": self.pack,
-            "notes": list(self.notes),
-        }
+        return {name: plain(part) for name, part in self._parts()}
+
+    def parts(self) -> Parts:
+        """What `to_dict` gives, the values of one measure at a time."""
+        return Parts(self._parts)
+
+    def _parts(self) -> Iterator[tuple[str, Any]]:
+        yield "run", self.run_name
+        yield "measures", self.measures
+        yield "aggregates", self.aggregates
+        yield "queries", self.queries
+        yield "outcomes", self.outcomes
+        yield "counts", self.counts.tolist()
+        yield "values", Parts(self._rows)
+        yield "spellings", dict(self.spellings)
+        yield "extra_queries", self.extra_queries
+        yield "left_out_queries", self.left_out
+        yield "dropped_rows", self.dropped
+        yield "strategies", self.strategies
+        yield "token_threshold", self.token_threshold
+        yield "pack", self.pack
+        yield "notes", self.notes
+
+    def _rows(self) -> Iterator[tuple[str, list[float]]]:
+        for name, row in zip(self.measures, self.values, strict=True):
+            yield name, row.tolist()
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], where: str = "") -> Scores:

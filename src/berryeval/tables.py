@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -58,6 +58,12 @@ class StringColumn:
             out=offsets[1:],
         )
         return cls(np.frombuffer(b"".join(items), dtype=np.uint8).copy(), offsets)
+
+    @classmethod
+    def joined(cls, columns: Sequence[StringColumn]) -> StringColumn:
+        """The strings of several columns, one after the other."""
+        data = np.concatenate([np.zeros(0, dtype=np.uint8), *(one.data for one in columns)])
+        return cls(data, _offsets([np.diff(one.offsets) for one in columns]))
 
     @classmethod
     def from_integers(cls, numbers: npt.NDArray[np.integer[Any]]) -> StringColumn:
@@ -154,6 +160,18 @@ class QueryTable:
             distinct=True,
         )
 
+    @classmethod
+    def joined(cls, tables: Sequence[QueryTable]) -> QueryTable:
+        """Tables of different queries as one, without their labels."""
+        sizes = [np.diff(table.offsets) for table in tables]
+        return cls(
+            StringColumn.joined([table.queries for table in tables]),
+            _offsets(sizes),
+            StringColumn.joined([table.documents for table in tables]),
+            np.concatenate([np.zeros(0), *(table.values for table in tables)]),
+            distinct=all(table.distinct for table in tables),
+        )
+
     def without_repeats(self) -> QueryTable:
         """The same with only the first row of each document of a query (and group)."""
         groups = self.labels.get("group")
@@ -227,6 +245,11 @@ class QueryTable:
             documents = [item.decode() for item in self.documents.to_bytes_list(start, end)]
             result[query] = dict(zip(documents, self.values[start:end].tolist(), strict=True))
         return result
+
+
+def _offsets(sizes: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """Where things of these sizes begin, and the end of the last."""
+    return np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *sizes]), dtype=np.int64)
 
 
 def _columns_of_dict(

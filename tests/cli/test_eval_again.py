@@ -106,6 +106,26 @@ def test_a_run_is_resumed_by_its_folder(capsys: pytest.CaptureFixture[str]) -> N
     assert Path("run/drinks/exact/results.jsonl").read_bytes() == journal
 
 
+def test_what_is_taken_from_the_journal_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line per provider on stderr, with the date of the run; none of one that failed before."""
+    failing = "def search(text, k):\n    raise ValueError(text)\n"
+    Path("ours.py").write_text(failing)
+    Path("berryeval.yaml").write_text(
+        "benchmarks: [drinks]\n"
+        "providers: [bm25, {name: ours, type: callable, options: {function: 'ours:search'}}]\n"
+        "run: {error_budget: 1}\n"
+    )
+    assert berryeval("eval", "--output", "run", "--json") == 3
+    assert "journal" not in capsys.readouterr().err
+    created = json.loads(Path("run/manifest.json").read_text())["created"]
+    assert berryeval("eval", "--resume", "run", "--retry-errors", "--json") == 3
+    notes = [line for line in capsys.readouterr().err.splitlines() if line.startswith("note:")]
+    taken = "4 of 4 answers are from the journal of the run of"
+    assert notes == [f"note: bm25 on drinks: {taken} {created}"]
+    assert berryeval("eval", "--resume", "run", "--quiet", "--json") == 3
+    assert "note:" not in capsys.readouterr().err
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM to send")
 def test_terminated_where_nobody_can_press_ctrl_c(tmp_path: Path) -> None:
     """In the background of a shell SIGINT is ignored; SIGTERM is heard all the same."""

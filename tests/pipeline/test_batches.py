@@ -32,7 +32,8 @@ def written(folder: Path) -> list[bytes]:
 def sizes(folder: Path, queries: Sequence[be.Query]) -> set[int]:
     """How many queries were asked together."""
     (journal,) = folder.rglob("results.jsonl")
-    return {ranking.batch for ranking in Answers.read(journal, queries, []).rankings}
+    with Answers.opened(journal, queries, []) as answers:
+        return {answers.ranking(query).batch for query in answers}
 
 
 @pytest.mark.parametrize(

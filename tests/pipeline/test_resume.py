@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import time
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import berryeval as be
 import tests.pipeline.scripted  # noqa: F401 - registers the provider
 from berryeval.errors import ConfigurationError, DataError
 from tests.pipeline.worlds import asked, benchmark, plan_of, program, results_of, started
@@ -119,6 +123,65 @@ def test_a_benchmark_that_has_changed_is_refused(tmp_path: Path) -> None:
     benchmark(tmp_path, 3, words="quince")
     with pytest.raises(ConfigurationError, match=r"\(benchmark_hash differ\)"):
         results_of(plan, tmp_path / "run")
+
+
+@pytest.mark.parametrize("what", ["documents", "queries", "judgments"])
+def test_any_change_of_a_benchmark_is_refused(tmp_path: Path, what: str) -> None:
+    """Its texts, its queries and its judgments all count, also for what is still to be asked."""
+    source = benchmark(tmp_path, 3)
+    plan = plan_of(source, {"type": "scripted", "options": {"index_fault": "raise"}}, SPEC)
+    results_of(plan, tmp_path / "run")
+    made = be.load_benchmark(source)
+    first, *others = getattr(made, what)
+    change = {"grade": 2} if what == "judgments" else {"text": "something else"}
+    shutil.rmtree(source)
+    changed: dict[str, Any] = {what: (replace(first, **change), *others)}
+    be.write_benchmark(replace(made, **changed), source)
+    with pytest.raises(ConfigurationError, match=r"\(benchmark_hash differ\)"):
+        results_of(plan, tmp_path / "run")
+
+
+@pytest.mark.parametrize("change", [{"chunker": "fixed-5"}, {"options": {"delay": 0.001}}])
+def test_another_chunker_or_option_of_a_failed_provider_is_refused(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    """Though nothing of it was answered: the others would be of another plan."""
+    source = benchmark(tmp_path, 3)
+    failing = {"type": "scripted", "name": "f", "options": {"index_fault": "raise"}}
+    results_of(plan_of(source, SPEC, failing), tmp_path / "run")
+    with pytest.raises(ConfigurationError, match=r"holds another run \(providers differ\)"):
+        results_of(plan_of(source, SPEC, {**failing, **change}), tmp_path / "run")
+
+
+def suggesting(source: str, chunker: str) -> None:
+    """Let the benchmark suggest a chunker."""
+    made = be.load_benchmark(source)
+    shutil.rmtree(source)
+    be.write_benchmark(replace(made, metadata={"chunker": chunker}), source)
+
+
+def test_another_suggested_chunker_is_refused(tmp_path: Path) -> None:
+    """Half of the answers would be of other chunks; a provider with its own does not mind."""
+    source = benchmark(tmp_path, 3)
+    suggesting(source, "whole")
+    follows, minds_not = {**SPEC, "chunker": ""}, {**SPEC, "chunker": "whole"}
+    results_of(plan_of(source, follows), tmp_path / "follows")
+    results_of(plan_of(source, minds_not), tmp_path / "own")
+    suggesting(source, "fixed-5")
+    with pytest.raises(ConfigurationError, match="fruit was cut by whole in this run, and now"):
+        results_of(plan_of(source, follows), tmp_path / "follows")
+    assert results_of(plan_of(source, minds_not), tmp_path / "own")["s"].outcomes == {"ok": 3}
+
+
+def test_a_folder_that_does_not_know_its_chunkers_goes_on(tmp_path: Path) -> None:
+    """Those of earlier versions were not written with them."""
+    source = benchmark(tmp_path, 3)
+    results_of(plan_of(source, SPEC), tmp_path / "run")
+    manifest = tmp_path / "run" / "manifest.json"
+    data = json.loads(manifest.read_text())
+    del data["chunkers"]
+    manifest.write_text(json.dumps(data))
+    assert results_of(plan_of(source, SPEC), tmp_path / "run")["s"].outcomes == {"ok": 3}
 
 
 def test_patience_may_change(tmp_path: Path) -> None:

@@ -29,6 +29,14 @@ def test_json_loses_nothing(record: RunRecord) -> None:
     assert again.dumps() == record.dumps()
 
 
+def test_the_pieces_of_a_record_are_small(record: RunRecord) -> None:
+    """They are what JSON would be made at once, and none is a large part of it."""
+    pieces = list(record.pieces())
+    text = "".join(pieces)
+    assert text == json.dumps(record.to_json(), ensure_ascii=False, allow_nan=False)
+    assert max(map(len, pieces)) < len(text) / 20
+
+
 def test_every_run_has_the_standard_measures(record: RunRecord) -> None:
     """Whatever was asked for, the standard table and the curve are there."""
     one = record["rag-template"]["bm25"]

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import ConfigurationError
+from berryeval.pipeline.log_lines import NOTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,7 @@ def error_screen() -> Console:
 
 
 def log_level(*, quiet: bool, verbose: bool) -> int:
-    """Which lines to show: warnings and errors, unless a flag or `BERRYEVAL_LOG` says otherwise."""
+    """Which lines to show: notes and what is worse, unless a flag or `BERRYEVAL_LOG` says more."""
     if quiet and verbose:
         msg = "choose one of --quiet and --verbose"
         raise ConfigurationError(msg)
@@ -37,7 +38,7 @@ def log_level(*, quiet: bool, verbose: bool) -> int:
         return logging.ERROR if quiet else logging.DEBUG
     asked = os.environ.get(LOG_VARIABLE, "").strip().lower()
     if not asked:
-        return logging.WARNING
+        return NOTE
     if asked not in _LEVELS:
         msg = f"{LOG_VARIABLE} must be one of {', '.join(_LEVELS)}; found {asked!r}"
         raise ConfigurationError(msg)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from berryeval.io.files import PathLike
 
-__all__ = ["Journal", "read_journal"]
+__all__ = ["Journal", "JournalReader", "read_journal"]
 
 SCHEMA_VERSION: Final = 1
 _BEGINNING: Final = b'{"schema_version": '
@@ -147,32 +148,65 @@ class Journal:
         self.close()
 
 
-def read_journal(path: PathLike) -> Iterator[Ranking]:
-    """The rankings of a journal; of a query that was asked again, the last. Damage is left out.
+class JournalReader:
+    """A journal that is read: of a query that was asked again, the last line. Damage is left out.
 
-    They are read one by one: only the ids of the queries are held.
+    Only the ids of the queries and the places of their lines are held.
+
+    Attributes:
+        outcomes: of each query, in the order in which they were first answered.
     """
-    try:
-        with Path(path).open("rb") as stream:
-            for place in list(_last_places(stream).values()):
-                stream.seek(place)
-                entry = _checked(stream.readline())
-                yield Ranking.from_json(entry, os.fspath(path))
-    except OSError as error:
-        msg = f"{os.fspath(path)}: cannot be read ({error.strerror or error})"
-        raise DataError(msg) from None
+
+    def __init__(self, path: PathLike) -> None:
+        self.path = os.fspath(path)
+        self.outcomes: dict[str, str] = {}
+        self._places: dict[str, int] = {}
+        try:
+            self._stream: BinaryIO = Path(path).open("rb")  # noqa: SIM115 - closed by `close`
+        except OSError as error:
+            raise self._not_read(error) from None
+        try:
+            self._find_lines()
+        except OSError as error:
+            self.close()
+            raise self._not_read(error) from None
+
+    def _find_lines(self) -> None:
+        place = len(self._stream.readline())
+        for line in self._stream:
+            entry = _entry(line)
+            if entry is not None:
+                self.outcomes[entry[0]] = sys.intern(entry[1])
+                self._places[entry[0]] = place
+            place += len(line)
+
+    def ranking(self, query_id: str) -> Ranking:
+        """The ranking of a query that has an outcome."""
+        try:
+            self._stream.seek(self._places[query_id])
+            entry = _checked(self._stream.readline())
+        except OSError as error:
+            raise self._not_read(error) from None
+        return Ranking.from_json(entry, self.path)
+
+    def _not_read(self, error: OSError) -> DataError:
+        return DataError(f"{self.path}: cannot be read ({error.strerror or error})")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
-def _last_places(stream: BinaryIO) -> dict[str, int]:
-    """Where the last line of each query begins."""
-    last: dict[str, int] = {}
-    place = len(stream.readline())
-    for line in stream:
-        entry = _entry(line)
-        if entry is not None:
-            last[entry[0]] = place
-        place += len(line)
-    return last
+def read_journal(path: PathLike) -> Iterator[Ranking]:
+    """The rankings of a journal, one by one."""
+    with JournalReader(path) as journal:
+        yield from map(journal.ranking, journal.outcomes)
 
 
 def _entry(line: bytes) -> tuple[str, str] | None:

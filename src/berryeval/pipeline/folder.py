@@ -12,6 +12,7 @@ Everything but the journal is written whole or not at all, and can be made again
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import platform
 from datetime import datetime
@@ -29,7 +30,7 @@ from berryeval.pipeline.redaction import masked
 from berryeval.results import RunRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from berryeval.io.files import PathLike
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 __all__ = ["RunFolder", "config_hash"]
 
 SCHEMA_VERSION: Final = 1
+JSON: Final = json.JSONEncoder(indent=2, ensure_ascii=False, allow_nan=False)
+_AT_ONCE: Final = 1000  # pieces of a text
 
 
 def config_hash(plan: Plan) -> str:
@@ -116,6 +119,28 @@ class RunFolder:
             )
             raise ConfigurationError(msg)
 
+    def check_same_chunkers(self, plan: Plan, chunkers: Mapping[str, str]) -> None:
+        """Refuse benchmarks that suggest another chunker than before, where somebody follows it.
+
+        The content hash of a benchmark does not know: how its texts are cut is no part of them.
+        """
+        if not self.manifest_file.exists() or all(spec.chunker for spec in plan.providers):
+            return
+        before = self.read_manifest().get("chunkers")
+        for name, now in chunkers.items():
+            then = before.get(name, now) if isinstance(before, dict) else now
+            if then != now:
+                msg = (
+                    f"{self.path}: {name} was cut by {then} in this run, and now suggests {now}; "
+                    "give another folder, or let it suggest what it did"
+                )
+                raise ConfigurationError(msg)
+
+    @property
+    def created(self) -> str:
+        """When the run was started."""
+        return str(self.read_manifest()["created"])
+
     def is_finished(self, *, retry_errors: bool = False) -> bool:
         """Whether every provider was asked every query, so that nothing is left to be asked."""
         if not self.record_file.exists():
@@ -159,7 +184,7 @@ class RunFolder:
         """The record of the run."""
         return RunRecord(
             self.path.resolve().name,
-            self.read_manifest()["created"],
+            self.created,
             tuple(benchmarks),
             json.loads(json.dumps(masked(plan.model_dump()))),
             config_hash(plan),
@@ -173,7 +198,7 @@ class RunFolder:
 
     def write_record(self, record: RunRecord) -> None:
         """Write the record."""
-        write_text_file(self.record_file, record.dumps())
+        write_text_file(self.record_file, record.pieces())
 
     def read_record(self) -> RunRecord:
         """The record of a run that was made before."""
@@ -187,18 +212,21 @@ class RunFolder:
 
 def write_json_file(path: Path, data: Any) -> None:
     """Write a JSON file, all or nothing; its folder is made."""
-    write_text_file(path, json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+    write_text_file(path, JSON.iterencode(data))
 
 
-def write_text_file(path: Path, text: str) -> None:
-    """Write a text and a last newline, all or nothing; the folder is made."""
+def write_text_file(path: Path, text: str | Iterable[str]) -> None:
+    """Write a text, or the pieces of one, and a last newline, all or nothing; makes the folder."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         msg = f"{path.parent}: cannot be made ({error.strerror or error})"
         raise DataError(msg) from None
+    pieces = iter([text] if isinstance(text, str) else text)
     with writing(path) as stream:
-        stream.write(text.encode(errors="backslashreplace") + b"\n")
+        while part := "".join(itertools.islice(pieces, _AT_ONCE)):
+            stream.write(part.encode(errors="backslashreplace"))
+        stream.write(b"\n")
 
 
 def read_json_object(path: PathLike) -> dict[str, Any]:

@@ -73,7 +73,8 @@ def _journal(
         return {}
     file = RunFolder(found.folder).part(part.name, spec_of(provider)) / "results.jsonl"
     try:
-        return Answers.read(file, queries, chunks).hits
+        with Answers.opened(file, queries, chunks) as answers:
+            return {query: list(hits) for query, hits in answers.items()}
     except DataError:
         return {}  # the record holds what counts
 

@@ -1,4 +1,4 @@
-"""What the log says about the quality of a run."""
+"""What the log says about a run: its quality, and what of it is older than it looks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from berryeval.reports import numbers
 if TYPE_CHECKING:
     from berryeval.scores import Scores
 
-__all__ = ["say_quality"]
+__all__ = ["NOTE", "say_quality", "say_taken"]
+
+# The command shows it, as it shows warnings; who uses the library is not bothered with it.
+NOTE: Final = logging.INFO + 5
+logging.addLevelName(NOTE, "NOTE")
 
 # Whatever is asked for, the log says the same three, by the names people know.
 _QUALITY: Final = {"P@5": "P@5", "P@10": "P@10", "RR": "MRR"}
@@ -27,3 +31,10 @@ def say_quality(scores: Scores) -> None:
     for query, outcome in zip(scores.queries, scores.outcomes, strict=True):
         if first[query] == 0 and outcome != "no relevant documents":
             log.warning("Query %s returned no relevant results", query)
+
+
+def say_taken(provider: str, benchmark: str, taken: int, total: int, since: str) -> None:
+    """Log how many answers of a provider are not asked for again, and of when they are."""
+    if taken:
+        text = "%s on %s: %d of %d answers are from the journal of the run of %s"
+        log.log(NOTE, text, provider, benchmark, taken, total, since)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import os
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from berryeval.harness.journal import read_journal
+from berryeval.harness.journal import JournalReader
 from berryeval.records import Hit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from berryeval.harness.ranking import Ranking
@@ -18,31 +22,52 @@ if TYPE_CHECKING:
 __all__ = ["Answers", "lean", "whole"]
 
 
-@dataclass(frozen=True)
-class Answers:
-    """The answers of a provider, in the order of the queries.
+class Answers(Mapping[str, tuple[Hit, ...]]):
+    """The hits of a provider by query, in the order of the queries, read when they are looked at.
 
-    Attributes:
-        rankings: what became of each query; the hits are left out.
-        hits: the hits by query, without what the chunks know of them.
+    They stay in the journal, and none of them is held; it is open as long as this is.
     """
 
-    rankings: list[Ranking]
-    hits: dict[str, list[Hit]]
+    def __init__(
+        self, journal: JournalReader, queries: Sequence[Query], chunks: Sequence[Chunk]
+    ) -> None:
+        self._journal = journal
+        there = (query.id for query in queries if query.id in journal.outcomes)
+        self._queries = dict.fromkeys(there)
+        self._chunk_of = {chunk.id: chunk for chunk in chunks}
+        self._last: Ranking | None = None
 
     @classmethod
-    def read(cls, journal: Path, queries: Sequence[Query], chunks: Sequence[Chunk]) -> Answers:
-        """Those of a journal to these queries."""
-        chunks_of = {chunk.id: chunk for chunk in chunks}
-        wanted = {query.id for query in queries}
-        found: dict[str, Ranking] = {}
-        hits: dict[str, list[Hit]] = {}
-        for ranking in read_journal(journal) if journal.exists() else ():
-            if ranking.query_id in wanted:
-                found[ranking.query_id] = replace(ranking, hits=())
-                hits[ranking.query_id] = list(whole(ranking, chunks_of).hits)
-        there = [query.id for query in queries if query.id in found]
-        return cls([found[name] for name in there], {name: hits[name] for name in there})
+    @contextmanager
+    def opened(
+        cls, journal: Path, queries: Sequence[Query], chunks: Sequence[Chunk]
+    ) -> Iterator[Answers]:
+        """Those of a journal to these queries; none where there is no journal."""
+        with JournalReader(journal if journal.exists() else os.devnull) as reader:
+            yield cls(reader, queries, chunks)
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """How many queries were answered, were empty, failed, or timed out."""
+        return dict(Counter(self._journal.outcomes[query] for query in self._queries))
+
+    def ranking(self, query_id: str) -> Ranking:
+        """What became of a query, its hits with all that the chunks know of them."""
+        if self._last is None or self._last.query_id != query_id:
+            self._last = whole(self._journal.ranking(query_id), self._chunk_of)
+        return self._last
+
+    def __getitem__(self, query_id: str) -> tuple[Hit, ...]:
+        return self.ranking(query_id).hits
+
+    def __contains__(self, query_id: object) -> bool:
+        return query_id in self._queries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._queries)
+
+    def __len__(self) -> int:
+        return len(self._queries)
 
 
 def lean(ranking: Ranking, chunks: Mapping[str, Chunk]) -> Ranking:

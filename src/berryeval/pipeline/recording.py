@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections import Counter
 from importlib import metadata
 from typing import TYPE_CHECKING, Final
 
 import berryeval
 from berryeval.benchmarks.checks.naming import name_of
 from berryeval.harness.ranking import FAILED
+from berryeval.pipeline.tally import Tally
 from berryeval.relevance.overlap import ANSWER_FIELDS
 from berryeval.results import (
+    AnswerColumns,
     AnswerRecord,
+    AnswersBuilder,
     HitRecord,
     Latency,
     MissedTarget,
@@ -23,7 +25,7 @@ from berryeval.results import (
 from berryeval.results.standard import CURVE, STANDARD, standard_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from berryeval.anchors import Target
     from berryeval.harness.ranking import Ranking
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from berryeval.relevance import Judged
     from berryeval.scores import Scores
 
-__all__ = ["Passages", "all_measures", "loaded_versions", "recorded"]
+__all__ = ["Passages", "Recorder", "all_measures", "loaded_versions"]
 
 PASSAGE_LENGTH: Final = 400  # characters of a hit's text that are kept
 # Libraries that decide what comes back: the module to look for, the package that brings it.
@@ -94,38 +96,43 @@ class Passages:
         return iter(self._places)
 
 
-def recorded(
-    spec: ProviderSpec,
-    plan: Plan,
-    queries: Sequence[Query],
-    answers: Answers,
-    everything: Scores,
-    judged: Mapping[str, Judged],
-    passages: Passages,
-) -> ProviderRecord:
-    """What a provider did on a benchmark; warnings are added by those who know them."""
-    ranking_of = {ranking.query_id: ranking for ranking in answers.rankings}
-    seconds = [one.latency for one in answers.rankings if one.outcome not in FAILED]
-    return ProviderRecord(
-        name=spec.label,
-        type=spec.type,
-        chunker=spec.chunker,
-        scores=everything.only(plan.scored),
-        standard=everything.only(standard_of(plan.depth)),
-        curve=tuple(everything.mean[name] for name in CURVE),
-        answers=tuple(
-            _answer(query, ranking_of.get(query.id), answers.hits, judged[query.id], passages)
-            for query in queries
-        ),
-        outcomes=dict(Counter(str(one.outcome) for one in answers.rankings)),
-        latency=Latency.of(seconds, max((one.batch for one in answers.rankings), default=1)),
-    )
+class Recorder:
+    """Takes the judged answers of a provider one by one, in the order of the queries."""
+
+    def __init__(self, queries: Sequence[Query], answers: Answers, passages: Passages) -> None:
+        self._query_of = {query.id: query for query in queries}
+        self._answers = answers
+        self._passages = passages
+        self._built = AnswersBuilder()
+        self.tally = Tally()
+
+    def seen(self, query_id: str, hits: Sequence[Hit], judged: Judged) -> None:
+        """Record an answer."""
+        ranking = self._answers.ranking(query_id) if query_id in self._answers else None
+        if ranking is not None:
+            self.tally.add(ranking)
+        query = self._query_of[query_id]
+        self._built.add(_answer(query, ranking, hits, judged, self._passages))
+
+    def record(self, spec: ProviderSpec, plan: Plan, everything: Scores) -> ProviderRecord:
+        """What the provider did; warnings are added by those who know them."""
+        return ProviderRecord(
+            name=spec.label,
+            type=spec.type,
+            chunker=spec.chunker,
+            scores=everything.only(plan.scored),
+            standard=everything.only(standard_of(plan.depth)),
+            curve=tuple(everything.mean[name] for name in CURVE),
+            answers=AnswerColumns.of(self._built),
+            outcomes=self._answers.outcomes,
+            latency=Latency.of(self.tally.seconds, self.tally.batch),
+        )
 
 
 def _answer(
     query: Query,
     ranking: Ranking | None,
-    hits: Mapping[str, Sequence[Hit]],
+    hits: Sequence[Hit],
     judged: Judged,
     passages: Passages,
 ) -> AnswerRecord:
@@ -145,7 +152,7 @@ def _answer(
                 again=place in judged.joined.again,
                 passage=passages.place_of(hit),
             )
-            for place, hit in enumerate(hits.get(query.id, ()))
+            for place, hit in enumerate(hits)
         ),
         missed,
         None if ranking.outcome in FAILED else ranking.latency,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from berryeval.engine import as_qrels, evaluate
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
+from berryeval.hit_engine import judge_and_score
 from berryeval.measures import parse_measures
 from berryeval.pipeline.config_file import check_model
 from berryeval.pipeline.inputs import load_one
@@ -14,7 +15,6 @@ from berryeval.pipeline.judging import relevance_of
 from berryeval.pipeline.kept_hits import hits_of, spec_of
 from berryeval.pipeline.plan import BenchmarkSpec
 from berryeval.pipeline.run import chunked
-from berryeval.pipeline.scoring import score
 from berryeval.results.standard import depth_note
 
 if TYPE_CHECKING:
@@ -147,7 +147,8 @@ def _judged_again(
     hits, notes = hits_of(found, part, provider, queries, chunks)
     before = provider.scores if same else None
     wanted = [*measures, *(before.measures if before else ())]
-    everything, _ = score(relevance_of(benchmark, queries, chunks), hits, wanted, provider.name)
+    everything = judge_and_score(relevance_of(benchmark, queries, chunks), hits, wanted)
+    everything = replace(everything, run_name=provider.name)
     if before is not None:
         differing = [
             name for name in before.measures if everything.per_query(name) != before.per_query(name)

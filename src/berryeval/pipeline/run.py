@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -18,15 +17,16 @@ from berryeval.errors import (
 from berryeval.harness.journal import Journal
 from berryeval.harness.lifecycle import index_and_ask
 from berryeval.harness.ranking import FAILED
+from berryeval.hit_engine import judge_and_score
 from berryeval.pipeline.choice import chosen_queries
 from berryeval.pipeline.folder import RunFolder, write_json_file
 from berryeval.pipeline.inputs import load_benchmarks
 from berryeval.pipeline.judging import relevance_of
-from berryeval.pipeline.log_lines import say_quality
+from berryeval.pipeline.log_lines import say_quality, say_taken
 from berryeval.pipeline.rankings import Answers, lean
-from berryeval.pipeline.recording import Passages, all_measures, loaded_versions, recorded
+from berryeval.pipeline.recording import Passages, Recorder, all_measures, loaded_versions
 from berryeval.pipeline.redaction import Secrets, masked
-from berryeval.pipeline.scoring import score, warnings_about, warnings_of_scores, write_trec_run
+from berryeval.pipeline.scoring import warnings_of_scores, write_trec_run
 from berryeval.providers import make_provider
 from berryeval.results import BenchmarkRecord, ProviderRecord
 from berryeval.results.standard import depth_note
@@ -163,10 +163,12 @@ def run_plan(
         benchmarks = loaded or load_benchmarks(plan)
         work.check(benchmarks)
         hashes = {benchmark.name: benchmark.content_hash for benchmark in benchmarks}
+        chunkers = {benchmark.name: suggested_chunker(benchmark) for benchmark in benchmarks}
         with folder.locked():
             folder.check_same_run(plan)
+            folder.check_same_chunkers(plan, chunkers)
             asked = folder.as_asked(plan)
-            folder.write_manifest(asked, {"benchmarks": hashes})
+            folder.write_manifest(asked, {"benchmarks": hashes, "chunkers": chunkers})
             results = [work.on_benchmark(benchmark) for benchmark in benchmarks]
             record = folder.record(asked, [result.record for result in results], loaded_versions())
             folder.write_record(record)
@@ -270,7 +272,9 @@ class _Work:
             again = set(FAILED) if self.retry_errors else set()
             done = {name for name, outcome in journal.done.items() if outcome not in again}
             left = [query for query in queries if query.id not in done]
-            self.listener.start(benchmark.name, spec.label, len(queries), len(queries) - len(left))
+            taken = len(queries) - len(left)
+            say_taken(spec.label, benchmark.name, taken, len(queries), self.folder.created)
+            self.listener.start(benchmark.name, spec.label, len(queries), taken)
             if not left:
                 return
 
@@ -289,24 +293,29 @@ class _Work:
             index_and_ask(self.made(spec), asked.chunks, left, self.plan.depth, record, policy)
 
     def _scored(self, asked: _Asked, part: Path, failure: str) -> ProviderRecord:
+        with Answers.opened(part / "results.jsonl", asked.queries, asked.chunks) as answers:
+            if failure and len(answers) < len(asked.queries):
+                (part / "scores.json").unlink(missing_ok=True)  # of fewer queries, or another day
+                spec, outcomes = asked.spec, answers.outcomes
+                return ProviderRecord(
+                    spec.label, spec.type, spec.chunker, outcomes=outcomes, failure=failure
+                )
+            return replace(self._judged(asked, answers, part), failure=failure)
+
+    def _judged(self, asked: _Asked, answers: Answers, part: Path) -> ProviderRecord:
+        """Judge and record one answer after the other: none of them is held."""
         benchmark, queries, spec, chunks = asked.benchmark, asked.queries, asked.spec, asked.chunks
-        answers = Answers.read(part / "results.jsonl", queries, chunks)
-        rankings = answers.rankings
-        if failure and len(rankings) < len(queries):
-            (part / "scores.json").unlink(missing_ok=True)  # of fewer queries, or of another day
-            outcomes = dict(Counter(str(one.outcome) for one in rankings))
-            return ProviderRecord(
-                spec.label, spec.type, spec.chunker, outcomes=outcomes, failure=failure
-            )  # fmt: skip
         relevance = relevance_of(benchmark, queries, chunks)
-        scores, judged = score(relevance, answers.hits, all_measures(self.plan), spec.label)
+        recorder = Recorder(queries, answers, asked.passages)
+        scores = judge_and_score(relevance, answers, all_measures(self.plan), seen=recorder.seen)
+        scores = replace(scores, run_name=spec.label)
         say_quality(scores)
-        record = recorded(spec, self.plan, queries, answers, scores, judged, asked.passages)
+        record = recorder.record(spec, self.plan, scores)
         write_json_file(part / "scores.json", scores.only(self.plan.scored).to_dict())
-        warnings = warnings_about(rankings, self.plan.depth, len(chunks))
+        warnings = recorder.tally.warnings(self.plan.depth, len(chunks))
         warnings += warnings_of_scores(benchmark, scores)
-        warnings += write_trec_run(answers.hits, spec.label, part / "run.trec")
-        return replace(record, warnings=tuple(warnings), failure=failure)
+        warnings += write_trec_run(record.answers, spec.label, part / "run.trec")
+        return replace(record, warnings=tuple(warnings))
 
 
 @dataclass(frozen=True)
@@ -322,9 +331,13 @@ class _Asked:
 
 def chunked(benchmark: Benchmark, spec: ProviderSpec) -> list[Chunk]:
     """The corpus as the provider gets it: cut as the plan says, or as the benchmark suggests."""
-    text = spec.chunker or str(benchmark.metadata.get("chunker", DEFAULT_CHUNKER))
-    chunker = parse_chunker(text)
+    chunker = parse_chunker(spec.chunker or suggested_chunker(benchmark))
     return [chunk for document in benchmark.documents for chunk in chunker.chunk(document)]
+
+
+def suggested_chunker(benchmark: Benchmark) -> str:
+    """How the corpus is cut where the plan does not say."""
+    return str(benchmark.metadata.get("chunker", DEFAULT_CHUNKER))
 
 
 def failed_runs(results: Sequence[BenchmarkResult]) -> list[RunFailedError]:

@@ -2,58 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import itertools
+from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import DataError
-from berryeval.harness.ranking import FAILED
-from berryeval.hit_engine import judge_and_score
 from berryeval.run import Run
+from berryeval.tables import QueryTable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
     from berryeval.benchmarks import Benchmark
-    from berryeval.harness.ranking import Ranking
-    from berryeval.records import Hit
-    from berryeval.relevance import Judged, Relevance
+    from berryeval.results import AnswerRecord
     from berryeval.scores import Scores
 
-__all__ = ["score", "warnings_about", "warnings_of_scores", "write_trec_run"]
+__all__ = ["warnings_of_scores", "write_trec_run"]
 
 
-def score(
-    relevance: Relevance, hits: Mapping[str, list[Hit]], measures: Sequence[str], name: str
-) -> tuple[Scores, dict[str, Judged]]:
-    """The scores of hits on the queries that were asked, and the judged hits; a failure is 0."""
-    scores, judged = judge_and_score(relevance, hits, measures)
-    return replace(scores, run_name=name), judged
-
-
-def warnings_about(rankings: Sequence[Ranking], k: int, available: int | None = None) -> list[str]:
-    """What a provider did that makes a comparison unfair, or a score doubtful.
-
-    Args:
-        rankings: its answers.
-        k: how many hits it was asked for.
-        available: how many there were to be had, if known.
-    """
-    found = []
-    different = [r.returned - r.repeated for r in rankings if r.outcome not in FAILED]
-    many = sum(count > k for count in different)
-    if many:
-        found.append(f"returned more than the {k} hits asked for in {many} queries; cut to {k}")
-    few = sum(count < min(k, available or 0) for count in different)
-    if few:
-        found.append(f"returned fewer than the {k} hits asked for in {few} queries")
-    repeats = sum(ranking.repeated for ranking in rankings)
-    if repeats:
-        found.append(f"returned {repeats} hits more than once; the first counts")
-    failed = [ranking for ranking in rankings if ranking.outcome in FAILED]
-    if failed:
-        found.append(f"{len(failed)} queries failed and score 0; the last: {failed[-1].error}")
-    return found
+_TOGETHER: Final = 1000  # queries that are made rows at once
 
 
 def warnings_of_scores(benchmark: Benchmark, scores: Scores) -> list[str]:
@@ -67,11 +34,14 @@ def warnings_of_scores(benchmark: Benchmark, scores: Scores) -> list[str]:
     return found
 
 
-def write_trec_run(hits: Mapping[str, list[Hit]], name: str, path: Path) -> list[str]:
+def write_trec_run(answers: Iterable[AnswerRecord], name: str, path: Path) -> list[str]:
     """Write the rankings for other tools; what cannot be written so is a warning."""
-    rows = {query: {hit.id: hit.score for hit in found} for query, found in hits.items() if found}
+    found = ((one.query_id, {hit.id: hit.score for hit in one.hits}) for one in answers if one.hits)
     try:
-        Run.from_dict(rows, name=name).to_trec(path)
+        tables = []
+        while rows := dict(itertools.islice(found, _TOGETHER)):
+            tables.append(QueryTable.from_dict(rows, kind="run"))
+        Run(QueryTable.joined(tables), name=name).to_trec(path)
     except DataError as error:
         path.unlink(missing_ok=True)
         return [f"{path.name} was not written: {error}"]

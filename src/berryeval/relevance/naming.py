@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from berryeval.relevance.ids import IdMatcher
 from berryeval.relevance.paths import slug_words
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from berryeval.relevance.paths import Words
 
 __all__ = ["Naming"]
+
+_KEPT: Final = 1000  # queries whose names are kept for the next system; each takes kilobytes
 
 
 class _Place(NamedTuple):
@@ -44,7 +46,9 @@ class Naming:
         names = self._names.get(query_id)
         if names is None:
             judged = self._judgments.get(query_id, ())
-            names = self._names[query_id] = _Names(judged, self._targets)
+            names = _Names(judged, self._targets)
+            if len(self._names) < _KEPT:
+                self._names[query_id] = names
         notes: list[str] = []
         return [names.named(hit, notes) for hit in hits], notes
 

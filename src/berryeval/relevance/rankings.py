@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from berryeval.errors import DataError, RepeatedDocumentError
@@ -19,28 +19,11 @@ if TYPE_CHECKING:
     from berryeval.run import RankingRule
     from berryeval.tables import QueryTable
 
-__all__ = ["Rankings", "checked_id", "read_rankings"]
+__all__ = ["Rankings", "checked_id"]
 
 
-@dataclass(frozen=True)
 class Rankings:
-    """What a system returned, best first.
-
-    Attributes:
-        hits: by query.
-        name: of the system.
-        dropped: how many hits were left out because they stood twice.
-        notes: what people should know, a line each.
-    """
-
-    hits: Mapping[str, Sequence[Hit]]
-    name: str = "run"
-    dropped: int = 0
-    notes: tuple[str, ...] = ()
-
-
-def read_rankings(source: Any, rule: RankingRule, *, lenient: bool = False) -> Rankings:
-    """The rankings of hits by query, or of a run.
+    """What a system returned, best first; of each query it is read when it is asked for.
 
     Args:
         source: `{query: hits}`, where hits are a list of `Hit`s, of JSON objects or of ids (best
@@ -48,23 +31,69 @@ def read_rankings(source: Any, rule: RankingRule, *, lenient: bool = False) -> R
         rule: orders the hits of a query, unless all of them say their rank, or they are a list in
             which none has a rank or score; cuts them at its depth.
         lenient: of hits with the same id keep the first, rather than refuse them.
+
+    Attributes:
+        name: of the system.
+        dropped: how many hits were left out because they stood twice, of those that were read.
     """
-    name, dropped = "run", 0
-    if not isinstance(source, Mapping):
-        run = Run.load(source, lenient=lenient)
-        table = _each_once(run.table, lenient=lenient)
-        name, source, dropped = run.name, table.to_dict(), table.dropped
-    rankings: dict[str, list[Hit]] = {}
-    notes: list[str] = []
-    for query, given in source.items():
+
+    def __init__(self, source: Any, rule: RankingRule, *, lenient: bool = False) -> None:
+        self.name, self.dropped = "run", 0
+        if not isinstance(source, Mapping):
+            run = Run.load(source, lenient=lenient)
+            table = _each_once(run.table, lenient=lenient)
+            self.name, source, self.dropped = run.name, table.to_dict(), table.dropped
+        self._source: Mapping[Any, Any] = source
+        self._rule = rule
+        self._lenient = lenient
+        self._notes: dict[str, str] = {}
+
+    def __contains__(self, query: str) -> bool:
+        return query in self._source
+
+    def of(self, query: str) -> list[Hit]:
+        """The hits of a query; none if there is no such query."""
+        if query not in self._source:
+            return []
         checked_id(query, "the id of a query with hits")
+        given = self._source[query]
         hits = list(_hits(query, given))
-        if not _is_in_order(query, given, hits, notes):
-            hits = _ordered(query, hits, rule)
-        kept = _without_repeats(query, hits, lenient=lenient)
-        dropped += len(hits) - len(kept)
-        rankings[query] = kept[: rule.depth]
-    return Rankings(rankings, name, dropped, tuple(notes))
+        if not self._is_in_order(query, given, hits):
+            hits = _ordered(query, hits, self._rule)
+        kept = _without_repeats(query, hits, lenient=self._lenient)
+        self.dropped += len(hits) - len(kept)
+        return kept[: self._rule.depth]
+
+    def beyond(self, queries: Iterable[str]) -> list[str]:
+        """The other queries of the system; their hits are checked like any."""
+        known = set(queries)
+        others = [query for query in self._source if query not in known]
+        for query in others:
+            self.of(query)
+        return sorted(others, key=str.encode)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What people should know of the hits that were read, a line each."""
+        if not self._notes:
+            return ()
+        return tuple(self._notes[query] for query in self._source if query in self._notes)
+
+    def _is_in_order(self, query: str, given: Any, hits: list[Hit]) -> bool:
+        """Whether the hits are a list that says nothing about its order but its order."""
+        ranked = sum(hit.rank is not None for hit in hits)
+        scored = any(hit.score for hit in hits)
+        if 0 < ranked < len(hits):
+            if not scored:
+                msg = (
+                    f"hits of query {query!r}: only {ranked} of {len(hits)} have a rank, and none "
+                    "has a score; expected ranks or scores of all of them, or of none"
+                )
+                raise DataError(msg)
+            self._notes[query] = (
+                f"query {query!r}: not all hits have a rank, so they are ordered by score"
+            )
+        return not ranked and not scored and not isinstance(given, Mapping)
 
 
 def _each_once(table: QueryTable, *, lenient: bool) -> QueryTable:
@@ -128,21 +157,6 @@ def checked_id(value: Any, what: str) -> str:
         msg = f"{what} must be a string of valid Unicode text, {_but(value)}"
         raise DataError(msg) from None
     return str(value)
-
-
-def _is_in_order(query: str, given: Any, hits: list[Hit], notes: list[str]) -> bool:
-    """Whether the hits are a list that says nothing about its order but its order."""
-    ranked = sum(hit.rank is not None for hit in hits)
-    scored = any(hit.score for hit in hits)
-    if 0 < ranked < len(hits):
-        if not scored:
-            msg = (
-                f"hits of query {query!r}: only {ranked} of {len(hits)} have a rank, and none has "
-                "a score; expected ranks or scores of all of them, or of none"
-            )
-            raise DataError(msg)
-        notes.append(f"query {query!r}: not all hits have a rank, so they are ordered by score")
-    return not ranked and not scored and not isinstance(given, Mapping)
 
 
 def _ordered(query: str, hits: list[Hit], rule: RankingRule) -> list[Hit]:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
-from berryeval.json_record import JsonRecord, Reader, is_finite, refused, unversioned
+from berryeval.json_record import (
+    JsonRecord,
+    Reader,
+    is_finite,
+    json_pieces,
+    refused,
+    unversioned,
+)
 from berryeval.records import Query
 from berryeval.results.answer import AnswerRecord, Passage, array_of
 from berryeval.results.asked import Asked, sample_of
@@ -14,7 +20,7 @@ from berryeval.results.latency import Latency
 from berryeval.scores import Scores
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["SCHEMA_VERSION", "BenchmarkRecord", "ProviderRecord", "RunRecord"]
 
@@ -58,10 +64,11 @@ class ProviderRecord(JsonRecord):
         failure: why there are no scores.
     """
 
+    is_large: ClassVar[bool] = True
     readers: ClassVar[Mapping[str, Reader]] = {
         "Scores": _scores,
         "tuple[float, ...]": _curve,
-        "tuple[AnswerRecord, ...]": array_of(AnswerRecord),
+        "Sequence[AnswerRecord]": array_of(AnswerRecord),
         "Latency": Latency.from_json,
     }
 
@@ -71,18 +78,19 @@ class ProviderRecord(JsonRecord):
     scores: Scores | None = None
     standard: Scores | None = None
     curve: tuple[float, ...] = ()
-    answers: tuple[AnswerRecord, ...] = ()
+    answers: Sequence[AnswerRecord] = ()
     outcomes: Mapping[str, Any] = _free()
     latency: Latency | None = None
     warnings: tuple[str, ...] = ()
     failure: str = ""
     extra: Mapping[str, Any] = _free(repr=False)
 
-    def to_json(self) -> dict[str, Any]:
-        """The JSON object; a table of scores is one too."""
-        tables = {"scores": self.scores, "standard": self.standard}
-        data = JsonRecord.to_json(replace(self, scores=None, standard=None))
-        return data | {name: table.to_dict() for name, table in tables.items() if table is not None}
+    def json_parts(self) -> Iterator[tuple[str, Any]]:
+        """The parts of the JSON object; the tables of scores come last."""
+        yield from JsonRecord.json_parts(replace(self, scores=None, standard=None))
+        for name, table in (("scores", self.scores), ("standard", self.standard)):
+            if table is not None:
+                yield name, table.parts()
 
 
 @dataclass(frozen=True)
@@ -100,6 +108,7 @@ class BenchmarkRecord(JsonRecord):
         notes: what people should know about it.
     """
 
+    is_large: ClassVar[bool] = True
     readers: ClassVar[Mapping[str, Reader]] = {
         "tuple[Query, ...]": array_of(Query),
         "tuple[ProviderRecord, ...]": array_of(ProviderRecord),
@@ -153,9 +162,10 @@ class RunRecord(JsonRecord):
     def __getitem__(self, name: str) -> BenchmarkRecord:
         return _named(self.benchmarks, name, "benchmark")
 
-    def to_json(self) -> dict[str, Any]:
-        """The JSON object, with the version of its schema first."""
-        return {"schema_version": SCHEMA_VERSION, **JsonRecord.to_json(self)}
+    def json_parts(self) -> Iterator[tuple[str, Any]]:
+        """The parts of the JSON object, with the version of its schema first."""
+        yield "schema_version", SCHEMA_VERSION
+        yield from super().json_parts()
 
     @classmethod
     def from_json(cls, data: Any, where: str = "") -> RunRecord:
@@ -165,7 +175,11 @@ class RunRecord(JsonRecord):
 
     def dumps(self) -> str:
         """The record as JSON text; the same record always gives the same bytes."""
-        return json.dumps(self.to_json(), ensure_ascii=False, allow_nan=False)
+        return "".join(self.pieces())
+
+    def pieces(self) -> Iterator[str]:
+        """The text of `dumps` in small pieces: the whole of a large run is never held."""
+        return json_pieces(self)
 
 
 def _named(parts: tuple[R, ...], name: str, kind: str) -> R:

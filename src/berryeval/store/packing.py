@@ -9,11 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from berryeval.errors import DataError
+from berryeval.json_record import json_pieces
 from berryeval.store.times import moment_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from berryeval.json_record import JsonRecord
     from berryeval.results import BenchmarkRecord, Latency, ProviderRecord, RunRecord
 
 __all__ = [
@@ -34,9 +36,12 @@ _LEVEL: Final = 6
 _TIMES: Final = ("p50", "p95", "p99", "max")
 
 
-def _pack(data: dict[str, Any]) -> bytes:
-    """A JSON object, small."""
-    return zlib.compress(json.dumps(data, allow_nan=False).encode("ascii"), _LEVEL)
+def _pack(record: JsonRecord) -> bytes:
+    """A record as JSON, small; its text is never held as a whole."""
+    packer = zlib.compressobj(_LEVEL)
+    pieces = json_pieces(record, ascii_only=True)
+    packed = [packer.compress(piece.encode("ascii")) for piece in pieces]
+    return b"".join([*packed, packer.flush()])
 
 
 def unpack(data: bytes, owner: str) -> Any:
@@ -55,7 +60,11 @@ def column_text(text: str) -> str:
 
 def digest_of(record: RunRecord) -> str:
     """A hash of the whole record."""
-    return _hash([json.dumps(record.to_json(), allow_nan=False)])
+    found = hashlib.sha256()
+    for piece in json_pieces(record, ascii_only=True):
+        found.update(piece.encode("ascii"))
+    found.update(b"\0")
+    return found.hexdigest()
 
 
 def identity_of(record: RunRecord) -> str:
@@ -83,7 +92,7 @@ def run_row(record: RunRecord) -> dict[str, Any]:
         "config_hash": column_text(record.config_hash),
         "identity": identity_of(record),
         "digest": digest_of(record),
-        "head": _pack(replace(record, benchmarks=()).to_json()),
+        "head": _pack(replace(record, benchmarks=())),
     }
 
 
@@ -103,7 +112,7 @@ def _part_row(part: BenchmarkRecord) -> dict[str, Any]:
         "sample": part.asked.sample,
         "k": part.k,
         "queries": len(part.queries),
-        "body": _pack(replace(part, providers=()).to_json()),
+        "body": _pack(replace(part, providers=())),
     }
 
 
@@ -116,7 +125,7 @@ def _result_row(provider: ProviderRecord) -> dict[str, Any]:
         "failure": column_text(provider.failure),
         "outcomes": json.dumps(dict(provider.outcomes)),
         **_times(provider.latency),
-        "body": _pack(provider.to_json()),
+        "body": _pack(provider),
     }
 
 

@@ -1,0 +1,191 @@
+"""Answers as columns: a run of many queries holds numbers, and no object for every hit."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from berryeval.results.answer import AnswerRecord, HitRecord, MissedTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["AnswerColumns", "AnswersBuilder"]
+
+_NOTHING = -1  # in place of a code or a number that is not there
+
+
+class AnswerColumns(Sequence[AnswerRecord]):
+    """Answers, made into records when they are looked at. Equal to any sequence of the same."""
+
+    __slots__ = ("_columns",)
+
+    def __init__(self, answers: Iterable[AnswerRecord] = ()) -> None:
+        builder = AnswersBuilder()
+        for answer in answers:
+            builder.add(answer)
+        self._columns = builder.columns
+
+    @classmethod
+    def of(cls, builder: AnswersBuilder) -> AnswerColumns:
+        """What was added to a builder, which is not to be used again."""
+        made = cls()
+        made._columns = builder.columns
+        return made
+
+    def __len__(self) -> int:
+        return len(self._columns.queries)
+
+    @overload
+    def __getitem__(self, place: int) -> AnswerRecord: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[AnswerRecord, ...]: ...
+    def __getitem__(self, place: int | slice) -> AnswerRecord | tuple[AnswerRecord, ...]:
+        """The answer at a place, or those of a slice."""
+        every = range(len(self))[place]
+        if isinstance(every, range):
+            return tuple(map(self._columns.answer, every))
+        return self._columns.answer(every)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, tuple | AnswerColumns):
+            return NotImplemented
+        same = self is other or len(self) == len(other)
+        return same and (self is other or all(map(AnswerRecord.__eq__, self, other)))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"AnswerColumns({len(self)} answers)"
+
+
+class _Coded:
+    """A column of values of which many are alike: each is held once."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self.codes = array("i")
+
+    def __getitem__(self, row: int) -> Any:
+        code = self.codes[row]
+        return None if code == _NOTHING else self.values[code]
+
+
+class _Columns:
+    """Of each answer where its hits and missed targets end; of these, all in one row after another.
+
+    What is seldom there (errors, costs, what nobody knows) is held by its place.
+    """
+
+    def __init__(self) -> None:
+        self.queries: list[str] = []
+        self.outcomes, self.ids, self.grades = _Coded(), _Coded(), _Coded()
+        self.names, self.missed_grades = _Coded(), _Coded()
+        self.latencies, self.scores = array("d"), array("d")
+        self.hit_ends, self.missed_ends = array("q", [0]), array("q", [0])
+        self.again, self.passages = bytearray(), array("i")
+        self.rare: dict[int, dict[str, Any]] = {}  # by answer
+        self.odd_scores: dict[int, Any] = {}  # by hit: those that are no floats
+        self.odd: dict[int, AnswerRecord] = {}  # by answer: those that are not as we make them
+
+    def answer(self, place: int) -> AnswerRecord:
+        if place in self.odd:
+            return self.odd[place]
+        rare = {"latency": self.latencies[place], **self.rare.get(place, {})}
+        hits = tuple(map(self._hit, range(self.hit_ends[place], self.hit_ends[place + 1])))
+        missed = range(self.missed_ends[place], self.missed_ends[place + 1])
+        return AnswerRecord(
+            self.queries[place],
+            self.outcomes[place],
+            hits,
+            tuple(MissedTarget(self.names[row], self.missed_grades[row]) for row in missed),
+            **rare,
+        )
+
+    def _hit(self, row: int) -> HitRecord:
+        score = self.odd_scores[row] if row in self.odd_scores else self.scores[row]
+        passage = self.passages[row]
+        return HitRecord(
+            self.ids[row],
+            score,
+            self.grades[row],
+            again=bool(self.again[row]),
+            passage=None if passage == _NOTHING else passage,
+        )
+
+
+class AnswersBuilder:
+    """Takes answers one by one into columns."""
+
+    def __init__(self) -> None:
+        self.columns = _Columns()
+        self._codes: dict[int, dict[Any, int]] = {}
+
+    def add(self, answer: AnswerRecord) -> None:
+        """Add an answer behind the others."""
+        columns = self.columns
+        place = len(columns.queries)
+        columns.queries.append(answer.query_id)
+        if _is_odd(answer):
+            columns.odd[place] = answer
+            answer = AnswerRecord(answer.query_id, answer.outcome)
+        self._put(columns.outcomes, answer.outcome)
+        for hit in answer.hits:
+            self._add_hit(hit)
+        for target in answer.missed:
+            self._put(columns.names, target.name)
+            self._put(columns.missed_grades, target.grade)
+        columns.hit_ends.append(len(columns.scores))
+        columns.missed_ends.append(len(columns.names.codes))
+        self._add_rare(place, answer)
+
+    def _add_hit(self, hit: HitRecord) -> None:
+        columns = self.columns
+        plain = type(hit.score) is float
+        if not plain:
+            columns.odd_scores[len(columns.scores)] = hit.score
+        columns.scores.append(hit.score if plain else 0.0)
+        self._put(columns.ids, hit.id)
+        self._put(columns.grades, hit.grade)
+        columns.again.append(hit.again)
+        columns.passages.append(_NOTHING if hit.passage is None else hit.passage)
+
+    def _add_rare(self, place: int, answer: AnswerRecord) -> None:
+        rare: dict[str, Any] = {}
+        latency = answer.latency if type(answer.latency) is float else 0.0
+        if type(answer.latency) is not float:
+            rare["latency"] = answer.latency
+        for name in ("error", "expected", "cost"):
+            if value := getattr(answer, name):
+                rare[name] = value
+        if rare:
+            self.columns.rare[place] = rare
+        self.columns.latencies.append(latency)
+
+    def _put(self, column: _Coded, value: Any) -> None:
+        if value is None:
+            column.codes.append(_NOTHING)
+            return
+        # 1, 1.0 and True, and 0.0 and -0.0, are equal and not the same in JSON.
+        key = value if type(value) is str else (type(value), repr(value))
+        known = self._codes.setdefault(id(column), {})
+        code = known.setdefault(key, len(column.values))
+        if code == len(column.values):
+            column.values.append(value)
+        column.codes.append(code)
+
+
+def _is_odd(answer: AnswerRecord) -> bool:
+    """Whether an answer has what the columns have no place for."""
+    return bool(
+        answer.extra
+        or any(hit.extra or not _fits(hit) for hit in answer.hits)
+        or any(target.extra for target in answer.missed)
+    )
+
+
+def _fits(hit: HitRecord) -> bool:
+    plain = hit.passage is None or (type(hit.passage) is int and 0 <= hit.passage < 1 << 31)
+    return plain and type(hit.again) is bool
