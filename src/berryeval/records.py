@@ -210,7 +210,9 @@ class Judgment(_Record):
 
 def _read_section(record: Chunk | Hit | Anchor) -> None:
     """A section may be given as JSON has it: a line of text, or a list."""
-    if record.section != ():  # most records have none
+    given = record.section
+    as_it_should_be = type(given) is tuple and all(type(part) is str for part in given)
+    if not as_it_should_be:  # most are, and a search makes thousands of hits
         object.__setattr__(record, "section", _section(record.section, "section"))
 
 
@@ -223,7 +225,8 @@ def _check_span(
         msg = f"a span needs start and end, found start={start} and end={end}"
         raise DataError(msg)
     for name, value in (("start", start), ("end", end)):
-        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        plain = type(value) is int  # asked first: an abstract class takes long to ask
+        if not plain and (isinstance(value, bool) or not isinstance(value, numbers.Integral)):
             raise refused(name, "a whole number", value)
     if start < first or end < start + (not end_included):
         wanted = f"{first} <= start {'<=' if end_included else '<'} end"

@@ -212,6 +212,7 @@ def test_wrong_names_and_options_are_refused(
         ({"providers": "bm25"}, "hybrid needs a list of providers, found 'bm25'"),
         ({"weights": [0, 0]}, "and one above 0, found"),
         ({"options": {"bm52": {"k1": 1.0}}}, "hybrid has no option 'bm52'; did you mean 'bm25'"),
+        ({"fusion": "score"}, "fusion of hybrid must be one of ranks, scores; found 'score'"),
         ({"depth": -1}, "depth of hybrid must be a whole number from 1 up, found -1"),
         ({"k": "many"}, "provider 'hybrid': k must be a whole number, found 'many'"),
     ],

@@ -1,8 +1,15 @@
-"""`hybrid`: the rankings of other providers, fused by rank.
+"""`hybrid`: the rankings of other providers, fused by rank or by score.
 
-score(d) = sum over the providers: weight / (k + rank of d), where it is ranked. Cormack, Clarke and
-Büttcher (2009), "Reciprocal Rank Fusion Outperforms Condorcet and Individual Rank Learning
-Methods".
+By ranks: score(d) = sum over the providers: weight / (k + rank of d), where it is ranked. Cormack,
+Clarke and Büttcher (2009), "Reciprocal Rank Fusion Outperforms Condorcet and Individual Rank
+Learning Methods".
+
+By scores: score(d) = sum over the providers: weight * (s - lowest) / (highest - lowest), where it
+is ranked: s is its score, the others those of the first and the last hit of the provider. How far
+one hit is ahead of the next then counts. Fox and Shaw (1994), "Combination of Multiple Searches";
+compared with ranks by Bruch, Gai and Ingber (2023), "An Analysis of Fusion Functions for Hybrid
+Retrieval". A provider whose scores do not fall from hit to hit, or are all the same, counts by its
+places, evenly spread from 1 down.
 """
 
 from __future__ import annotations
@@ -13,8 +20,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from berryeval.errors import ConfigurationError
 from berryeval.providers.answers import one_for_each
-from berryeval.providers.base import Provider, check_counts
-from berryeval.providers.fusion import fused
+from berryeval.providers.base import Provider, check_choice, check_counts
+from berryeval.providers.fusion import fused, fused_by_score
 from berryeval.providers.table import check_options, make_provider
 
 if TYPE_CHECKING:
@@ -29,16 +36,18 @@ _DEFAULTS: Final[dict[str, dict[str, Any]]] = {"bm25": {"feedback": 5}, "dense":
 
 @dataclass
 class Hybrid(Provider):
-    """Reciprocal rank fusion of other providers over the same chunks.
+    """The rankings of other providers over the same chunks, fused by rank or by score.
 
     Attributes:
         providers: their names; or mappings with `type` and `options`, so that one may stand there
             twice with other options; or providers.
         weights: how much each counts; 1 if not given.
-        k: how fast a rank loses worth.
-        depth: how many hits of each are fused, at least as many as are asked for.
+        k: how fast a rank loses worth; scores do without.
+        depth: how many hits of each are fused, at least as many as are asked for. The last of them
+            has no worth among scores, so these want more: 1000, say.
         options: by name, what each is made with that is given as a name. The bundled two use
             feedback unless told.
+        fusion: "ranks" adds reciprocal ranks, "scores" adds scores spread from 0 to 1.
     """
 
     providers: Sequence[str | Mapping[str, Any] | Provider] = ("bm25", "dense")
@@ -46,6 +55,7 @@ class Hybrid(Provider):
     k: int = 60
     depth: int = 100
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    fusion: str = "ranks"
     extra: ClassVar[str] = "dense"
     modules: ClassVar[Sequence[str]] = ("wordllama",)
     in_process: ClassVar[bool] = True
@@ -59,6 +69,7 @@ class Hybrid(Provider):
         check_options(
             "hybrid", [one for one in self.providers if isinstance(one, str)], self.options
         )
+        check_choice("hybrid", "fusion", self.fusion, ["ranks", "scores"])
         check_counts("hybrid", k=self.k, depth=self.depth)
         if not self.weights:
             self.weights = [1.0] * len(self.providers)
@@ -92,10 +103,12 @@ class Hybrid(Provider):
         """The same for several queries, which each provider gets together if it takes them so."""
         deep = max(k, self.depth)
         found = [_found_by(child, queries, deep) for child in self._children]
-        return [
-            fused(rankings, k, constant=self.k, weights=self.weights)
-            for rankings in zip(*found, strict=True)
-        ]
+        return [self._fused(rankings, k) for rankings in zip(*found, strict=True)]
+
+    def _fused(self, rankings: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
+        if self.fusion == "scores":
+            return fused_by_score(rankings, k, weights=self.weights)
+        return fused(rankings, k, constant=self.k, weights=self.weights)
 
     def close(self) -> None:
         """Close every provider."""
