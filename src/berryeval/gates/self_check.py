@@ -104,26 +104,23 @@ def self_check(
     A trial is an alarm if any of the rules fails or, if strict, cannot be decided. Real drops are
     looked for on one side only, so the claim is half of the significance of the rules.
     """
-    cannot = _nothing_can_fail(samples, strict=strict)
+    significance = max((sample.rule.significance for sample in samples), default=0.0)
+    cannot = _nothing_can_fail(samples, significance, strict=strict)
     if cannot:
-        claimed = max((sample.rule.significance for sample in samples), default=0.0) / 2
-        return SelfCheck(0, 0, 0, claimed, strict, cannot)
+        return SelfCheck(0, 0, 0, significance / 2, strict, cannot)
     drawn = np.random.default_rng(seed)
     found = Counter(_worst(samples, drawn) for _ in range(trials))
-    significance = max(sample.rule.significance for sample in samples)
     return SelfCheck(trials, found["fail"], found["inconclusive"], significance / 2, strict)
 
 
-def _nothing_can_fail(samples: Sequence[Sample], *, strict: bool) -> str:
+def _nothing_can_fail(samples: Sequence[Sample], significance: float, *, strict: bool) -> str:
     """Why no trial could end in an alarm, so that none says nothing; empty if one could."""
     if not samples:
         return "no provider of these rules has scores that the baseline has too"
     if not any(_can_differ(sample) for sample in samples):
         return "every query has the same value, so that no two draws differ"
     count = max(len(sample.before) for sample in samples)
-    # The smallest p that so many queries can have, all of them worse, after the correction.
-    least = 2.0 ** (1 - count) * len(samples)
-    if strict or least <= max(sample.rule.significance for sample in samples):
+    if strict or 2.0 ** (1 - count) <= significance:  # the smallest p: every query is worse
         return ""
     return f"so few queries ({count}) can never fail a rule about a drop"
 
