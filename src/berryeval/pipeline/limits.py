@@ -75,7 +75,7 @@ def _make_rules(limits: dict[str, float]) -> dict[str, float]:
     try:
         limit_rules(limits)
     except BerryEvalError as error:
-        raise ValueError(str(error)) from None
+        raise ValueError(str(error).removeprefix("measure: ")) from None
     return limits
 
 
