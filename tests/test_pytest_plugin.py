@@ -170,7 +170,7 @@ def test_wrong_rules_are_an_error_of_one_line(
     )
     code, shown = run_pytest(tmp_path, "--eval", env=clean_environment)
     assert code == 1
-    assert "ConfigurationError: rules[0].measure: unknown measure 'nDGC@5'" in shown
+    assert "ConfigurationError: measure: unknown measure 'nDGC@5'" in shown
     assert "evaluation.check(result, {'nDGC@5': 1})" in shown
     assert ".py:3: ConfigurationError" in shown
     assert "config_file" not in shown
@@ -189,7 +189,10 @@ def test_the_example_passes(clean_environment: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("rules", "words"),
     [
-        ('{"nDCG@5": 0.1}', "ConfigurationError: baseline is for rules about drops"),
+        (
+            '{"nDCG@5": 0.1}',
+            'there is none; give one in `rules`, as [{"measure": "nDCG@10", "max_drop": 0.01}]',
+        ),
         (
             '[{"measure": "nDCG@5", "max_drop": 0}]',
             "ConfigurationError: the baseline 'does-not-exist.json' is no file",
@@ -209,3 +212,25 @@ def test_a_baseline_is_read_or_refused(
     code, shown = run_pytest(tmp_path, "--eval", env=clean_environment)
     assert code == 1
     assert words in shown
+
+
+ALONE = """
+def test_alone(evaluation):
+    whole = evaluation.run("rag-template", ["bm25"], ["nDCG@5"])
+    assert evaluation.run("rag-template", "bm25", "nDCG@5") is whole
+
+def test_drop(evaluation):
+    result = evaluation.run("rag-template", "bm25", "nDCG@5")
+    evaluation.check(result, [{"measure": "nDCG@5", "max_drop": 0}])
+"""
+
+
+def test_one_provider_needs_no_list_and_errors_speak_of_the_plugin(
+    tmp_path: Path, clean_environment: dict[str, str]
+) -> None:
+    """The letters of a name are no providers; a missing baseline is asked for where it is given."""
+    (tmp_path / "test_alone.py").write_text(ALONE, encoding="utf-8")
+    code, shown = run_pytest(tmp_path, "--eval", env=clean_environment)
+    assert (code, "1 failed, 1 passed" in shown) == (1, True), shown
+    assert "and name it with check(..., baseline=FILE), or as `baseline` of the gate" in shown
+    assert "--baseline" not in shown

@@ -118,6 +118,21 @@ def test_the_action_reads_all_that_it_is_given(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the steps are written for bash")
+@pytest.mark.parametrize("output", ["", "  "])
+def test_the_action_refuses_an_empty_output(
+    output: str, project: Path, clean_environment: dict[str, str]
+) -> None:
+    """It would remove /run, which is not ours."""
+    inputs = {"package": "berryeval", "fail-below": "RR=0.5", "output": output}
+    code, shown = run_action(project, inputs, clean_environment)
+    assert code == 2, shown
+    assert "::error::output must name a folder" in shown
+    evaluate = next(step["run"] for step in ACTION["runs"]["steps"] if step.get("id") == "evaluate")
+    removed = [line for line in evaluate.splitlines() if "rm -rf" in line]
+    assert all('"${OUTPUT:?}/run"' in line for line in removed)  # and bash itself refuses it
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the steps are written for bash")
 def test_the_action_stops_where_the_configuration_is_wrong(
     project: Path, clean_environment: dict[str, str]
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from berryeval.measures import parse_measure
 from berryeval.measures.base import JudgedRanking, measure
+from berryeval.measures.ranges import UNBOUNDED
 from berryeval.measures.trec_spelling import trec_name
 
 
@@ -25,7 +26,7 @@ def test_names(name: str, expected: str) -> None:
 def test_levels_of_recall_have_two_digits() -> None:
     """As in iprec_at_recall_0.10."""
 
-    @measure("Levels", text="", peers={"trec_eval": "iprec_at_recall"})
+    @measure("Levels", text="", within=UNBOUNDED, peers={"trec_eval": "iprec_at_recall"})
     def levels(judged: JudgedRanking, *, recall: float) -> float:
         return recall * judged.retrieved
 
@@ -36,7 +37,7 @@ def test_levels_of_recall_have_two_digits() -> None:
 def test_a_cutoff_that_trec_eval_does_not_take() -> None:
     """A measure with one name there and an optional cutoff here keeps our name when cut."""
 
-    @measure("First", text="", peers={"trec_eval": "recip_rank"})
+    @measure("First", text="", within=UNBOUNDED, peers={"trec_eval": "recip_rank"})
     def first(judged: JudgedRanking, *, cutoff: int | None = None) -> float:
         return float(judged.retrieved + (cutoff or 0))
 

@@ -42,6 +42,12 @@ def write_runs(folder: Path) -> None:
     _write(folder, "failed", run_of(None, name="failed").dumps())
     few = run_of({"nDCG@10": ndcg[:10], "RR": rank[:10]}, name="few")
     _write(folder, "few", few.dumps())
+    two = run_of({"nDCG@10": ndcg, "RR": rank}, name="two")
+    (part,) = two.benchmarks
+    both = (*part.providers, replace(part.providers[0], name="hybrid"))
+    _write(folder, "two", replace(two, benchmarks=(replace(part, providers=both),)).dumps())
+    errors = run_of({"nDCG@10": ndcg}, name="errors", outcomes={"ok": 36, "error": 4})
+    _write(folder, "errors", errors.dumps())
     _write(folder, "empty", replace(few, id="empty", benchmarks=()).dumps())
 
 

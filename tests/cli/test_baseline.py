@@ -149,7 +149,9 @@ def test_a_part_that_is_there_twice_is_refused(capsys: pytest.CaptureFixture[str
         ("noisy", False, 0, "INCONCLUSIVE  nDCG@10 fell"),
         ("noisy", True, 1, "INCONCLUSIVE  nDCG@10 fell"),
         ("other-data", False, 2, "measured on other data of drinks"),
-        ("failed", False, 1, "FAIL  bm25 has no scores: the server went away"),
+        ("failed", False, 1, "FAIL  RR has no value, as bm25 has no scores: the server went away"),
+        ("two", False, 0, "hybrid on drinks is new, and not in the baseline"),
+        ("two", True, 1, "hybrid on drinks is new, and not in the baseline"),
         ("few", False, 0, "INCONCLUSIVE  nDCG@10 did not change: all 10 queries that both have"),
         ("few", True, 1, "30 queries of the baseline are not in the run"),
         ("empty", False, 2, "share no provider, benchmark and measure"),
@@ -177,6 +179,46 @@ def test_diff_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     data = json.loads(capsys.readouterr().out)["data"]
     assert (data["passed"], data["strict"]) == (False, False)
     assert [one["status"] for one in data["verdicts"]] == ["fail", "pass"]
+
+
+def test_failed_queries_make_no_baseline_unless_allowed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """They score 0, and would hide later drops: refused with how many; else warned of."""
+    assert run(build_app(), ["baseline", "set", "errors.json"]) == 2
+    refused = capsys.readouterr().err
+    words = (
+        "4 of 40 queries of bm25 on drinks failed and score 0: a baseline of them hides later "
+        "drops of these queries"
+    )
+    assert words in refused
+    assert "--retry-errors" in refused
+    assert not Path(FILE).exists()
+    assert run(build_app(), ["baseline", "set", "errors.json", "--allow-errors"]) == 0
+    assert capsys.readouterr().err == f"warning: {words}\n"
+    assert run(build_app(), ["baseline", "set", "errors.json", "--allow-errors", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)["data"]
+    assert data["failed_queries"] == [
+        {"benchmark": "drinks", "provider": "bm25", "failed": 4, "queries": 40}
+    ]
+
+
+def test_diff_compares_measures_that_nobody_registered_here(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Their values are in the files; where the run has none, that is said."""
+    for name, values in {"a": [0.5, 0.6], "b": [0.5, 0.6]}.items():
+        run_file = run_of({"TheirOwn": values}, name=name)
+        Path(f"{name}.json").write_text(run_file.dumps(), encoding="utf-8")
+    found = outcome_of(capsys, "baseline", "diff", "b.json", "--baseline", "a.json")
+    assert "PASS  TheirOwn did not change" in found
+    both = run_of({"RR": [0.5, 0.6], "TheirOwn": [0.5, 0.6]}, name="c")
+    Path("c.json").write_text(both.dumps(), encoding="utf-8")
+    only = run_of({"RR": [0.5, 0.6]}, name="d")
+    Path("d.json").write_text(only.dumps(), encoding="utf-8")
+    found = outcome_of(capsys, "baseline", "diff", "d.json", "--baseline", "c.json")
+    assert "the run has no TheirOwn of bm25 on drinks" in found
+    assert found.endswith("exit code 0\n")
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"schema_version": 9, "parts": []}', "{}"])

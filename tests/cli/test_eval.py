@@ -224,6 +224,12 @@ CANNOT: list[tuple[list[str], str]] = [
     (["--providers", ""], "--providers: expected names of providers, found ''"),
     (["--providers", "bm25", "--fail-below", ","], "--fail-below: expected MEASURE=VALUE"),
     (["--providers", "bm25", "--fail-below", "RR=0,5"], "found 'RR=0,5'"),
+    (["--providers", "bm25", "--fail-below"], "--fail-below: expected MEASURE=VALUE, as recall@10"),
+    (["--providers", "bm25", "--max-drop"], "--max-drop: expected MEASURE=VALUE, as nDCG@10=0.01"),
+    (["--providers", "bm25", "--baseline", ""], "--baseline is empty; name a file"),
+    (["--providers", "bm25", "--fail-below", "RR=-1"], "lies between 0 and 1: at_least -1 would"),
+    (["--providers", "bm25", "--fail-below", "R@5=0.1", "recall@5=0.2"],
+     "--fail-below: R@5 has two limits, R@5=0.1 and recall@5=0.2; give one"),
     (["--providers", "bm25", "--batch", "0"], "run.batch: input should be greater than or equal"),
     (["--providers", "bm25", "--by", "colour"], "no query of drinks has a 'colour'"),
     (["--providers", "bm25", "--k", "0"], "k: input should be greater than or equal to 1, found 0"),
@@ -322,13 +328,13 @@ def test_the_help_names_every_flag(capsys: pytest.CaptureFixture[str]) -> None:
 def test_commas_between_names(capsys: pytest.CaptureFixture[str]) -> None:
     """As good as spaces, in every list; a measure by two names is one column."""
     arguments = ["eval", "--benchmarks", "drinks,rag-template", "--providers", "bm25,bm25:fixed-5"]
-    arguments += ["-m", "nDCG@10,RR", "-m", "ndcg_cut_10", "--fail-below", "RR=0,nDCG@10=0.0"]
-    assert berryeval(*arguments, "--json") == 0
+    arguments += ["-m", "nDCG@10,RR", "-m", "ndcg_cut_10", "--fail-below", "RR=0.001,nDCG@10=2e-3"]
+    assert berryeval(*arguments, "--json") == 1  # chunks of five words find nothing
     data = data_of(capsys)
     assert data["plan"]["benchmarks"] == ["drinks", "rag-template"]
     assert [spec["name"] for spec in data["plan"]["providers"]] == ["bm25", "bm25:fixed-5"]
     assert data["plan"]["measures"] == ["nDCG@10", "RR"]
-    assert data["plan"]["thresholds"] == {"RR": 0.0, "nDCG@10": 0.0}
+    assert data["plan"]["thresholds"] == {"RR": 0.001, "nDCG@10": 0.002}
 
 
 def test_a_path_with_a_comma_is_one_benchmark(capsys: pytest.CaptureFixture[str]) -> None:
@@ -501,7 +507,7 @@ def test_a_baseline_of_other_queries_is_refused_before_the_run(
         ("[{errors: true, at_most: 0.2}]", 3),
         ("[{errors: true, at_most: 0.25}, {errors: true, at_most: 0}]", 3),
         ("[{errors: true, at_most: 0.25, providers: [bm25]}]", 3),
-        ("[{measure: RR, at_least: 0}]", 3),
+        ("[{measure: RR, at_least: 0.01}]", 3),
     ],
 )
 def test_a_rule_about_errors_allows_them(rules: str, code: int) -> None:

@@ -39,6 +39,16 @@ CASES: dict[str, tuple[str, ...]] = {
     "no-providers": ("empty.json", "--fail-below", "nDCG@10=0.5"),
     "unknown-key": ("same.json", "--config", "typo.yaml"),
     "no-rules": ("same.json",),
+    "two-names": ("same.json", "--fail-below", "RR=0.1", "recip_rank=0.2"),
+    "two-names-in-the-file": ("same.json", "--config", "twice.yaml"),
+    "gate-is-a-list": ("same.json", "--config", "list.yaml"),
+    "flag-without-value": ("same.json", "--config", "rules.yaml", "--fail-below"),
+    "drop-without-value": ("same.json", "--config", "rules.yaml", "--max-drop"),
+    "empty-baseline": ("same.json", "--config", "rules.yaml", "--baseline", ""),
+    "never-fails": ("same.json", "--fail-below", "nDCG@10=-1"),
+    "new-provider": ("two.json", *DROP),
+    "self-check-of-failed": ("failed.json", *DROP, "--self-check"),
+    "self-check-without-drop": ("same.json", "--fail-below", "RR=0.1", "--self-check"),
     "unknown-measure": ("same.json", "--fail-below", "nDGC@10=0.5"),
     "measure-not-in-run": ("same.json", "--fail-below", "P@3=0.5"),
     "not-a-number": ("same.json", "--fail-below", "nDCG@10=high"),
@@ -46,7 +56,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "negative-drop": ("same.json", "--baseline", "before.json", "--max-drop", "nDCG@10=-1"),
     "other-data": ("same.json", "--baseline", "other-data.json", "--max-drop", "RR=0"),
     "no-baseline": ("same.json", "--max-drop", "RR=0"),
-    "baseline-without-drop": ("same.json", "--baseline", "before.json", "--fail-below", "RR=0"),
+    "baseline-without-drop": ("same.json", "--baseline", "before.json", "--fail-below", "RR=0.1"),
     "baseline-missing": ("same.json", "--baseline", "none.json", "--max-drop", "RR=0"),
     "baseline-is-the-run": ("same.json", "--baseline", "same.json", "--max-drop", "RR=0"),
     "no-run": ("yesterday", "--fail-below", "RR=0"),
@@ -63,6 +73,8 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     write_runs(tmp_path)
     Path("rules.yaml").write_text(RULES, encoding="utf-8")
+    Path("twice.yaml").write_text("thresholds: {R@10: 0.8, recall@10: 0.9}", encoding="utf-8")
+    Path("list.yaml").write_text("gate: []", encoding="utf-8")
     Path("typo.yaml").write_text(RULES.replace("gate:", "gates:"), encoding="utf-8")
 
 
@@ -99,7 +111,8 @@ def test_files_hold_the_verdicts(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_files_go_to_the_folder_of_the_run(tmp_path: Path) -> None:
     """Without --output."""
-    assert run(build_app(), ["gate", "same.json", "--fail-below", "RR=0", "--export", "junit"]) == 0
+    asked = ["gate", "same.json", "--fail-below", "RR=0.1", "--export", "junit"]
+    assert run(build_app(), asked) == 0
     assert (tmp_path / "junit.xml").exists()
 
 

@@ -185,7 +185,7 @@ def test_a_provider_without_scores_fails() -> None:
     """With the reason."""
     found = verdict({"measure": "RR", "at_least": 0.1}, run_of(None))
     assert (found.status, found.value) == ("fail", None)
-    assert found.sentence == "bm25 has no scores: the server went away"
+    assert "bm25 has no scores: the server went away" in found.sentence
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_a_provider_without_scores_fails() -> None:
         ({"measure": "RR", "max_drop": -0.1}, "greater than or equal to 0"),
         ({"measure": "RR", "at_least": float("nan")}, "finite number"),
         ({"measure": "RR", "max_drop": 0.1, "confidence": 0.9}, "leave out `confidence`"),
-        ({"errors": True, "at_most": 5}, "at_most is a share below 1, as 0.05; found 5"),
+        ({"errors": True, "at_most": 5}, "at_most is a share from 0 to below 1, as 0.05; found 5"),
         ({"errors": True, "at_least": 0}, "less is better, so a rule wants at_most"),
         ({"latency": "p95", "at_least": 0}, "less is better, so a rule wants at_most"),
         ({"measure": "nDCG@10", "max_drop": 5}, "lies between 0 and 1 and never falls by more"),
@@ -217,11 +217,11 @@ def test_a_rule_about_something_else_is_refused() -> None:
     """A provider or measure that the run has not would never fail."""
     run = run_of(HALF)
     with pytest.raises(ConfigurationError, match="did you mean 'bm25'"):
-        verdict({"measure": "nDCG@10", "at_least": 0, "providers": ["bm52"]}, run)
+        verdict({"measure": "nDCG@10", "at_least": 0.1, "providers": ["bm52"]}, run)
     with pytest.raises(
         ConfigurationError, match="To compute it: berryeval score-run RUN -m P@3 --save"
     ):
-        verdict({"measure": "P@3", "at_least": 0}, run)
+        verdict({"measure": "P@3", "at_least": 0.1}, run)
 
 
 def test_a_baseline_that_says_nothing_is_refused() -> None:
@@ -288,13 +288,6 @@ def test_a_baseline_with_a_hole_is_refused() -> None:
     data["parts"][0]["values"]["nDCG@10"] = [0.5]
     with pytest.raises(DataError, match="has 1 values for 10 queries"):
         Baseline.read(data, "b.json")
-
-
-def test_a_self_check_without_shared_queries_raises_no_alarm() -> None:
-    """There is nothing to draw from, and nothing to fail."""
-    nothing = Sample(Rule(measure="RR", max_drop=0.0), np.array([]), np.array([]))
-    found = self_check([nothing], trials=10)
-    assert (found.alarms, found.holds) == (0, True)
 
 
 def test_a_strict_self_check_counts_what_is_undecided() -> None:

@@ -316,6 +316,36 @@ def test_queries_that_failed_are_errors_in_junit() -> None:
         assert case.result[0].message.endswith("the last: late")
 
 
+def test_what_a_rule_about_errors_allows_is_no_error_in_junit() -> None:
+    """The file is as green as the gate, and still tells; a rule that is broken excuses nothing."""
+    one = provider("bm25")
+    slow = replace(one, outcomes={"ok": 3, "timeout": 1})
+    dead = replace(one, outcomes={"error": 4}, failure="it is dead", scores=None)
+    passed = Verdict("pass", "share <= 0.5", "it is", "drinks", "bm25", about="errors")
+    for record, verdict, errors in (
+        (slow, passed, 0),
+        (slow, replace(passed, status="fail"), 1),
+        (slow, replace(passed, about="latency"), 1),
+        (dead, passed, 1),
+    ):
+        report = Report.of([run_of(record)], verdicts=[verdict])
+        found = junitparser.JUnitXml.fromstring(junit.render(report).encode())
+        assert found.errors == errors
+        (case,) = [case for suite in found for case in suite if case.name == "bm25"]
+        words = "1 of 4 queries failed (1 timeout)"
+        assert (words in (case.system_out or "")) == (not errors)
+
+
+def test_junit_names_a_group_once() -> None:
+    """The rule says it already."""
+    rule = "RR (category=factual) >= 0.5"
+    verdict = Verdict("pass", rule, "it is", "drinks", "bm25", group="category=factual")
+    found = junitparser.JUnitXml.fromstring(
+        junit.render(Report.of([run_of(provider("bm25"))], verdicts=[verdict])).encode()
+    )
+    assert [case.name for suite in found for case in suite] == [rule]
+
+
 def test_no_text_turns_the_direction_of_reading() -> None:
     """What would is named, in every format that people read."""
     report = report_saying("user\u202egpj.exe")

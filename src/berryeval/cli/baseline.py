@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 if TYPE_CHECKING:
     from berryeval.gates import Baseline
+    from berryeval.results import RunRecord
 
 Flag = Annotated[bool, Parameter(negative="")]
 FILE = "berryeval-baseline.json"
@@ -18,13 +20,18 @@ def set_baseline(
     /,
     *,
     output: Annotated[str, Parameter(name=["--output", "-o"])] = FILE,
+    allow_errors: Flag = False,
     json: Flag = False,
 ) -> None:
     """Keep the scores of a run as the baseline, in a small file to be committed.
 
+    Queries without an answer score 0, and later drops of them would not be seen: a run with such
+    is refused unless --allow-errors.
+
     Args:
         run: A run folder, its run.json, the name of a run, or `latest`.
         output: The file.
+        allow_errors: Keep the scores of queries that failed, too.
         json: Print JSON.
     """
     from pathlib import Path
@@ -40,6 +47,11 @@ def set_baseline(
     if not baseline.parts:
         msg = f"no provider of {record.id} has scores: a baseline of it would hold nothing"
         raise DataError(msg)
+    failed = failed_of(record)
+    if failed and not allow_errors:
+        msg = f"{_masked(failed)}; ask them again (berryeval eval --resume FOLDER --retry-errors), "
+        msg += "or keep them so with --allow-errors"
+        raise DataError(msg)
     write_text_file(Path(output), baseline.dumps())
     left_out = [
         f"{provider.name} on {part.name}"
@@ -48,13 +60,46 @@ def set_baseline(
         if provider.scores is None
     ]
     if json:
-        data = {"file": output, "left_out": left_out, **_summary(baseline)}
+        data = {
+            "file": output,
+            "left_out": left_out,
+            "failed_queries": failed,
+            **_summary(baseline),
+        }
         print_json("baseline set", data)
     else:
         owners = ", ".join(f"{part.provider} on {part.benchmark}" for part in baseline.parts)
         print(f"baseline written to {output}: {owners}")
         if left_out:
             print(f"not in it, as they failed: {', '.join(left_out)}")
+        if failed:
+            print(f"warning: {_masked(failed)}", file=sys.stderr)
+
+
+def failed_of(record: RunRecord) -> list[dict[str, str | int]]:
+    """Of each provider with scores how many of its queries failed, where some did."""
+    from berryeval.harness.ranking import FAILED
+
+    return [
+        {
+            "benchmark": part.name,
+            "provider": provider.name,
+            "failed": sum(provider.outcomes.get(outcome, 0) for outcome in FAILED),
+            "queries": sum(provider.outcomes.values()),
+        }
+        for part in record.benchmarks
+        for provider in part.providers
+        if provider.scores and any(provider.outcomes.get(outcome) for outcome in FAILED)
+    ]
+
+
+def _masked(failed: list[dict[str, str | int]]) -> str:
+    """How many queries failed, and what that does to a baseline."""
+    counts = ", ".join(
+        f"{one['failed']} of {one['queries']} queries of {one['provider']} on {one['benchmark']}"
+        for one in failed
+    )
+    return f"{counts} failed and score 0: a baseline of them hides later drops of these queries"
 
 
 def show(file: str = FILE, /, *, json: Flag = False) -> None:
@@ -118,7 +163,7 @@ def diff(
             "run": record.id,
             "passed": good,
             "strict": strict,
-            "verdicts": [one.to_json() for one in verdicts],
+            "verdicts": [one.to_dict() for one in verdicts],
         }
         print_json("baseline diff", data)
     else:

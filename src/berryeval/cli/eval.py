@@ -97,7 +97,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         store=store,
         retry_errors=retry_errors,
         baseline=baseline,
-        max_drop=tuple(max_drop or ()),
+        max_drop=max_drop,
     )  # fmt: skip
     worst = None if where_it_fails is None else (where_it_fails or [WORST])[0]
     shown = Shown(by, worst, baseline_doc, strict=strict, json=json, quiet=quiet, verbose=verbose)

@@ -12,19 +12,19 @@ from berryeval.cli.eval_view import View, worst_of
 from berryeval.cli.logs import error_screen, log_level, log_lines
 from berryeval.cli.progress import progress_on
 from berryeval.errors import ConfigurationError
+from berryeval.gates.budget import within_budget
 from berryeval.pipeline.choice import check_property, chosen_queries
 from berryeval.pipeline.config_file import check_model
 from berryeval.pipeline.gating import (
     check_gate,
     gate_with,
     passed,
-    read_limits,
     say_missed,
     verdicts_of,
     with_baseline,
-    within_budget,
 )
 from berryeval.pipeline.inputs import load_benchmarks
+from berryeval.pipeline.limits import read_limits
 from berryeval.pipeline.plan import Plan
 from berryeval.pipeline.remember import Remembered, remember, store_place
 from berryeval.pipeline.reporting import export
@@ -54,7 +54,7 @@ class Asked:
     resume: str | None = None
     retry_errors: bool = False
     baseline: str | None = None
-    max_drop: tuple[str, ...] = ()
+    max_drop: list[str] | None = None
     store: str | None = None
 
     def planned(self) -> tuple[Plan, RunFolder]:
@@ -90,9 +90,7 @@ class Asked:
             if given.get(name):
                 given[name] = read_list(name, given[name], f"--{_FLAGS.get(name, name)}")
         given["filter"] = read_pairs(given.get("filter") or [], "--filter")
-        given["thresholds"] = read_limits(
-            given.get("thresholds") or [], "--fail-below", "recall@10=0.80"
-        )
+        given["thresholds"] = read_limits(given.get("thresholds"), "--fail-below", "recall@10=0.80")
         return given
 
 
@@ -158,7 +156,7 @@ def run_eval(asked: Asked, shown: Shown) -> int:
         found = verdicts_of(gate, results[0].run, baseline) if results[0].run else []
         _show(plan, folder, results, shown, found, kept)
         say_missed(found)
-    allowed = within_budget(gate, found)
+    allowed = within_budget(found)
     if failed_runs(results) or failed_queries(results, allowed):
         return EXIT_RUN_FAILED
     return EXIT_PASSED if passed(found, strict=shown.strict) else EXIT_FAILED

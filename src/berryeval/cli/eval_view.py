@@ -66,7 +66,7 @@ class View:
             "config_hash": config_hash(asked),
             "plan": masked(asked.model_dump()),
             "passed": passed(self.verdicts, strict=self.strict),
-            "verdicts": [one.to_json() for one in self.verdicts],
+            "verdicts": [one.to_dict() for one in self.verdicts],
             "files": [file for one in self.exported for file in _files(one)],
             "store": self.kept._asdict(),
             "benchmarks": [self._benchmark(result) for result in self.results],

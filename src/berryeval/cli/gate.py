@@ -80,7 +80,7 @@ def gate(
             "run": record.id,
             "passed": good,
             "strict": strict,
-            "verdicts": [one.to_json() for one in verdicts],
+            "verdicts": [one.to_dict() for one in verdicts],
             "self_check": checked.to_dict() if checked else None,
             "files": files,
         }
@@ -99,12 +99,13 @@ def asked_gate(
 ) -> Gate:
     """The gate of the configuration file and of flags; one without rules is refused."""
     from berryeval.errors import ConfigurationError
-    from berryeval.pipeline.gating import configured_gate, gate_with, read_limits, with_baseline
+    from berryeval.pipeline.gating import configured_gate, gate_with, with_baseline
+    from berryeval.pipeline.limits import read_limits
 
     found = gate_with(
         configured_gate(config),
-        read_limits(fail_below or [], "--fail-below", "recall@10=0.80"),
-        read_limits(max_drop or [], "--max-drop", "nDCG@10=0.01"),
+        read_limits(fail_below, "--fail-below", "recall@10=0.80"),
+        read_limits(max_drop, "--max-drop", "nDCG@10=0.01"),
     )
     if not found.rules:
         msg = (

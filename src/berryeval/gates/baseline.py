@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Final, get_args
 
 import numpy as np
@@ -78,7 +79,11 @@ class BaselinePart(JsonRecord):
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse rows that do not fit the queries."""
+        """Refuse rows that do not fit the queries, and a query that stands there twice."""
+        query, count = max(Counter(self.queries).items(), key=itemgetter(1), default=("", 0))
+        if count > 1:
+            msg = f"queries has {query!r} {count} times; keep one, with its values"
+            raise DataError(msg)
         for name, row in self.values.items():
             if len(row) != len(self.queries):
                 msg = f"{name} has {len(row)} values for {len(self.queries)} queries"
@@ -151,6 +156,10 @@ class Baseline(JsonRecord):
         """From the JSON of a file."""
         rest = unversioned(data, where, "a baseline", SCHEMA_VERSION)
         return cls.from_json(rest, where)
+
+    def holds(self, benchmark: str, provider: str) -> bool:
+        """Whether it has scores of the provider on the benchmark."""
+        return any((one.benchmark, one.provider) == (benchmark, provider) for one in self.parts)
 
     def part(self, benchmark: str, content_hash: str, provider: str) -> BaselinePart:
         """What the provider reached on this state of the benchmark."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import ConfigurationError
 from berryeval.registry import nearest
@@ -15,16 +15,31 @@ if TYPE_CHECKING:
     from berryeval.gates.rules import Gate, Rule
     from berryeval.records import Query
 
-__all__ = ["check_names", "check_shared", "chosen_queries", "comparable_part", "needs_baseline"]
+__all__ = [
+    "check_aggregate",
+    "check_held",
+    "check_names",
+    "check_shared",
+    "chosen_queries",
+    "comparable_part",
+    "needs_baseline",
+]
+
+ADVICE: Final = "with --baseline FILE, or as `baseline` of the gate in berryeval.yaml"
 
 
-def needs_baseline(gate: Gate) -> bool:
-    """Whether a rule is about a drop; one without a baseline to fall from is refused."""
+def needs_baseline(gate: Gate, advice: str = ADVICE) -> bool:
+    """Whether a rule is about a drop; one without a baseline to fall from is refused.
+
+    Args:
+        gate: the rules, and the baseline.
+        advice: how whoever made the gate gives it a baseline.
+    """
     rule = next((rule for rule in gate.rules if rule.max_drop is not None), None)
     if rule is not None and not gate.baseline:
         msg = (
             f"the rule {str(rule)!r} needs a baseline; make one with berryeval baseline set RUN, "
-            "and name it with --baseline FILE, or as `baseline` of the gate in berryeval.yaml"
+            f"and name it {advice}"
         )
         raise ConfigurationError(msg)
     return rule is not None
@@ -76,6 +91,31 @@ def comparable_part(
         )
         raise ConfigurationError(msg)
     return part
+
+
+def check_held(rule: Rule, baseline: Baseline, owners: Sequence[tuple[str, str]]) -> None:
+    """Refuse a rule about a drop where the baseline has none of these providers on benchmarks."""
+    if not owners or any(baseline.holds(*owner) for owner in owners):
+        return
+    asked = ", ".join(f"{provider} on {benchmark}" for benchmark, provider in owners)
+    there = ", ".join(f"{one.provider} on {one.benchmark}" for one in baseline.parts)
+    msg = (
+        f"the rule {str(rule)!r} compares nothing: the baseline {baseline.run} holds no {asked}; "
+        f"it holds {there or 'nothing'} (berryeval baseline set RUN makes a new one)"
+    )
+    raise ConfigurationError(msg)
+
+
+def check_aggregate(rule: Rule, baseline: Baseline, part: BaselinePart, how: str) -> None:
+    """Refuse a drop between values that were put together in another way."""
+    before = part.aggregate_of(rule.measure)
+    if before != how:
+        msg = (
+            f"{rule.measure} of {part.provider} is the {before} of its queries in the baseline "
+            f"{baseline.run}, and the {how} in the run: they cannot be compared (berryeval "
+            "baseline set RUN makes a new one)"
+        )
+        raise ConfigurationError(msg)
 
 
 def check_shared(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from berryeval.benchmarks.checks.words import counted
-from berryeval.gates.limits import ROUNDING
+from berryeval.gates.rules import ROUNDING
 from berryeval.gates.verdict import Status, Verdict
-from berryeval.stats.wording import number, p_value
+from berryeval.gates.wording import change_of, fall_of, limit_of, wants
+from berryeval.stats.wording import p_value
 
 if TYPE_CHECKING:
     from berryeval.gates.regression import Drop
@@ -22,9 +23,13 @@ def judge_drop(drop: Drop, rule: Rule) -> Verdict:
     if status == "pass" and drop.missing:
         status = "inconclusive"
     words = f"{_found(drop, rule)}{_not_compared(drop, rule)}"
-    ending = "" if drop.same else f"; {_allows(drop, rule)}"
-    value = drop.change if drop.queries else None
-    return Verdict(status, str(rule), f"{words}{ending}{why}", value=value, limit=rule.max_drop)
+    ending = "" if drop.same else f"; {wants(rule)}"
+    return Verdict(
+        status, str(rule), f"{words}{ending}{why}",
+        value=drop.change if drop.queries else None, limit=rule.max_drop, n=drop.queries,
+        interval=drop.interval, level=round(1 - rule.significance, 12) if drop.interval else None,
+        p=drop.p, family=None if drop.p is None else drop.family,
+    )  # fmt: skip
 
 
 def _decided(drop: Drop, rule: Rule) -> tuple[Status, str]:
@@ -41,7 +46,7 @@ def _decided(drop: Drop, rule: Rule) -> tuple[Status, str]:
     rose = real and drop.gain >= 0  # all there is to go by where every query changed by the same
     if rose if drop.least_gain is None else drop.least_gain >= least:
         return "pass", ""
-    return "inconclusive", f", and a larger {_fall(drop)} is not excluded"
+    return "inconclusive", f", and a larger {fall_of(rule)} is not excluded"
 
 
 def _found(drop: Drop, rule: Rule) -> str:
@@ -52,9 +57,11 @@ def _found(drop: Drop, rule: Rule) -> str:
             f"{rule.subject} did not change: all {drop.queries} queries{whose} score as in the "
             "baseline"
         )
-    parts = [f"{rule.subject} {_moved(drop.change)}"]
-    if drop.interval is not None:
-        low, high = map(number, drop.interval)
+    parts = [f"{rule.subject} {_moved(drop, rule)}"]
+    if drop.interval is not None and drop.interval.low == drop.interval.high:
+        parts.append(f"all {drop.queries} queries alike")
+    elif drop.interval is not None:
+        low, high = (_signed(end, rule) for end in drop.interval)
         parts.append(f"{(1 - rule.significance) * 100:g} % CI [{low}, {high}]")
     if drop.p is not None:
         family = f" after correction for {drop.family} rules" if drop.family > 1 else ""
@@ -80,17 +87,12 @@ def _not_compared(drop: Drop, rule: Rule) -> str:
     return f" ({'; '.join(parts)})" if parts else ""
 
 
-def _moved(change: float) -> str:
-    if change == 0:
+def _moved(drop: Drop, rule: Rule) -> str:
+    if drop.change == 0:
         return "kept its value"
-    return f"{'fell' if change < 0 else 'rose'} by {number(abs(change)).lstrip('+')}"
+    word = "fell" if drop.change < 0 else "rose"
+    return f"{word} by {change_of(drop.change, limit_of(rule))}"
 
 
-def _fall(drop: Drop) -> str:
-    return "rise" if drop.less_is_better else "drop"
-
-
-def _allows(drop: Drop, rule: Rule) -> str:
-    if not rule.max_drop:
-        return f"the gate allows no {_fall(drop)}"
-    return f"the gate allows a {_fall(drop)} of {number(rule.max_drop).lstrip('+')}"
+def _signed(end: float, rule: Rule) -> str:
+    return f"{'-' if end < 0 else '+'}{change_of(end, limit_of(rule))}"

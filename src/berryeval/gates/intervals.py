@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from berryeval.intervals import RESAMPLES, Interval
+from berryeval.intervals import RESAMPLES, Interval, aggregate
 from berryeval.stats.interval import Estimate
 from berryeval.stats.paired import Pair
 from berryeval.stats.rows import testable, tested
+from berryeval.stats.spread import spread_known, spread_of
 
 if TYPE_CHECKING:
     from berryeval.stats.paired import Floats
@@ -18,12 +19,18 @@ __all__ = ["interval_of_change", "interval_of_value"]
 
 
 def interval_of_value(values: Floats, how: str, level: float) -> Interval | None:
-    """The interval of an aggregate; None of one query or of values that are all the same.
+    """The interval of an aggregate; None where the spread of the values is not known.
 
-    Their spread is not known then, and an interval without width would claim to be sure.
+    Where they are alike, and enough to say so, it is a point.
     """
-    if len(values) < 2 or values.min() == values.max() or not testable(values, how):  # noqa: PLR2004 - one has no spread
+    if not testable(values, how):
         return None
+    spread = spread_of(values)
+    if not spread_known(len(values), spread):
+        return None
+    if spread == 0:
+        value = aggregate(how, values)
+        return Interval(value, value)
     if how == "geometric mean":
         return _interval(Estimate((tested(values, how),), np.exp), level)
     scale = len(values) if how == "sum" else 1
@@ -31,15 +38,20 @@ def interval_of_value(values: Floats, how: str, level: float) -> Interval | None
 
 
 def interval_of_change(before: Floats, after: Floats, how: str, level: float) -> Interval | None:
-    """The interval of the change of an aggregate; None where its spread is not known."""
-    if len(before) < 2 or not (testable(before, how) and testable(after, how)):  # noqa: PLR2004 - one has no spread
+    """The interval of the change of an aggregate; None where its spread is not known.
+
+    Where every query changed by the same, and there are enough to say so, it is a point.
+    """
+    if not (testable(before, how) and testable(after, how)):
         return None
     pair = Pair.of(tested(before, how), tested(after, how))
-    if pair.deviation == 0:
+    if not spread_known(pair.size, pair.deviation):
         return None
     if how == "geometric mean":
         return _interval(Estimate((pair.a, pair.b), lambda a, b: np.exp(b) - np.exp(a)), level)
     scale = pair.size if how == "sum" else 1
+    if pair.deviation == 0:
+        return Interval(pair.mean * scale, pair.mean * scale)
     return _interval(Estimate((pair.differences,), lambda mean: mean * scale), level)
 
 

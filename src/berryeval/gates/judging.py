@@ -9,6 +9,8 @@ import numpy as np
 
 from berryeval.errors import ConfigurationError
 from berryeval.gates.checking import (
+    check_aggregate,
+    check_held,
     check_names,
     check_shared,
     chosen_queries,
@@ -17,9 +19,10 @@ from berryeval.gates.checking import (
 )
 from berryeval.gates.drop_verdict import judge_drop
 from berryeval.gates.limits import judge_errors, judge_latency, judge_limit
-from berryeval.gates.missing import missing_parts
+from berryeval.gates.missing import missing_parts, new_sentence
 from berryeval.gates.regression import Drop, Sample, corrected_together, measured_drop
 from berryeval.gates.verdict import Verdict
+from berryeval.gates.wording import limit_of, wants
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,23 +47,39 @@ class _Case(NamedTuple):
         """Whether it is about a drop that can be looked at."""
         return self.rule.max_drop is not None and self.provider.scores is not None
 
+    @property
+    def owner(self) -> tuple[str, str]:
+        """The names of the benchmark and of the provider."""
+        return self.benchmark.name, self.provider.name
+
 
 def judge(gate: Gate, run: RunRecord, baseline: Baseline | None = None) -> list[Verdict]:
     """The verdicts, in the order of the rules; rules about drops need the baseline.
 
     A drop counts as real by its p-value after Holm's correction over all drops that the gate looks
-    at: the chance of any false alarm is that of one rule. What the baseline holds and the run lacks
-    is inconclusive; a rule about nothing is refused.
+    at: the chance of any false alarm is that of one rule. What only the baseline or only the run
+    holds is inconclusive; a rule about nothing is refused.
     """
     if baseline is None and needs_baseline(gate):
         msg = f"the baseline {gate.baseline!r} was not read; rules about drops need it"
         raise ConfigurationError(msg)
-    cases = [case for rule in gate.rules for case in _cases(rule, run)]
+    cases = _all_cases(gate, run, baseline)
     drops = _drops(cases, baseline)
     found = [_verdict(case, drops.get(place)) for place, case in enumerate(cases)]
     for rule in gate.rules:
         if baseline is not None and rule.max_drop is not None:
             found += missing_parts(rule, run, baseline)
+    return found
+
+
+def _all_cases(gate: Gate, run: RunRecord, baseline: Baseline | None) -> list[_Case]:
+    """Whom the rules are about; a rule about drops of nobody in the baseline is refused."""
+    found = []
+    for rule in gate.rules:
+        cases = _cases(rule, run)
+        if baseline is not None:
+            check_held(rule, baseline, [case.owner for case in cases if case.compared])
+        found += cases
     return found
 
 
@@ -91,15 +110,22 @@ def _drops(cases: Sequence[_Case], baseline: Baseline | None) -> dict[int, Drop]
     """The drops that the gate looks at, by the place of their case, corrected together."""
     if baseline is None:
         return {}
-    compared = {place: case for place, case in enumerate(cases) if case.compared}
+    compared = {
+        place: case
+        for place, case in enumerate(cases)
+        if case.compared and baseline.holds(*case.owner)
+    }
     drops = [measured_drop(_sample(case, baseline)) for case in compared.values()]
     return dict(zip(compared, corrected_together(drops), strict=True))
 
 
 def samples_of(gate: Gate, run: RunRecord, baseline: Baseline) -> list[Sample]:
     """What the gate's rules about drops look at."""
-    cases = (case for rule in gate.rules for case in _cases(rule, run))
-    return [_sample(case, baseline) for case in cases if case.compared]
+    return [
+        _sample(case, baseline)
+        for case in _all_cases(gate, run, baseline)
+        if case.compared and baseline.holds(*case.owner)
+    ]
 
 
 def _sample(case: _Case, baseline: Baseline) -> Sample:
@@ -115,6 +141,7 @@ def _sample(case: _Case, baseline: Baseline) -> Sample:
     before = np.array([old[query] for query in shared])
     after = np.array([new[query] for query in shared])
     how = scores.aggregates[scores.row_of(rule.measure)]
+    check_aggregate(rule, baseline, part, how)
     missing = len(old.keys() - set(whole.queries))
     return Sample(rule, before, after, how, new=len(new) - len(shared), missing=missing)
 
@@ -122,9 +149,12 @@ def _sample(case: _Case, baseline: Baseline) -> Sample:
 def _verdict(case: _Case, drop: Drop | None) -> Verdict:
     rule, benchmark, provider = case
     if provider.scores is None:
-        found = Verdict("fail", str(rule), f"{provider.name} has no scores: {provider.failure}")
+        found = _without_scores(case)
     elif drop is not None:
         found = judge_drop(drop, rule)
+    elif rule.max_drop is not None:
+        words = new_sentence(provider.name, benchmark.name)
+        found = Verdict("inconclusive", str(rule), words, limit=rule.max_drop)
     elif rule.measure:
         found = judge_limit(_scores(case), rule)
     elif rule.latency:
@@ -137,7 +167,18 @@ def _verdict(case: _Case, drop: Drop | None) -> Verdict:
         provider=provider.name,
         group=rule.group,
         measure=rule.measure,
+        about=rule.about,
     )
+
+
+def _without_scores(case: _Case) -> Verdict:
+    """A provider that failed fails every rule about it, each with what it wants."""
+    rule, _, provider = case
+    sentence = (
+        f"{rule.subject} has no value, as {provider.name} has no scores: {provider.failure}; "
+        f"{wants(rule)}"
+    )
+    return Verdict("fail", str(rule), sentence, limit=limit_of(rule))
 
 
 def _table(case: _Case) -> Scores:

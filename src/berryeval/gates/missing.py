@@ -1,4 +1,4 @@
-"""What a baseline holds and a run lacks: nothing of it was compared, and that is said."""
+"""What only the baseline or only the run holds: nothing of it was compared, and that is said."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from berryeval.gates.rules import Rule
     from berryeval.results import RunRecord
 
-__all__ = ["missing_parts", "missing_verdict"]
+__all__ = ["missing_parts", "missing_verdict", "new_sentence"]
 
 
 def missing_parts(rule: Rule, run: RunRecord, baseline: Baseline) -> list[Verdict]:
@@ -38,4 +38,10 @@ def missing_verdict(rule: Rule, part: BaselinePart, what: str) -> Verdict:
         group=rule.group,
         measure=rule.measure,
         limit=rule.max_drop,
+        about=rule.about,
     )
+
+
+def new_sentence(provider: str, benchmark: str) -> str:
+    """That the baseline lacks a provider on a benchmark."""
+    return f"{provider} on {benchmark} is new, and not in the baseline: nothing was compared"

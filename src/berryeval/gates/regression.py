@@ -10,23 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from berryeval.gates.intervals import interval_of_change
 from berryeval.intervals import Interval, aggregate
 from berryeval.measures.direction import direction_of
 from berryeval.stats import corrected, paired_test
-from berryeval.stats.paired import RESOLUTION
+from berryeval.stats.paired import RESOLUTION, Pair
 from berryeval.stats.rows import testable, tested
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
     from berryeval.gates.rules import Rule
+    from berryeval.stats.paired import Floats
 
-__all__ = ["Drop", "Sample", "corrected_together", "measured_drop"]
+__all__ = ["Drop", "Sample", "corrected_together", "measured_drop", "unchanged"]
 
 SAMPLES: Final = 100_000
 
@@ -45,8 +42,8 @@ class Sample:
     """
 
     rule: Rule
-    before: npt.NDArray[np.float64]
-    after: npt.NDArray[np.float64]
+    before: Floats
+    after: Floats
     aggregate: str = "mean"
     new: int = 0
     missing: int = 0
@@ -107,7 +104,7 @@ def measured_drop(sample: Sample, *, seed: int = 0, samples: int = SAMPLES) -> D
     )
     if not len(before):
         return replace(drop, cannot="the baseline and the run share no query")
-    if np.array_equal(before, after):
+    if unchanged(before, after):
         return replace(drop, change=0.0, same=True)
     if not (testable(before, how) and testable(after, how)):
         cannot = "a geometric mean with a value of 0 has no logarithms to be tested by"
@@ -117,6 +114,11 @@ def measured_drop(sample: Sample, *, seed: int = 0, samples: int = SAMPLES) -> D
     )
     interval = interval_of_change(before, after, how, 1 - sample.rule.significance)
     return replace(drop, interval=interval, p=found.p, cannot=found.cannot)
+
+
+def unchanged(before: Floats, after: Floats) -> bool:
+    """Whether every query has its value still; what is less than rounding is no change."""
+    return not len(before) or not len(Pair.of(before, after).non_zero)
 
 
 def _change(before: float, after: float) -> float:

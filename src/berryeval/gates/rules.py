@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import math
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from berryeval.errors import BerryEvalError
-from berryeval.gates.ranges import lies_within_one
 from berryeval.measures.direction import direction_of
+from berryeval.measures.ranges import range_of
 
-__all__ = ["Gate", "Rule"]
+__all__ = ["ROUNDING", "Gate", "Limit", "Rule"]
 
-Share = Annotated[float, Field(gt=0, lt=1)]
-Limit = Annotated[float, Field(allow_inf_nan=False)]
+# A flag is no number, and a text is none: `at_least: yes` is a slip of the pen.
+Share = Annotated[float, Field(strict=True, gt=0, lt=1)]
+Limit = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+_USUAL: Final = 0.05
+ROUNDING: Final = 1e-9  # a mean of floats may lie that much off what it is on paper
 
 
 class _Part(BaseModel):
@@ -32,7 +36,7 @@ class Rule(_Part):
         default=None, description="how much worse than the baseline the measure may be"
     )
     significance: Share = Field(
-        default=0.05,
+        default=_USUAL,
         description="a drop counts as real when chance alone makes such a one at most so often",
     )
     confidence: Share | None = Field(
@@ -73,25 +77,51 @@ class Rule(_Part):
         if self.max_drop is not None and self.confidence:
             msg = f"{self.subject}: a drop is judged by `significance`; leave out `confidence`"
             raise ValueError(msg)
+        if self.max_drop is None and self.significance != _USUAL:
+            msg = f"{self.subject}: `significance` is for rules with max_drop; leave it out"
+            raise ValueError(msg)
         return self
 
     @model_validator(mode="after")
     def _may_fail(self) -> Rule:
-        """Refuse limits that nothing can break."""
+        """Refuse limits that nothing can break, or nothing can keep."""
         if not self.measure and self.at_least is not None:
             msg = f"{self.subject}: less is better, so a rule wants at_most"
             raise ValueError(msg)
-        if self.errors and self.at_most is not None and self.at_most >= 1:
-            msg = f"{self.subject}: at_most is a share below 1, as 0.05; found {self.at_most:g}"
+        if self.errors and self.at_most is not None and not 0 <= self.at_most < 1:
+            msg = (
+                f"{self.subject}: at_most is a share from 0 to below 1, as 0.05; found "
+                f"{self.at_most:g}"
+            )
+            raise ValueError(msg)
+        if self.latency and self.at_most is not None and self.at_most < 0:
+            msg = f"{self.subject}: at_most is in seconds, 0 or more; found {self.at_most:g}"
             raise ValueError(msg)
         if self.max_drop is not None and direction_of(self.measure) == "neither":
             msg = f"{self.subject}: neither more nor less of it is better, so it has no drop"
             raise ValueError(msg)
-        if self.max_drop is not None and self.max_drop >= 1 and lies_within_one(self.measure):
+        return self
+
+    @model_validator(mode="after")
+    def _within_its_range(self) -> Rule:
+        """Refuse limits at or beyond the ends of the measure: they never fail."""
+        low, high = range_of(self.measure) if self.measure else (-math.inf, math.inf)
+        span = high - low
+        lies = f"{self.subject} lies between {low:.10g} and {high:.10g}"
+        if high == math.inf:
+            lies = f"{self.subject} is never below {low:.10g}"
+        if self.max_drop is not None and self.max_drop >= span - ROUNDING:
+            moves = "rises" if direction_of(self.measure) == "down" else "falls"
             msg = (
-                f"{self.subject} lies between 0 and 1 and never falls by more than 1; max_drop is "
-                f"a difference, as 0.02, found {self.max_drop:g}"
+                f"{lies} and never {moves} by more than {span:.10g}; max_drop is a difference, as "
+                f"{0.02 * span:.3g}, found {self.max_drop:.10g}"
             )
+            raise ValueError(msg)
+        if self.at_least is not None and self.at_least <= low + ROUNDING:
+            msg = f"{lies}: at_least {self.at_least:.10g} would never fail"
+            raise ValueError(msg)
+        if self.at_most is not None and self.at_most >= high - ROUNDING:
+            msg = f"{lies}: at_most {self.at_most:.10g} would never fail"
             raise ValueError(msg)
         return self
 
@@ -101,6 +131,13 @@ class Rule(_Part):
         if self.measure:
             return self.measure
         return f"latency {self.latency}" if self.latency else "share of failed queries"
+
+    @property
+    def about(self) -> Literal["measure", "latency", "errors"]:
+        """What kind of thing it looks at."""
+        if self.measure:
+            return "measure"
+        return "latency" if self.latency else "errors"
 
     def covers(self, benchmark: str, provider: str) -> bool:
         """Whether the rule is about this provider on this benchmark."""

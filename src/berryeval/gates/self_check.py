@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from berryeval.gates.drop_verdict import judge_drop
-from berryeval.gates.regression import corrected_together, measured_drop
+from berryeval.gates.regression import corrected_together, measured_drop, unchanged
+from berryeval.stats.spread import spread_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +34,7 @@ class SelfCheck:
         undecided: in how many others a rule could not be decided.
         claimed: the rate that the gate claims not to exceed.
         strict: whether what cannot be decided fails.
+        cannot: why nothing can be said of it, if so.
     """
 
     trials: int
@@ -40,6 +42,7 @@ class SelfCheck:
     undecided: int
     claimed: float
     strict: bool = False
+    cannot: str = ""
 
     @property
     def alarms(self) -> int:
@@ -49,21 +52,23 @@ class SelfCheck:
     @property
     def rate(self) -> float:
         """How often it failed."""
-        return self.alarms / self.trials
+        return self.alarms / self.trials if self.trials else 0.0
 
     @property
     def margin(self) -> float:
         """Twice the standard error of the rate, were the claim exactly true."""
-        return 2 * float(np.sqrt(self.claimed * (1 - self.claimed) / self.trials))
+        return 2 * float(np.sqrt(self.claimed * (1 - self.claimed) / max(self.trials, 1)))
 
     @property
-    def holds(self) -> bool:
-        """Whether the claim holds, as far as so many trials can tell."""
-        return self.rate <= self.claimed + self.margin
+    def holds(self) -> bool | None:
+        """Whether the claim holds, as far as so many trials can tell; None if they cannot."""
+        return None if self.cannot else self.rate <= self.claimed + self.margin
 
     @property
     def sentence(self) -> str:
         """The rate and the claim, for people."""
+        if self.cannot:
+            return f"false alarms cannot be counted: {self.cannot}"
         word = "no more than" if self.rate <= self.claimed else "within chance of"
         words = (
             f"{self.alarms} false alarms in {self.trials} A/A tests ({self.rate:.1%}), "
@@ -73,7 +78,7 @@ class SelfCheck:
             words += f"; {self.undecided} of them cannot be decided, which fails with --strict"
         return words
 
-    def to_dict(self) -> dict[str, float | int | bool]:
+    def to_dict(self) -> dict[str, float | str | None]:
         """Ready for JSON."""
         return {
             "trials": self.trials,
@@ -83,6 +88,7 @@ class SelfCheck:
             "rate": self.rate,
             "claimed": self.claimed,
             "holds": self.holds,
+            "cannot": self.cannot,
         }
 
 
@@ -98,10 +104,31 @@ def self_check(
     A trial is an alarm if any of the rules fails or, if strict, cannot be decided. Real drops are
     looked for on one side only, so the claim is half of the significance of the rules.
     """
+    significance = max((sample.rule.significance for sample in samples), default=0.0)
+    cannot = _nothing_can_fail(samples, significance, strict=strict)
+    if cannot:
+        return SelfCheck(0, 0, 0, significance / 2, strict, cannot)
     drawn = np.random.default_rng(seed)
     found = Counter(_worst(samples, drawn) for _ in range(trials))
-    significance = max(sample.rule.significance for sample in samples)
     return SelfCheck(trials, found["fail"], found["inconclusive"], significance / 2, strict)
+
+
+def _nothing_can_fail(samples: Sequence[Sample], significance: float, *, strict: bool) -> str:
+    """Why no trial could end in an alarm, so that none says nothing; empty if one could."""
+    if not samples:
+        return "no provider of these rules has scores that the baseline has too"
+    if not any(_can_differ(sample) for sample in samples):
+        return "every query has the same value, so that no two draws differ"
+    count = max(len(sample.before) for sample in samples)
+    if strict or 2.0 ** (1 - count) <= significance:  # the smallest p: every query is worse
+        return ""
+    return f"so few queries ({count}) can never fail a rule about a drop"
+
+
+def _can_differ(sample: Sample) -> bool:
+    if not unchanged(sample.before, sample.after):
+        return True
+    return spread_of(sample.before) > 0
 
 
 def _worst(samples: Sequence[Sample], drawn: np.random.Generator) -> Status:
@@ -124,7 +151,7 @@ def _without_difference(sample: Sample, drawn: np.random.Generator) -> Sample:
         return sample
     chosen = drawn.integers(count, size=count)
     before = sample.before[chosen]
-    same = np.array_equal(sample.before, sample.after)
+    same = unchanged(sample.before, sample.after)
     after = sample.before[drawn.integers(count, size=count)] if same else sample.after[chosen]
     swapped = drawn.random(count) < 0.5  # noqa: PLR2004 - a fair coin
     before, after = np.where(swapped, after, before), np.where(swapped, before, after)

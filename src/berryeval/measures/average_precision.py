@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from berryeval.measures.base import JudgedRanking, measure
+from berryeval.measures.ranges import UNBOUNDED, WITHIN_ONE
 
 # What a query counts at least in a geometric mean, which one 0 would make 0.
 LEAST = 0.00001
@@ -12,6 +13,7 @@ LEAST = 0.00001
 
 @measure(
     "AP",
+    within=WITHIN_ONE,
     text="sum over relevant ranks i of P@i / |relevant|",
     aliases=("map", "map_cut", "average_precision"),
     peers={"trec_eval": "map, map_cut", "ir_measures": "AP", "ranx": "map"},
@@ -30,6 +32,7 @@ def average_precision(
 
 @measure(
     "GMAP",
+    within=(1e-5, 1.0),
     text="max(AP, 0.00001), averaged by the geometric mean",
     aliases=("gm_map",),
     peers={"trec_eval": "gm_map"},
@@ -46,6 +49,7 @@ def geometric_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> f
 
 @measure(
     "Yaap",
+    within=UNBOUNDED,
     text="ln((1 + S) / (1 + |relevant| - S)) with S = sum over relevant ranks i of P@i",
     aliases=("yaap",),
     peers={"trec_eval": "yaap"},

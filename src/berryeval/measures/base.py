@@ -19,6 +19,7 @@ from berryeval.judged import JudgedHit, JudgedRanking
 from berryeval.measures.parameters import CHECKS, REQUIRED, Parameter, shown
 
 if TYPE_CHECKING:
+    from berryeval.measures.ranges import Range, Within
     from berryeval.measures.subtopics import SubtopicRanking
     from berryeval.relevance.spans import SpanRanking
 
@@ -46,6 +47,7 @@ class Definition:
         peers: the tools that compute it too, with their own name for it.
         aggregate: how the values of the queries become one.
         native: whether the native core has a twin of this name.
+        within: between which ends the value of a run lies; by the parameters, if a function.
         kind: what the formula looks at: one grade per document, one per document and subtopic, or
             the passages as text.
         suffix: what the text behind a name means, if not a cutoff: `rbp.95`, `utility_1,-1,0,0`.
@@ -59,6 +61,7 @@ class Definition:
     peers: Mapping[str, str]
     aggregate: Aggregate
     native: bool
+    within: Within
     kind: Kind = "ranking"
     suffix: Suffix | None = None
 
@@ -113,6 +116,12 @@ class Measure:
         """How the values of the queries become one."""
         return self.definition.aggregate
 
+    @property
+    def range(self) -> Range:
+        """Between which ends the value of a run lies, both included."""
+        within = self.definition.within
+        return within(self.params) if callable(within) else within
+
     def __call__(self, judged: JudgedRanking | SubtopicRanking | SpanRanking) -> float:
         """The value for one ranking of the measure's kind, by the reference implementation."""
         params = dict(self.params)
@@ -148,6 +157,7 @@ def measure(
     name: str,
     *,
     text: str,
+    within: Within,
     aliases: Sequence[str] | Mapping[str, Mapping[str, Any]] = (),
     peers: Mapping[str, str] | None = None,
     aggregate: Aggregate = "mean",
@@ -161,6 +171,7 @@ def measure(
     Args:
         name: the canonical name.
         text: the formula in a line, for people.
+        within: between which ends the value of a run lies, or what tells them by the parameters.
         aliases: other names for it; a mapping gives each the parameters it implies.
         peers: who else computes it, and under which name.
         aggregate: how the values of the queries become one.
@@ -189,6 +200,7 @@ def measure(
             peers or {},
             aggregate,
             native,
+            within,
             kind,
             suffix,
         )

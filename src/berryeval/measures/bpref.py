@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from berryeval.measures.average_precision import LEAST
 from berryeval.measures.base import JudgedRanking, measure
+from berryeval.measures.ranges import WITHIN_ONE
 
 # Smoothing for the estimate of precision above a document.
 EPSILON = 0.00001
@@ -11,6 +12,7 @@ EPSILON = 0.00001
 
 @measure(
     "Bpref",
+    within=WITHIN_ONE,
     text="mean over relevant documents of 1 - |judged nonrelevant above, at most R| / min(N, R)",
     aliases=("bpref",),
     peers={"trec_eval": "bpref", "ir_measures": "Bpref", "ranx": "bpref"},
@@ -44,6 +46,7 @@ def bpref(judged: JudgedRanking, *, rel: float = 1.0) -> float:
 
 @measure(
     "GMBpref",
+    within=(1e-5, 1.0),
     text="max(Bpref, 0.00001), averaged by the geometric mean",
     aliases=("gm_bpref",),
     peers={"trec_eval": "gm_bpref"},
@@ -61,6 +64,7 @@ def geometric_bpref(judged: JudgedRanking, *, rel: float = 1.0) -> float:
 
 @measure(
     "infAP",
+    within=WITHIN_ONE,
     text="AP with the precision above each relevant document estimated from the judged sample",
     aliases=("infap", "inferred_ap"),
     peers={"trec_eval": "infAP", "ir_measures": "infAP"},

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
 
 from berryeval.errors import MeasureError
 from berryeval.measures.base import Aggregate, Definition, Formula, Kind, measure
+from berryeval.measures.ranges import UNBOUNDED, Range
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -75,6 +76,7 @@ def register(
     aliases: Sequence[str] = (),
     aggregate: Aggregate = "mean",
     kind: Kind = "ranking",
+    within: Range = UNBOUNDED,
 ) -> Callable[[F], F]:
     """Make a Python function of a judged ranking a measure like any other.
 
@@ -89,7 +91,8 @@ def register(
     `float`, `bool`, ...); one called `cutoff` is written after an @. A name that exists already is
     refused. With `kind="subtopics"` the function gets a
     `SubtopicRanking`, which knows a grade per document and subtopic, with `kind="spans"` a
-    `SpanRanking`, which knows the passages themselves.
+    `SpanRanking`, which knows the passages themselves. `within` says between which ends the value
+    of a run lies, as (0, 1), if that is so: gates refuse limits that nothing can break.
     """
     if aggregate not in get_args(Aggregate):
         msg = f"aggregate must be one of {', '.join(get_args(Aggregate))}; found {aggregate!r}"
@@ -105,7 +108,12 @@ def register(
 
     def declare(formula: F) -> F:
         declared = measure(
-            name, text=text or name, aliases=tuple(aliases), aggregate=aggregate, kind=kind
+            name,
+            text=text or name,
+            within=within,
+            aliases=tuple(aliases),
+            aggregate=aggregate,
+            kind=kind,
         )(formula)
         _registered[name] = declared.definition  # type: ignore[attr-defined]
         return declared

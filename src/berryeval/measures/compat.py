@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from berryeval.measures.base import JudgedRanking, measure
+from berryeval.measures.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
     from berryeval.measures.parameters import Share
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 @measure(
     "Compat",
+    within=WITHIN_ONE,
     text="sum of p^(i-1) * |top i of the ranking and of the ideal| / i, over the same of the ideal",
     aliases=("compatibility",),
     peers={"ir_measures": "Compat"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from berryeval.measures.base import JudgedRanking, measure
+from berryeval.measures.ranges import COUNT, UNBOUNDED, WITHIN_ONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 @measure(
     "NumQ",
+    within=COUNT,
     text="number of queries",
     aliases=("num_q",),
     peers={"trec_eval": "num_q", "ir_measures": "NumQ"},
@@ -28,6 +30,7 @@ def number_of_queries(judged: JudgedRanking) -> float:  # noqa: ARG001 - whateve
 
 @measure(
     "NumRet",
+    within=COUNT,
     text="number of documents retrieved",
     aliases=("num_ret",),
     peers={"trec_eval": "num_ret", "ir_measures": "NumRet"},
@@ -41,6 +44,7 @@ def number_retrieved(judged: JudgedRanking, *, rel: float | None = None) -> floa
 
 @measure(
     "NumRel",
+    within=COUNT,
     text="number of relevant documents in the judgments",
     aliases=("num_rel",),
     peers={"trec_eval": "num_rel", "ir_measures": "NumRel"},
@@ -55,6 +59,7 @@ def number_relevant(judged: JudgedRanking, *, rel: float = 1.0) -> float:
 
 @measure(
     "NumRelRet",
+    within=COUNT,
     text="number of relevant documents retrieved, in the top k",
     aliases=("num_rel_ret", "hits"),
     peers={"trec_eval": "num_rel_ret", "ir_measures": "NumRelRet", "ranx": "hits"},
@@ -70,6 +75,7 @@ def number_relevant_retrieved(
 
 @measure(
     "NumNonrelJudgedRet",
+    within=COUNT,
     text="number of documents retrieved that were judged not relevant",
     aliases=("num_nonrel_judged_ret",),
     peers={"trec_eval": "num_nonrel_judged_ret"},
@@ -84,6 +90,7 @@ def number_nonrelevant_retrieved(judged: JudgedRanking, *, rel: float = 1.0) -> 
 
 @measure(
     "Unjudged",
+    within=WITHIN_ONE,
     text="|not judged in the top k| / k",
     aliases=("unj",),
     peers={"trec_eval": "unj"},
@@ -105,6 +112,7 @@ def coefficients(tail: str) -> list[Mapping[str, float]]:
 
 @measure(
     "Utility",
+    within=UNBOUNDED,
     text="a |found| + b |wrongly retrieved| + c |missed| + d |rightly left out|",
     aliases=("utility",),
     peers={"trec_eval": "utility"},

@@ -17,6 +17,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from berryeval.measures.base import JudgedRanking, measure
+from berryeval.measures.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,6 +67,7 @@ def ratio_squared(place: float) -> float:
 
 @measure(
     "SDCG",
+    within=WITHIN_ONE,
     text="sum over the top k of gain / log2(rank + 1), over the same of k documents of full gain",
     peers={"ir_measures": "SDCG", "cwl_eval": "NDCG-k"},
     native=True,
@@ -85,6 +87,7 @@ def scaled_dcg(
 
 @measure(
     "BPM",
+    within=WITHIN_ONE,
     text="gain per document up to rank k, or up to where the gains reach T",
     peers={"ir_measures": "BPM", "cwl_eval": "BPM-Static"},
     native=True,
@@ -108,6 +111,7 @@ def bejeweled_player(
 
 @measure(
     "INSQ",
+    within=WITHIN_ONE,
     text="expected gain with C(i) = ((i + 2T - 1) / (i + 2T))^2",
     peers={"ir_measures": "INSQ", "cwl_eval": "INSQ"},
     native=True,
@@ -126,6 +130,7 @@ def insq(
 
 @measure(
     "INST",
+    within=WITHIN_ONE,
     text="expected gain with C(i) = ((i + T + T(i) - 1) / (i + T + T(i)))^2, T(i) = T - gain to i",
     peers={"ir_measures": "INST", "cwl_eval": "INST"},
     native=True,
@@ -149,6 +154,7 @@ def inst(
 
 @measure(
     "NERR8",
+    within=WITHIN_ONE,
     text="expected gain with C(i) = 1 - gain(i), up to rank k",
     peers={"ir_measures": "NERR8", "cwl_eval": "NERR-EQ8"},
     native=True,
@@ -168,6 +174,7 @@ def nerr8(judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: 
 
 @measure(
     "NERR9",
+    within=WITHIN_ONE,
     text="expected gain with C(i) = i / (i + 1) * (1 - gain(i)), up to rank k",
     peers={"ir_measures": "NERR9", "cwl_eval": "NERR-EQ9"},
     native=True,
@@ -180,6 +187,7 @@ def nerr9(judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: 
 
 @measure(
     "NERR10",
+    within=WITHIN_ONE,
     text="expected gain with C(i) = p * (1 - gain(i))",
     peers={"ir_measures": "NERR10", "cwl_eval": "NERR-EQ10"},
     native=True,
@@ -192,6 +200,7 @@ def nerr10(judged: JudgedRanking, *, p: Share = 0.9, min_rel: float = 0.0, max_r
 
 @measure(
     "NERR11",
+    within=WITHIN_ONE,
     text="expected gain with C(i) = ((i + 2T - 1) / (i + 2T))^2 * (1 - gain(i))",
     peers={"ir_measures": "NERR11", "cwl_eval": "NERR-EQ11"},
     native=True,

@@ -16,6 +16,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from berryeval.measures.base import measure
+from berryeval.measures.ranges import WITHIN_ONE
 from berryeval.measures.subtopics import SubtopicRanking, answered
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ def normalised(
 
 @measure(
     "ERR_IA",
+    within=WITHIN_ONE,
     text="sum over the top k of gain / rank, over the same of documents that answer every subtopic",
     aliases=("ERR-IA",),
     peers={"ir_measures": "ERR_IA", "ndeval": "ERR-IA"},
@@ -135,6 +137,7 @@ def err_ia(ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float = 
 
 @measure(
     "nERR_IA",
+    within=WITHIN_ONE,
     text="sum over the top k of gain / rank, over the same of the best possible ranking",
     aliases=("nERR-IA",),
     peers={"ir_measures": "nERR_IA", "ndeval": "nERR-IA"},
@@ -147,6 +150,7 @@ def nerr_ia(ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float =
 
 @measure(
     "alpha_DCG",
+    within=WITHIN_ONE,
     text="sum over the top k of gain / log2(rank + 1), over that of documents that answer all",
     aliases=("\N{GREEK SMALL LETTER ALPHA}_DCG", "alpha-DCG"),
     peers={"ir_measures": "alpha_DCG", "ndeval": "alpha-DCG"},
@@ -164,6 +168,7 @@ def alpha_dcg(
 
 @measure(
     "alpha_nDCG",
+    within=WITHIN_ONE,
     text="sum over the top k of gain / log2(rank + 1), over the same of the best possible ranking",
     aliases=("\N{GREEK SMALL LETTER ALPHA}_nDCG", "alpha-nDCG"),
     peers={"ir_measures": "alpha_nDCG", "ndeval": "alpha-nDCG"},
@@ -178,6 +183,7 @@ def alpha_ndcg(
 
 @measure(
     "NRBP",
+    within=WITHIN_ONE,
     text="(1 - (1 - alpha) * beta) / |subtopics| * sum of gain * beta^(rank - 1)",
     peers={"ir_measures": "NRBP", "ndeval": "NRBP"},
     kind="subtopics",
@@ -195,6 +201,7 @@ def nrbp(
 
 @measure(
     "nNRBP",
+    within=WITHIN_ONE,
     text="sum of gain * beta^(rank - 1), over the same of the best possible ranking",
     peers={"ir_measures": "nNRBP", "ndeval": "nNRBP"},
     kind="subtopics",
@@ -217,6 +224,7 @@ def rank_biased(gains: Iterable[tuple[int, float]], beta: float) -> float:
 
 @measure(
     "AP_IA",
+    within=WITHIN_ONE,
     text="mean over the subtopics of their average precision",
     aliases=("MAP_IA", "MAP-IA"),
     peers={"ir_measures": "AP_IA", "ndeval": "MAP-IA"},
@@ -239,6 +247,7 @@ def ap_ia(ranking: SubtopicRanking, *, rel: float = 1.0) -> float:
 
 @measure(
     "P_IA",
+    within=WITHIN_ONE,
     text="mean over the subtopics of |relevant in the top k| / k",
     aliases=("P-IA",),
     peers={"ir_measures": "P_IA", "ndeval": "P-IA"},
@@ -256,6 +265,7 @@ def p_ia(ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float = 1.
 
 @measure(
     "StRecall",
+    within=WITHIN_ONE,
     text="|subtopics answered in the top k| / |subtopics|",
     aliases=("subtopic_recall", "strec"),
     peers={"ir_measures": "StRecall", "ndeval": "strec"},

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from berryeval.measures.base import JudgedRanking, measure
+from berryeval.measures.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
     from berryeval.measures.parameters import Positive
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 @measure(
     "ERR",
+    within=WITHIN_ONE,
     text="sum of R(i) * product over j < i of (1 - R(j)) / i, with R = (2^grade - 1) / 2^max_rel",
     aliases=("expected_reciprocal_rank",),
     peers={"ir_measures": "ERR", "gdeval": "err"},

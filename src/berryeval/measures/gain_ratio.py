@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from berryeval.measures.base import JudgedRanking, measure
 from berryeval.measures.gains import GainRule, best_gains, walk
+from berryeval.measures.ranges import WITHIN_ONE, of_gains
 
 if TYPE_CHECKING:
     from berryeval.measures.parameters import Gains
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 @measure(
     "binG",
+    within=WITHIN_ONE,
     text="sum over relevant documents of 1 / log2(2 + |nonrelevant above|), over |relevant|",
     aliases=("bing",),
     peers={"trec_eval": "binG"},
@@ -30,6 +32,7 @@ def binary_g(judged: JudgedRanking, *, rel: float = 1.0) -> float:
 
 @measure(
     "G",
+    within=of_gains(WITHIN_ONE),
     text="sum of gain / log2(2 + cost so far - gain so far), over the sum of all gains",
     aliases=("g",),
     peers={"trec_eval": "G"},

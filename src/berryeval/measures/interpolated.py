@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from berryeval.measures.base import JudgedRanking, measure
+from berryeval.measures.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,6 +18,7 @@ ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 @measure(
     "IPrec",
+    within=WITHIN_ONE,
     text="max of P@i over the ranks i from that of the round(recall |relevant|)-th relevant one on",
     aliases=("iprec_at_recall",),
     peers={"trec_eval": "iprec_at_recall", "ir_measures": "IPrec"},
@@ -42,6 +44,7 @@ def levels_of(tail: str) -> list[Mapping[str, list[float]]]:
 
 @measure(
     "AvgIPrec",
+    within=WITHIN_ONE,
     text="mean of IPrec at recall 0, 0.1, ..., 1",
     aliases=("11pt_avg",),
     peers={"trec_eval": "11pt_avg"},

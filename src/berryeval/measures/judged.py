@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from berryeval.measures.base import JudgedRanking, measure
+from berryeval.measures.ranges import WITHIN_ONE
 
 
 @measure(
     "Judged",
+    within=WITHIN_ONE,
     text="|judged in the top k| / min(k, |retrieved|)",
     aliases=("judgment_rate",),
     peers={"ir_measures": "Judged"},
@@ -26,6 +28,7 @@ def judged_share(judged: JudgedRanking, *, cutoff: int | None = None) -> float:
 
 @measure(
     "Accuracy",
+    within=WITHIN_ONE,
     text="the share of pairs (relevant, not relevant) in the top k that stand in that order",
     peers={"ir_measures": "Accuracy"},
     native=True,

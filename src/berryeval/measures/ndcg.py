@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from berryeval.measures.base import JudgedRanking, measure
 from berryeval.measures.gains import GainRule, best_gains, walk
+from berryeval.measures.ranges import COUNT, WITHIN_ONE, of_gains
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 @measure(
     "nDCG",
+    within=of_gains(WITHIN_ONE),
     text="sum of gain / log2(rank + 1), over the same of the best possible ranking",
     aliases={"ndcg": {}, "ndcg_cut": {}, "ndcg_burges": {"dcg": "exp-log2"}},
     peers={"trec_eval": "ndcg, ndcg_cut", "ir_measures": "nDCG", "ranx": "ndcg, ndcg_burges"},
@@ -46,6 +48,7 @@ def ndcg(
 
 @measure(
     "DCG",
+    within=of_gains(COUNT),
     text="sum of gain / log2(rank + 1)",
     aliases={"dcg": {}, "dcg_burges": {"dcg": "exp-log2"}},
     peers={"trec_eval": "dcg", "ranx": "dcg, dcg_burges"},
@@ -65,6 +68,7 @@ def discounted_gain(
 
 @measure(
     "IDCG",
+    within=of_gains(COUNT),
     text="DCG of the best possible ranking",
     aliases=("ideal_dcg",),
     peers={"trec_eval": "ideal_dcg"},
@@ -86,6 +90,7 @@ def ideal_gain(
 
 @measure(
     "nDCGrel",
+    within=of_gains(WITHIN_ONE),
     text="mean over the documents with a gain of nDCG at their rank; at the end for those missed",
     aliases=("ndcg_rel",),
     peers={"trec_eval": "ndcg_rel"},
@@ -116,6 +121,7 @@ def ndcg_at_relevant(judged: JudgedRanking, *, gains: Gains | None = None) -> fl
 
 @measure(
     "RnDCG",
+    within=of_gains(WITHIN_ONE),
     text="mean of nDCG@c over the ranks c where the gain of the ideal ranking changes",
     aliases=("Rndcg",),
     peers={"trec_eval": "Rndcg"},

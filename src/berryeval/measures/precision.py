@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from berryeval.measures.base import JudgedRanking, measure
+from berryeval.measures.ranges import WITHIN_ONE
 
 
 @measure(
     "P",
+    within=WITHIN_ONE,
     text="|relevant in the top k| / k",
     aliases=("precision",),
     peers={"trec_eval": "P", "ir_measures": "P", "ranx": "precision"},
@@ -22,6 +24,7 @@ def precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
 
 @measure(
     "Success",
+    within=WITHIN_ONE,
     text="1 if the top k holds a relevant document, else 0",
     aliases=("success", "hit_rate"),
     peers={"trec_eval": "success", "ir_measures": "Success", "ranx": "hit_rate"},

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from berryeval.measures.base import JudgedRanking, measure
 from berryeval.measures.gains import GainOf, GainRule, best_gains, walk
+from berryeval.measures.ranges import UNBOUNDED, WITHIN_ONE, Range
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,8 +27,14 @@ def dialects(tail: str) -> list[Mapping[str, Any]]:
     return [chosen | {"gains": gains} if gains else chosen]
 
 
+def _range(params: Mapping[str, Any]) -> Range:
+    """Raw gains may be anything."""
+    return UNBOUNDED if params["gain"] == "raw" else WITHIN_ONE
+
+
 @measure(
     "RBP",
+    within=_range,
     text="(1 - p) times the sum of gain p^(rank - 1)",
     aliases=("rank_biased_precision",),
     peers={"trec_eval": "rbp", "ir_measures": "RBP", "ranx": "rbp"},
@@ -106,6 +113,7 @@ def residual_dialect(tail: str) -> list[Mapping[str, Any]]:
 
 @measure(
     "RBPResidual",
+    within=WITHIN_ONE,
     text="1 - (1 - p) times the sum over judged documents of p^(rank - 1)",
     aliases={"rbp_resid": {"complete_is_zero": True}},
     peers={"trec_eval": "rbp_resid"},

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from berryeval.measures.base import JudgedRanking, measure
+from berryeval.measures.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 @measure(
     "R",
+    within=WITHIN_ONE,
     text="|relevant in the top k| / |relevant|",
     aliases=("recall",),
     peers={"trec_eval": "recall", "ir_measures": "R", "ranx": "recall"},
@@ -28,6 +30,7 @@ def recall(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
 
 @measure(
     "AllFound",
+    within=WITHIN_ONE,
     text="1 if the top k holds every relevant document, else 0",
     aliases=("all_found", "recall_all", "evidence_completeness"),
     peers={"LongMemEval": "recall_all"},
@@ -43,6 +46,7 @@ def all_found(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
 
 @measure(
     "RelP",
+    within=WITHIN_ONE,
     text="|relevant in the top k| / min(k, |relevant|)",
     aliases=("relative_P", "R_cap", "recall_cap", "capped_recall"),
     peers={"trec_eval": "relative_P", "BEIR": "R_cap"},
@@ -56,6 +60,7 @@ def relative_precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) 
 
 @measure(
     "F1",
+    within=WITHIN_ONE,
     text="2 P R / (P + R) with P = precision and R = recall in the top k",
     aliases=("f1", "f1_score"),
     peers={"ranx": "f1"},
@@ -73,6 +78,7 @@ def f1(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
 
 @measure(
     "Rprec",
+    within=WITHIN_ONE,
     text="|relevant in the top R| / R with R = |relevant|",
     aliases=("r-precision", "r_precision"),
     peers={"trec_eval": "Rprec", "ir_measures": "Rprec", "ranx": "r-precision"},
@@ -91,6 +97,7 @@ def multiples(tail: str) -> list[Mapping[str, float]]:
 
 @measure(
     "RprecMult",
+    within=WITHIN_ONE,
     text="|relevant in the top c| / c with c = floor(mult |relevant| + 0.9)",
     aliases=("Rprec_mult",),
     peers={"trec_eval": "Rprec_mult"},

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from berryeval.measures.base import JudgedRanking, measure
+from berryeval.measures.ranges import WITHIN_ONE
 
 
 @measure(
     "RR",
+    within=WITHIN_ONE,
     text="1 / rank of the first relevant document",
     aliases=("MRR", "recip_rank", "reciprocal_rank"),
     peers={"trec_eval": "recip_rank", "ir_measures": "RR", "ranx": "mrr"},

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from berryeval.measures.base import JudgedRanking, measure
+from berryeval.measures.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 @measure(
     "SetP",
+    within=WITHIN_ONE,
     text="|relevant and retrieved| / |retrieved|",
     aliases=("set_P",),
     peers={"trec_eval": "set_P", "ir_measures": "SetP", "ranx": "precision"},
@@ -33,6 +35,7 @@ def set_precision(judged: JudgedRanking, *, rel: float = 1.0, relative: bool = F
 
 @measure(
     "SetRelP",
+    within=WITHIN_ONE,
     text="|relevant and retrieved| / min(|retrieved|, |relevant|)",
     aliases=("set_relative_P",),
     peers={"trec_eval": "set_relative_P", "ir_measures": "SetRelP"},
@@ -46,6 +49,7 @@ def set_relative_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
 
 @measure(
     "SetR",
+    within=WITHIN_ONE,
     text="|relevant and retrieved| / |relevant|",
     aliases=("set_recall",),
     peers={"trec_eval": "set_recall", "ir_measures": "SetR", "ranx": "recall"},
@@ -64,6 +68,7 @@ def squared_betas(tail: str) -> list[Mapping[str, float]]:
 
 @measure(
     "SetF",
+    within=WITHIN_ONE,
     text="(1 + beta^2) P R / (beta^2 P + R) with P = SetP and R = SetR",
     aliases=("set_F",),
     peers={"trec_eval": "set_F", "ir_measures": "SetF", "ranx": "f1"},
@@ -87,6 +92,7 @@ def set_f(judged: JudgedRanking, *, beta: Positive = 1.0, rel: float = 1.0) -> f
 
 @measure(
     "SetAP",
+    within=WITHIN_ONE,
     text="|relevant and retrieved|^2 / (|retrieved| |relevant|)",
     aliases=("set_map",),
     peers={"trec_eval": "set_map", "ir_measures": "SetAP"},

@@ -7,17 +7,22 @@ that two chunks hold counts once, and spans that only touch share nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from berryeval.measures.base import measure
+from berryeval.measures.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from berryeval.measures.parameters import Count
+    from berryeval.measures.ranges import Range
     from berryeval.relevance.spans import Shared, SpanRanking
 
 
 @measure(
     "CharIoU",
+    within=WITHIN_ONE,
     text="|wanted and retrieved characters| / |wanted or retrieved characters|",
     aliases=("char_iou", "iou"),
     peers={"chunking_evaluation": "iou"},
@@ -35,6 +40,7 @@ def character_iou(ranking: SpanRanking, *, cutoff: int | None = None, rel: float
 
 @measure(
     "TokenR",
+    within=WITHIN_ONE,
     text="|wanted tokens in the top k| / |wanted tokens|",
     aliases=("token_recall",),
     peers={"chunking_evaluation": "recall"},
@@ -52,6 +58,7 @@ def token_recall(ranking: SpanRanking, *, cutoff: int | None = None, rel: float 
 
 @measure(
     "TokenP",
+    within=WITHIN_ONE,
     text="|wanted tokens in the top k| / |tokens in the top k|",
     aliases=("token_precision",),
     peers={"chunking_evaluation": "precision"},
@@ -66,6 +73,7 @@ def token_precision(ranking: SpanRanking, *, cutoff: int | None = None, rel: flo
 
 @measure(
     "PrecisionOmega",
+    within=WITHIN_ONE,
     text="CharIoU, if exactly the chunks that hold a wanted character were retrieved",
     aliases=("precision_omega", "POmega"),
     peers={"chunking_evaluation": "precision_omega"},
@@ -82,8 +90,13 @@ def precision_omega(ranking: SpanRanking, *, rel: float = 1.0) -> float:
     return _over_union(ranking.shared_by_chunks(rel))
 
 
+def _up_to_the_budget(params: Mapping[str, Any]) -> Range:
+    return 0.0, float(params["budget"])
+
+
 @measure(
     "TokensToHit",
+    within=_up_to_the_budget,
     text="tokens of the hits down to the first relevant one, at most the budget",
     aliases=("tokens_to_hit", "tokens_to_first_hit"),
     condensable=False,
@@ -100,6 +113,7 @@ def tokens_to_hit(ranking: SpanRanking, *, budget: Count = 8192, rel: float = 1.
 
 @measure(
     "FileR",
+    within=WITHIN_ONE,
     text="|relevant files among the first k files| / |relevant files|",
     aliases=("file_recall",),
     condensable=False,
@@ -115,6 +129,7 @@ def file_recall(ranking: SpanRanking, *, cutoff: int, rel: float = 1.0) -> float
 
 @measure(
     "FileRR",
+    within=WITHIN_ONE,
     text="1 / rank of the first relevant file among the files",
     aliases=("file_mrr", "file_rr"),
     condensable=False,

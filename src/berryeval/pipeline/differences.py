@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from berryeval.errors import DataError
-from berryeval.gates import Gate, Rule, judge
-from berryeval.gates.missing import missing_verdict
+from berryeval.gates import Gate, Rule, Verdict, judge
+from berryeval.gates.missing import missing_verdict, new_sentence
 from berryeval.measures.direction import direction_of
 from berryeval.pipeline.find_baseline import baseline_for
 
 if TYPE_CHECKING:
-    from berryeval.gates import Verdict
+    from berryeval.gates import Baseline, BaselinePart
     from berryeval.results import RunRecord
 
 __all__ = ["differences"]
@@ -20,7 +20,7 @@ __all__ = ["differences"]
 def differences(run: RunRecord, baseline: str) -> list[Verdict]:
     """How every measure of the baseline that can get worse changed; no drop is allowed.
 
-    What the run lacks of the baseline is inconclusive; a provider that failed fails.
+    What only one of the two has is inconclusive; a provider that failed fails.
     """
     kept = baseline_for(baseline, run)
     there = {(part.name, one.name): one for part in run.benchmarks for one in part.providers}
@@ -32,9 +32,7 @@ def differences(run: RunRecord, baseline: str) -> list[Verdict]:
         for name in old.values:
             if direction_of(name) == "neither":  # it can change, and cannot fall
                 continue
-            rule = Rule(
-                measure=name, max_drop=0.0, benchmarks=[old.benchmark], providers=[old.provider]
-            )
+            rule = _rule(name, old)
             if provider is None:
                 missing.append(missing_verdict(rule, old, owner))
             elif provider.scores is not None and name not in provider.scores.measures:
@@ -44,4 +42,28 @@ def differences(run: RunRecord, baseline: str) -> list[Verdict]:
     if not rules:
         msg = f"{run.id} and the baseline {kept.run} share no provider, benchmark and measure"
         raise DataError(msg)
-    return [*judge(Gate(baseline=baseline, rules=rules), run, kept), *missing]
+    gate = Gate(baseline=baseline).model_copy(update={"rules": rules})
+    return [*judge(gate, run, kept), *missing, *_new(run, kept)]
+
+
+def _rule(measure: str, part: BaselinePart) -> Rule:
+    """That nothing is lost. Not checked: the measure may be known only where the run was made."""
+    return Rule.model_construct(
+        measure=measure, max_drop=0.0, benchmarks=[part.benchmark], providers=[part.provider]
+    )
+
+
+def _new(run: RunRecord, kept: Baseline) -> list[Verdict]:
+    """Who is in the run alone."""
+    return [
+        Verdict(
+            "inconclusive",
+            "no worse than the baseline",
+            new_sentence(one.name, part.name),
+            benchmark=part.name,
+            provider=one.name,
+        )
+        for part in run.benchmarks
+        for one in part.providers
+        if not kept.holds(part.name, one.name)
+    ]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, create_model
 
 from berryeval.errors import ConfigurationError
-from berryeval.gates import Baseline, Gate, Rule, judge
+from berryeval.gates import Baseline, Gate, judge
 from berryeval.gates.checking import (
+    check_held,
     check_names,
     check_shared,
     chosen_queries,
@@ -17,12 +18,12 @@ from berryeval.gates.checking import (
     needs_baseline,
 )
 from berryeval.gates.judging import samples_of
-from berryeval.gates.limits import told_apart
 from berryeval.gates.self_check import SelfCheck, self_check
-from berryeval.measures.listing import split_names
+from berryeval.gates.wording import told_apart
 from berryeval.pipeline.choice import chosen_queries as planned_queries
 from berryeval.pipeline.config_file import ConfigFile, check_model, config_path
 from berryeval.pipeline.find_baseline import baseline_before, baseline_for
+from berryeval.pipeline.limits import Thresholds, limit_rules
 from berryeval.pipeline.plan import Plan
 from berryeval.pipeline.settings import gate_beside
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from berryeval.benchmarks import Benchmark
-    from berryeval.gates import Verdict
+    from berryeval.gates import Rule, Verdict
     from berryeval.io.files import PathLike
     from berryeval.pipeline.config_file import Path as Place
     from berryeval.pipeline.folder import RunFolder
@@ -41,36 +42,14 @@ __all__ = [
     "configured_gate",
     "gate_with",
     "passed",
-    "read_limits",
     "say_missed",
     "self_checked",
     "verdicts_of",
     "with_baseline",
-    "within_budget",
 ]
 
 log = logging.getLogger("berryeval")
-
-
-def read_limits(texts: Iterable[str], owner: str, example: str) -> dict[str, float]:
-    """Limits that were written as `recall@10=0.80`, one by one or with commas between."""
-    texts = list(texts)
-    found: dict[str, float] = {}
-    for text in split_names(texts) or texts:
-        name, _, number = text.rpartition("=")
-        name = name.strip()
-        try:
-            value = float(number)
-        except ValueError:
-            name, value = "", 0.0
-        if not name:
-            msg = f"{owner}: expected MEASURE=VALUE, as {example}, found {text!r}"
-            raise ConfigurationError(msg)
-        if name in found:
-            msg = f"{owner}: {name} has two limits, {found[name]:g} and {value:g}; give one"
-            raise ConfigurationError(msg)
-        found[name] = value
-    return found
+_ADVICE: Final = "with --max-drop nDCG@10=0.01, or with `max_drop` in berryeval.yaml"
 
 
 def configured_gate(config: PathLike | None) -> Gate:
@@ -80,12 +59,21 @@ def configured_gate(config: PathLike | None) -> Gate:
         return Gate()
     file = ConfigFile(path)
     check_model(_known_keys(), file.data, file)
-    data = file.data.get("gate") or {}
-    if isinstance(data, dict):
-        data = gate_beside(path.parent, data)
+    data = _section(file, "gate")
+    if not isinstance(data, dict):
+        where = file.where(("gate",))
+        msg = f"{where}: gate: expected `rules` and a `baseline`, found {type(data).__name__}"
+        raise ConfigurationError(msg)
+    data = gate_beside(path.parent, data)
     gate: Gate = check_model(Gate, data, _Inside(file, "gate"))
-    least = check_model(_Thresholds, {"thresholds": file.data.get("thresholds") or {}}, file)
+    least = check_model(_Thresholds, {"thresholds": _section(file, "thresholds")}, file)
     return gate_with(gate, least.thresholds, {})
+
+
+def _section(file: ConfigFile, name: str) -> Any:
+    """A part of the file as it stands; of one that is not there or empty, nothing."""
+    data = file.data.get(name)
+    return {} if data is None else data
 
 
 def _known_keys() -> type[BaseModel]:
@@ -97,7 +85,7 @@ def _known_keys() -> type[BaseModel]:
 class _Thresholds(BaseModel):
     """The part of a configuration that a gate looks at besides its own."""
 
-    thresholds: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = {}
+    thresholds: Thresholds = {}
 
 
 class _Inside:
@@ -113,23 +101,28 @@ class _Inside:
 
 def gate_with(gate: Gate, least: Mapping[str, float], drops: Mapping[str, float]) -> Gate:
     """The gate with rules for the least values and the largest drops of measures."""
-    rules: list[Rule] = [
-        check_model(Rule, {"measure": name, limit: value}, None)
-        for limit, values in (("at_least", least), ("max_drop", drops))
-        for name, value in values.items()
-    ]
-    return gate.model_copy(update={"rules": [*gate.rules, *rules]})
+    rules = [*gate.rules, *limit_rules(least), *limit_rules(drops, "max_drop")]
+    return gate.model_copy(update={"rules": rules})
 
 
-def with_baseline(gate: Gate, baseline: str | None, owner: str = "--baseline") -> Gate:
-    """The gate with another baseline, if one is given (by `owner`); it must be of use."""
-    if not baseline:
+def with_baseline(
+    gate: Gate, baseline: str | None, owner: str = "--baseline", advice: str = _ADVICE
+) -> Gate:
+    """The gate with another baseline, if one is given; it must be of use.
+
+    Args:
+        gate: the rules.
+        baseline: the other one; None for that of the gate.
+        owner: who gives it, for messages.
+        advice: how a rule about a drop is given there.
+    """
+    if baseline is None:
         return gate
+    if not baseline.strip():
+        msg = f"{owner} is empty; name a file of `berryeval baseline set`, or a run"
+        raise ConfigurationError(msg)
     if all(rule.max_drop is None for rule in gate.rules):
-        msg = (
-            f"{owner} is for rules about drops, and there is none; give one with "
-            "--max-drop nDCG@10=0.01, or with `max_drop` in berryeval.yaml"
-        )
+        msg = f"{owner} is for rules about drops, and there is none; give one {advice}"
         raise ConfigurationError(msg)
     return gate.model_copy(update={"baseline": baseline})
 
@@ -152,31 +145,34 @@ def check_gate(
     for rule in gate.rules:
         check_names(rule.providers, plan.labels, "provider", rule)
         check_names(rule.benchmarks, [one.name for one in benchmarks], "benchmark", rule)
-        for benchmark in benchmarks:
-            if rule.benchmarks and benchmark.name not in rule.benchmarks:
-                continue
-            asked = chosen_queries(rule, benchmark.name, planned_queries(benchmark, plan))
-            if baseline is None or rule.max_drop is None:
-                continue
-            owner = (benchmark.name, benchmark.content_hash, plan.depth)
-            for provider in rule.providers or plan.labels:
+        covered = [one for one in benchmarks if one.name in (rule.benchmarks or [one.name])]
+        for benchmark in covered:
+            chosen_queries(rule, benchmark.name, planned_queries(benchmark, plan))
+        if baseline is not None and rule.max_drop is not None:
+            _check_drop(rule, baseline, plan, covered)
+    return baseline
+
+
+def _check_drop(
+    rule: Rule, baseline: Baseline, plan: Plan, benchmarks: Sequence[Benchmark]
+) -> None:
+    """Say what of the baseline cannot be compared; who is new in the plan is not in it."""
+    providers = rule.providers or plan.labels
+    owners = [(benchmark.name, provider) for benchmark in benchmarks for provider in providers]
+    check_held(rule, baseline, owners)
+    for benchmark in benchmarks:
+        asked = chosen_queries(rule, benchmark.name, planned_queries(benchmark, plan))
+        owner = (benchmark.name, benchmark.content_hash, plan.depth)
+        for provider in providers:
+            if baseline.holds(benchmark.name, provider):
                 part = comparable_part(rule, baseline, owner, provider)
                 check_shared(rule, baseline, part, (query.id for query in asked))
-    return baseline
 
 
 def passed(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:
     """Whether the gate is open: nothing failed and, if strict, nothing is inconclusive."""
     closed = {"fail", "inconclusive"} if strict else {"fail"}
     return not any(verdict.status in closed for verdict in verdicts)
-
-
-def within_budget(gate: Gate, verdicts: Iterable[Verdict]) -> set[tuple[str, str]]:
-    """The benchmark and provider of whom a rule about errors allows what failed."""
-    budgets = {str(rule) for rule in gate.rules if rule.errors}
-    judged = [one for one in verdicts if one.rule in budgets]
-    owners = {(one.benchmark, one.provider) for one in judged}
-    return owners - {(one.benchmark, one.provider) for one in judged if one.status != "pass"}
 
 
 def say_missed(verdicts: Iterable[Verdict]) -> None:
@@ -192,9 +188,8 @@ def say_missed(verdicts: Iterable[Verdict]) -> None:
 
 def self_checked(gate: Gate, run: RunRecord, *, strict: bool = False) -> SelfCheck:
     """How often the gate's rules about drops raise a false alarm on the scores of this run."""
-    baseline = baseline_for(gate.baseline, run) if gate.baseline else Baseline.of(run)
-    samples = samples_of(gate, run, baseline)
-    if not samples:
+    if all(rule.max_drop is None for rule in gate.rules):
         msg = "--self-check is about rules with max_drop, and there is none"
         raise ConfigurationError(msg)
-    return self_check(samples, strict=strict)
+    baseline = baseline_for(gate.baseline, run) if gate.baseline else Baseline.of(run)
+    return self_check(samples_of(gate, run, baseline), strict=strict)

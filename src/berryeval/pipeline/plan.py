@@ -15,8 +15,9 @@ from pydantic import (
 )
 
 from berryeval.errors import BerryEvalError
-from berryeval.gates.rules import Gate, Rule
+from berryeval.gates.rules import Gate
 from berryeval.harness.policy import Policy
+from berryeval.pipeline.limits import Thresholds, limit_rules
 from berryeval.pipeline.redaction import masked
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class Plan(_Part):
     )
     filter: dict[str, str] = Field({}, description="only queries with these, as category: factual")
     seed: Whole = Field(0, description="of everything that is drawn by chance")
-    thresholds: dict[str, Number] = Field(
+    thresholds: Thresholds = Field(
         {}, description="the least value of a measure; a provider below it fails the run"
     )
     gate: Gate = Field(Gate(), description="rules that the run must satisfy, and its baseline")
@@ -152,16 +153,15 @@ class Plan(_Part):
         description="where runs are remembered: a path, postgresql://..., or none",
     )
 
-    @field_validator("measures", "thresholds")
+    @field_validator("measures")
     @classmethod
-    def _known_measures(cls, names: Any) -> Any:
+    def _known_measures(cls, names: list[str]) -> list[str]:
         from berryeval.measures.listing import distinct_names
 
         try:
-            distinct = distinct_names(names)
+            return distinct_names(names)
         except BerryEvalError as error:
             raise ValueError(str(error)) from None
-        return distinct if isinstance(names, list) else names
 
     @model_validator(mode="after")
     def _distinct_names(self) -> Plan:
@@ -190,7 +190,7 @@ class Plan(_Part):
     @property
     def whole_gate(self) -> Gate:
         """The gate, with the thresholds as rules of it."""
-        least = [Rule(measure=name, at_least=value) for name, value in self.thresholds.items()]
+        least = limit_rules(self.thresholds)
         return self.gate.model_copy(update={"rules": [*least, *self.gate.rules]})
 
     @property

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from berryeval.benchmarks import Benchmark
 from berryeval.pipeline.config_file import check_model
@@ -15,18 +16,20 @@ from berryeval.pipeline.run import run_plan
 from berryeval.pipeline.settings import PATIENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from berryeval.io.files import PathLike
     from berryeval.pipeline.run import BenchmarkResult, Listener
 
-__all__ = ["run_benchmark"]
+__all__ = ["Provider", "listed", "run_benchmark"]
+
+Provider: TypeAlias = "str | Mapping[str, Any] | Callable[..., Any]"
 
 
 def run_benchmark(
     benchmark: str | Benchmark,
-    providers: Sequence[str | Mapping[str, Any] | Callable[..., Any]],
-    measures: Sequence[str] = DEFAULT_MEASURES,
+    providers: Provider | Sequence[Provider],
+    measures: str | Sequence[str] = DEFAULT_MEASURES,
     *,
     folder: PathLike | None = None,
     store: PathLike | None = None,
@@ -46,7 +49,8 @@ def run_benchmark(
     Args:
         benchmark: a bundled name, a path, or a `Benchmark`.
         providers: names, as "bm25" or "bm25:fixed-400", or mappings with `type`, `chunker`, `name`
-            and `options`, or functions that take a text and a number of hits.
+            and `options`, or functions that take a text and a number of hits; one alone needs no
+            list.
         measures: what to compute.
         folder: where the journal, the scores and the rankings go; what is there already is not
             asked again. Without one they go to a temporary folder that is removed.
@@ -61,8 +65,8 @@ def run_benchmark(
     data = {
         **options,
         "benchmarks": [benchmark.name if isinstance(benchmark, Benchmark) else str(benchmark)],
-        "providers": list(providers),
-        "measures": list(measures),
+        "providers": listed(providers),
+        "measures": listed(measures),
     }
     if patience:
         data["run"] = {**data.get("run", {}), **patience}
@@ -77,6 +81,12 @@ def run_benchmark(
         where = new_folder(plan, Path(temporary))
         results = run_plan(plan, where, listener=listener, loaded=loaded)
     return _remembered(results[0], place, None)
+
+
+def listed(given: Any) -> list[Any]:
+    """The things, or the one thing, as a list; the letters of a name are none."""
+    alone = isinstance(given, str | Mapping) or callable(given)
+    return [given] if alone else list(given)
 
 
 def _remembered(

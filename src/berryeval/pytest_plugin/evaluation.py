@@ -11,27 +11,37 @@ import pytest
 from berryeval.benchmarks.checks.words import counted
 from berryeval.errors import ConfigurationError
 from berryeval.gates import Gate, Rule
+from berryeval.gates.checking import needs_baseline
 from berryeval.pipeline.config_file import check_model
 from berryeval.pipeline.find_run import find_record
-from berryeval.pipeline.gating import configured_gate, passed, verdicts_of, with_baseline
+from berryeval.pipeline.gating import (
+    configured_gate,
+    gate_with,
+    passed,
+    verdicts_of,
+    with_baseline,
+)
 from berryeval.pipeline.plan import DEFAULT_MEASURES
 from berryeval.pipeline.run import BenchmarkResult
-from berryeval.pipeline.start import run_benchmark
+from berryeval.pipeline.start import listed, run_benchmark
 from berryeval.pytest_plugin.summary import property_of, verdict_line
 from berryeval.pytest_plugin.worst import worst_lines
 from berryeval.results import RunRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from berryeval.benchmarks import Benchmark
     from berryeval.gates import Verdict
+    from berryeval.pipeline.start import Provider
 
 __all__ = ["Evaluation"]
 
 Judged: TypeAlias = BenchmarkResult | RunRecord | str
 Rules: TypeAlias = "Gate | Mapping[str, float] | Sequence[Rule | Mapping[str, Any]] | str | Path"
 WORST: Final = 3
+_DROP: Final = 'in `rules`, as [{"measure": "nDCG@10", "max_drop": 0.01}]'
+_BASELINE: Final = "with check(..., baseline=FILE), or as `baseline` of the gate in berryeval.yaml"
 
 
 class Evaluation:
@@ -57,13 +67,16 @@ class Evaluation:
     def run(
         self,
         benchmark: str | Benchmark,
-        providers: Sequence[str | Mapping[str, Any] | Callable[..., Any]],
-        measures: Sequence[str] = DEFAULT_MEASURES,
+        providers: Provider | Sequence[Provider],
+        measures: str | Sequence[str] = DEFAULT_MEASURES,
         **options: Any,
     ) -> BenchmarkResult:
-        """As `berryeval.run_benchmark`; asked again for the same, it runs nothing."""
+        """As `berryeval.run_benchmark`; asked again for the same, it runs nothing.
+
+        A single provider or measure need not be in a list.
+        """
         __tracebackhide__ = True
-        asked = (benchmark, list(providers), list(measures), options)
+        asked = (benchmark, listed(providers), listed(measures), options)
         key = _key(asked)
         if key not in self._runs:
             done = run_benchmark(benchmark, providers, measures, **options)
@@ -96,7 +109,9 @@ class Evaluation:
         if not gate.rules:
             msg = 'there are no rules to check; give some, as {"nDCG@10": 0.8}'
             raise ConfigurationError(msg)
-        gate = with_baseline(gate, str(baseline), "baseline")
+        given = str(baseline) if baseline != "" else None
+        gate = with_baseline(gate, given, "baseline", _DROP)
+        needs_baseline(gate, _BASELINE)
         verdicts = verdicts_of(gate, record)
         self._properties += map(property_of, verdicts)
         strict = self._strict if strict is None else strict
@@ -122,7 +137,7 @@ def _gate(rules: Rules | None) -> Gate:
     if rules is None or isinstance(rules, str | Path):
         return configured_gate(rules)
     if isinstance(rules, Mapping):
-        rules = [{"measure": name, "at_least": value} for name, value in rules.items()]
+        return gate_with(Gate(), rules, {})
     data = [dict(one) if isinstance(one, Mapping) else one for one in rules]
     gate: Gate = check_model(Gate, {"rules": data}, None)
     return gate

@@ -6,6 +6,7 @@ import re
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING, Final
 
+from berryeval.gates.budget import within_budget
 from berryeval.harness.ranking import FAILED
 from berryeval.io.visible import visible_direction
 from berryeval.reports import numbers
@@ -30,12 +31,15 @@ _ALL: Final = "all benchmarks"
 def render(report: Report) -> str:
     """The whole document."""
     root = ET.Element("testsuites", name=_clean(report.title))
+    # Verdicts do not say of which run they are.
+    allowed = within_budget(report.verdicts) if len(report.runs) == 1 else set()
     suites: dict[str, ET.Element] = {}
     for section in report.sections:
         suite = _suite(root, suites, section.title, section.systems)
         for system in section.systems:
             if _failure(system) or not report.verdicts:
-                _add_provider(suite, section, system)
+                budget = (section.name, system.record.name) in allowed
+                _add_provider(suite, section, system, budget=budget)
     for verdict in report.verdicts:
         _add_verdict(_suite(root, suites, verdict.benchmark or _ALL), verdict)
     for suite in suites.values():
@@ -61,13 +65,17 @@ def _suite(
     return suites[name]
 
 
-def _add_provider(suite: ET.Element, section: Section, system: System) -> None:
+def _add_provider(suite: ET.Element, section: Section, system: System, *, budget: bool) -> None:
+    """A case for a provider; queries that failed are no error where a rule allows for them."""
     seconds = sum(answer.latency or 0.0 for answer in system.record.answers)
     case = _case(suite, section.title, system.label, seconds)
     failure = _failure(system)
-    if failure:
+    lines: list[str] = []
+    if system.record.failure or (failure and not budget):
         _say(case, "error", failure, "RunFailed" if system.record.failure else "QueryFailed")
-    lines = [] if system.scores is None else [
+    elif failure:
+        lines.append(f"{failure}; a rule about errors allows it")
+    lines += [] if system.scores is None else [
         f"{name} {numbers.exact_measure(value)}" for name, value in system.scores.mean.items()
     ]  # fmt: skip
     lines += [f"warning: {warning}" for warning in (*section.notes, *system.record.warnings)]
@@ -91,7 +99,9 @@ def _failure(system: System) -> str:
 
 def _add_verdict(suite: ET.Element, verdict: Verdict) -> None:
     owner = ".".join(part for part in (verdict.benchmark, verdict.provider) if part)
-    name = f"{verdict.rule} ({verdict.group})" if verdict.group else verdict.rule
+    name = verdict.rule  # which mostly says the group itself
+    if verdict.group and verdict.group not in name:
+        name += f" ({verdict.group})"
     case = _case(suite, owner or _ALL, name, 0.0)
     if verdict.status in _KINDS:
         _say(case, _KINDS[verdict.status], verdict.sentence, verdict.status)

@@ -10,6 +10,7 @@ from inspect import cleandoc
 from typing import Any, Final, get_args
 
 from berryeval.gates import Status, Verdict
+from berryeval.gates.verdict import About
 from berryeval.json_record import JsonRecord
 from berryeval.reports import json_file
 from berryeval.reports.compared import ComparedBenchmark
@@ -30,6 +31,7 @@ _KINDS: Final[dict[str, dict[str, Any]]] = {
     "tuple[str, ...]": _TEXTS,
     "tuple[float, ...]": _NUMBERS,
     "Status": {"enum": list(get_args(Status))},
+    "About": {"enum": list(get_args(About))},
     "Scores": {"$ref": "#/$defs/Scores"},
     "Magnitude": {"type": "string"},
     "Interval": {**_NUMBERS, "minItems": 2, "maxItems": 2},

@@ -1,0 +1,79 @@
+"""Rules that are refused: what would never fail, and what cannot be meant."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from berryeval.gates import Rule
+from berryeval.measures import definitions
+
+BOUNDED = ["nDCG@10", "RBP", "Accuracy", "infAP", "Compat", "RelP@5", "P_IA@5", "AP_IA", "nDCGrel"]
+
+
+@pytest.mark.parametrize("measure", BOUNDED)
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ({"max_drop": 2}, "never falls by more than 1; max_drop is a difference, as 0.02, found 2"),
+        ({"at_least": -1}, "between 0 and 1: at_least -1 would never fail"),
+        ({"at_least": 0}, "between 0 and 1: at_least 0 would never fail"),
+        ({"at_most": 1}, "between 0 and 1: at_most 1 would never fail"),
+        ({"at_most": 5}, "between 0 and 1: at_most 5 would never fail"),
+    ],
+)
+def test_a_limit_that_nothing_can_break_is_refused(
+    measure: str, limit: dict[str, Any], message: str
+) -> None:
+    """Whatever the measure: its own declaration says between which ends it lies."""
+    with pytest.raises(ValidationError, match=message):
+        Rule(measure=measure, **limit)
+
+
+def test_every_measure_has_ends_that_a_rule_knows() -> None:
+    """No measure is forgotten: a limit at an end of any of them is refused."""
+    for definition in definitions().values():
+        measure = definition(**{
+            one.name: 10 if one.base_kind == "int" else 0.5 if one.name == "recall" else 4.0
+            for one in definition.parameters
+            if one.required
+        })  # fmt: skip
+        low, high = measure.range
+        for name, limit in (("at_least", low), ("at_most", high)):
+            if math.isfinite(limit):
+                with pytest.raises(ValidationError, match="would never fail"):
+                    Rule.model_validate({"measure": str(measure), name: limit})
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ({"measure": "TokensToHit(budget=500)", "max_drop": 500}, "never rises by more than 500"),
+        ({"measure": "NumRelRet", "at_least": 0}, "is never below 0: at_least 0 would never fail"),
+        ({"measure": "Unjudged@10", "at_most": 5}, "at_most 5 would never fail"),
+        ({"errors": True, "at_most": -1}, "a share from 0 to below 1, as 0.05; found -1"),
+        ({"latency": "p95", "at_most": -1}, "in seconds, 0 or more; found -1"),
+        ({"measure": "nDCG@10", "at_least": True}, "valid number"),
+        ({"measure": "nDCG@10", "max_drop": True}, "valid number"),
+        ({"measure": "RR", "at_least": 0.5, "significance": 0.1}, "is for rules with max_drop"),
+        ({"latency": "p95", "at_most": 1, "significance": 0.1}, "is for rules with max_drop"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(rule: dict[str, Any], message: str) -> None:
+    """With what was found, never with a gate that ignores it."""
+    with pytest.raises(ValidationError, match=message):
+        Rule(**rule)
+
+
+def test_limits_within_the_ends_are_taken() -> None:
+    """Also of measures that have no ends, and those of a plan that was written and read again."""
+    for rule in (
+        Rule(measure="DCG@10", at_most=50),
+        Rule(measure="Yaap", at_least=-3),
+        Rule(measure="RBP(gain='raw')", max_drop=3),
+        Rule(measure="Unjudged@10", at_most=0.5),
+    ):
+        assert Rule(**rule.model_dump()) == rule

@@ -1,0 +1,94 @@
+"""Sentences of verdicts: the number that was found stands on its side of the limit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from berryeval.gates import Baseline, Gate, Rule, Verdict, judge
+from berryeval.gates.rules import ROUNDING
+from berryeval.gates.wording import change_of, told_apart
+from berryeval.results import Latency
+from tests.gates.worlds import run_of
+
+shares = st.floats(0.0, 1.0)
+
+
+def verdict(rule: dict[str, Any], run: Any, before: Any = None) -> Verdict:
+    """The one verdict of a rule."""
+    gate = Gate(baseline="given", rules=[Rule(**rule)])
+    (found,) = judge(gate, run, None if before is None else Baseline.of(before))
+    return found
+
+
+@given(shares, shares)
+def test_values_are_shown_on_their_side(value: float, limit: float) -> None:
+    """Whatever the two are, beyond rounding."""
+    for text in (told_apart(value, limit), change_of(-value, limit)):
+        if abs(value - limit) > ROUNDING:
+            assert (float(text) > limit) == (value > limit)
+            assert float(text) != limit
+
+
+def test_a_drop_is_told_from_what_is_allowed() -> None:
+    """Not "fell by 0.010; the gate allows a drop of 0.010"."""
+    before = np.random.default_rng(3).uniform(0.3, 0.9, 100)
+    fell = before - np.where(np.arange(100) % 2, 0.0208, 0.0)
+    rule = {"measure": "nDCG@10", "max_drop": 0.01}
+    found = verdict(rule, run_of({"nDCG@10": fell}), run_of({"nDCG@10": before}, name="old"))
+    assert found.status == "fail"
+    assert found.sentence.startswith("nDCG@10 fell by 0.0104, ")
+    assert found.sentence.endswith("the gate allows a drop of 0.010")
+    more = {**rule, "max_drop": 0.0101}
+    found = verdict(more, run_of({"nDCG@10": fell}), run_of({"nDCG@10": before}, name="old"))
+    assert found.sentence.endswith("the gate allows a drop of 0.0101")
+
+
+@pytest.mark.parametrize(
+    ("rule", "sentence"),
+    [
+        (
+            {"errors": True, "at_most": 0.0999},
+            "10 of 100 queries failed (10.0%); the gate wants at most 9.99%",
+        ),
+        (
+            {"errors": True, "at_most": 0.099999},
+            "10 of 100 queries failed (10.0%); the gate wants at most 9.9999%",
+        ),
+        (
+            {"latency": "p95", "at_most": 0.1},
+            "latency p95 is 100.04 ms; the gate wants at most 100 ms",
+        ),
+    ],
+)
+def test_other_limits_are_told_apart_too(rule: dict[str, Any], sentence: str) -> None:
+    """A share of errors from the one that is allowed, a latency from its limit."""
+    run = run_of(
+        {"RR": [0.5] * 100},
+        outcomes={"ok": 90, "error": 10},
+        latency=Latency(0.05, 0.10004, 0.2, 0.3),
+    )
+    found = verdict(rule, run)
+    assert (found.status, found.sentence) == ("fail", sentence)
+
+
+def test_a_failed_provider_has_a_line_for_each_rule() -> None:
+    """Each says what the rule wants."""
+    rules = [
+        Rule(measure="RR", at_least=0.5),
+        Rule(measure="RR", max_drop=0.02),
+        Rule(errors=True, at_most=0.05),
+    ]
+    baseline = Baseline.of(run_of({"RR": [0.5] * 10}))
+    found = judge(Gate(baseline="given", rules=rules), run_of(None), baseline)
+    why = "has no value, as bm25 has no scores: the server went away;"
+    assert [one.sentence for one in found] == [
+        f"RR {why} the gate wants at least 0.5",
+        f"RR {why} the gate allows a drop of 0.020",
+        f"share of failed queries {why} the gate wants at most 5.0%",
+    ]
+    assert {one.status for one in found} == {"fail"}
