@@ -15,13 +15,13 @@ from berryeval.registry import nearest
 from berryeval.stats import student
 from berryeval.stats.paired import Floats, Pair, as_whole_numbers, checked_column, deviation_of
 from berryeval.stats.resampling import resample_sums
+from berryeval.stats.spread import spread_known, spread_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
     "DEFAULT_METHOD",
-    "FEWEST_ALIKE",
     "METHODS",
     "Estimate",
     "IntervalMethod",
@@ -34,7 +34,6 @@ __all__ = [
 IntervalMethod: TypeAlias = Literal["t", "bca", "percentile"]
 METHODS: Final[tuple[IntervalMethod, ...]] = get_args(IntervalMethod)
 DEFAULT_METHOD: Final[IntervalMethod] = "t"  # covers best: docs/statistics.md
-FEWEST_ALIKE: Final = 10  # values of which all are the same; fewer say nothing of how values vary
 _NORMAL: Final = NormalDist()
 
 
@@ -108,8 +107,10 @@ def difference_interval(
         (-0.027, 0.277)
     """
     pair = Pair.of(a, b)
+    if not spread_known(pair.size, pair.deviation):
+        return None
     if pair.deviation == 0:
-        return Interval(pair.mean, pair.mean) if pair.size >= FEWEST_ALIKE else None
+        return Interval(pair.mean, pair.mean)
     return mean_interval(pair.differences, level, method, seed, resamples)
 
 
@@ -124,11 +125,12 @@ def mean_interval(
     check_level(level)
     check_method(method)
     column = checked_column("values", values)
-    if len(column) < 2:  # noqa: PLR2004 - one value has no spread
+    spread = spread_of(column)
+    if not spread_known(len(column), spread):
         return None
-    if column.min() == column.max():
-        same = float(column[0])
-        return Interval(same, same) if len(column) >= FEWEST_ALIKE else None
+    if spread == 0:
+        same = math.fsum(column) / len(column)
+        return Interval(same, same)
     return Estimate((column,), lambda mean: mean).interval(level, method, seed, resamples)
 
 

@@ -11,7 +11,8 @@ from typing import Any, Final
 import numpy as np
 
 from berryeval.stats.interval import check_level
-from berryeval.stats.paired import RESOLUTION, checked_column, deviation_of
+from berryeval.stats.paired import checked_column
+from berryeval.stats.spread import spread_of
 
 __all__ = [
     "FEWEST",
@@ -127,10 +128,8 @@ class _Spread:
     @classmethod
     def of(cls, differences: Any) -> _Spread:
         column = checked_column("differences", differences)
-        deviation = deviation_of(column)
         largest = float(np.abs(column).max(initial=0.0))
-        alike = deviation <= RESOLUTION * largest
-        return cls(len(column), int((column != 0).sum()), 0.0 if alike else deviation, largest)
+        return cls(len(column), int((column != 0).sum()), spread_of(column), largest)
 
     def tells(self, level: float) -> bool:
         """Whether power can be foretold: so few signs that no p is small enough show nothing."""

@@ -11,10 +11,11 @@ import numpy as np
 from berryeval.intervals import RESAMPLES, aggregate, bootstrap_interval
 from berryeval.stats.comparison import PairedDifference
 from berryeval.stats.effect_size import FEWEST, effect_sizes
-from berryeval.stats.interval import FEWEST_ALIKE, Estimate, IntervalMethod
+from berryeval.stats.interval import Estimate, IntervalMethod
 from berryeval.stats.paired import RESOLUTION, Pair
 from berryeval.stats.power import minimum_detectable_difference
 from berryeval.stats.result import TestResult
+from berryeval.stats.spread import spread_known, spread_of
 from berryeval.stats.tests import paired_test
 
 if TYPE_CHECKING:
@@ -49,7 +50,6 @@ def row_of(alignment: Alignment, measure: str, options: Options) -> PairedDiffer
     pair = _pair(a, b, how)
     result = _tested(pair, len(a), options)
     wins, ties, losses = Pair.of(a, b).wins_ties_losses if len(a) else (0, 0, 0)
-    enough = pair is not None and pair.size > 1
     return PairedDifference(
         measure=measure,
         baseline=alignment.baseline,
@@ -58,9 +58,9 @@ def row_of(alignment: Alignment, measure: str, options: Options) -> PairedDiffer
         baseline_value=values[0],
         system_value=values[1],
         difference=_difference(*values),
-        interval=_interval(pair, how, options) if pair and enough else None,
-        baseline_interval=_of_one(how, a.tobytes(), options.level) if enough else None,
-        system_interval=_of_one(how, b.tobytes(), options.level) if enough else None,
+        interval=_interval(pair, how, options) if pair else None,
+        baseline_interval=_of_one(how, a, options.level),
+        system_interval=_of_one(how, b, options.level),
         p=result.p,
         p_corrected=None,
         test=result.method,
@@ -114,18 +114,25 @@ def _tested(pair: Pair | None, count: int, options: Options) -> TestResult:
     return TestResult(None, None, options.test, cannot=cannot)
 
 
+def _of_one(how: str, values: Floats, level: float) -> Interval | None:
+    """The interval of one system, as `Scores.ci` has it, where so many values tell."""
+    if not testable(values, how) or not spread_known(len(values), spread_of(values)):
+        return None
+    return _resampled(how, values.tobytes(), level)
+
+
 @lru_cache(maxsize=512)
-def _of_one(how: str, values: bytes, level: float) -> Interval:
-    """The interval of one system, as `Scores.ci` has it; asked for again with every other."""
+def _resampled(how: str, values: bytes, level: float) -> Interval:
+    """Asked for again with every other system."""
     return bootstrap_interval(how, np.frombuffer(values), level)
 
 
 def _interval(pair: Pair, how: str, options: Options) -> Interval | None:
     """Of the difference of the two values, whatever they are put together by."""
+    if not spread_known(pair.size, pair.deviation):
+        return None
     if how == "geometric mean":
         estimate = Estimate((pair.a, pair.b), lambda a, b: np.exp(b) - np.exp(a))
-    elif pair.deviation == 0 and pair.size < FEWEST_ALIKE:
-        return None
     else:
         scale = pair.size if how == "sum" else 1
         estimate = Estimate((pair.differences,), lambda mean: mean * scale)
