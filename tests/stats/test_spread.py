@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from berryeval.intervals import Interval
 from berryeval.stats import compare, difference_interval, mean_interval
 from berryeval.stats.spread import FEWEST_ALIKE, spread_known, spread_of
 from tests.stats.worlds import table
@@ -30,7 +29,7 @@ def test_one_rule_for_values_and_differences() -> None:
     """An interval without width is claimed of ten alike values, never of nine, rounding or not."""
     noise = np.array([0.3, 0.1 + 0.2] * 5)
     assert mean_interval(noise[:9]) is None
-    assert mean_interval(noise) == Interval(*[pytest.approx(0.3)] * 2)
+    assert mean_interval(noise) == pytest.approx((0.3, 0.3))
     assert difference_interval(np.zeros(9), noise[:9]) is None
     assert difference_interval(np.zeros(10), noise) is not None
 

@@ -56,7 +56,13 @@ def _part(
     hits: Mapping[str, Mapping[str, float]],
     scores: Scores,
 ) -> BenchmarkRecord:
-    answers = tuple(_answer(query, grades[query], hits.get(query, {})) for query in grades)
+    missing = set(scores.with_outcome("missing"))
+    answers = tuple(
+        AnswerRecord(query, "missing")
+        if query in missing
+        else _answer(query, grades[query], hits.get(query, {}))
+        for query in grades
+    )
     depth = max((len(one.hits) for one in answers), default=0)
     record = ProviderRecord(name, "file", scores=scores, answers=answers)
     return BenchmarkRecord(benchmark, content, depth, tuple(map(_query, grades)), (record,))
