@@ -113,6 +113,17 @@ def test_missing_answers_are_a_warning(folder: Path, capsys: pytest.CaptureFixtu
     assert "warning" not in printed(folder, capsys, "a.run", "b.run")
 
 
+@pytest.mark.parametrize("ending", ["md", "tex", "json", "csv", "html"])
+def test_files_can_be_reported(
+    folder: Path, capsys: pytest.CaptureFixture[str], ending: str
+) -> None:
+    """In every format, with what was found and what is missing."""
+    out = folder / f"report.{ending}"
+    printed(folder, capsys, "a.run", "few.run", "--output", str(out))
+    texts = [path.read_text(encoding="utf-8") for path in folder.glob(f"report*.{ending}")]
+    assert any("worse" in text or "dagger" in text for text in texts)
+
+
 def test_failed_queries_are_told_of_once() -> None:
     """A query that failed is no missing one, too."""
     rankings = mixed(*range(10))
