@@ -71,7 +71,18 @@ def test_tukey_takes_all_systems_at_once() -> None:
     single = compare({**SYSTEMS, "small": table("small", C[:1])}, correction="tukey").rows[0]
     assert single.p is not None
     assert single.p_corrected is None
-    assert single.notes[-1] == "all systems share 1 of their queries, too few for Tukey's test"
+    assert single.sentence == (
+        "nothing can be said of two against one in AP: Tukey's test takes two or more queries that "
+        "all systems have, and there is only one; correct by holm, pair by pair"
+    )
+    apart = {
+        name: scores_of(name, {"AP": dict.fromkeys(queries, value)})
+        for name, queries, value in (("a", "xyz", 0.1), ("b", "yzw", 0.5), ("c", "wx", 0.3))
+    }
+    found = compare(apart, correction="tukey")
+    assert [row.cannot.endswith("and there is none; correct by holm, pair by pair") for row in (
+        found.row("AP", "b", "a"), found.row("AP", "c", "a"))] == [True, False]  # fmt: skip
+    assert found.row("AP", "c", "a").cannot == "one query says nothing about others"
     with pytest.raises(ConfigurationError, match="'tukey' goes with the test 'randomization'"):
         compare(SYSTEMS, correction="tukey", test="t")
 
@@ -147,6 +158,63 @@ def test_two_queries_make_no_effect_and_no_interval_of_nothing() -> None:
     assert "would be shown" not in row.sentence
 
 
+@pytest.mark.parametrize("interval", ["bca", "percentile"])
+def test_no_bootstrap_interval_of_few_queries(interval: Any) -> None:
+    """None below 20 queries, and a note that says why and what to ask for instead."""
+    few, enough = (
+        compare([table("one", A[:size]), table("two", B[:size])], interval=interval).row("AP")
+        for size in (19, 20)
+    )
+    assert few.interval is None
+    (note,) = few.notes
+    assert note == (
+        "no interval: of fewer than 20 queries those of the bootstrap are too narrow; ask for the "
+        "interval t"
+    )
+    assert "CI" not in few.sentence
+    assert enough.interval is not None
+    assert enough.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("test", "other"), [("sign", True), ("wilcoxon", True), ("t", False), ("randomization", False)]
+)
+def test_power_is_that_of_the_t_test(test: str, *, other: bool) -> None:
+    """Tests of signs and ranks do not find what is foretold: the sentence says who does."""
+    wobbly = table("b", A + 0.0001 * np.resize([1, -1], 60))
+    sentence = compare({"a": SYSTEMS["one"], "b": wobbly}, test=test).row("AP").sentence
+    assert "a difference of 4e-05 would be shown four times in five" in sentence
+    assert ("four times in five by the t test" in sentence) == other
+
+
+def test_rounding_raises_and_lowers_nothing() -> None:
+    """What is a tie in wins and losses is no change of a query either."""
+    noise = np.where(np.arange(12) == 3, 0.1 + 0.2, 0.3)
+    row = compare([table("one", [0.3] * 12), table("two", noise)]).row("AP")
+    assert (row.wins, row.ties, row.losses) == (0, 12, 0)
+    assert row.raised == row.lowered == ()
+
+
+def test_queries_without_answers_are_told() -> None:
+    """A table that has them as empty rankings says how many there are; they count as 0."""
+    qrels = {f"q{n:02}": {"d": 1} for n in range(10)}
+    answered = {query: {"d": 1.0} for query in qrels}
+    some = {query: answered[query] for query in list(qrels)[:4]}
+    systems = {
+        "all": be.evaluate(qrels, answered, ["RR"]),
+        "some": be.evaluate(qrels, some, ["RR"]),
+    }
+    found = compare(systems)
+    assert found.row("RR").n == 10
+    assert found.row("RR").difference == pytest.approx(-0.6)
+    (note,) = found.notes
+    assert note == (
+        "some has no answers to 6 of 10 queries (q04, q05, q06, q07, q08 and 1 more), which count "
+        "as if it had found nothing (0): a difference may be that of the missing answers, not of "
+        "the rankings"
+    )
+
+
 def test_nan_is_an_error_that_names_the_query() -> None:
     """Of a table that did not come from us."""
     with pytest.raises(DataError, match="two: AP of query 'q001' is nan"):
@@ -161,6 +229,7 @@ def test_nan_is_an_error_that_names_the_query() -> None:
         ({"one": {"q": 1}, "two": {}}, {}, TypeError, "one must be Scores, as `evaluate` gives"),
         ({1: SYSTEMS["one"], "1": SYSTEMS["two"]}, {}, DataError, "same name: 1, '1'"),
         (3, {}, TypeError, "systems must be a dict of scores by name, found int"),
+        (SYSTEMS, {"measures": []}, ConfigurationError, "measures is empty: name one or more, or"),
         (SYSTEMS, {"baseline": "on"}, ConfigurationError, "'on', .* did you mean one?"),
         (SYSTEMS, {"test": "anova"}, ConfigurationError, "unknown test 'anova'"),
         (SYSTEMS, {"correction": "x"}, ConfigurationError, "unknown correction 'x'"),
@@ -207,10 +276,15 @@ def test_geometric_means_are_tested_by_logarithms(interval: Any) -> None:
     assert row.detectable is None
     zero = table("b", [0.0, *two[1:]], "GMAP", "geometric mean")
     third = table("c", one * 1.1, "GMAP", "geometric mean")
+    zero2 = table("z", [0.0, *one[1:]], "GMAP", "geometric mean")
     shuffled = compare([*tables, third], correction="tukey").rows[0].p_corrected
     assert shuffled == tukey_hsd([np.log(one), np.log(two), np.log(one * 1.1)])[0, 1]
     with_zero = compare([tables[0], zero, third], correction="tukey")
     assert [row.p_corrected is None for row in with_zero.rows] == [True, False, True]
+    alone = compare([tables[0], zero, zero2], correction="tukey")
+    why = "a geometric mean with a value of 0 has no logarithms to be tested by"
+    assert [row.cannot for row in alone.rows] == [why] * 3
+    assert "too few" not in " ".join(note for row in alone.rows for note in row.notes)
     found = compare([tables[0], zero]).row("GMAP")
     assert found.wins + found.losses == 40
     assert found.p is None

@@ -10,10 +10,13 @@ from rich.text import Text
 from berryeval.cli.output import print_indented
 from berryeval.reports import numbers
 from berryeval.reports.differences import (
+    MIXED,
     cells_of,
     finding,
     has_family,
+    has_mixed,
     notes_of,
+    notes_on,
     pairs_of,
     summary,
     titles_of,
@@ -32,7 +35,9 @@ if TYPE_CHECKING:
 
 __all__ = ["print_comparisons"]
 
-_MARKS: Final = {"better": "+", "worse": "-", "higher": "^", "lower": "v", "cannot be said": "?"}
+_MARKS: Final = {
+    "better": "+", "worse": "-", "higher": "^", "lower": "v", "mixed": "~", "cannot be said": "?",
+}  # fmt: skip
 _STYLES: Final = {"better": "green", "worse": "bold red"}
 _WIDE: Final = 100  # columns from which on the values of the baseline are shown too
 _NAME: Final = 16  # letters of a name that stay on one line, if it has so many
@@ -61,7 +66,7 @@ def _print_one(screen: Console, one: ComparedBenchmark) -> None:
         print_indented(screen, rows[0].sentence, 2)
         if len(rows) > 1:
             print_indented(screen, f"all measures: {summary(rows)}", 2)
-        for note in notes_of([(row.measure, row) for row in rows], found.notes):
+        for note in notes_on(rows, found.notes):
             print_indented(screen, f"note: {note}", 2)
         _print_groups(screen, one, rows[0])
         queries = [
@@ -69,6 +74,8 @@ def _print_one(screen: Console, one: ComparedBenchmark) -> None:
         ]
         _print_moved(screen, queries)
         screen.print()
+    if has_mixed(one):
+        print_indented(screen, f"{_MARKS['mixed']} {MIXED}", 0, style="dim")
     print_indented(screen, _method(one), 0, style="dim")
     screen.print()
 

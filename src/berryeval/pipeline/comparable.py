@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from berryeval.benchmarks.checks.words import counted
 from berryeval.errors import DataError
 from berryeval.harness.ranking import FAILED
+from berryeval.stats.alignment import unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,6 +28,7 @@ def check_comparable(candidates: Sequence[Candidate], *, anyway: bool = False) -
         *(_depth(candidates) if "hits" in apart else ()),
         *_chunkers(candidates),
         *_failed(candidates),
+        *_unanswered(candidates),
     ]
 
 
@@ -88,3 +90,13 @@ def _failed(candidates: Sequence[Candidate]) -> list[str]:
                 "may be the failure's, not the ranking's"
             )
     return warnings
+
+
+def _unanswered(candidates: Sequence[Candidate]) -> list[str]:
+    """Queries that a run does not have; those that failed were told of."""
+    found = []
+    for one in candidates:
+        if one.record.scores is not None:
+            failed = [a.query_id for a in one.record.answers if a.outcome in FAILED]
+            found.append(unanswered(one.label, one.record.scores, failed))
+    return [text for text in found if text]

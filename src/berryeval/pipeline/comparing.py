@@ -19,6 +19,7 @@ from berryeval.reports.compared import ComparedBenchmark
 from berryeval.results import RunRecord
 from berryeval.results.groups import group_of
 from berryeval.stats import compare
+from berryeval.stats.alignment import unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,7 +135,8 @@ def _source(one: Compared) -> Source:
 def _compared(table: Table, options: Options) -> ComparedBenchmark:
     warnings = check_comparable(table.candidates, anyway=options.anyway)
     sides = {one.label: Side.of(one, all_scores(one.record)) for one in table.candidates}
-    measures = options.measures or _asked(table.candidates)
+    asked = options.measures is not None
+    measures = options.measures if asked else _asked(table.candidates)
     groups = _groups(table, options.by)
     found = compare(
         {label: side.scores for label, side in sides.items()},
@@ -148,6 +150,8 @@ def _compared(table: Table, options: Options) -> ComparedBenchmark:
         samples=options.samples,
         groups=groups,
     )
+    told = {unanswered(label, side.scores) for label, side in sides.items()}  # in the warnings
+    found = replace(found, notes=tuple(note for note in found.notes if note not in told))
     pairs = list(dict.fromkeys((row.baseline, row.system) for row in found.rows))
     moved = [
         query
@@ -160,7 +164,7 @@ def _compared(table: Table, options: Options) -> ComparedBenchmark:
         found,
         options.by or "",
         tuple(moved),
-        (*table.warnings, *warnings, *([] if options.measures else _only_some(table.candidates))),
+        (*table.warnings, *warnings, *([] if asked else _only_some(table.candidates))),
     )
 
 

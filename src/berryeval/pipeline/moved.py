@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from berryeval.harness.ranking import FAILED
 from berryeval.measures import parse_measure
 from berryeval.reports.compared import MovedHit, MovedQuery
 from berryeval.results import AnswerRecord
+from berryeval.stats import Pair
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from berryeval.scores import Scores
 
 __all__ = ["Side", "moved_queries"]
-
-_LEAST: Final = 1e-12  # a smaller change is rounding
 
 
 class Side(NamedTuple):
@@ -38,9 +37,11 @@ class Side(NamedTuple):
 def moved_queries(baseline: Side, system: Side, measure: str, count: int) -> list[MovedQuery]:
     """The queries that both have and that changed most, the largest change first."""
     before, after = baseline.scores.per_query(measure), system.scores.per_query(measure)
-    changes = {query: after[query] - before[query] for query in before if query in after}
-    order = sorted(changes, key=lambda query: (-abs(changes[query]), query))
-    chosen = [query for query in order[:count] if abs(changes[query]) > _LEAST]
+    both = [query for query in before if query in after]
+    pair = Pair.of([before[query] for query in both], [after[query] for query in both])
+    sizes = dict(zip(both, abs(pair.differences).tolist(), strict=True))
+    order = sorted(sizes, key=lambda query: (-sizes[query], query))
+    chosen = [query for query in order[:count] if sizes[query]]
     return [_moved(baseline, system, measure, query) for query in chosen]
 
 
@@ -112,7 +113,7 @@ def _name(side: Side, hit: HitRecord) -> str:
 def _failure(side: Side, answer: AnswerRecord | None) -> list[str]:
     """What an answer that is none has to say for itself."""
     label = side.candidate.label
-    if answer is None:
+    if answer is None or answer.outcome == "missing":
         return [f"{label} has no answer on record"]
     if answer.outcome in FAILED:
         why = f" ({answer.error})" if answer.error else ""

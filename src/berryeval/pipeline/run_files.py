@@ -14,6 +14,7 @@ from berryeval.pipeline.plan import DEFAULT_MEASURES
 from berryeval.pipeline.systems import Source
 from berryeval.records import Query
 from berryeval.results import AnswerRecord, BenchmarkRecord, HitRecord, ProviderRecord, RunRecord
+from berryeval.results.standard import STANDARD, standard_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,12 +39,13 @@ def sources_of(runs: Sequence[str], qrels: str, measures: Sequence[str] | None) 
     found = []
     for path in runs:
         ranked = as_run(path)
-        scores = evaluate(judgments, ranked, list(measures or DEFAULT_MEASURES))
+        asked = list(measures or DEFAULT_MEASURES)
+        scores = evaluate(judgments, ranked, [*asked, *STANDARD])
         if set(scores.outcomes) == {"missing"}:
             msg = f"{path}: no query of the run is judged in {qrels}, so there is nothing to score"
             raise DataError(msg)
         hits = ranked.ranked().to_dict()
-        part = _part(benchmark, content, grades, Path(path).name, hits, scores)
+        part = _part(benchmark, content, grades, Path(path).name, hits, scores, asked)
         found.append(Source(path, RunRecord(path, "", (part,)), part.providers[0].name))
     return found
 
@@ -55,10 +57,20 @@ def _part(
     name: str,
     hits: Mapping[str, Mapping[str, float]],
     scores: Scores,
+    asked: Sequence[str],
 ) -> BenchmarkRecord:
-    answers = tuple(_answer(query, grades[query], hits.get(query, {})) for query in grades)
+    missing = set(scores.with_outcome("missing"))
+    answers = tuple(
+        AnswerRecord(query, "missing")
+        if query in missing
+        else _answer(query, grades[query], hits.get(query, {}))
+        for query in grades
+    )
     depth = max((len(one.hits) for one in answers), default=0)
-    record = ProviderRecord(name, "file", scores=scores, answers=answers)
+    every = scores.only(standard_of(depth))  # what the CSV files of any run have
+    record = ProviderRecord(
+        name, "file", scores=scores.only(asked), standard=every, answers=answers
+    )
     return BenchmarkRecord(benchmark, content, depth, tuple(map(_query, grades)), (record,))
 
 

@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FINDINGS",
+    "MIXED",
     "Pair",
     "cells_of",
     "finding",
     "has_family",
+    "has_mixed",
     "hit_words",
     "notes_of",
+    "notes_on",
     "pairs_of",
     "summary",
     "titles_of",
@@ -27,7 +30,8 @@ __all__ = [
 ]
 
 Pair = tuple[str, str]  # baseline, system
-FINDINGS: Final = ("better", "worse", "higher", "lower", "not shown", "cannot be said")
+FINDINGS: Final = ("better", "worse", "higher", "lower", "mixed", "not shown", "cannot be said")
+MIXED: Final = "mixed: the test points one way, the difference another; neither is better"
 _SHOWN: Final = 3  # hits of one kind that are named
 
 
@@ -41,13 +45,20 @@ def pairs_of(found: Comparison) -> dict[Pair, list[PairedDifference]]:
 
 def finding(row: PairedDifference) -> str:
     """One of `FINDINGS`."""
-    if row.p is None:
+    if row.p_corrected is None:
         return "cannot be said"
     if not row.significant:
         return "not shown"
+    if row.mixed:
+        return "mixed"
     if row.better or row.worse:
         return "better" if row.better else "worse"
     return "higher" if row.difference > 0 else "lower"
+
+
+def has_mixed(one: ComparedBenchmark) -> bool:
+    """Whether a row of the tables is mixed, so that `MIXED` has to be said."""
+    return any(row.mixed for row in shown_rows(one.comparison))
 
 
 def titles_of(level: float, *, corrected: bool) -> list[str]:
@@ -89,6 +100,11 @@ def notes_of(rows: Sequence[tuple[str, PairedDifference]], known: Sequence[str])
             if note not in known:
                 about.setdefault(note, []).append(name)
     return [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in about.items()]
+
+
+def notes_on(rows: Sequence[PairedDifference], known: Sequence[str]) -> list[str]:
+    """The same for the rows of one pair, each by its measure."""
+    return notes_of([(row.measure, row) for row in rows], known)
 
 
 def why(query: MovedQuery) -> Iterator[str]:

@@ -11,11 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from berryeval.reports.compared import ComparedBenchmark
-    from berryeval.stats import PairedDifference
+    from berryeval.stats import Comparison, PairedDifference
 
 __all__ = ["comparison_table"]
 
 _MARK: Final = r"^{\dagger}"
+_MIXED: Final = r"^{\ddagger}"  # what the test found is not this difference
 _TITLES: Final = ("Measure", "System", "Baseline", "Value", r"$\Delta$", "CI", "$p$", "Effect")
 
 
@@ -35,7 +36,7 @@ def comparison_table(
         rf"  \caption{{{escaped(one.benchmark)}: differences{against}, {found.rows[0].n} queries, "
         rf"{100 * found.level:g}\,\% intervals ({escaped(interval_words(found))}); "
         rf"${_MARK}$ marks $p \le {alpha}${family}, "
-        rf"test: {escaped(method_words(found))}.}}"
+        rf"test: {escaped(method_words(found))}{_on_mixed(found)}.}}"
     )
     yield rf"  \label{{tab:berryeval-comparison-{place + 1}}}"
     yield r"  \begin{tabular}{llrrrrrl}"
@@ -50,7 +51,7 @@ def comparison_table(
 
 
 def _cells(row: PairedDifference, escaped: Callable[[str], str], *, every: bool) -> list[str]:
-    mark = _MARK if row.significant else ""
+    mark = _MIXED if row.mixed else _MARK if row.significant else ""
     system = f"{row.system} against {row.baseline}" if every else row.system
     low_high = f"${numbers.delta_interval(*row.interval)}$" if row.interval else "--"
     return [
@@ -63,6 +64,12 @@ def _cells(row: PairedDifference, escaped: Callable[[str], str], *, every: bool)
         "--" if row.p_corrected is None else _p(numbers.p_value(row.p_corrected)),
         row.effect.word if row.effect else "--",
     ]
+
+
+def _on_mixed(found: Comparison) -> str:
+    if not any(row.mixed for row in found.rows):
+        return ""
+    return rf"; ${_MIXED}$ marks such a $p$ of a test that points against the difference"
 
 
 def _p(text: str) -> str:

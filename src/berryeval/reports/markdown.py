@@ -149,7 +149,7 @@ def _differences(section: Section) -> str:
             [
                 escaped(row.measure),
                 f"{escaped(row.system)} − {escaped(row.baseline)}",  # noqa: RUF001 - a minus
-                f"**{shown}**" if row.significant else shown,
+                f"**{shown}**" if row.shown else shown,
                 numbers.NOTHING if ends is None else numbers.delta_interval(*ends),
                 numbers.NOTHING if p is None else numbers.p_value(p),
                 f"{row.wins} / {row.ties} / {row.losses}",

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from berryeval.reports import numbers
 from berryeval.reports.differences import (
+    MIXED,
     cells_of,
     finding,
     has_family,
+    has_mixed,
     notes_of,
     pairs_of,
     titles_of,
@@ -56,7 +58,8 @@ def comparison_parts(one: ComparedBenchmark, escaped: Escape) -> Iterator[str]:
         text = "\n\n".join(_moved(query, escaped) for query in one.moved)
         yield _folded("The queries that moved most", text)
     notes = [f"- ⚠️ {escaped(warning)}" for warning in one.warnings]
-    notes += [f"- {escaped(note)}" for note in (*found.notes, *_row_notes(found))]
+    said = [MIXED] if has_mixed(one) else []
+    notes += [f"- {escaped(note)}" for note in (*said, *found.notes, *_row_notes(found))]
     if notes:
         yield "\n".join(notes)
     yield f"<sub>{escaped(_method(one))}</sub>"

@@ -45,7 +45,10 @@ _KINDS: Final[dict[str, dict[str, Any]]] = {
     },
 }
 _DERIVED: Final[dict[str, dict[str, Any]]] = {
-    "significant": {"type": "boolean", "description": "whether the difference is a finding"},
+    "significant": {"type": "boolean", "description": "whether the test found something"},
+    "mixed": {"type": "boolean", "description": "whether it points against the difference"},
+    "better": {"type": "boolean", "description": "whether the system is shown to be better"},
+    "worse": {"type": "boolean", "description": "whether the system is shown to be worse"},
     "needed": {
         "anyOf": [{"type": "integer"}, {"type": "null"}],
         "description": "how many queries would show a difference of this size",

@@ -15,7 +15,15 @@ from berryeval.scores import Scores
 if TYPE_CHECKING:
     from berryeval.stats.paired import Floats
 
-__all__ = ["Alignment", "align", "common_queries", "named_systems", "pairs_of", "shared_measures"]
+__all__ = [
+    "Alignment",
+    "align",
+    "common_queries",
+    "named_systems",
+    "pairs_of",
+    "shared_measures",
+    "unanswered",
+]
 
 _SHOWN: Final = 5  # examples of what is missing
 
@@ -108,7 +116,10 @@ def shared_measures(
     first, *others = systems.values()
     notes: list[str] = []
     if wanted is not None:
-        wanted = [wanted] if isinstance(wanted, str) else wanted
+        wanted = [wanted] if isinstance(wanted, str) else list(wanted)
+        if not wanted:
+            msg = "measures is empty: name one or more, or leave it out to compare all in common"
+            raise ConfigurationError(msg)
         names = [first.measures[first.row_of(measure)] for measure in wanted]
         for scores in others:
             for name in names:
@@ -120,7 +131,9 @@ def shared_measures(
         if missing:
             notes.append(f"not scored for every system, and left out: {_listed(missing)}")
     if not names:
-        told = "; ".join(f"{n} has {_listed(list(s.measures))}" for n, s in systems.items())
+        told = "; ".join(
+            f"{n} has {_listed(list(s.measures)) or 'none'}" for n, s in systems.items()
+        )
         msg = f"the systems have no measure in common: {told}"
         raise DataError(msg)
     names = list(dict.fromkeys(names))
@@ -152,6 +165,19 @@ def align(systems: Mapping[str, Scores], baseline: str, system: str) -> Alignmen
             )
     tables = (first.select(both), second.select(both))
     return Alignment(baseline, system, tables[0].queries, tables, tuple(notes))
+
+
+def unanswered(name: str, scores: Scores, told: Iterable[str] = ()) -> str:
+    """That a system has no answers to some queries; empty if it has, or if they were told of."""
+    known = set(told)
+    missing = [query for query in scores.with_outcome("missing") if query not in known]
+    if not missing:
+        return ""
+    return (
+        f"{name} has no answers to {len(missing)} of {scores.count} queries ({_listed(missing)}), "
+        "which count as if it had found nothing (0): a difference may be that of the missing "
+        "answers, not of the rankings"
+    )
 
 
 def check_shared(alignment: Alignment, systems: Mapping[str, Scores]) -> None:

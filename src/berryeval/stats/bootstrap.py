@@ -6,13 +6,13 @@ from typing import Final
 
 import numpy as np
 
-from berryeval.stats.paired import Pair, as_whole_numbers
+from berryeval.stats.paired import Pair, as_whole_numbers, sign_of
 from berryeval.stats.resampling import resample_sums
 from berryeval.stats.result import TestResult
+from berryeval.stats.spread import FEWEST_RESAMPLED
 
-__all__ = ["FEWEST", "bootstrap"]
+__all__ = ["bootstrap"]
 
-FEWEST: Final = 20  # below, resamples vary so much less than the mean that p is far too small
 _FEW: Final = 50  # below, p is still a little too small: docs/statistics.md
 
 
@@ -28,10 +28,11 @@ def bootstrap(pair: Pair, seed: int, samples: int) -> TestResult:
         found = f"every query differs by {pair.mean:g}" if pair.mean else "no query differs"
         cannot = f"{found}: the bootstrap needs differences that vary"
         return TestResult(None, None, method, cannot=cannot)
-    if pair.size < FEWEST:
+    if pair.size < FEWEST_RESAMPLED:
         cannot = (
             f"{pair.size} queries are too few for the bootstrap, which in so small a set finds "
-            f"differences that are not there; it takes {FEWEST}, or the randomisation test"
+            f"differences that are not there; it takes {FEWEST_RESAMPLED}, or the randomisation "
+            "test"
         )
         return TestResult(None, None, method, cannot=cannot)
     values, exponent = as_whole_numbers(pair.differences)
@@ -42,4 +43,5 @@ def bootstrap(pair: Pair, seed: int, samples: int) -> TestResult:
     note = ""
     if pair.size < _FEW:
         note = f"of {pair.size} queries the bootstrap gives a p that is a little too small"
-    return TestResult((1 + count) / (1 + samples), pair.mean, method, note=note)
+    p = (1 + count) / (1 + samples)
+    return TestResult(p, pair.mean, method, note=note, sign=sign_of(pair.mean))

@@ -11,10 +11,10 @@ from berryeval.stats.alignment import (
     Alignment,
     align,
     check_shared,
-    common_queries,
     named_systems,
     pairs_of,
     shared_measures,
+    unanswered,
 )
 from berryeval.stats.comparison import Comparison, PairedDifference
 from berryeval.stats.corrections import CORRECTIONS, corrected
@@ -24,9 +24,9 @@ from berryeval.stats.interval import (
     check_level,
     check_method,
 )
-from berryeval.stats.rows import Options, row_of, testable, tested
+from berryeval.stats.rows import Options, row_of
 from berryeval.stats.tests import SAMPLES, TESTS, check_count
-from berryeval.stats.tukey import tukey_hsd
+from berryeval.stats.tukey_rows import rows_by_tukey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,8 +59,10 @@ def compare(
         >>> found.row("RR").p, found.row("RR").better
         (0.0078125, True)
 
-    Only queries that both systems of a pair have count; what is left out is said in the notes. A
-    geometric mean is tested by the logarithms of its values.
+    Only queries that both tables of a pair have count; what is left out is said in the notes. A
+    query to which a system has no answers is in its table, with the value of an empty ranking, and
+    counts; the notes say how many there are. A geometric mean is tested by the logarithms of its
+    values.
 
     Args:
         systems: tables of scores by name.
@@ -84,6 +86,7 @@ def compare(
     aligned = [align(named, *pair) for pair in pairs]
     for one in aligned:
         check_shared(one, named)
+    notes += filter(None, (unanswered(name, scores) for name, scores in named.items()))
     whole = _comparison(named, aligned, names, options, baseline)
     parts = {} if groups is None else _by_group(named, pairs, names, options, baseline, groups)
     if parts:
@@ -164,40 +167,10 @@ def _corrected(
 ) -> list[PairedDifference]:
     """The rows of one measure, with p-values corrected for how many have one."""
     if options.correction == "tukey":
-        return _by_tukey(family, systems, measure, options)
+        return rows_by_tukey(family, systems, measure, options)
     found = corrected([row.p for row in family], options.correction)
     comparisons = sum(row.p is not None for row in family)
     return [
         replace(row, p_corrected=p, comparisons=comparisons)
         for row, p in zip(family, found, strict=True)
     ]
-
-
-def _by_tukey(
-    family: list[PairedDifference],
-    systems: Mapping[str, Scores],
-    measure: str,
-    options: Options,
-) -> list[PairedDifference]:
-    """The rows, by one shuffle of all systems, by the queries that all of them have."""
-    common = common_queries(systems)
-    how = family[0].aggregate
-    columns = {}
-    for name, scores in systems.items():
-        table = scores.select(common)
-        values = table.values[table.row_of(measure)]
-        if testable(values, how):
-            columns[name] = tested(values, how)
-    comparisons = sum(row.p is not None for row in family)
-    if len(common) < 2 or len(columns) < 2:  # noqa: PLR2004 - nothing to shuffle
-        note = f"all systems share {len(common)} of their queries, too few for Tukey's test"
-        return [replace(r, notes=(*r.notes, note), comparisons=comparisons) for r in family]
-    square = tukey_hsd(list(columns.values()), seed=options.seed, samples=options.samples)
-    at = {name: place for place, name in enumerate(columns)}
-    found = []
-    for row in family:
-        p = None if row.p is None else float(square[at[row.baseline], at[row.system]])
-        note = f"Tukey's test is of the {len(common)} queries that all systems have"
-        notes = (*row.notes, note) if len(common) < row.n else row.notes
-        found.append(replace(row, p_corrected=p, comparisons=comparisons, notes=notes))
-    return found

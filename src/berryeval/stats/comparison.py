@@ -9,6 +9,7 @@ from berryeval.errors import DataError
 from berryeval.intervals import Interval
 from berryeval.measures.direction import Direction, direction_of
 from berryeval.stats.effect_size import EffectSizes
+from berryeval.stats.paired import sign_of
 from berryeval.stats.power import needed_for
 from berryeval.stats.wording import sentence_of
 
@@ -30,9 +31,9 @@ class PairedDifference:
         baseline_value: the mean (or `aggregate`) of the baseline over these.
         system_value: that of the other.
         difference: `system_value - baseline_value`.
-        interval: the confidence interval of the difference; None if there is none: of one query, or
-            of fewer than ten that differ by the same.
-        baseline_interval: that of the baseline's value.
+        interval: the confidence interval of the difference; None if there is none: of one query, of
+            fewer than ten that differ by the same, or by the bootstrap of fewer than 20.
+        baseline_interval: that of the baseline's value, by the bootstrap.
         system_interval: that of the other's.
         p: of the test, for this comparison alone; None if it cannot be said.
         p_corrected: for there being `comparisons` of them.
@@ -45,14 +46,16 @@ class PairedDifference:
         losses: lower.
         raised: the queries with the largest rise, and by how much, the largest first.
         lowered: those with the largest fall.
-        detectable: the difference that so many queries would show four times in five; None where
-            fewer than ten differ.
+        detectable: the difference that so many queries would show four times in five, by the t test
+            and its like; None where fewer than ten differ.
         aggregate: how the values of the queries become one.
         level: of confidence; a finding has a corrected p of at most 1 - level.
         correction: the name of the correction.
         comparisons: how many the correction is for.
-        cannot: why there is no p.
+        cannot: why there is no p, or none that is corrected.
         notes: what to know besides, a line each.
+        test_sign: where the test points: 1 if the system is higher by it, -1 if lower, 0 if
+            neither. Signs and ranks may point elsewhere than the difference. None: as it does.
     """
 
     measure: str
@@ -83,10 +86,11 @@ class PairedDifference:
     comparisons: int
     cannot: str = ""
     notes: tuple[str, ...] = ()
+    test_sign: int | None = None
 
     @property
     def significant(self) -> bool:
-        """Whether the difference is a finding, after the correction."""
+        """Whether the test found something, after the correction; `mixed` may be what."""
         return self.p_corrected is not None and self.p_corrected <= round(1 - self.level, 12)
 
     @property
@@ -95,14 +99,28 @@ class PairedDifference:
         return direction_of(self.measure)
 
     @property
+    def mixed(self) -> bool:
+        """Whether the test found one thing and the difference says another.
+
+        As where a system wins most queries by little and loses a few by much: neither is better.
+        """
+        points = self.test_sign
+        return self.significant and points is not None and points != sign_of(self.difference)
+
+    @property
+    def shown(self) -> bool:
+        """Whether the difference is a finding: the test found it, and found it this way."""
+        return self.significant and not self.mixed
+
+    @property
     def better(self) -> bool:
         """Whether the system is shown to be better than the baseline."""
-        return self.significant and self._gain > 0
+        return self.shown and self._gain > 0
 
     @property
     def worse(self) -> bool:
         """Whether the system is shown to be worse than the baseline."""
-        return self.significant and self._gain < 0
+        return self.shown and self._gain < 0
 
     @property
     def needed(self) -> int | None:
@@ -135,13 +153,15 @@ class PairedDifference:
         for name in ("raised", "lowered"):
             data[name] = [list(change) for change in data[name]]
         data["notes"] = list(self.notes)
-        derived = {"significant": self.significant, "needed": self.needed}
+        names = ("significant", "mixed", "better", "worse", "needed")
+        derived = {name: getattr(self, name) for name in names}
         return {**data, **derived, "sentence": self.sentence}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> PairedDifference:
         """What `to_dict` gave, as a row again."""
-        values = {one.name: data[one.name] for one in fields(cls)}
+        values = {one.name: data[one.name] for one in fields(cls) if one.name != "test_sign"}
+        values["test_sign"] = data.get("test_sign")
         for name in ("interval", "baseline_interval", "system_interval"):
             values[name] = None if values[name] is None else Interval(*values[name])
         if values["effect"] is not None:

@@ -36,8 +36,7 @@ class EffectSizes:
     Attributes:
         d_z: Cohen's d of paired values: the mean difference over its standard deviation; None if
             the differences do not vary.
-        g: d_z with Hedges' correction, which takes away its bias in small sets; None of two
-            queries, for which there is no such correction.
+        g: d_z with Hedges' correction, which takes away its bias in small sets; None where d_z is.
         cliffs_delta: how much likelier a value of `b` is above one of `a` than below it, over all
             pairs of queries; from -1 to 1.
         word: g in a word, or delta where there is no g.
@@ -51,16 +50,18 @@ class EffectSizes:
     cliffs_word: Magnitude
 
 
-def effect_sizes(a: Any, b: Any) -> EffectSizes:
-    """The effect sizes of the differences `b - a`.
+def effect_sizes(a: Any, b: Any) -> EffectSizes | None:
+    """The effect sizes of the differences `b - a`; None of fewer than three queries.
 
     >>> found = effect_sizes([0.1, 0.2, 0.3, 0.4], [0.2, 0.4, 0.5, 0.9])
     >>> round(found.d_z, 3), round(found.g, 3), found.cliffs_delta, found.word
     (1.443, 1.044, 0.625, 'large')
     """
     pair = Pair.of(a, b)
+    if pair.size < FEWEST:
+        return None
     d_z = pair.mean / pair.deviation if pair.deviation else None
-    g = None if d_z is None or pair.size < FEWEST else d_z * _hedges(pair.size - 1)
+    g = None if d_z is None else d_z * _hedges(pair.size - 1)
     delta = _cliffs_delta(pair)
     cliffs_word = magnitude(delta, "cliff")
     word = cliffs_word if g is None else magnitude(g)

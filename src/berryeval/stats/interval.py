@@ -15,7 +15,7 @@ from berryeval.registry import nearest
 from berryeval.stats import student
 from berryeval.stats.paired import Floats, Pair, as_whole_numbers, checked_column, deviation_of
 from berryeval.stats.resampling import resample_sums
-from berryeval.stats.spread import spread_known, spread_of
+from berryeval.stats.spread import FEWEST_RESAMPLED, spread_known, spread_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +28,7 @@ __all__ = [
     "check_level",
     "check_method",
     "difference_interval",
+    "enough_for",
     "mean_interval",
 ]
 
@@ -99,8 +100,9 @@ def difference_interval(
     """The interval of the mean of `b - a`; None of one query, which cannot tell.
 
     "t" is Student's; "percentile" takes the quantiles of the means of resampled queries, and "bca"
-    corrects them for bias and skewness (Efron 1987). Where every query differs by the same, both
-    ends are that; of fewer than ten such queries there is no interval.
+    corrects them for bias and skewness (Efron 1987); both take 20 queries, for of fewer they are
+    too narrow. Where every query differs by the same, both ends are that; of fewer than ten such
+    queries there is no interval.
 
         >>> low, high = difference_interval([0.1, 0.2, 0.3, 0.4], [0.2, 0.4, 0.3, 0.6])
         >>> round(low, 3), round(high, 3)
@@ -121,7 +123,10 @@ def mean_interval(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Interval | None:
-    """The interval of the mean of the values; None of one, or of fewer than ten that are alike."""
+    """The interval of the mean of the values.
+
+    None of one, of fewer than ten that are alike, or by the bootstrap of fewer than 20.
+    """
     check_level(level)
     check_method(method)
     column = checked_column("values", values)
@@ -131,7 +136,14 @@ def mean_interval(
     if spread == 0:
         same = math.fsum(column) / len(column)
         return Interval(same, same)
+    if not enough_for(method, len(column), spread):
+        return None
     return Estimate((column,), lambda mean: mean).interval(level, method, seed, resamples)
+
+
+def enough_for(method: IntervalMethod, count: int, spread: float) -> bool:
+    """Whether a method is right of so many values; where they are alike, all methods agree."""
+    return method == "t" or count >= FEWEST_RESAMPLED or spread == 0
 
 
 def _corrected_ends(

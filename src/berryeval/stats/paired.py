@@ -23,6 +23,7 @@ __all__ = [
     "as_whole_numbers",
     "checked_column",
     "deviation_of",
+    "sign_of",
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -127,6 +128,11 @@ class Pair:
         wins = int((self.differences > 0).sum())
         losses = int((self.differences < 0).sum())
         return wins, self.size - wins - losses, losses
+
+
+def sign_of(value: float) -> int:
+    """1, 0 or -1."""
+    return (value > 0) - (value < 0)
 
 
 def deviation_of(values: Floats) -> float:

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from berryeval.stats.paired import Pair, Whole, as_whole_numbers
+from berryeval.stats.paired import Pair, Whole, as_whole_numbers, sign_of
 from berryeval.stats.resampling import count_sign_flips
 from berryeval.stats.result import TestResult, note_on_few
 
@@ -26,17 +26,19 @@ def randomization(pair: Pair, seed: int, samples: int) -> TestResult:
     """
     name = "randomisation test"
     if not len(pair.non_zero):
-        return TestResult(1.0, 0.0, f"{name}, exact", exact=True, note=note_on_few(0))
+        return TestResult(1.0, 0.0, f"{name}, exact", exact=True, note=note_on_few(0), sign=0)
     flips, exponent = as_whole_numbers(pair.non_zero)
     slack = int(np.ldexp(pair.equal_within * pair.size, exponent)) + len(flips)
     threshold = abs(int(flips.sum())) - slack
     if len(flips) <= EXACT_UP_TO:
         share = exact_share(flips, threshold)
         note = note_on_few(len(flips))
-        return TestResult(share, pair.mean, f"{name}, exact", exact=True, note=note)
+        towards = sign_of(pair.mean)
+        return TestResult(share, pair.mean, f"{name}, exact", exact=True, note=note, sign=towards)
     count = count_sign_flips(flips, threshold, seed, samples)
     method = f"{name}, {samples:,} random samples"
-    return TestResult((1 + count) / (1 + samples), pair.mean, method)
+    p = (1 + count) / (1 + samples)
+    return TestResult(p, pair.mean, method, sign=sign_of(pair.mean))
 
 
 def exact_share(values: Whole, threshold: int) -> float:

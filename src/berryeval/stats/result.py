@@ -23,6 +23,8 @@ class TestResult:
         exact: whether p is exact, not simulated nor approximated.
         cannot: why there is no p.
         note: what to know besides.
+        sign: where the statistic points: 1 if `b` is higher by it, -1 if it is lower, 0 if neither;
+            tests of signs and ranks may point elsewhere than the mean. None: as the mean does.
     """
 
     __test__: ClassVar[bool] = False  # pytest takes every Test... for one of its own
@@ -33,6 +35,7 @@ class TestResult:
     exact: bool = False
     cannot: str = ""
     note: str = ""
+    sign: int | None = None
 
 
 # Takes the values, the seed, and how many random samples to draw.

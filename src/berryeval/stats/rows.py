@@ -10,12 +10,12 @@ import numpy as np
 
 from berryeval.intervals import RESAMPLES, aggregate, bootstrap_interval
 from berryeval.stats.comparison import PairedDifference
-from berryeval.stats.effect_size import FEWEST, effect_sizes
-from berryeval.stats.interval import Estimate, IntervalMethod
-from berryeval.stats.paired import RESOLUTION, Pair
+from berryeval.stats.effect_size import effect_sizes
+from berryeval.stats.interval import Estimate, IntervalMethod, enough_for
+from berryeval.stats.paired import RESOLUTION, Pair, sign_of
 from berryeval.stats.power import minimum_detectable_difference
 from berryeval.stats.result import TestResult
-from berryeval.stats.spread import spread_known, spread_of
+from berryeval.stats.spread import FEWEST_RESAMPLED, spread_known, spread_of
 from berryeval.stats.tests import paired_test
 
 if TYPE_CHECKING:
@@ -49,7 +49,9 @@ def row_of(alignment: Alignment, measure: str, options: Options) -> PairedDiffer
     values = aggregate(how, a), aggregate(how, b)
     pair = _pair(a, b, how)
     result = _tested(pair, len(a), options)
-    wins, ties, losses = Pair.of(a, b).wins_ties_losses if len(a) else (0, 0, 0)
+    plain = Pair.of(a, b) if len(a) else None
+    wins, ties, losses = plain.wins_ties_losses if plain else (0, 0, 0)
+    changes = plain.differences if plain else a
     return PairedDifference(
         measure=measure,
         baseline=alignment.baseline,
@@ -66,19 +68,20 @@ def row_of(alignment: Alignment, measure: str, options: Options) -> PairedDiffer
         test=result.method,
         exact=result.exact,
         statistic=result.statistic,
-        effect=effect_sizes(pair.a, pair.b) if pair and pair.size >= FEWEST else None,
+        effect=effect_sizes(pair.a, pair.b) if pair else None,
         wins=wins,
         ties=ties,
         losses=losses,
-        raised=_changes(alignment.queries, b - a, -1),
-        lowered=_changes(alignment.queries, b - a, 1),
+        raised=_changes(alignment.queries, changes, -1),
+        lowered=_changes(alignment.queries, changes, 1),
         detectable=_detectable(pair, how, options.level) if pair else None,
         aggregate=how,
         level=options.level,
         correction=options.correction,
         comparisons=1,
         cannot=result.cannot,
-        notes=_notes(alignment, result, how),
+        notes=_notes(alignment, result, how, _too_few(pair, options)),
+        test_sign=sign_of(pair.mean) if pair and result.sign is None else result.sign,
     )
 
 
@@ -129,7 +132,7 @@ def _resampled(how: str, values: bytes, level: float) -> Interval:
 
 def _interval(pair: Pair, how: str, options: Options) -> Interval | None:
     """Of the difference of the two values, whatever they are put together by."""
-    if not spread_known(pair.size, pair.deviation):
+    if not spread_known(pair.size, pair.deviation) or _too_few(pair, options):
         return None
     if how == "geometric mean":
         estimate = Estimate((pair.a, pair.b), lambda a, b: np.exp(b) - np.exp(a))
@@ -137,6 +140,16 @@ def _interval(pair: Pair, how: str, options: Options) -> Interval | None:
         scale = pair.size if how == "sum" else 1
         estimate = Estimate((pair.differences,), lambda mean: mean * scale)
     return estimate.interval(options.level, options.interval, options.seed, RESAMPLES)
+
+
+def _too_few(pair: Pair | None, options: Options) -> str:
+    """Why there is no interval of so few queries."""
+    if pair is None or enough_for(options.interval, pair.size, pair.deviation):
+        return ""
+    return (
+        f"no interval: of fewer than {FEWEST_RESAMPLED} queries those of the bootstrap are too "
+        "narrow; ask for the interval t"
+    )
 
 
 def _detectable(pair: Pair, how: str, level: float) -> float | None:
@@ -158,10 +171,12 @@ def _changes(
     )
 
 
-def _notes(alignment: Alignment, result: TestResult, how: str) -> tuple[str, ...]:
+def _notes(alignment: Alignment, result: TestResult, how: str, too_few: str) -> tuple[str, ...]:
     notes = [*alignment.notes]
     if result.note:
         notes.append(result.note)
     if how == "geometric mean":
         notes.append("tested by the logarithms, as a geometric mean is averaged")
+    if too_few:
+        notes.append(too_few)
     return tuple(notes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from berryeval.optional import imported
+from berryeval.stats.paired import sign_of
 from berryeval.stats.result import TestResult, note_on_few
 
 if TYPE_CHECKING:
@@ -18,8 +19,9 @@ def sign(pair: Pair, _seed: int, _samples: int) -> TestResult:
     method = "sign test, exact"
     wins, _, losses = pair.wins_ties_losses
     if not wins + losses:
-        return TestResult(1.0, 0.0, method, exact=True, note=note_on_few(0))
+        return TestResult(1.0, 0.0, method, exact=True, note=note_on_few(0), sign=0)
     stats = imported("scipy.stats", "the sign test", extra="stats")
     p = float(stats.binomtest(wins, wins + losses).pvalue)
     note = note_on_few(wins + losses)
-    return TestResult(min(1.0, p), float(wins), method, exact=True, note=note)
+    towards = sign_of(wins - losses)
+    return TestResult(min(1.0, p), float(wins), method, exact=True, note=note, sign=towards)

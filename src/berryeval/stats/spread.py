@@ -11,9 +11,10 @@ from berryeval.stats.paired import RESOLUTION, deviation_of
 if TYPE_CHECKING:
     from berryeval.stats.paired import Floats
 
-__all__ = ["FEWEST_ALIKE", "spread_known", "spread_of"]
+__all__ = ["FEWEST_ALIKE", "FEWEST_RESAMPLED", "spread_known", "spread_of"]
 
 FEWEST_ALIKE: Final = 10  # values of which all are the same; fewer say nothing of how values vary
+FEWEST_RESAMPLED: Final = 20  # queries; resamples of fewer stray much less than their mean does
 
 
 def spread_of(values: Floats) -> float:

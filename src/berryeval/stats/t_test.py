@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from berryeval.stats import student
+from berryeval.stats.paired import sign_of
 from berryeval.stats.result import TestResult
 
 if TYPE_CHECKING:
@@ -22,4 +23,5 @@ def t_test(pair: Pair, _seed: int, _samples: int) -> TestResult:
         cannot = f"{found}: the t test needs differences that vary"
         return TestResult(None, None, method, cannot=cannot)
     statistic = pair.mean / (pair.deviation / math.sqrt(pair.size))
-    return TestResult(student.two_sided(statistic, pair.size - 1), statistic, method)
+    p = student.two_sided(statistic, pair.size - 1)
+    return TestResult(p, statistic, method, sign=sign_of(statistic))

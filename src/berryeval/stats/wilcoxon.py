@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from berryeval.optional import imported
+from berryeval.stats.paired import sign_of
 from berryeval.stats.randomization import EXACT_UP_TO, exact_share
 from berryeval.stats.result import TestResult, note_on_few
 
@@ -25,18 +26,19 @@ def wilcoxon(pair: Pair, _seed: int, _samples: int) -> TestResult:
     """
     name = "Wilcoxon signed rank test"
     if not len(pair.non_zero):
-        return TestResult(1.0, 0.0, f"{name}, exact", exact=True, note=note_on_few(0))
+        return TestResult(1.0, 0.0, f"{name}, exact", exact=True, note=note_on_few(0), sign=0)
     ranks = _middle_ranks(np.abs(pair.non_zero), pair.equal_within)
-    won = float(ranks[pair.non_zero > 0].sum())
+    won, lost = (float(ranks[side].sum()) for side in (pair.non_zero > 0, pair.non_zero < 0))
+    towards = sign_of(won - lost)
     if len(ranks) <= EXACT_UP_TO:
         doubled = np.rint(2 * ranks).astype(np.int64)
-        observed = abs(int(doubled[pair.non_zero > 0].sum() - doubled[pair.non_zero < 0].sum()))
-        p, note = exact_share(doubled, observed), note_on_few(len(ranks))
-        return TestResult(p, won, f"{name}, exact", exact=True, note=note)
+        p, note = exact_share(doubled, round(2 * abs(won - lost))), note_on_few(len(ranks))
+        return TestResult(p, won, f"{name}, exact", exact=True, note=note, sign=towards)
     stats = imported("scipy.stats", "the Wilcoxon test", extra="stats")
     signed = np.copysign(ranks, pair.non_zero)
     found = stats.wilcoxon(signed, zero_method="wilcox", correction=False, method="approx")
-    return TestResult(float(found.pvalue), won, f"{name}, normal approximation")
+    method = f"{name}, normal approximation"
+    return TestResult(float(found.pvalue), won, method, sign=towards)
 
 
 def _middle_ranks(sizes: Floats, equal_within: float) -> Floats:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from berryeval.stats.paired import sign_of
+
 if TYPE_CHECKING:
     from berryeval.stats.comparison import PairedDifference
 
@@ -15,6 +17,9 @@ _NAMES: Final = {
     "benjamini-hochberg": "Benjamini-Hochberg",
     "tukey": "Tukey",
 }
+_WAYS: Final = {1: "higher", 0: "the same", -1: "lower"}
+_OF_SIGNS: Final = "sign test"
+_OF_MEANS: Final = ("randomisation test", "paired t test", "bootstrap test")  # of like power
 _LEAST_P: Final = 0.001  # nobody reads more decimals
 _MANY: Final = 1_000_000  # queries, which nobody asks
 
@@ -25,7 +30,7 @@ def sentence_of(row: PairedDifference) -> str:
     "hybrid is better than bm25: nDCG@10 +0.041, 95 % CI [+0.012, +0.070], p = 0.004 (Holm,
     3 comparisons), small effect, 50 queries".
     """
-    if row.p is None:
+    if row.p_corrected is None:
         return (
             f"nothing can be said of {row.system} against {row.baseline} in {row.measure}: "
             f"{row.cannot}"
@@ -34,7 +39,9 @@ def sentence_of(row: PairedDifference) -> str:
     if row.interval is not None:
         low, high = (number(end) for end in row.interval)
         parts.append(f"{100 * row.level:g} % CI [{low}, {high}]")
-    parts.append(p_value(row.p_corrected) + _family(row))
+    if not row.mixed:
+        family = f" ({_family(row)})" if row.comparisons > 1 else ""
+        parts.append(p_value(row.p_corrected) + family)
     if row.effect is not None:
         parts.append(f"{row.effect.word} effect")
     parts.append(f"{row.n} queries")
@@ -44,6 +51,8 @@ def sentence_of(row: PairedDifference) -> str:
 def _verdict(row: PairedDifference) -> str:
     if not row.significant:
         return f"no difference is shown between {row.system} and {row.baseline}"
+    if row.mixed:
+        return _both_ways(row)
     if row.better:
         return f"{row.system} is better than {row.baseline}"
     if row.worse:
@@ -51,13 +60,33 @@ def _verdict(row: PairedDifference) -> str:
     return f"{row.system} is {'higher' if row.difference > 0 else 'lower'} than {row.baseline}"
 
 
+def _both_ways(row: PairedDifference) -> str:
+    """What the test found, and that the values do not differ that way.
+
+    "b wins more queries than a (43 of 50, sign test p < 0.001), but its mean is lower, so neither
+    is shown to be better".
+    """
+    name = row.test.partition(",")[0]
+    way = _WAYS[row.test_sign or 0]
+    sure = p_value(row.p_corrected) + (f", {_family(row)}" if row.comparisons > 1 else "")
+    if name != _OF_SIGNS:
+        test = "Tukey's test" if row.correction == "tukey" else f"the {name}"
+        found = f"is {way} than {row.baseline} by {test} ({sure})"
+    elif row.direction == "up":
+        more = "more" if way == "higher" else "fewer"
+        found = f"wins {more} queries than {row.baseline} ({row.wins} of {row.n}, {name} {sure})"
+    else:
+        most = max(row.wins, row.losses)
+        found = f"is {way} than {row.baseline} in {most} of {row.n} queries ({name} {sure})"
+    end = "" if row.direction == "neither" else ", so neither is shown to be better"
+    return f"{row.system} {found}, but its {row.aggregate} is {_WAYS[sign_of(row.difference)]}{end}"
+
+
 def _family(row: PairedDifference) -> str:
-    if row.comparisons == 1:
-        return ""
     how = _NAMES.get(
         row.correction, "not corrected" if row.correction == "none" else row.correction
     )
-    return f" ({how}, {row.comparisons} comparisons)"
+    return f"{how}, {row.comparisons} comparisons"
 
 
 def _what_would_show(row: PairedDifference) -> str:
@@ -65,6 +94,8 @@ def _what_would_show(row: PairedDifference) -> str:
         return ""
     least = number(row.detectable).lstrip("+")
     text = f"; with these queries a difference of {least} would be shown four times in five"
+    if not row.test.startswith(_OF_MEANS):
+        text += " by the t test"
     if row.needed is None:
         return text
     seen = number(abs(row.difference)).lstrip("+")

@@ -63,7 +63,7 @@ class Contrast:
     @property
     def certain(self) -> bool:
         """Whether the best is shown to be better."""
-        return self.row is not None and self.row.significant and (self.difference or 0) > 0
+        return self.row is not None and self.row.shown and (self.difference or 0) > 0
 
     @property
     def detectable(self) -> float | None:
