@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from berryeval.reports import numbers
+from berryeval.reports.methods import shown_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
