@@ -10,7 +10,7 @@ from berryeval.cli.eval_worst import print_worst
 from berryeval.cli.gate import print_verdicts
 from berryeval.cli.output import console, print_indented
 from berryeval.measures import parse_measures
-from berryeval.reports.rows import best_value
+from berryeval.reports.legend import legend_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +66,7 @@ def _print_benchmark(screen: Console, view: View, result: BenchmarkResult, *, qu
     if not quiet:
         _print_legend(screen, view, result, measures)
     _print_groups(screen, view, result, measures)
-    print_warnings(screen, result.providers)
+    print_warnings(screen, result.providers, quiet=quiet)
     for one in result.providers:
         worst = view.worst.get((result.benchmark.name, one.name))
         if worst:
@@ -82,10 +82,9 @@ def strategy_note(providers: Sequence[ProviderResult | ProviderRecord]) -> str:
 def _print_legend(
     screen: Console, view: View, result: BenchmarkResult, measures: list[str]
 ) -> None:
-    tables = [one.scores for one in result.providers]
-    marked = any(best_value(tables, measure) is not None for measure in measures)
-    marks = "* best of its column; " if marked else ""
-    print_indented(screen, f"{marks}with each value its 95 % interval", 0, style="dim")
+    legend = legend_of("* best of its column", [one.scores for one in result.providers], measures)
+    if legend:
+        print_indented(screen, legend, 0, style="dim")
     deeper = [
         str(measure)
         for measure in parse_measures(view.plan.scored)
@@ -131,12 +130,16 @@ def _print_groups(
             screen.print(table)
 
 
-def print_warnings(screen: Console, providers: Sequence[ProviderResult | ProviderRecord]) -> None:
-    """What failed, what is doubtful, and the first notes of how hits were judged."""
+def print_warnings(
+    screen: Console, providers: Sequence[ProviderResult | ProviderRecord], *, quiet: bool = False
+) -> None:
+    """What failed; and unless quiet, what is doubtful, and first notes of how hits were judged."""
     lines = []
     for one in providers:
         if one.failure:
             lines.append(f"failed: {one.name}: {one.failure}")
+        if quiet:
+            continue
         lines += [f"warning: {one.name}: {warning}" for warning in one.warnings]
         notes = one.scores.notes if one.scores else ()
         lines += [f"note: {one.name}: {note}" for note in notes[:_NOTES]]

@@ -19,6 +19,7 @@ __all__ = [
     "finding",
     "has_family",
     "hit_words",
+    "interval_cell",
     "notes_of",
     "pairs_of",
     "summary",
@@ -64,11 +65,18 @@ def cells_of(row: PairedDifference, *, corrected: bool) -> list[str]:
         numbers.measure(row.baseline_value) if row.n else none,
         numbers.measure(row.system_value) if row.n else none,
         numbers.delta(row.difference) if row.n else none,
-        numbers.delta_interval(*row.interval) if row.interval and row.p is not None else none,
+        interval_cell(row),
         *(none if p is None else numbers.p_value(p) for p in ps),
         row.effect.word if row.effect else none,
         f"{row.wins}/{row.ties}/{row.losses}" if row.n else none,
     ]
+
+
+def interval_cell(row: PairedDifference) -> str:
+    """The interval of a difference; a dash where nothing can be said, or too few queries tell."""
+    if row.interval is None or row.p is None:
+        return numbers.NOTHING
+    return numbers.delta_interval(*row.interval)
 
 
 def summary(rows: list[PairedDifference]) -> str:

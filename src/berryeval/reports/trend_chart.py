@@ -68,7 +68,7 @@ def _table(lines: Sequence[TrendLine]) -> list[list[str]]:
             numbers.interval_around(
                 point.value.value, point.value.low, point.value.high, point.value.n
             ),
-            line.breaks.get(place, ""),
+            line.apart.get(place, ""),
         ]
         for line in lines
         for place, point in enumerate(line.points)
@@ -77,7 +77,8 @@ def _table(lines: Sequence[TrendLine]) -> list[list[str]]:
 
 def _csv(lines: Sequence[TrendLine]) -> str:
     """In full precision, as a spreadsheet may open it."""
-    names = ["run", "created", "value", "low", "high", "n", "content_hash", "not_comparable"]
+    names = ["run", "created", "value", "low", "high", "n", "failed", "content_hash"]
+    names += ["not_comparable"]
     rows: list[list[str]] = [["benchmark", "provider", "measure", *names]]
     for line in lines:
         own = [line.benchmark, line.provider, line.measure]
