@@ -109,3 +109,11 @@ def test_a_line_follows_what_was_asked_last() -> None:
     assert line.apart == {1: "the benchmark changed"}
     (line,) = trend_lines([first, second, third])
     assert (line.values, line.change, line.before) == ([third.value.value], None, None)
+
+
+def test_the_page_tells_what_failed(tmp_path: Path) -> None:
+    """Beside the reason why a value does not compare."""
+    first, second, third = points()
+    write_trend(trend_lines([replace(first, failed=8), second, third]), tmp_path / "t.html")
+    page = (tmp_path / "t.html").read_text(encoding="utf-8")
+    assert "<td>the benchmark changed; 8 of 8 queries failed</td>" in page
