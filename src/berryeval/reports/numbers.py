@@ -86,7 +86,7 @@ def known_interval(low: float | None, high: float | None, queries: int) -> Inter
         return None
     least = _LEAST_QUERIES
     if math.isclose(low, high, rel_tol=_ROUNDING, abs_tol=_ROUNDING):
-        from berryeval.stats.interval import FEWEST_ALIKE as least  # noqa: N811 - a number of them
+        from berryeval.stats.spread import FEWEST_ALIKE as least  # noqa: N811 - a number of them
     return Interval(low, high) if queries >= least else None
 
 
