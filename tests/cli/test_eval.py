@@ -173,10 +173,13 @@ def test_the_log_by_a_variable(
 
 
 def test_quiet(capsys: pytest.CaptureFixture[str]) -> None:
-    """The table, and nothing on stderr."""
+    """The table, and nothing on stderr; what is doubtful is said without it."""
     assert berryeval(*BM25, "--quiet") == 0
     out, err = capsys.readouterr()
     assert not err
+    assert "warning: " not in out
+    assert berryeval("eval", "--resume", "run") == 0
+    assert "warning: bm25: returned fewer than the 20 hits" in capsys.readouterr().out
     assert "results:" not in out
     assert out.startswith("drinks: 4 queries")
 
@@ -537,6 +540,7 @@ def test_nothing_is_said_that_is_not_there(capsys: pytest.CaptureFixture[str]) -
     write_benchmark(replace(odd, queries=odd.queries[:1]), "odd")
     assert berryeval("eval", "--benchmarks", "odd", "--providers", "bm25", "--output", "o") == 0
     out = capsys.readouterr().out
+    assert "its 95 % interval" not in out
     assert "run.trec was not written" in out
     assert "run.trec: the rankings" not in out
     assert "scores.json: every query's scores" in out

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,29 @@ def test_errors_are_one_line(
     assert message in said
     assert said.count("\n") == 1
     assert set(Path().rglob("*")) == before
+
+
+def test_a_format_that_cannot_be_stops_all(capsys: pytest.CaptureFixture[str]) -> None:
+    """No file of the others is left without a word."""
+    run = hard_run()
+    (part,) = run.benchmarks
+    spaced = replace(part.providers[0].answers[0].hits[0], id="two words")
+    answers = tuple(replace(one, hits=(spaced,)) for one in part.providers[0].answers)
+    odd = replace(part.providers[0], answers=answers)
+    odd_run = replace(run, benchmarks=(replace(part, providers=(odd,)),))
+    RunFolder(Path(".berryeval/runs/odd")).write_record(odd_run)
+    assert berryeval("report", "odd", "-f", "md", "csv", "trec", "-o", "out") == 2
+    assert "cannot hold the document id 'two words'" in error(capsys)
+    assert not Path("out").exists()
+
+
+def test_what_was_written_before_an_error_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """The disk may fail in the middle."""
+    Path("out/report.tex").mkdir(parents=True)
+    assert berryeval("report", "plain", "-f", "md", "tex", "-o", "out") == 2
+    printed = capsys.readouterr()
+    assert printed.out == "markdown: out/report.md\n"
+    assert "out/report.tex: cannot be written (Is a directory)" in printed.err
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full to be full")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 from dataclasses import replace
@@ -199,6 +200,8 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         (("list", "--provider", "bm52"), "has a provider 'bm52'; did you mean bm25?"),
         (("list", "--benchmark", "nut"), "has a benchmark 'nut'; there are fruit"),
         (("list", "--since", "soon"), "--since: expected a date (2026-02-21), a time or an age"),
+        (("list", "-m", "foo@3"), "has 'foo@3'; there are "),
+        (("list", "-m", "RR", "P@7"), "berryeval score-run RUN -m P@7 --save adds it to a run"),
         (("list", "--limit", "-1"), "--limit must be 0 or more, found -1"),
         (("list", "--store", "none"), "there is no store: it is turned off"),
         (("list", "--store", "other.db"), "there is no store at other.db yet"),
@@ -407,25 +410,102 @@ def test_a_file_that_is_none_does_not_keep_the_others_out(
 
 
 def test_the_trend(capsys: pytest.CaptureFixture[str]) -> None:
-    """Marks from low to high, the numbers, and a bar where values do not compare."""
-    filled(run_of(1), run_of(2), run_of(3, content_hash="sha256:2"))
+    """Marks from low to high, the numbers, and a point where values do not compare."""
+    filled(run_of(1, content_hash="sha256:0"), run_of(2), run_of(3), run_of(4))
     assert berryeval("results", "trend", "ndcg@10", "--provider", "bm25") == 0
     printed = capsys.readouterr().out
-    tables = [run_of(n)["fruit"]["bm25"].scores for n in (1, 2, 3)]
-    values = [table.mean["nDCG@10"] for table in tables if table]
+    tables = [run_of(n)["fruit"]["bm25"].scores for n in (1, 2, 3, 4)]
+    values = [table.mean["nDCG@10"] for table in tables[1:] if table]
     line = printed.splitlines()[1].strip()
-    assert line[2] == "|"
-    marks = line.replace("|", "")
-    assert marks[values.index(max(values))] == "█"
-    assert marks[values.index(min(values))] == "▁"
-    assert f"lowest {min(values):.3f}, highest {max(values):.3f}, last {values[2]:.3f}" in printed
-    assert "run-0003: the benchmark changed; values before do not compare" in printed
-    assert "against the run before" not in printed
-    assert berryeval("results", "trend", "RR", "--until", "2026-01-01T02:00Z", "--json") == 0
+    assert (line[0], len(line)) == (":", 4)
+    assert line[1 + values.index(max(values))] == "█"
+    assert line[1 + values.index(min(values))] == "▁"
+    assert f"3 runs, lowest {min(values):.3f}, highest {max(values):.3f}, last" in printed
+    assert ": run-0001: the benchmark changed; not compared" in printed
+    assert f"{values[2] - values[1]:+.3f} against the run before" in printed
+    assert berryeval("results", "trend", "RR", "--until", "2026-01-01T03:00Z", "--json") == 0
     (first, _) = data_of(capsys)["lines"]
-    pair = [table.mean["RR"] for table in tables[:2] if table]
-    assert [point["value"] for point in first["points"]] == pair
-    assert first["change"] == pair[1] - pair[0]
+    found = [table.mean["RR"] for table in tables[:3] if table]
+    assert [point["value"] for point in first["points"]] == found
+    assert first["change"] == found[2] - found[1]
+
+
+def test_a_run_of_fewer_queries_does_not_end_a_trend(capsys: pytest.CaptureFixture[str]) -> None:
+    """What was asked the same compares across it; its value is no lowest and no highest."""
+    filled(run_of(1), run_of(2), run_of(3, queries=2), run_of(4))
+    assert berryeval("results", "trend", "RR", "--provider", "bm25", "--json") == 0
+    (line,) = data_of(capsys)["lines"]
+    tables = [run_of(n)["fruit"]["bm25"].scores for n in (1, 2, 4)]
+    values = [table.mean["RR"] for table in tables if table]
+    assert line["change"] == values[2] - values[1]
+    assert line["change_since"] == "run-0002"
+    reasons = [point["not_comparable"] for point in line["points"]]
+    assert reasons == ["", "", "other queries were asked", ""]
+    assert berryeval("results", "trend", "RR", "--provider", "bm25") == 0
+    printed = capsys.readouterr().out
+    assert f"3 runs, lowest {min(values):.3f}, highest {max(values):.3f}" in printed
+    assert "against run-0002, the last that was asked this" in printed
+    assert ": run-0003: other queries were asked; not compared" in printed
+    assert "run-0004: " not in printed
+
+
+def failing(number: int, failed: int) -> RunRecord:
+    """A run in which so many of five queries of bm25 ended without an answer."""
+    record = run_of(number, providers=("bm25",))
+    (part,) = record.benchmarks
+    (provider,) = part.providers
+    gone = replace(provider, outcomes={"ok": 5 - failed, "error": failed - 1, "timeout": 1})
+    return replace(record, benchmarks=(replace(part, providers=(gone,)),))
+
+
+def test_values_of_queries_that_failed_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """In lists and trends, for people and in files."""
+    filled(failing(1, 2), run_of(2, providers=("bm25",)), failing(3, 5))
+    assert berryeval("results", "list") == 0
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert head.split()[-1] == "queries"
+    assert ["of 5 failed" in row for row in rows] == [True, False, True]
+    assert rows[0].endswith("5 of 5 failed")
+    assert berryeval("results", "trend", "RR", "-o", "t.csv") == 0
+    printed = capsys.readouterr().out
+    assert ", 5 of 5 failed, " in printed
+    assert "! run-0001 (2 of 5): queries failed, and count as 0" in printed
+    head, *rows = Path("t.csv").read_text("utf-8").splitlines()
+    place = head.split(",").index("failed")
+    assert [row.split(",")[place] for row in rows] == ["2", "0", "5"]
+    assert berryeval("results", "trend", "RR", "--json") == 0
+    (line,) = data_of(capsys)["lines"]
+    assert [point["failed"] for point in line["points"]] == [2, 0, 5]
+
+
+def test_a_measure_that_is_asked_for_has_its_column(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also where none of the runs that are listed has it, but another of the store."""
+    old = run_of(1)
+    (part,) = old.benchmarks
+    (first, _) = part.providers
+    assert first.scores is not None
+    few = replace(first, scores=first.scores.only(["RR"]), standard=None)
+    filled(replace(old, benchmarks=(replace(part, providers=(few,)),)), run_of(2))
+    assert berryeval("results", "list", "-m", "nDCG@10", "--until", "2026-01-01T01:30Z") == 0
+    head, row = capsys.readouterr().out.splitlines()
+    assert head.split()[-1] == "nDCG@10"
+    assert row.split()[-1] == "-"
+
+
+def test_a_database_of_something_else_is_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    """No command writes to it, whether it reads or would keep a run."""
+    with sqlite3.connect("other.db") as connection:
+        connection.execute("CREATE TABLE songs (name TEXT)")
+    connection.close()
+    before = Path("other.db").read_bytes()
+    for command in (("results", "list"), ("results", "trend", "RR"), ("results", "show", "x")):
+        assert berryeval(*command, "--store", "other.db") == 2
+        assert "other.db: a database of something else, with the tables songs" in (
+            capsys.readouterr().err
+        )
+    assert berryeval(*EVAL, "-q", "--store", "other.db") == 0
+    assert "this run is not in the store" in capsys.readouterr().err
+    assert Path("other.db").read_bytes() == before
 
 
 def test_a_screen_without_blocks_gets_letters(clean_environment: dict[str, str]) -> None:

@@ -93,6 +93,24 @@ def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert "q4" in capsys.readouterr().out
 
 
+def test_reports_of_before_are_named_with_how_to_write_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The line works: the page has the new measure afterwards."""
+    assert berryeval("report", "run") == 0
+    capsys.readouterr()
+    assert berryeval("score-run", "run", "-m", "AP", "--save") == 0
+    said = capsys.readouterr().out
+    assert "note: run/report.html is without the new measures" in said
+    again = said.partition("write it again: berryeval ")[2].split()
+    assert again == ["report", "run", "-o", "run/report.html"]
+    assert berryeval(*again) == 0
+    assert ">AP<" in Path("run/report.html").read_text(encoding="utf-8")
+    capsys.readouterr()
+    assert berryeval("score-run", "run", "-m", "AP", "--save", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["data"]["outdated"] == ["run/report.html"]
+
+
 @pytest.mark.parametrize("where", ["folder", "store"])
 def test_saved_measures_stand_beside_the_old(
     capsys: pytest.CaptureFixture[str], where: str

@@ -166,6 +166,14 @@ def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
         assert str(caught.value) == f"{path}: cannot be written ({why})"
 
 
+def test_what_cannot_be_removed_hides_no_error(tmp_path: Path) -> None:
+    """Where nothing can be made nothing can be removed: it is said why it was not written."""
+    path = tmp_path / ("x" * 300) / "file"  # no system takes such a name
+    with pytest.raises(DataError) as caught:
+        Qrels.from_dict({"q1": {"d1": 1}}).to_trec(path)
+    assert str(caught.value).startswith(f"{path}: cannot be written (")
+
+
 def test_the_mode_of_a_file_is_kept(tmp_path: Path) -> None:
     """Writing anew does not open a private file to others."""
     path = tmp_path / "file"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from dataclasses import replace
@@ -16,6 +17,7 @@ import berryeval as be
 from berryeval.errors import DataError
 from berryeval.gates import Verdict
 from berryeval.reports import Report, github, junit, latex, markdown
+from berryeval.reports.json_file import JSON
 from berryeval.reports.trec_run import TREC
 from berryeval.results import AnswerRecord, HitRecord, ProviderRecord
 from tests.reports.world import (
@@ -87,6 +89,73 @@ def test_runs_of_one_name_are_told_apart() -> None:
     report = Report.of([plain_run(), run_of(provider("our|search_v2 <b>")), plain_run()])
     labels = [system.label for system in report.sections[0].systems]
     assert len(set(labels)) == 3
+
+
+def test_a_legend_says_which_run_of_one_name_is_which() -> None:
+    """By when it was started and its plan; not where names differ."""
+    first, second = plain_run(), replace(plain_run(), created="2026-03-01T09:00:00+01:00")
+    text = markdown.render(Report.of([first, second]))
+    name = markdown.escaped(first.id)
+    assert f"\n- bm25 ({name}): the run {name} of {first.created}, plan sha256:abc\n" in text
+    assert f"\n- bm25 ({name}) #2: the run {name} of {second.created}, plan sha256:abc\n" in text
+    assert ": the run" not in markdown.render(
+        Report.of([plain_run(), run_of(provider("bm25"), second=1)])
+    )
+
+
+def test_a_legend_has_no_words_for_what_is_not_there() -> None:
+    """Neither bold where nothing is best, nor intervals of one query."""
+    whole = run_of(provider("bm25"))
+    assert "<sub>with each value its 95 % interval over the queries</sub>" in markdown.render(
+        Report.of([whole])
+    )
+    (part,) = whole.benchmarks
+    scores = be.evaluate({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, ["RR"])
+    worse = be.evaluate({"q1": {"a": 1}}, {"q1": {"b": 1.0}}, ["RR"])
+    twins = tuple(ProviderRecord(name, "http", scores=scores) for name in ("one", "two"))
+    few = replace(part, queries=part.queries[:1], providers=twins)
+    text = markdown.render(Report.of([replace(whole, benchmarks=(few,))]))
+    assert "bold: the best" not in text
+    assert "interval over the queries" not in text
+    assert "best in bold" not in latex.render(Report.of([replace(whole, benchmarks=(few,))]))
+    apart = (twins[0], ProviderRecord("two", "http", scores=worse))
+    one_best = replace(whole, benchmarks=(replace(few, providers=apart),))
+    assert "<sub>bold: the best of its column</sub>" in markdown.render(Report.of([one_best]))
+
+
+def test_a_long_error_is_cut_where_people_read() -> None:
+    """With how much there is more; JSON and JUnit have the whole."""
+    long = "no answer: " + "x" * 500 + " the end"
+    broken = replace(provider("bm25"), warnings=(long,), failure=long)
+    report = Report.of([run_of(broken)])
+    for text in (markdown.render(report), latex.render(report)):
+        assert "no answer: xxx" in text
+        assert "the end" not in text
+        assert "… (319 more characters)" in text
+    assert json.dumps(long) in JSON.files(report, "")[0].text
+    assert long in junit.render(report)
+
+
+def tied(count: int) -> Report:
+    """Two systems of so many queries that differ by the same in each."""
+    names = [f"q{number}" for number in range(count)]
+    qrels = {name: {"d": 1} for name in names}
+    good = be.evaluate(qrels, {name: {"d": 1.0} for name in names}, ["RR"])
+    bad = be.evaluate(qrels, {name: {"x": 2.0, "d": 1.0} for name in names}, ["RR"])
+    return Report.of([
+        run_of(ProviderRecord("a", "http", scores=bad), ProviderRecord("b", "http", scores=good))
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize(("count", "shown"), [(9, False), (10, True)])
+def test_values_and_differences_have_intervals_by_one_rule(count: int, *, shown: bool) -> None:
+    """Of the same value ten queries tell one, a point; fewer tell none."""
+    report = tied(count)
+    text = markdown.render(report)
+    assert ("1.000** <sub>1.000-1.000</sub>" in text) is shown
+    assert ("[+0.500, +0.500]" in text) is shown
+    (row,) = report.sections[0].differences("RR")
+    assert (row.interval is not None) is shown
 
 
 def test_the_summary_of_a_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -87,3 +88,32 @@ def test_the_page_loads_nothing(tmp_path: Path) -> None:
     assert re.search(r"default-src 'none'; style-src 'sha256-[\w+/=]+'", text)
     assert " style=" not in text
     assert "0.30-0.90" in text
+
+
+def test_intervals_of_files_are_those_of_tables() -> None:
+    """One that is not shown is not in the numbers either."""
+    for queries, ends in ((9, (None, None)), (10, (1.0, 1.0))):
+        alike = [replace(one, value=StoredValue("RR", 1.0, 1.0, 1.0, queries)) for one in points()]
+        (line,) = trend_lines(alike)
+        assert {(one["low"], one["high"]) for one in line.to_dict()["points"]} == {ends}
+
+
+def test_a_line_follows_what_was_asked_last() -> None:
+    """However often something else was asked between."""
+    first, second, third = points()
+    other = replace(third, value=StoredValue("RR", 0.0, 0.0, 0.0, 8))
+    (line,) = trend_lines([first, other, second])
+    assert line.values == [first.value.value, second.value.value]
+    assert line.change == second.value.value - first.value.value
+    assert line.before is first
+    assert line.apart == {1: "the benchmark changed"}
+    (line,) = trend_lines([first, second, third])
+    assert (line.values, line.change, line.before) == ([third.value.value], None, None)
+
+
+def test_the_page_tells_what_failed(tmp_path: Path) -> None:
+    """Beside the reason why a value does not compare."""
+    first, second, third = points()
+    write_trend(trend_lines([replace(first, failed=8), second, third]), tmp_path / "t.html")
+    page = (tmp_path / "t.html").read_text(encoding="utf-8")
+    assert "<td>the benchmark changed; 8 of 8 queries failed</td>" in page

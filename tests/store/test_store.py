@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from berryeval.errors import DataError
+from berryeval.errors import ConfigurationError, DataError
 from berryeval.results import RunRecord
 from berryeval.store import open_store
 from berryeval.store.queries import Filters
@@ -169,3 +169,25 @@ def test_a_time_that_is_none_is_refused(place: str) -> None:
         with pytest.raises(DataError, match=r"run run-0001: 'created' is no time.*'yesterday'"):
             store.add(replace(run_of(1), created="yesterday"))
         assert store.names() == []
+
+
+def test_no_limit_is_all(place: str) -> None:
+    """None and 0 mean the same; fewer than none is refused."""
+    with open_store(place) as store:
+        for number in (1, 2):
+            store.add(run_of(number))
+        assert len(store.list_runs(limit=0)) == len(store.list_runs(limit=None)) == 2
+        assert len(store.list_runs(limit=1)) == 1
+        with pytest.raises(ConfigurationError, match="limit must be 0"):
+            store.list_runs(limit=-1)
+
+
+def test_queries_that_failed_are_counted(place: str) -> None:
+    """With lists and with trends: those without an answer, by error or by time."""
+    record = run_of(1, providers=("bm25",))
+    (part,) = record.benchmarks
+    failed = replace(part.providers[0], outcomes={"ok": 1, "empty": 1, "error": 2, "timeout": 1})
+    with open_store(place) as store:
+        store.add(replace(record, benchmarks=(replace(part, providers=(failed,)),)))
+        assert [one.failed for run in store.list_runs() for one in run.results] == [3]
+        assert [point.failed for point in store.trend("RR")] == [3]

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, create_engine, inspect, text
 
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.store import open_store
+from berryeval.store import NoStoreError, open_store
 from berryeval.store.database import Database
 from berryeval.store.migrations import migrate, version_of
 from berryeval.store.place import Place
@@ -210,6 +210,58 @@ def test_a_file_that_is_no_store(tmp_path: Path, content: bytes, problem: str | 
     with pytest.raises(DataError, match=rf"{problem}.*results import"), open_store(place):
         pass
     assert place.read_bytes() == content
+
+
+def tables_of(place: str) -> set[str]:
+    """The tables of a database."""
+    engine = create_engine(Place.of(place).url)
+    found = set(inspect(engine).get_table_names())
+    engine.dispose()
+    return found
+
+
+def make_songs(place: str) -> None:
+    """A table of another program."""
+    engine = create_engine(Place.of(place).url)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE songs (name TEXT)"))
+    engine.dispose()
+
+
+def test_who_reads_makes_nothing(place: str) -> None:
+    """A database without a store is none, and has no tables afterwards."""
+    if "://" not in place:
+        Path(place).touch()
+    with pytest.raises(NoStoreError, match="there is no store at"), open_store(place, make=False):
+        pass
+    assert tables_of(place) == set()
+
+
+def test_a_database_of_another_program(place: str) -> None:
+    """Reading leaves it as it is; a run goes into a PostgreSQL that is shared, not into a file."""
+    make_songs(place)
+    with pytest.raises(DataError, match=r"songs|there is no store"), open_store(place, make=False):
+        pass
+    assert tables_of(place) == {"songs"}
+    if "://" not in place:
+        with pytest.raises(DataError, match="of something else, with the tables songs"):
+            open_store(place).__enter__()
+        assert tables_of(place) == {"songs"}
+        return
+    with open_store(place) as store:
+        store.add(run_of(1))
+    with open_store(place, make=False) as store:
+        assert store.names() == ["run-0001"]
+    assert {"songs", "berryeval_runs"} < tables_of(place)
+
+
+def test_a_store_may_have_a_table_more(place: str) -> None:
+    """Somebody's notes beside ours keep nobody out."""
+    with open_store(place) as store:
+        store.add(run_of(1))
+    make_songs(place)
+    with open_store(place) as store:
+        assert store.names() == ["run-0001"]
 
 
 def test_a_store_whose_pages_are_spoilt_is_said(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         export: What to write besides (csv html): --export csv markdown junit, --export none.
         baseline_doc: Write the measured baseline to this Markdown file.
         json: Print JSON, in full precision.
-        quiet: Print nothing but the table and errors.
+        quiet: Print nothing but the tables and errors: no warnings, notes or progress.
         verbose: Show the log, a line per query.
     """
     from berryeval.cli.eval_command import Asked, Shown, run_eval

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from berryeval.cli.eval_notes import notes_about_times, shown_remarks
-from berryeval.cli.eval_tables import legend, quality_tables, speed_table
+from berryeval.cli.eval_tables import print_legend, quality_tables, speed_table
 from berryeval.cli.eval_worst import print_worst
 from berryeval.cli.gate import print_verdicts
 from berryeval.cli.output import console, print_indented
@@ -65,7 +65,7 @@ def _print_benchmark(screen: Console, view: View, result: BenchmarkResult, *, qu
     if not quiet:
         _print_legend(screen, view, result, measures)
     _print_groups(screen, view, result, measures)
-    print_warnings(screen, result.providers)
+    print_warnings(screen, result.providers, quiet=quiet)
     for one in result.providers:
         worst = view.worst.get((result.benchmark.name, one.name))
         if worst:
@@ -81,8 +81,7 @@ def strategy_note(providers: Sequence[ProviderResult | ProviderRecord]) -> str:
 def _print_legend(
     screen: Console, view: View, result: BenchmarkResult, measures: list[str]
 ) -> None:
-    rows = {one.name: one.scores for one in result.providers}
-    print_indented(screen, legend(rows, measures), 0, style="dim")
+    print_legend(screen, [one.scores for one in result.providers], measures)
     deeper = [
         str(measure)
         for measure in parse_measures(view.plan.scored)
@@ -128,12 +127,16 @@ def _print_groups(
             screen.print(table)
 
 
-def print_warnings(screen: Console, providers: Sequence[ProviderResult | ProviderRecord]) -> None:
-    """What failed, what is doubtful, and the first notes of how hits were judged."""
+def print_warnings(
+    screen: Console, providers: Sequence[ProviderResult | ProviderRecord], *, quiet: bool = False
+) -> None:
+    """What failed; and unless quiet, what is doubtful, and first notes of how hits were judged."""
     lines = []
     for one in providers:
         if one.failure:
             lines.append(f"failed: {one.name}: {one.failure}")
+        if quiet:
+            continue
         lines += [f"warning: {one.name}: {warning}" for warning in one.warnings]
         notes = one.scores.notes if one.scores else ()
         lines += [f"note: {one.name}: {note}" for note in notes[:_NOTES]]

@@ -8,18 +8,21 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from berryeval.cli.output import print_indented
 from berryeval.cli.screens import SafeScreen, safe_screen
 from berryeval.reports import numbers
-from berryeval.reports.methods import OF_A_VALUE
+from berryeval.reports.legend import legend_of
 from berryeval.reports.rows import best_value, interval_text, outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rich.console import Console
+
     from berryeval.results import ProviderRecord
     from berryeval.scores import Scores
 
-__all__ = ["legend", "quality_tables", "speed_table"]
+__all__ = ["print_legend", "quality_tables", "speed_table"]
 
 BEST: Final = "*"
 _SPEED: Final = ("p50", "p95", "p99")
@@ -53,11 +56,10 @@ def quality_tables(
     return tables
 
 
-def legend(rows: Mapping[str, Scores | None], measures: Sequence[str]) -> str:
-    """What the marks and intervals of the tables are."""
-    tables = list(rows.values())
-    marked = any(best_value(tables, measure) is not None for measure in measures)
-    return f"{f'{BEST} best of its column; ' if marked else ''}with each value its {OF_A_VALUE}"
+def print_legend(screen: Console, tables: Sequence[Scores | None], measures: Sequence[str]) -> None:
+    """Say what the marks and intervals of the tables are, if there are any."""
+    if words := legend_of(f"{BEST} best of its column", tables, measures):
+        print_indented(screen, words, 0, style="dim")
 
 
 def speed_table(providers: Sequence[ProviderRecord]) -> Table:

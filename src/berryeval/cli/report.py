@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from berryeval.reports import Report
+    from berryeval.reports.exporter import OutputFile
 
 DEFAULT_FORMAT: Final = "html"
 STDOUT: Final = "-"
@@ -48,7 +49,7 @@ def report(
         quiet: Print nothing but a report that goes to stdout.
     """
     from berryeval.cli.logs import error_screen, log_level, log_lines
-    from berryeval.cli.output import print_document, print_json
+    from berryeval.cli.output import print_json
     from berryeval.errors import ConfigurationError
     from berryeval.pipeline.reporting import named_report
 
@@ -58,11 +59,22 @@ def report(
     names = _formats(format or [], output)
     with log_lines(error_screen(), log_level(quiet=quiet, verbose=False)):
         made, folder = named_report(runs, title)
-    found = [one for name in names for one in _done(made, name, output, label, folder)]
+    files = [_files(made, name, output, label) for name in names]
+    found = []
+    for name, own in zip(names, files, strict=True):
+        done = _done(made, name, own, output, folder)
+        found += done
+        if not json:
+            _say(done, quiet=quiet)
     if json:
         print_json("report", {"title": made.title, "files": found})
-        return
-    for one in found:
+
+
+def _say(done: list[dict[str, Any]], *, quiet: bool) -> None:
+    """Print a text, or where the files are."""
+    from berryeval.cli.output import print_document
+
+    for one in done:
         if "text" in one:
             print_document(one["text"])
         elif not quiet:
@@ -91,25 +103,38 @@ def _formats(given: list[str], output: str | None) -> list[str]:
     return names
 
 
-def _done(
-    made: Report, name: str, output: str | None, label: str, folder: Path
-) -> list[dict[str, Any]]:
-    """Write a format: its files by path, or as text if they go to stdout."""
+def _to_stdout(name: str, output: str | None) -> bool:
+    from berryeval.reports.table import EXPORTERS
+
+    return output == STDOUT or (output is None and EXPORTERS.get(name).home == "stdout")
+
+
+def _files(made: Report, name: str, output: str | None, label: str) -> list[OutputFile]:
+    """The files of a format; all formats are made before one is written: a wrong one stops all."""
     from berryeval.errors import ConfigurationError
     from berryeval.reports.table import EXPORTERS
-    from berryeval.reports.write import write_in_format
 
-    exporter = EXPORTERS.get(name)
-    left = exporter.publish(made) if exporter.publish is not None and output is None else None
+    files = EXPORTERS.get(name).files(made, label)
+    if len(files) > 1 and _to_stdout(name, output):
+        parts = ", ".join(file.name for file in files[:_NAMED])
+        more = ", ..." if len(files) > _NAMED else ""
+        msg = f"{name} makes {len(files)} files ({parts}{more}); give a folder with --output"
+        raise ConfigurationError(msg)
+    return files
+
+
+def _done(
+    made: Report, name: str, files: list[OutputFile], output: str | None, folder: Path
+) -> list[dict[str, Any]]:
+    """Write a format: its files by path, or as text if they go to stdout."""
+    from berryeval.reports.table import EXPORTERS
+    from berryeval.reports.write import write_files
+
+    publish = EXPORTERS.get(name).publish
+    left = publish(made) if publish is not None and output is None else None
     if left is not None:
         return [{"format": name, "text": left}]
-    if output == STDOUT or (output is None and exporter.home == "stdout"):
-        files = exporter.files(made, label)
-        if len(files) > 1:
-            parts = ", ".join(file.name for file in files[:_NAMED])
-            more = ", ..." if len(files) > _NAMED else ""
-            msg = f"{name} makes {len(files)} files ({parts}{more}); give a folder with --output"
-            raise ConfigurationError(msg)
+    if _to_stdout(name, output):
         return [{"format": name, "text": files[0].text}]
-    paths = write_in_format(made, name, output, label=label, beside=folder)
+    paths = write_files(files, name, output, beside=folder)
     return [{"format": name, "path": str(path)} for path in paths]

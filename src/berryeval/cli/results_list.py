@@ -6,7 +6,14 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from berryeval.cli.results_options import Flag, Several, read_filters, refuse_unknown
+from berryeval.cli.results_options import (
+    Flag,
+    Several,
+    failures_of,
+    read_filters,
+    refuse_measures,
+    refuse_unknown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,19 +55,20 @@ def list_runs(
     """
     from berryeval.cli.output import console, print_json
     from berryeval.errors import ConfigurationError
-    from berryeval.measures.listing import split_names
     from berryeval.pipeline.remember import opened_store, store_place
     from berryeval.reports.methods import OF_A_VALUE
 
     if limit < 0:
         msg = f"--limit must be 0 or more, found {limit}"
         raise ConfigurationError(msg)
-    names = split_names(measures or [])
+    names = _names(measures)
     filters = read_filters(benchmark, provider, since, until)
     with opened_store(store_place(store)) as opened:
-        found = opened.list_runs(filters, limit=limit or None, measures=names or None)
+        found = opened.list_runs(filters, limit=limit, measures=names or None)
         if not found:
             refuse_unknown(opened, filters)
+        if names:
+            refuse_measures(opened, names)
         shown = opened.shown
     if json:
         print_json("results list", {"store": shown, "runs": [asdict(run) for run in found]})
@@ -74,14 +82,22 @@ def list_runs(
         screen.print(f"with each value its {OF_A_VALUE}", style="dim")
 
 
+def _names(measures: Sequence[str] | None) -> list[str]:
+    """The measures that were asked for; what reads them is imported only then."""
+    if not measures:
+        return []
+    from berryeval.measures.listing import split_names
+
+    return split_names(measures)
+
+
 def _columns(found: Sequence[StoredRun], names: Sequence[str]) -> list[str]:
     """The measures that are shown: those of `names` in their order, or the first of each result."""
-    from berryeval.store.store import canonical
-
-    results = [result for run in found for result in run.results]
     if names:
-        there = {value.measure for result in results for value in result.values}
-        return [name for name in dict.fromkeys(map(canonical, names)) if name in there]
+        from berryeval.store.store import canonical
+
+        return list(dict.fromkeys(map(canonical, names)))
+    results = [result for run in found for result in run.results]
     return list({one.values[0].measure: None for one in results if one.values})[:_COLUMNS]
 
 
@@ -89,7 +105,9 @@ def _print(screen: Console, found: Sequence[StoredRun], columns: Sequence[str]) 
     """One table if there is room; else a line and a table per run, as names are to be copied."""
     from rich.measure import Measurement
 
-    table = _empty(("run", "when", *_OWNERS), columns)
+    failing = any(one.failed for run in found for one in run.results)
+    titles = [*columns, *(["queries"] * failing)]
+    table = _empty(("run", "when", *_OWNERS), titles)
     for run in found:
         head = [run.id, _when(run)]
         for row in _rows(run, columns) or [[]]:
@@ -100,7 +118,7 @@ def _print(screen: Console, found: Sequence[StoredRun], columns: Sequence[str]) 
         return
     for run in found:
         screen.print(f"{run.id}  {_when(run)}", style="bold")
-        table = _empty(_OWNERS, columns)
+        table = _empty(_OWNERS, titles)
         for row in _rows(run, columns):
             table.add_row(*row)
         if run.results:
@@ -108,22 +126,25 @@ def _print(screen: Console, found: Sequence[StoredRun], columns: Sequence[str]) 
         screen.print()
 
 
-def _empty(titles: Sequence[str], columns: Sequence[str]) -> Table:
+def _empty(owners: Sequence[str], titles: Sequence[str]) -> Table:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for owner in owners:
+        table.add_column(owner, overflow="fold")
     for title in titles:
-        table.add_column(title, overflow="fold")
-    for measure in columns:
-        table.add_column(measure, no_wrap=True)
+        table.add_column(title, no_wrap=True)
     return table
 
 
 def _rows(run: StoredRun, columns: Sequence[str]) -> list[list[str]]:
-    return [
-        [one.benchmark, one.provider, *(_cell(one, measure) for measure in columns)]
-        for one in run.results
-    ]
+    """A row per result; what failed comes last, and rows may be shorter than the table."""
+    rows = []
+    for one in run.results:
+        cells = [one.benchmark, one.provider, *(_cell(one, measure) for measure in columns)]
+        failed = failures_of(one.failed, one.queries)
+        rows.append([*cells, failed] if failed else cells)
+    return rows
 
 
 def _when(run: StoredRun) -> str:

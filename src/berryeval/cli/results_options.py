@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from berryeval.store import Store
     from berryeval.store.queries import Filters
 
@@ -51,3 +53,27 @@ def refuse_unknown(store: Store, filters: Filters) -> None:
         if names:
             msg = f"no run in the store {store.shown} has a {kind} {wanted!r}; {hint}"
             raise DataError(msg)
+
+
+def refuse_measures(store: Store, measures: Sequence[str]) -> None:
+    """Say so if no run has one of these measures at all, and how one gets it."""
+    from berryeval.errors import MeasureError
+    from berryeval.measures import parse_measure
+    from berryeval.registry import nearest
+
+    names = store.measures()
+    for measure in measures:
+        try:
+            known = str(parse_measure(measure))
+            hint = f"berryeval score-run RUN -m {measure} --save adds it to a run"
+        except MeasureError:
+            known = measure
+            hint = f"there are {', '.join(nearest(measure, names) or names)}"
+        if names and known not in names:
+            msg = f"no run in the store {store.shown} has {measure!r}; {hint}"
+            raise MeasureError(msg)
+
+
+def failures_of(failed: int, queries: int) -> str:
+    """How many queries ended without an answer, beside a value that counts them as 0."""
+    return f"{failed} of {queries} failed" if failed else ""

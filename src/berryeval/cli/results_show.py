@@ -50,8 +50,7 @@ def show(run: str = "latest", /, *, store: str | None = None, json: Flag = False
 def _print_part(screen: Console, part: BenchmarkRecord) -> None:
     from berryeval.benchmarks.checks.words import counted
     from berryeval.cli.eval_output import print_warnings, strategy_note
-    from berryeval.cli.eval_tables import legend, quality_tables, speed_table
-    from berryeval.cli.output import print_indented
+    from berryeval.cli.eval_tables import print_legend, quality_tables, speed_table
 
     queries = counted(len(part.queries), "query", "queries")
     about = f"{queries}, {part.k} hits each{strategy_note(part.providers)}"
@@ -67,7 +66,7 @@ def _print_part(screen: Console, part: BenchmarkRecord) -> None:
     if not wide:
         screen.print(speed_table(part.providers))
         screen.print()
-    print_indented(screen, legend(rows, measures), 0, style="dim")
+    print_legend(screen, list(rows.values()), measures)
     print_warnings(screen, part.providers)
 
 

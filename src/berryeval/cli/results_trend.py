@@ -7,20 +7,26 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
-from berryeval.cli.results_options import Flag, read_filters, refuse_unknown
+from berryeval.cli.results_options import (
+    Flag,
+    failures_of,
+    read_filters,
+    refuse_measures,
+    refuse_unknown,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import Console
 
     from berryeval.reports.trend import TrendLine
-    from berryeval.store import Store
 
 BLOCKS: Final = "▁▂▃▄▅▆▇█"
 ASCII: Final = "_.-=+*#@"
-_BREAK: Final = "|"
+APART: Final = ":"  # in place of a value that does not compare
 _LONGEST: Final = 60  # points of a line
+_NAMED: Final = 3  # runs in a note
 
 
 def trend(
@@ -37,7 +43,8 @@ def trend(
 ) -> None:
     """Show a measure over time: a line per benchmark and provider.
 
-    A bar in a line marks where values cannot be compared: the benchmark or its queries changed.
+    It follows the runs that were asked what the newest was; others are points between them, for
+    their values do not compare: the benchmark, its queries or the number of hits were others.
 
     Example: berryeval results trend nDCG@10 --benchmark technical-docs -o trend.svg
 
@@ -54,15 +61,16 @@ def trend(
     from berryeval.cli.output import console, print_json
     from berryeval.pipeline.remember import opened_store, store_place
     from berryeval.reports.trend import trend_lines
-    from berryeval.reports.trend_chart import write_trend
 
     filters = read_filters(benchmark, provider, since, until)
     with opened_store(store_place(store)) as opened:
         lines = trend_lines(opened.trend(measure, filters))
         if not lines:
             refuse_unknown(opened, filters)
-            _refuse_measure(opened, measure)
+            refuse_measures(opened, [measure])
     if output is not None and lines:
+        from berryeval.reports.trend_chart import write_trend
+
         write_trend(lines, output)
     if json:
         print_json("results trend", {"lines": [line.to_dict() for line in lines]})
@@ -76,44 +84,56 @@ def trend(
         screen.print(f"written to {output}")
 
 
-def _refuse_measure(store: Store, measure: str) -> None:
-    """Say so if no run has this measure at all, and how one gets it."""
-    from berryeval.errors import MeasureError
-    from berryeval.measures import parse_measure
-    from berryeval.registry import nearest
-
-    names = store.measures()
-    try:
-        known = str(parse_measure(measure))
-        hint = f"berryeval score-run RUN -m {measure} --save adds it to a run"
-    except MeasureError:
-        known = measure
-        hint = f"there are {', '.join(nearest(measure, names) or names)}"
-    if names and known not in names:
-        msg = f"no run in the store {store.shown} has {measure!r}; {hint}"
-        raise MeasureError(msg)
-
-
 def _print_line(screen: Console, line: TrendLine) -> None:
-    from berryeval.benchmarks.checks.words import counted
+    from berryeval.io.words import counted
     from berryeval.reports import numbers
     from berryeval.reports.methods import OF_A_VALUE
 
     screen.print(f"{line.provider} on {line.benchmark}: {line.measure}", style="bold")
     screen.print(f"  {sparkline(line, _marks())}")
     values = line.values
-    last = line.points[-1].value
-    around = numbers.interval_around(last.value, last.low, last.high, last.n)
-    change = "" if line.change is None else f", {numbers.delta(line.change)} against the run before"
+    last = line.points[-1]
+    around = numbers.interval_around(
+        last.value.value, last.value.low, last.value.high, last.value.n
+    )
     lowest, highest, newest = map(numbers.measure, (min(values), max(values), values[-1]))
+    failed = f", {failures_of(last.failed, last.value.n)}" if last.failed else ""
     screen.print(
         f"  {counted(len(values), 'run')}, lowest {lowest}, highest {highest}, "
-        f"last {newest}{f' ({OF_A_VALUE} {around})' if around else ''}{change}"
+        f"last {newest}{f' ({OF_A_VALUE} {around})' if around else ''}{failed}{_change(line)}"
     )
-    for place, why in line.breaks.items():
-        point = line.points[place]
-        screen.print(f"  {_BREAK} {point.run}: {why}; values before do not compare", style="yellow")
+    for note in _notes(line):
+        screen.print(f"  {note}", style="yellow")
     screen.print()
+
+
+def _change(line: TrendLine) -> str:
+    from berryeval.reports import numbers
+
+    if line.before is None or line.change is None:
+        return ""
+    neighbour = line.before is line.points[-2]
+    against = "the run before" if neighbour else f"{line.before.run}, the last that was asked this"
+    return f", {numbers.delta(line.change)} against {against}"
+
+
+def _notes(line: TrendLine) -> Iterator[str]:
+    """Which runs do not compare, by reason; and in which that do, queries failed."""
+    reasons: dict[str, list[str]] = {}
+    for place, why in line.apart.items():
+        reasons.setdefault(why, []).append(line.points[place].run)
+    for why, runs in reasons.items():
+        yield f"{APART} {_some(runs)}: {why}; not compared"
+    failing = [one for one in line.followed[:-1] if one.failed]
+    if failing:
+        named = [f"{one.run} ({one.failed} of {one.value.n})" for one in failing]
+        yield f"! {_some(named)}: queries failed, and count as 0"
+
+
+def _some(names: Sequence[str]) -> str:
+    """The last of them, and how many more there are."""
+    rest = len(names) - _NAMED
+    return ", ".join(names[-_NAMED:]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _marks() -> str:
@@ -126,14 +146,14 @@ def _marks() -> str:
 
 
 def sparkline(line: TrendLine, marks: str) -> str:
-    """The last values as marks from low to high, with bars where they do not compare."""
+    """The last values as marks from low to high; points stand for those that do not compare."""
     first = max(0, len(line.points) - _LONGEST)
-    values = line.values[first:]
-    heights = _heights(values, len(marks))
+    places = [place for place in range(first, len(line.points)) if place not in line.apart]
+    values = [line.points[place].value.value for place in places]
+    heights = dict(zip(places, _heights(values, len(marks)), strict=True))
     text = "... " if first else ""
-    for place, height in enumerate(heights, start=first):
-        bar = _BREAK if place in line.breaks and place > first else ""
-        text += bar + marks[height]
+    for place in range(first, len(line.points)):
+        text += marks[heights[place]] if place in heights else APART
     return text
 
 

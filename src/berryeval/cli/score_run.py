@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from berryeval.pipeline.find_run import FoundRun
     from berryeval.pipeline.rescore import Rescored
@@ -18,6 +19,7 @@ Names = Annotated[
     list[str] | None,
     Parameter(name=["--measures", "--metrics", "-m"], consume_multiple=True, negative=""),
 ]
+_REPORTS: Final = ("report.*", "junit.xml")  # what eval leaves in the folder of a run
 
 
 def score_run(
@@ -66,6 +68,8 @@ def score_run(
         _print_json(found, parts, saved, per_query=per_query)
     else:
         _print(parts, saved, per_query=per_query)
+        if saved:
+            _say_outdated(found)
 
 
 def _rescored(
@@ -93,7 +97,7 @@ def _saved(found: FoundRun, parts: Sequence[Rescored], store: str | None) -> lis
 
 def _print(parts: Sequence[Rescored], saved: list[str], *, per_query: bool) -> None:
     from berryeval.benchmarks.checks.words import counted
-    from berryeval.cli.eval_tables import legend, quality_tables
+    from berryeval.cli.eval_tables import print_legend, quality_tables
     from berryeval.cli.output import console, print_indented
     from berryeval.cli.score_output import query_table
 
@@ -111,11 +115,30 @@ def _print(parts: Sequence[Rescored], saved: list[str], *, per_query: bool) -> N
             screen.print(table)
             screen.print()
         if measures:
-            print_indented(screen, legend(part.scores, measures), 0, style="dim")
+            print_legend(screen, list(part.scores.values()), measures)
         for note in part.notes:
             print_indented(screen, f"note: {note}", 0, style="yellow")
     for place in saved:
         screen.print(f"saved in {place}")
+
+
+def _outdated(found: FoundRun) -> list[Path]:
+    """The reports in the folder of the run: they were written before, and are not written anew."""
+    if found.folder is None:
+        return []
+    return [path for name in _REPORTS for path in sorted(found.folder.glob(name))]
+
+
+def _say_outdated(found: FoundRun) -> None:
+    from shlex import quote
+
+    from berryeval.cli.output import console
+
+    for path in _outdated(found):
+        again = f"berryeval report {quote(str(found.folder))} -o {quote(str(path))}"
+        console().print(
+            f"note: {path} is without the new measures; to write it again: {again}", style="yellow"
+        )
 
 
 def _print_json(
@@ -141,5 +164,6 @@ def _print_json(
             for part in parts
         ],
         "saved": saved,
+        "outdated": [str(path) for path in _outdated(found)] if saved else [],
     }
     print_json("score-run", data)

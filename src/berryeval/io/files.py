@@ -148,9 +148,11 @@ def writing(path: PathLike) -> Iterator[Sink]:
     import shutil
 
     target = Path(os.path.realpath(path))
-    special = target.exists() and not target.is_file()
-    place = target if special else target.with_name(f".berryeval-{secrets.token_hex(8)}.tmp")
+    place = target.with_name(f".berryeval-{secrets.token_hex(8)}.tmp")
+    special = False
     try:
+        special = target.exists() and not target.is_file()
+        place = target if special else place
         with place.open("wb" if special else "xb") as raw, _packing(raw, target) as stream:
             yield stream
         if not special:
@@ -162,7 +164,7 @@ def writing(path: PathLike) -> Iterator[Sink]:
         raise DataError(msg) from None
     finally:
         if not special:
-            with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            with suppress(OSError):  # what went wrong is said already
                 place.unlink()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -81,14 +81,13 @@ def opened_store(place: str | None, *, make: bool = False) -> Iterator[Store]:
 
 @contextmanager
 def opened_if_there(place: str | None) -> Iterator[Store | None]:
-    """The store at a place; None if it is turned off, or a file that was not made yet."""
-    from berryeval.store.place import Place
+    """The store at a place; None if it is turned off, or was not made yet."""
+    from berryeval.store import NoStoreError
 
-    file = None if place is None else Place.of(place).file
-    if place is None or (file is not None and not file.exists()):
-        yield None
-        return
-    with opened_store(place) as store:
+    with ExitStack() as stack:
+        store = None
+        with suppress(NoStoreError):
+            store = None if place is None else stack.enter_context(opened_store(place))
         yield store
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "has_family",
     "has_mixed",
     "hit_words",
+    "interval_cell",
     "notes_of",
     "notes_on",
     "pairs_of",
@@ -76,11 +77,18 @@ def cells_of(row: PairedDifference, *, corrected: bool) -> list[str]:
         numbers.measure(row.baseline_value) if row.n else none,
         numbers.measure(row.system_value) if row.n else none,
         numbers.delta(row.difference) if row.n else none,
-        numbers.delta_interval(*row.interval) if row.interval and row.p is not None else none,
+        interval_cell(row),
         *(none if p is None else numbers.p_value(p) for p in ps),
         row.effect.word if row.effect else none,
         f"{row.wins}/{row.ties}/{row.losses}" if row.n else none,
     ]
+
+
+def interval_cell(row: PairedDifference) -> str:
+    """The interval of a difference; a dash where nothing can be said, or too few queries tell."""
+    if row.interval is None or row.p is None:
+        return numbers.NOTHING
+    return numbers.delta_interval(*row.interval)
 
 
 def summary(rows: list[PairedDifference]) -> str:

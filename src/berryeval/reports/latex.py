@@ -7,6 +7,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Final
 
 from berryeval.io.visible import visible_direction
+from berryeval.io.words import shortened
 from berryeval.reports import numbers
 from berryeval.reports.exporter import Exporter, one_file
 from berryeval.reports.latex_comparison import comparison_table
@@ -71,7 +72,7 @@ def _table(section: Section, place: int) -> Iterator[str]:
     best = {measure: best_value(rows, measure) for measure in measures}
     queries = counted(len(section.queries), "query", "queries")
     marks = _marks(section)
-    about = "; best in bold" if len(section.scored) > 1 else ""
+    about = "; best in bold" if any(one is not None for one in best.values()) else ""
     about += _legend(section.comparison) if marks else ""
     yield r"\begin{table}"
     yield r"  \centering"
@@ -93,7 +94,7 @@ def _table(section: Section, place: int) -> Iterator[str]:
         yield f"% {_line(note)}"
     for system in section.systems:
         for warning in system.record.warnings:
-            yield f"% {_line(f'{system.label}: {warning}')}"
+            yield f"% {_line(f'{system.label}: {shortened(warning)}')}"
 
 
 def _letters(section: Section) -> dict[str, str]:

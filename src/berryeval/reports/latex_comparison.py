@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from berryeval.reports import numbers
+from berryeval.reports.differences import interval_cell
 from berryeval.reports.methods import interval_words, method_words
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def comparison_table(
 def _cells(row: PairedDifference, escaped: Callable[[str], str], *, every: bool) -> list[str]:
     mark = _MIXED if row.mixed else _MARK if row.significant else ""
     system = f"{row.system} against {row.baseline}" if every else row.system
-    low_high = f"${numbers.delta_interval(*row.interval)}$" if row.interval else "--"
+    ends = interval_cell(row)
+    low_high = "--" if ends == numbers.NOTHING else f"${ends}$"
     return [
         escaped(row.measure),
         escaped(system),

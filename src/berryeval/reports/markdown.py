@@ -6,10 +6,13 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from berryeval.io.visible import visible_direction
+from berryeval.io.words import counted, shortened
 from berryeval.reports import numbers
+from berryeval.reports.differences import interval_cell
 from berryeval.reports.exporter import Exporter, one_file
+from berryeval.reports.legend import legend_of, namesakes
 from berryeval.reports.markdown_comparison import comparison_parts, table_of
-from berryeval.reports.methods import OF_A_VALUE, how_tested, interval_words
+from berryeval.reports.methods import how_tested, interval_words
 from berryeval.reports.rows import best_value, by_category, interval_text, outcomes, value_of
 
 if TYPE_CHECKING:
@@ -63,13 +66,12 @@ def _verdicts(report: Report) -> str:
 
 
 def _section(section: Section, *, differences: bool) -> Iterator[str]:
-    from berryeval.benchmarks.checks.words import counted
-
     count = counted(len(section.queries), "query", "queries")
     same = section.title == section.name  # otherwise the title says how many
     yield f"### {escaped(section.title)}" + (f": {count}" if same else "")
     titles = ["provider", *section.measures, *(f"{name} ms" for name in _TIMES), "outcomes"]
-    best = _best([system.scores for system in section.systems], section.measures)
+    tables = [system.scores for system in section.systems]
+    best = _best(tables, section.measures)
     rows = [
         [
             escaped(system.label),
@@ -80,8 +82,12 @@ def _section(section: Section, *, differences: bool) -> Iterator[str]:
         for system in section.systems
     ]
     yield table_of([escaped(title) for title in titles], rows, "l" + "r" * (len(titles) - 2) + "l")
-    bold = "bold: the best of its column; " if len(section.scored) > 1 else ""
-    yield f"<sub>{bold}with each value its {OF_A_VALUE} over the queries</sub>"
+    legend = legend_of("bold: the best of its column", tables, section.measures)
+    if legend:
+        yield f"<sub>{legend}{' over the queries' * legend.endswith('interval')}</sub>"
+    same_name = [f"- {escaped(line)}" for line in namesakes(section)]
+    if same_name:
+        yield "\n".join(same_name)
     categories = _categories(section)
     if categories:
         yield f"<details><summary>By category</summary>\n\n{categories}\n\n</details>"
@@ -143,14 +149,13 @@ def _differences(section: Section) -> str:
     rows = []
     for row in comparison.rows:
         shown = numbers.delta(row.difference)
-        ends = row.interval
         p = row.p_corrected
         rows.append(
             [
                 escaped(row.measure),
                 f"{escaped(row.system)} − {escaped(row.baseline)}",  # noqa: RUF001 - a minus
                 f"**{shown}**" if row.shown else shown,
-                numbers.NOTHING if ends is None else numbers.delta_interval(*ends),
+                interval_cell(row),
                 numbers.NOTHING if p is None else numbers.p_value(p),
                 f"{row.wins} / {row.ties} / {row.losses}",
             ]
@@ -167,9 +172,9 @@ def _warnings(section: Section) -> Iterator[str]:
     for system in section.systems:
         label = escaped(system.label)
         if system.record.failure:
-            yield f"- ❌ {label} failed: {escaped(system.record.failure)}"
+            yield f"- ❌ {label} failed: {escaped(shortened(system.record.failure))}"
         for warning in system.record.warnings:
-            yield f"- ⚠️ {label}: {escaped(warning)}"
+            yield f"- ⚠️ {label}: {escaped(shortened(warning))}"
 
 
 def _origin(report: Report) -> str:

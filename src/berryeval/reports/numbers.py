@@ -10,10 +10,11 @@ The text of a p-value comes from the statistics, whose sentences have it too.
 
 from __future__ import annotations
 
-from typing import Final
+import math
+from typing import TYPE_CHECKING, Final
 
-from berryeval.intervals import Interval
-from berryeval.stats.wording import p_number as p_value
+if TYPE_CHECKING:
+    from berryeval.intervals import Interval
 
 __all__ = [
     "NOTHING",
@@ -34,6 +35,7 @@ __all__ = [
 
 NOTHING: Final = "-"  # in place of a number that is not there
 _LEAST_QUERIES: Final = 2  # of one there is no telling what others would do
+_ROUNDING: Final = 1e-12
 
 
 def _fixed(value: float, digits: int, *, sign: bool = False) -> str:
@@ -70,10 +72,22 @@ def interval(low: float, high: float, *, digits: int = 2) -> str:
 
 
 def known_interval(low: float | None, high: float | None, queries: int) -> Interval | None:
-    """An interval that says something; None of one query, or where nothing could move."""
-    if low is None or high is None or queries < _LEAST_QUERIES or low == high:
+    """The interval of a value, where so many queries tell one; None where they do not.
+
+    The rule of comparisons: two queries whose values differ tell how far the mean may be off, and
+    ten of the same value do, whose interval is a point; fewer of the same value do not.
+
+    >>> known_interval(0.5, 0.5, 9), known_interval(0.5, 0.5, 10)
+    (None, Interval(low=0.5, high=0.5))
+    """
+    from berryeval.intervals import Interval
+
+    if low is None or high is None:
         return None
-    return Interval(low, high)
+    least = _LEAST_QUERIES
+    if math.isclose(low, high, rel_tol=_ROUNDING, abs_tol=_ROUNDING):
+        from berryeval.stats.spread import FEWEST_ALIKE as least  # noqa: N811 - a number of them
+    return Interval(low, high) if queries >= least else None
 
 
 def interval_around(value: float, low: float | None, high: float | None, queries: int) -> str:
@@ -103,6 +117,13 @@ def delta(value: float) -> str:
 def delta_interval(low: float, high: float) -> str:
     """The confidence interval of a difference."""
     return f"[{delta(low)}, {delta(high)}]"
+
+
+def p_value(value: float) -> str:
+    """A p-value, as the sentences of comparisons have it."""
+    from berryeval.stats.wording import p_number
+
+    return p_number(value)
 
 
 def milliseconds(seconds: float) -> str:

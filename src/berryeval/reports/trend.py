@@ -1,4 +1,4 @@
-"""Values over time as lines: one per benchmark and provider, broken where nothing compares."""
+"""Values over time as lines: one per benchmark and provider, following what was asked last."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+
+from berryeval.reports import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +19,11 @@ __all__ = ["TrendLine", "trend_lines"]
 
 @dataclass(frozen=True, eq=False)
 class TrendLine:
-    """What a provider reached on a benchmark, run after run, the oldest first."""
+    """What a provider reached on a benchmark, run after run, the oldest first.
+
+    Only values of runs that were asked the same (data, queries, number of hits) compare. The line
+    follows those that were asked what the newest was; the others are `apart`, wherever they stand.
+    """
 
     benchmark: str
     provider: str
@@ -25,8 +31,20 @@ class TrendLine:
     points: tuple[TrendPoint, ...]
 
     @cached_property
+    def apart(self) -> dict[int, str]:
+        """Which points do not compare with the newest, and why."""
+        newest = self.points[-1]
+        found = {place: one.differs_from(newest) for place, one in enumerate(self.points)}
+        return {place: why for place, why in found.items() if why}
+
+    @cached_property
+    def followed(self) -> tuple[TrendPoint, ...]:
+        """The points that compare with the newest, and the newest."""
+        return tuple(one for place, one in enumerate(self.points) if place not in self.apart)
+
+    @cached_property
     def breaks(self) -> dict[int, str]:
-        """At which points values cannot be compared with those before, and why."""
+        """At which points something else was asked than in the run before, and what."""
         pairs = enumerate(pairwise(self.points), start=1)
         found = {place: after.differs_from(before) for place, (before, after) in pairs}
         return {place: why for place, why in found.items() if why}
@@ -39,14 +57,18 @@ class TrendLine:
 
     @property
     def values(self) -> list[float]:
-        """All values."""
-        return [point.value.value for point in self.points]
+        """The values that compare."""
+        return [point.value.value for point in self.followed]
+
+    @property
+    def before(self) -> TrendPoint | None:
+        """The last point that the newest compares with."""
+        return self.followed[-2] if len(self.followed) > 1 else None
 
     @property
     def change(self) -> float | None:
         """The last value minus the one before; None if there is none to compare it with."""
-        comparable = [point.value.value for point in self.parts[-1]]
-        return comparable[-1] - comparable[-2] if len(comparable) > 1 else None
+        return None if self.before is None else self.values[-1] - self.before.value.value
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON, in full precision."""
@@ -55,20 +77,27 @@ class TrendLine:
             "provider": self.provider,
             "measure": self.measure,
             "change": self.change,
+            "change_since": None if self.before is None else self.before.run,
             "points": [
-                {
-                    "run": point.run,
-                    "created": point.created,
-                    "value": point.value.value,
-                    "low": point.value.low,
-                    "high": point.value.high,
-                    "n": point.value.n,
-                    "content_hash": point.content_hash,
-                    "not_comparable": self.breaks.get(place, ""),
-                }
+                {**_numbers(point), "not_comparable": self.apart.get(place, "")}
                 for place, point in enumerate(self.points)
             ],
         }
+
+
+def _numbers(point: TrendPoint) -> dict[str, Any]:
+    found = point.value
+    low, high = numbers.known_interval(found.low, found.high, found.n) or (None, None)
+    return {
+        "run": point.run,
+        "created": point.created,
+        "value": found.value,
+        "low": low,
+        "high": high,
+        "n": found.n,
+        "failed": point.failed,
+        "content_hash": point.content_hash,
+    }
 
 
 def trend_lines(points: Iterable[TrendPoint]) -> list[TrendLine]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from berryeval.io.files import PathLike
     from berryeval.reports.trend import TrendLine
+    from berryeval.store import TrendPoint
 
 __all__ = ["CHARTS", "write_trend"]
 
@@ -69,16 +70,21 @@ def _table(lines: Sequence[TrendLine]) -> list[list[str]]:
             numbers.interval_around(
                 point.value.value, point.value.low, point.value.high, point.value.n
             ),
-            line.breaks.get(place, ""),
+            "; ".join(filter(None, [line.apart.get(place, ""), _failures(point)])),
         ]
         for line in lines
         for place, point in enumerate(line.points)
     ]
 
 
+def _failures(point: TrendPoint) -> str:
+    return f"{point.failed} of {point.value.n} queries failed" if point.failed else ""
+
+
 def _csv(lines: Sequence[TrendLine]) -> str:
     """In full precision, as a spreadsheet may open it."""
-    names = ["run", "created", "value", "low", "high", "n", "content_hash", "not_comparable"]
+    names = ["run", "created", "value", "low", "high", "n", "failed", "content_hash"]
+    names += ["not_comparable"]
     rows: list[list[str]] = [["benchmark", "provider", "measure", *names]]
     for line in lines:
         own = [line.benchmark, line.provider, line.measure]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from berryeval.reports.exporter import OutputFile
     from berryeval.reports.model import Report
 
-__all__ = ["EVAL_DIR", "eval_folder", "is_folder", "write_in_format"]
+__all__ = ["EVAL_DIR", "eval_folder", "is_folder", "write_files", "write_in_format"]
 
 EVAL_DIR: Final = "BERRYEVAL_EVAL_DIR"
 
@@ -54,8 +54,19 @@ def write_in_format(
         label: takes the place of the usual one in the names of files.
         beside: the folder for formats that have none for themselves.
     """
+    files = EXPORTERS.get(name).files(report, label)
+    return write_files(files, name, output, beside=beside)
+
+
+def write_files(
+    files: Sequence[OutputFile],
+    name: str,
+    output: PathLike | None = None,
+    *,
+    beside: PathLike = ".",
+) -> list[Path]:
+    """Write the files that the exporter of this name has made; places as of `write_in_format`."""
     exporter = EXPORTERS.get(name)
-    files = exporter.files(report, label)
     if output is not None and not is_folder(output):
         paths = _named_after(Path(output), files)
         _write_all(paths, files)

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import create_engine, event, text
+from sqlalchemy import create_engine, event, inspect, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from berryeval.errors import DataError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from berryeval.store.place import Place
 
-__all__ = ["Database"]
+__all__ = ["Database", "NoStoreError"]
 
 PATIENCE: Final = 60  # seconds to wait for another process that writes
 _WRITING: Final = "berryeval_writing"
@@ -28,13 +28,19 @@ _LOCK: Final = 0x62657272  # "berr"; PostgreSQL knows locks by numbers
 _NOT_OURS: Final = ("not a database", "malformed")
 _NO_ROOM: Final = ("disk is full", "disk I/O error", "No space left")
 _NOT_ALLOWED: Final = ("readonly", "unable to open", "read-only")
+_NAMED: Final = 3  # tables in a message
+
+
+class NoStoreError(DataError):
+    """There is no store in this place yet."""
 
 
 class Database:
     """A database with the tables of today; one process at a time writes to it.
 
     SQLite keeps its usual rollback journal: the store stays one file, which can be read where
-    nothing may be written.
+    nothing may be written. Without `make` no store is made, and a SQLite file with tables of
+    something else never becomes one: a store is alone in its file. A PostgreSQL may be shared.
     """
 
     def __init__(self, place: Place, *, make: bool) -> None:
@@ -43,7 +49,7 @@ class Database:
             _check_file(place, make=make)
         self._engine = _engine(place)
         try:
-            self._prepare()
+            self._prepare(make=make)
         except BaseException:
             self.close()
             raise
@@ -52,11 +58,16 @@ class Database:
         """Let go of all connections."""
         self._engine.dispose()
 
-    def _prepare(self) -> None:
+    def _prepare(self, *, make: bool) -> None:
         with self.reading() as connection:
             version = version_of(connection)
+            others = [] if version is not None else inspect(connection).get_table_names()
         if version is not None:
             check_version(version, self.place.shown)
+        elif others and self.place.file is not None:
+            raise DataError(_foreign(self.place, others))
+        elif not make:
+            raise NoStoreError(_nothing_at(self.place))
         if version != SCHEMA_VERSION:
             with self.writing() as connection:
                 migrate(connection, self.place.shown)
@@ -124,16 +135,27 @@ def _check_file(place: Place, *, make: bool) -> None:
             msg = f"the store {place.shown}: expected a file, found a folder"
             raise DataError(msg)
         if not make:
-            msg = (
-                f"there is no store at {place.shown} yet; berryeval eval makes it, or "
-                "berryeval results import FOLDER"
-            )
-            raise DataError(msg)
+            raise NoStoreError(_nothing_at(place))
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         problem = error.strerror or error
         msg = f"the store {place.shown} cannot be made in {file.parent} ({problem})"
         raise DataError(msg) from None
+
+
+def _nothing_at(place: Place) -> str:
+    return (
+        f"there is no store at {place.shown} yet; berryeval eval makes it, or "
+        "berryeval results import FOLDER"
+    )
+
+
+def _foreign(place: Place, tables: list[str]) -> str:
+    named = ", ".join(tables[:_NAMED]) + (", ..." if len(tables) > _NAMED else "")
+    return (
+        f"the store {place.shown}: a database of something else, with the tables {named}; it is "
+        "left as it is: name another file, as --store PATH"
+    )
 
 
 def _engine(place: Place) -> Engine:

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, select
 
 from berryeval.results import Latency, RunRecord
 from berryeval.store.packing import column_text, unpack
-from berryeval.store.rows import StoredResult, StoredRun, StoredValue, TrendPoint
+from berryeval.store.rows import StoredResult, StoredRun, StoredValue, TrendPoint, failed_of
 from berryeval.store.schema import measured, parts, results, runs
 
 if TYPE_CHECKING:
@@ -158,6 +158,7 @@ def trend_points(connection: Connection, measure: str, filters: Filters) -> list
     found = (
         select(runs.c.id, runs.c.created, runs.c.moment, parts.c.benchmark, results.c.provider)
         .add_columns(*_VALUE[1:], parts.c.content_hash, parts.c.sample, parts.c.k)
+        .add_columns(results.c.outcomes)
         .select_from(measured)
         .join(results, results.c.key == measured.c.result)
         .join(parts, parts.c.key == results.c.part)
@@ -170,7 +171,7 @@ def trend_points(connection: Connection, measure: str, filters: Filters) -> list
     return [
         TrendPoint(
             row.id, row.created, row.moment, row.benchmark, row.provider, StoredValue(*row[5:10]),
-            row.content_hash, row.sample, row.k,
+            row.content_hash, row.sample, row.k, failed_of(json.loads(row.outcomes)),
         )
         for row in rows
     ]  # fmt: skip

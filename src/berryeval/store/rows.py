@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from berryeval.harness.ranking import FAILED
 from berryeval.results import Asked
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from berryeval.results import Latency
 
-__all__ = ["StoredResult", "StoredRun", "StoredValue", "TrendPoint"]
+__all__ = ["StoredResult", "StoredRun", "StoredValue", "TrendPoint", "failed_of"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,16 @@ class StoredResult:
     latency: Latency | None
     values: tuple[StoredValue, ...] = ()
 
+    @property
+    def failed(self) -> int:
+        """How many queries ended without an answer, and count as 0."""
+        return failed_of(self.outcomes)
+
+
+def failed_of(outcomes: Mapping[str, Any]) -> int:
+    """How many of the queries with these outcomes ended without an answer."""
+    return sum(int(outcomes.get(name, 0)) for name in FAILED)
+
 
 @dataclass(frozen=True)
 class StoredRun:
@@ -75,6 +86,7 @@ class TrendPoint:
         content_hash: of the benchmark at that time.
         sample: a hash of the queries that were asked.
         k: how many hits were asked for.
+        failed: how many queries ended without an answer, and count as 0.
     """
 
     run: str
@@ -86,6 +98,7 @@ class TrendPoint:
     content_hash: str
     sample: str
     k: int
+    failed: int = 0
 
     def differs_from(self, before: TrendPoint) -> str:
         """Why the two values cannot be compared; empty if they can."""

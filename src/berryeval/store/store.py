@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sqlalchemy import delete, insert, select
 
-from berryeval.errors import DataError, MeasureError
+from berryeval.errors import ConfigurationError, DataError, MeasureError
 from berryeval.measures import parse_measure
 from berryeval.registry import nearest
 from berryeval.store.database import Database
@@ -63,11 +63,13 @@ class Added:
 def open_store(place: PathLike, *, make: bool = True) -> Iterator[Store]:
     """Open a store: a path, `sqlite:///path`, or `postgresql://user:password@host/name`.
 
-    Tables are made, or brought to the schema of today; a store of a newer schema is refused.
+    One of an older schema is brought to that of today; one of a newer is refused, and so is a
+    SQLite file that has tables of something else.
 
     Args:
         place: where it is.
-        make: make the file of a store that does not exist yet.
+        make: make the file and the tables of a store that does not exist yet; without, nothing is
+            written, and that there is none is an error (`NoStoreError`).
     """
     database = Database(Place.of(place), make=make)
     try:
@@ -127,12 +129,15 @@ class Store:
 
         Args:
             filters: which runs, and which results of them.
-            limit: at most so many.
+            limit: at most so many; None or 0 for all.
             measures: only the values of these, by any spelling; of all if None.
         """
+        if limit is not None and limit < 0:
+            msg = f"limit must be 0 (all runs) or more, found {limit}"
+            raise ConfigurationError(msg)
         names = None if measures is None else list(map(canonical, measures))
         with self._database.reading() as connection:
-            return listed(connection, filters or Filters(), limit, names)
+            return listed(connection, filters or Filters(), limit or None, names)
 
     def names(self, filters: Filters | None = None) -> list[str]:
         """The names of the runs, the newest first."""
