@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from berryeval.benchmarks import Benchmark
-    from berryeval.harness.ranking import Ranking
+    from berryeval.harness.ranking import Disorder, Ranking
     from berryeval.records import Hit
     from berryeval.relevance import Judged, Relevance
     from berryeval.scores import Scores
@@ -50,10 +50,24 @@ def warnings_about(rankings: Sequence[Ranking], k: int, available: int | None = 
     repeats = sum(ranking.repeated for ranking in rankings)
     if repeats:
         found.append(f"returned {repeats} hits more than once; the first counts")
+    found += _warnings_about_order([one.disorder for one in rankings if one.outcome not in FAILED])
     failed = [ranking for ranking in rankings if ranking.outcome in FAILED]
     if failed:
         found.append(f"{len(failed)} queries failed and score 0; the last: {failed[-1].error}")
     return found
+
+
+def _warnings_about_order(disorders: Sequence[Disorder]) -> list[str]:
+    """Whether the scores of a provider say something else than the order of its hits."""
+    wrong = [one for one in disorders if one]
+    if not wrong:
+        return []
+    what = "came in another order than their scores say"
+    hint = "the scores decide; is the score the one that the hits were ranked by?"
+    if all(one == "reversed" for one in wrong):
+        what = "came with scores that grow from the first hit to the last"
+        hint = "they look like distances: give 1 - distance, or negate them; the highest counts"
+    return [f"the hits of {len(wrong)} of {len(disorders)} queries {what}; {hint}"]
 
 
 def warnings_of_scores(benchmark: Benchmark, scores: Scores) -> list[str]:
