@@ -69,8 +69,9 @@ def tables(database: str) -> list[str]:
 def killed_run(dsn: str) -> tuple[str, str]:
     """The table of a run that was killed, and the folder of its own server."""
     done = subprocess.run(
-        [sys.executable, "-c", KILLED, dsn], capture_output=True, text=True, check=False
-    )
+        [sys.executable, "-c", KILLED, dsn],
+        cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert done.returncode == -signal.SIGKILL, done.stderr
     table, _, folder = done.stdout.strip().partition(" ")
     return table, folder
@@ -122,6 +123,39 @@ def test_what_stays_wrong_is_not_tried_again(dsn: str, change: dict[str, str], w
     with pytest.raises(ProviderError, match=words) as caught:
         provider.index(CHUNKS)
     assert not caught.value.passing
+
+
+@pytest.fixture
+def with_passwords(dsn: str) -> Iterator[str]:
+    """The address of a role that needs a password."""
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        (place,) = connection.execute("SHOW hba_file").fetchone() or ("",)
+        rules = Path(place)
+        before = rules.read_text(encoding="utf-8")
+        rules.write_text(f"local all careful scram-sha-256\n{before}", encoding="utf-8")
+        connection.execute("CREATE ROLE careful LOGIN PASSWORD 'right-one'")
+        connection.execute("SELECT pg_reload_conf()")
+        try:
+            yield psycopg.conninfo.make_conninfo(dsn, user="careful")
+        finally:
+            rules.write_text(before, encoding="utf-8")
+            connection.execute("SELECT pg_reload_conf()")
+            connection.execute("DROP ROLE careful")
+
+
+@pytest.mark.parametrize(
+    ("password", "words"),
+    [("wrong-one", "password authentication failed"), (None, "no password supplied")],
+)
+def test_a_wrong_password_is_not_tried_again(
+    with_passwords: str, password: str | None, words: str
+) -> None:
+    """It is not shown either."""
+    given = psycopg.conninfo.make_conninfo(with_passwords, password=password)
+    with pytest.raises(ProviderError, match=words) as caught:
+        Postgres(given, mode="text").index(CHUNKS)
+    assert not caught.value.passing
+    assert "wrong-one" not in str(caught.value)
 
 
 def test_the_table_of_a_killed_run_is_dropped_by_the_next(database: str) -> None:

