@@ -5,7 +5,8 @@
     │                                (also a ValueError)
     ├── DataError                    a file, frame or dict does not hold what it should; says where
     │   │                            (also a ValueError)
-    │   └── RepeatedDocumentError    a document stands twice in one query
+    │   ├── RepeatedDocumentError    a document stands twice in one query
+    │   └── NotWrittenError          a file or folder cannot be written
     ├── MeasureError                 an unknown measure, or a parameter it does not take
     │   │                            (also a ValueError)
     │   └── NotScoredError           a measure that a table of scores does not hold
@@ -29,6 +30,7 @@ __all__ = [
     "MeasureError",
     "MissingDependencyError",
     "NotScoredError",
+    "NotWrittenError",
     "ProviderError",
     "RepeatedDocumentError",
     "RunFailedError",
@@ -49,6 +51,10 @@ class DataError(BerryEvalError, ValueError):
 
 class RepeatedDocumentError(DataError):
     """A document stands twice in one query."""
+
+
+class NotWrittenError(DataError):
+    """A file or folder cannot be written."""
 
 
 class MeasureError(BerryEvalError, ValueError):

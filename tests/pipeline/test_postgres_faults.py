@@ -42,13 +42,13 @@ class Outage:
         self.seconds = seconds
         self.answers = 0
         self.started: threading.Timer | None = None
-        self.options = shlex.split(
-            (Path(server.folder) / "postmaster.opts").read_text(encoding="utf-8")
-        )[1:]
+        self.data = Path(server.folder) / "data"
+        options = (self.data / "postmaster.opts").read_text(encoding="utf-8")
+        self.options = shlex.split(options)[1:]
 
     def start_again(self) -> None:
         """With the options it had."""
-        log = str(Path(self.server.folder) / "log")
+        log = str(self.data / "log")
         pg_ctl(self.server, "-o", shlex.join(self.options), "-l", log, "start")
 
     def start(self, benchmark: str, provider: str, total: int, done: int) -> None:

@@ -9,11 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from berryeval.errors import ConfigurationError, ProviderError
 from berryeval.harness.runner import ask_all
 from berryeval.providers import Provider, make_provider
+from berryeval.providers.answers import as_hits
 from berryeval.providers.bm25 import Bm25
 from berryeval.providers.function import Function
 from berryeval.providers.hybrid import Hybrid
@@ -88,7 +90,9 @@ def test_every_shape_of_answer_is_taken(answer: Any) -> None:
     [
         (None, "expected a list of hits, found NoneType"),
         ("abc", "expected a list of hits, found str 'abc'"),
-        ([1], "hit 1: expected a hit with an id, found int 1"),
+        ([1.5], "hit 1: expected a hit with an id, found float 1.5"),
+        ([True], "hit 1: expected a hit with an id"),
+        ([(None, 1.0)], "hit 1: expected a hit with an id"),
         (["a", ""], "hit 2: expected a hit with an id"),
         ([("a", "b")], "hit 1 is none: could not convert"),
         ([("a", float("nan"))], "the score must be finite, found nan"),
@@ -303,3 +307,15 @@ def test_a_function_of_lists_must_answer_each(answer: Any, found: str) -> None:
         pytest.raises(ProviderError, match=said),
     ):
         provider.search(query("a"), 2)
+
+
+@pytest.mark.parametrize("number", [7, np.int64(7)])
+def test_whole_numbers_are_ids(number: Any) -> None:
+    """In every form of an answer, as in JSON: in decimal."""
+    for answer in ([number], [(number, 1.0)], {number: 1.0}, [{"id": number}], [Hit(number)]):
+        assert [hit.id for hit in as_hits(answer)] == ["7"]
+
+
+def test_scores_by_id_have_no_order_of_their_own() -> None:
+    """A dict is ordered by its scores."""
+    assert [hit.id for hit in as_hits({"a": 0.1, "b": 0.3, "c": 0.2})] == ["b", "c", "a"]

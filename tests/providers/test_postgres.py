@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 import pytest
@@ -12,25 +12,11 @@ import pytest
 from berryeval.errors import ConfigurationError, ProviderError
 from berryeval.providers import make_provider
 from berryeval.providers.dense import Dense
-from berryeval.providers.own_postgres import OwnPostgres
 from berryeval.providers.postgres import Postgres
 from berryeval.records import Chunk
 from tests.providers.corpus import CHUNKS, query
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 MODES = ["text", "vector", "hybrid"]
-
-
-@pytest.fixture(scope="module")
-def dsn() -> Iterator[str]:
-    """A server for this module."""
-    server = OwnPostgres()
-    try:
-        yield server.dsn
-    finally:
-        server.stop()
 
 
 def tables(dsn: str) -> list[str]:
@@ -106,12 +92,6 @@ def test_odd_chunks_are_no_errors(dsn: str, mode: str) -> None:
     assert searched(dsn, "anything", [], mode=mode) == []
 
 
-def test_ties_are_ordered_by_the_one_rule(dsn: str) -> None:
-    """Higher id first, by bytes."""
-    same = [Chunk(name, "d", "same words here") for name in ["b", "D", "a", "é"]]
-    assert searched(dsn, "words", same, mode="text") == ["é", "b", "a"]
-
-
 def test_nothing_is_left_behind(dsn: str) -> None:
     """The table is dropped when the provider is closed, and when it indexes anew."""
     provider = Postgres(dsn)
@@ -169,7 +149,7 @@ def test_without_a_dsn_a_server_is_started() -> None:
     """For the run, and stopped at its end."""
     with Postgres(mode="text") as provider:
         provider.index(CHUNKS)
-        server = provider._server
+        server = provider._server.bundled
         assert server is not None
         assert provider.search(query("tokens"), 1)[0].id == "tokens"
     assert not Path(server.folder).exists()
@@ -179,3 +159,40 @@ def test_an_unknown_mode_is_refused() -> None:
     """With those that exist."""
     with pytest.raises(ConfigurationError, match="one of text, vector, hybrid; found 'txt'"):
         make_provider("postgres", {"mode": "txt"})
+
+
+@pytest.mark.parametrize("option", ["k", "depth"])
+@pytest.mark.parametrize("value", [0, -60, "many"])
+def test_numbers_that_are_none_are_refused(option: str, value: object) -> None:
+    """As the other providers that fuse do: nothing is scored with them."""
+    with pytest.raises(ConfigurationError, match=f"{option} .*whole number"):
+        make_provider("postgres", {option: value})
+
+
+def test_vectors_need_no_language_and_no_limit_of_words(dsn: str) -> None:
+    """Full text is not even made where it is not searched."""
+    chunks = [*CHUNKS, Chunk("long", "d", " ".join(map(str, range(300_000))))]
+    found = searched(dsn, "access tokens", chunks, mode="vector", language="klingon")
+    assert found[0] == "tokens"
+
+
+def test_a_text_too_long_for_full_text_is_no_passing_error(dsn: str) -> None:
+    """Asking again would not make it shorter."""
+    chunks = [Chunk("long", "d", " ".join(map(str, range(300_000))))]
+    with Postgres(dsn, mode="text") as provider:
+        with pytest.raises(ProviderError, match="too long for tsvector") as caught:
+            provider.index(chunks)
+        assert not caught.value.passing
+
+
+def test_text_needs_no_pgvector(dsn: str) -> None:
+    """Nor an embedder."""
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("DROP DATABASE IF EXISTS plain")
+        connection.execute("CREATE DATABASE plain")
+    plain = psycopg.conninfo.make_conninfo(dsn, dbname="plain")
+    assert searched(plain, "access tokens", mode="text", embedder="nobody")[0] == "tokens"
+    with psycopg.connect(plain) as connection:
+        assert not connection.execute(
+            "SELECT FROM pg_extension WHERE extname = 'vector'"
+        ).fetchall()

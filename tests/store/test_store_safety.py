@@ -288,7 +288,7 @@ def test_places_that_are_none(tmp_path: Path) -> None:
     for url, wanted in (
         ("mysql://me:hunter2@host/x", "mysql://...: expected a path, sqlite:///path, or"),
         ("sqlite://", "names no file"),
-        ("postgresql://me:hunter2@host:port/x", "not a URL"),
+        ("postgresql://me:hunter2@host:port/x", "the store is no address of a PostgreSQL"),
     ):
         with pytest.raises(ConfigurationError, match=wanted) as caught, open_store(url):
             pass

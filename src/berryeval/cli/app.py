@@ -22,7 +22,7 @@ from cyclopts import App, CycloptsError
 from berryeval import __version__
 from berryeval.cli.failures import Failures, abandon_stdout
 from berryeval.cli.signals import terminable
-from berryeval.errors import BerryEvalError
+from berryeval.errors import BerryEvalError, RunFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,6 +143,8 @@ def _run(app: App, tokens: list[str], failures: Failures) -> int:  # noqa: PLR09
     except CycloptsError as error:
         hint = f"{app.name[0]} --help shows what there is"
         return failures.say(error, EXIT_USAGE, kind="usage", hint=hint)
+    except RunFailedError as error:
+        return failures.say(error, EXIT_RUN_FAILED)
     except BerryEvalError as error:
         return failures.say(error, EXIT_USAGE)
     except BrokenPipeError:  # the reader (head, less) has enough

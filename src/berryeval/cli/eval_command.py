@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED, EXIT_RUN_FAILED
+from berryeval.cli.eval_hints import say_how_to_go_on
 from berryeval.cli.eval_view import View, worst_of
 from berryeval.cli.logs import error_screen, log_level, log_lines
 from berryeval.cli.progress import progress_on
@@ -156,7 +157,8 @@ def run_eval(asked: Asked, shown: Shown) -> int:
         found = verdicts_of(gate, results[0].run, baseline) if results[0].run else []
         _show(plan, folder, results, shown, found, kept)
         say_missed(found)
-    allowed = within_budget(found)
+        allowed = within_budget(found)
+        say_how_to_go_on(folder, results, allowed)
     if failed_runs(results) or failed_queries(results, allowed):
         return EXIT_RUN_FAILED
     return EXIT_PASSED if passed(found, strict=shown.strict) else EXIT_FAILED

@@ -14,7 +14,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from berryeval.errors import ConfigurationError, DataError
+from berryeval.errors import ConfigurationError, DataError, NotWrittenError
 from berryeval.harness.json_lines import json_text
 from berryeval.harness.ranking import Ranking
 from berryeval.io.locks import lock
@@ -129,8 +129,8 @@ class Journal:
             os.ftruncate(self._file, end)
             os.lseek(self._file, end, os.SEEK_SET)
 
-    def _not_written(self, error: OSError) -> DataError:
-        return DataError(f"{self.path}: cannot be written ({error.strerror or error})")
+    def _not_written(self, error: OSError) -> NotWrittenError:
+        return NotWrittenError(f"{self.path}: cannot be written ({error.strerror or error})")
 
     def close(self) -> None:
         """Make sure the disk has it all."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from berryeval.harness.hit_fields import check_fields
@@ -14,10 +16,13 @@ from berryeval.run import RankingRule
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["FAILED", "Outcome", "Ranking", "fair_ranking"]
+__all__ = ["FAILED", "Disorder", "Outcome", "Ranking", "fair_ranking"]
 
 Outcome: TypeAlias = Literal["ok", "empty", "error", "timeout"]
+# How an answer contradicts its scores: here and there, or from its first hit to its last.
+Disorder: TypeAlias = Literal["", "mixed", "reversed"]
 FAILED: Final[tuple[Outcome, ...]] = ("error", "timeout")  # no answer; the query scores 0
+_ROUNDING: Final = 1e-5  # of the largest score: what float32 or another sum may have done
 _PLAIN: Final = {
     "id": str, "score": float, "rank": int,
     "doc_id": str, "section": list, "start": int, "end": int,
@@ -60,11 +65,13 @@ class Ranking(JsonRecord):
         error: what went wrong, for the last attempt.
         cost: what the provider says it cost: tokens, money.
         batch: how many queries were asked together with this one, itself included.
+        disorder: how the order of the answer contradicted its scores, which decide.
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
         "tuple[Hit, ...]": _hits,
         "Outcome": one_of(*get_args(Outcome)),
+        "Disorder": one_of(*get_args(Disorder)),
     }
 
     query_id: str
@@ -77,6 +84,7 @@ class Ranking(JsonRecord):
     error: str = ""
     cost: Mapping[str, Any] = field(default_factory=dict, hash=False)
     batch: int = 1
+    disorder: Disorder = ""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
 
@@ -85,7 +93,8 @@ def fair_ranking(
 ) -> Ranking:
     """The same for every provider: each document once, at most k, in THE order of rankings.
 
-    An answer without scores stays in the order it has.
+    Scores decide, as in trec_eval; where the order of the answer contradicts them, the ranking says
+    so. An answer without scores stays in the order it has.
     """
     cost = getattr(answer, "cost", None) or {}
     given = as_hits(answer)
@@ -95,10 +104,9 @@ def fair_ranking(
     for hit in given:
         first.setdefault(hit.id, hit)
     hits = list(first.values())
-    if any(hit.score for hit in hits):
-        order = RankingRule(depth=k).order(
-            [hit.id.encode() for hit in hits], [hit.score for hit in hits]
-        )
+    scores = [hit.score for hit in hits]
+    if any(scores):
+        order = RankingRule(depth=k).order([hit.id.encode() for hit in hits], scores)
         hits = [hits[place] for place in order]
     else:
         hits = [replace(hit, score=1.0 / rank) for rank, hit in enumerate(hits[:k], start=1)]
@@ -116,4 +124,16 @@ def fair_ranking(
         repeated=len(given) - len(first),
         cost=dict(cost),
         batch=batch,
+        disorder=_disorder(scores),
     )
+
+
+def _disorder(scores: list[float]) -> Disorder:
+    """Whether a list that should be best first is not; ties and rounding do not count."""
+    if not any(map(operator.lt, scores, scores[1:])):
+        return ""
+    slack = _ROUNDING * max(map(abs, scores))
+    steps = [after - before for before, after in pairwise(scores)]
+    if max(steps) <= slack:
+        return ""
+    return "mixed" if min(steps) < -slack else "reversed"

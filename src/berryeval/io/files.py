@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from berryeval.errors import DataError
+from berryeval.errors import DataError, NotWrittenError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -161,7 +161,7 @@ def writing(path: PathLike) -> Iterator[Sink]:
             place.replace(target)
     except OSError as error:
         msg = f"{os.fspath(path)}: cannot be written ({error.strerror or error})"
-        raise DataError(msg) from None
+        raise NotWrittenError(msg) from None
     finally:
         if not special:
             with suppress(OSError):  # what went wrong is said already

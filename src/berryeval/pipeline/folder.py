@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import berryeval
-from berryeval.errors import ConfigurationError, DataError
+from berryeval.errors import ConfigurationError, DataError, NotWrittenError
 from berryeval.harness.ranking import FAILED
 from berryeval.io.file_names import safe_name
 from berryeval.io.files import name_of, read_bytes, writing
@@ -221,7 +221,7 @@ def write_text_file(path: Path, text: str | Iterable[str]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         msg = f"{path.parent}: cannot be made ({error.strerror or error})"
-        raise DataError(msg) from None
+        raise NotWrittenError(msg) from None
     pieces = iter([text] if isinstance(text, str) else text)
     with writing(path) as stream:
         while part := "".join(itertools.islice(pieces, _AT_ONCE)):

@@ -67,6 +67,12 @@ class Secrets:
                 )
                 raise ConfigurationError(msg)
             return default
+        if not value and default is None:
+            msg = (
+                f"the environment variable {name} is empty; set it, or write ${{{name}:-}} if "
+                "nothing is meant"
+            )
+            raise ConfigurationError(msg)
         self._note(value)
         return value
 

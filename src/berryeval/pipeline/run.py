@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import traceback
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -12,6 +13,7 @@ from berryeval.errors import (
     BerryEvalError,
     ConfigurationError,
     MissingDependencyError,
+    NotWrittenError,
     RunFailedError,
 )
 from berryeval.harness.journal import Journal
@@ -32,7 +34,7 @@ from berryeval.results import BenchmarkRecord, ProviderRecord
 from berryeval.results.standard import depth_note
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from berryeval.benchmarks import Benchmark
@@ -169,10 +171,22 @@ def run_plan(
             folder.check_same_chunkers(plan, chunkers)
             asked = folder.as_asked(plan)
             folder.write_manifest(asked, {"benchmarks": hashes, "chunkers": chunkers})
-            results = [work.on_benchmark(benchmark) for benchmark in benchmarks]
-            record = folder.record(asked, [result.record for result in results], loaded_versions())
-            folder.write_record(record)
+            with _failed_in_the_middle(folder):
+                results = [work.on_benchmark(benchmark) for benchmark in benchmarks]
+                parts = [result.record for result in results]
+                record = folder.record(asked, parts, loaded_versions())
+                folder.write_record(record)
     return [replace(result, run=record) for result in results]
+
+
+@contextmanager
+def _failed_in_the_middle(folder: RunFolder) -> Iterator[None]:
+    """A disk that is full when a run has begun is no mistake of who asked for it."""
+    try:
+        yield
+    except NotWrittenError as error:
+        msg = f"{error}; what was answered is kept, to go on: berryeval eval --resume {folder.path}"
+        raise RunFailedError(msg) from None
 
 
 class _Work:

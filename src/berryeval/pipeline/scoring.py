@@ -6,6 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import DataError
+from berryeval.io.words import counted
 from berryeval.run import Run
 from berryeval.tables import QueryTable
 
@@ -30,7 +31,9 @@ def warnings_of_scores(benchmark: Benchmark, scores: Scores) -> list[str]:
         found.append(f"{benchmark.name} holds no documents: there was nothing to index")
     nothing = scores.outcome_counts["no relevant documents"]
     if nothing:
-        found.append(f"{nothing} queries have nothing relevant and score 0")
+        verbs = ("has", "scores") if nothing == 1 else ("have", "score")
+        queries = counted(nothing, "query", "queries")
+        found.append(f"{queries} {verbs[0]} nothing relevant and {verbs[1]} 0")
     return found
 
 

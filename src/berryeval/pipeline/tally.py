@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from berryeval.harness.ranking import FAILED
+from berryeval.io.words import counted
 
 if TYPE_CHECKING:
-    from berryeval.harness.ranking import Ranking
+    from berryeval.harness.ranking import Disorder, Ranking
 
 __all__ = ["Tally"]
 
@@ -26,6 +28,7 @@ class Tally:
         self.batch = 1
         self._different = array("q")
         self._repeated = 0
+        self._disorders: Counter[Disorder] = Counter()
         self._failed = 0
         self._last_error = ""
 
@@ -39,6 +42,8 @@ class Tally:
         else:
             self.seconds.append(ranking.latency)
             self._different.append(ranking.returned - ranking.repeated)
+            if ranking.disorder:
+                self._disorders[ranking.disorder] += 1
 
     def warnings(self, k: int, available: int | None = None) -> list[str]:
         """What the provider did that makes a comparison unfair, or a score doubtful.
@@ -50,13 +55,33 @@ class Tally:
         found = []
         many = sum(count > k for count in self._different)
         if many:
-            found.append(f"returned more than the {k} hits asked for in {many} queries; cut to {k}")
+            found.append(
+                f"returned more than the {k} hits asked for in {_queries(many)}; cut to {k}"
+            )
         few = sum(count < min(k, available or 0) for count in self._different)
         if few:
-            found.append(f"returned fewer than the {k} hits asked for in {few} queries")
+            found.append(f"returned fewer than the {k} hits asked for in {_queries(few)}")
         if self._repeated:
             found.append(f"returned {self._repeated} hits more than once; the first counts")
+        found += self._about_order()
         if self._failed:
-            failed = f"{self._failed} queries failed and score 0; the last: {self._last_error}"
-            found.append(failed)
+            verb = "scores" if self._failed == 1 else "score"
+            words = f"{_queries(self._failed)} failed and {verb} 0"
+            found.append(f"{words}; the last: {self._last_error}")
         return found
+
+    def _about_order(self) -> list[str]:
+        """Whether the scores of the provider say something else than the order of its hits."""
+        wrong = self._disorders.total()
+        if not wrong:
+            return []
+        what = "came in another order than their scores say"
+        hint = "the scores decide; is the score the one that the hits were ranked by?"
+        if self._disorders["reversed"] == wrong:
+            what = "came with scores that grow from the first hit to the last"
+            hint = "they look like distances: give 1 - distance, or negate them; the highest counts"
+        return [f"the hits of {wrong} of {_queries(len(self._different))} {what}; {hint}"]
+
+
+def _queries(count: int) -> str:
+    return counted(count, "query", "queries")

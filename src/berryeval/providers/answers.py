@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from berryeval.records import Chunk
 
-__all__ = ["Answer", "KnownChunks", "WrongBatchError", "as_hits", "one_for_each"]
+__all__ = ["Answer", "KnownChunks", "WrongBatchError", "as_hits", "id_text", "one_for_each"]
 
 
 class WrongBatchError(ProviderError):
@@ -76,26 +76,40 @@ def one_for_each(answers: Any, count: int) -> list[Any]:
 def as_hits(answer: Any) -> list[Hit]:
     """Hits of what a provider returned: hits, ids, (id, score) pairs, or dicts with an id.
 
-    A dict may also be `{id: score}`; an object may hold all this in `hits`.
+    A dict may also be `{id: score}`, which has no order but that of its scores; an object may hold
+    all this in `hits`.
     """
     answer = getattr(answer, "hits", answer)
     if isinstance(answer, Mapping):
-        answer = answer.items()
+        hits = as_hits(answer.items())
+        return sorted(hits, key=lambda hit: hit.score, reverse=True)
     if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
         msg = f"expected a list of hits, found {type(answer).__name__} {answer!r:.80}"
         raise ProviderError(msg)
     return [_as_hit(item, place) for place, item in enumerate(answer, start=1)]
 
 
+def id_text(value: Any) -> str | None:
+    """An id as a text: a text that is not empty, or a whole number in decimal; None if neither."""
+    if isinstance(value, str):
+        return value or None
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return str(int(value))
+    return None
+
+
 def _as_hit(item: Any, place: int) -> Hit:
     try:
         if isinstance(item, Mapping):
-            item = Hit.from_json(item)
-        elif isinstance(item, str):
-            item = Hit(item)
+            name = id_text(item.get("id"))
+            item = Hit.from_json(item if name is None else {**item, "id": name})
+        elif isinstance(item, str | numbers.Integral):
+            item = Hit(id_text(item) or "")
         elif isinstance(item, tuple | list):
             name, score = item
-            item = Hit(name, float(score))
+            item = Hit(id_text(name) or name, float(score))
+        elif isinstance(item, Hit) and not isinstance(item.id, str):
+            item = replace(item, id=id_text(item.id) or item.id)
     except (DataError, TypeError, ValueError) as error:
         msg = f"hit {place} is none: {error}"
         raise ProviderError(msg) from None

@@ -1,9 +1,10 @@
 """`callable`: a Python function that searches.
 
 It returns ids, `(id, score)` pairs, `{id: score}`, dicts with `id` and what else a hit has, or
-`Hit`s, best first. An id of a chunk of the benchmark gets its text and place from there. An object
-with a method `index` has it called with the chunks first, and `close` at the end. What is `async`
-runs in one event loop of its own.
+`Hit`s, best first; an id may be a whole number. Where there are scores, they decide (the highest
+first, so give no distances), and a warning says if the order was another. An id of a chunk of the
+benchmark gets its text and place from there. An object with a method `index` has it called with the
+chunks first, and `close` at the end. What is `async` runs in one event loop of its own.
 """
 
 from __future__ import annotations

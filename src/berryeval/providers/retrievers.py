@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from berryeval.errors import ConfigurationError, ProviderError
-from berryeval.providers.answers import KnownChunks
+from berryeval.providers.answers import KnownChunks, id_text
 from berryeval.providers.base import Provider
 from berryeval.providers.own_loop import OwnLoop
 from berryeval.providers.python_object import named_object
@@ -88,11 +88,9 @@ class RetrieverProvider(Provider):
 
 def id_in(metadata: Mapping[str, Any], name: str, owner: str, place: int) -> str:
     """The id that stands in the metadata of a hit."""
-    value = metadata.get(name)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if isinstance(value, str) and value:
-        return value
+    found = id_text(metadata.get(name))
+    if found is not None:
+        return found
     there = ", ".join(map(repr, metadata)) or "nothing"
     msg = (
         f"{owner}: hit {place} has no id at metadata[{name!r}]; there is {there}. "

@@ -208,10 +208,30 @@ def check_url(what: str, url: object) -> None:
         _ = parts.port if parts else None
     except ValueError:
         fine = False
+    if isinstance(url, str) and _is_ambiguous(url):
+        scheme = url.partition(":")[0]
+        msg = (
+            f"url of {what} can be read in two ways, found {scheme}://...; write the signs of "
+            "user, password and path in it percent-encoded (@ as %40, # as %23, / as %2F)"
+        )
+        raise ConfigurationError(msg)
     if not fine:
         found = repr(_shown(url)) if isinstance(url, str) else type(url).__name__
         msg = f"url of {what} must be as http://host:port/path or https://..., found {found}"
         raise ConfigurationError(msg)
+
+
+def _is_ambiguous(url: str) -> bool:
+    """Whether nobody can tell where a password in the address ends.
+
+    An `@` may stand anywhere behind a host; but behind `name:word` it may say as well that the word
+    began a password, which was cut at a `/`, `?` or `#`.
+    """
+    rest = url.partition("://")[2]
+    place = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    if "@" in place:
+        return place.count("@") > 1 or "[" in place.partition("@")[0]
+    return ":" in place and "@" in rest
 
 
 def check_texts(what: str, **options: object) -> None:
@@ -264,7 +284,10 @@ def _shown(url: str) -> str:
         place = parts.netloc.rpartition("@")[2]
     except ValueError:
         return "an address that cannot be read"
-    return f"{parts.scheme}://{place}{parts.path}" if place else parts.path
+    path = parts.path
+    if "@" in path:  # before it may stand a password that was cut at a slash
+        path = f"/***@{path.rpartition('@')[2]}"
+    return f"{parts.scheme}://{place}{path}" if place else path
 
 
 def _seconds(text: str) -> float | None:

@@ -12,6 +12,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
 from berryeval.errors import ConfigurationError
+from berryeval.io.postgres_address import check_address
 from berryeval.optional import imported
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Place"]
 
 _URL: Final = re.compile(r"[A-Za-z][\w+.-]+://")
+_POSTGRES_URL: Final = re.compile(r"postgres(ql)?(\+psycopg)?:/", re.IGNORECASE)
 _POSTGRES: Final = ("postgresql", "postgres", "postgresql+psycopg")
 _MASK: Final = "***"
 
@@ -44,7 +46,10 @@ class Place:
     def of(cls, text: PathLike) -> Place:
         """The database that a path or a URL means."""
         given = str(text)
-        if not _URL.match(given):
+        if _POSTGRES_URL.match(given):
+            imported("psycopg", "a store in PostgreSQL", extra="postgres")
+            check_address("the store", given)
+        elif not _URL.match(given):
             return cls._of_file(Path(given))
         try:
             url = make_url(given)
@@ -63,7 +68,6 @@ class Place:
                 "postgresql://user@host/name"
             )
             raise ConfigurationError(msg)
-        imported("psycopg", "a store in PostgreSQL", extra="postgres")
         shown = url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
         return cls(url.set(drivername="postgresql+psycopg"), None, shown)
 

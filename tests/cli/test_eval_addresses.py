@@ -1,0 +1,187 @@
+"""Passwords in addresses: one that can be read in two ways is refused, and shown nowhere."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from berryeval.errors import ConfigurationError
+from berryeval.io.postgres_address import address_parts, without_secrets
+from tests.cli.eval_world import berryeval, write_drinks
+from tests.conftest import OURS
+
+CANARY = "wCANARY"
+# The port is closed: what is not refused could not connect.
+HOST = "127.0.0.1:1/rev"
+AMBIGUOUS = [
+    f"postgresql://postgres:p@{CANARY}tail@{HOST}",
+    f"postgresql://postgres:p#{CANARY}/tail@{HOST}",
+    f"postgresql://postgres:p#{CANARY}@{HOST}",
+    f"postgresql://postgres:12/{CANARY}@{HOST}",
+    f"postgresql://postgres:{CANARY}/tail@{HOST}",
+    f"postgresql://postgres:12?{CANARY}@{HOST}",
+    f"postgres://postgres:p@@{CANARY}@{HOST}",
+    f"postgresql://postgres:p%{CANARY}@{HOST}",
+    f"postgresql://postgres:%00{CANARY}@{HOST}",
+    f"postgresql://postgres:p [{CANARY}]@{HOST}",
+    f"postgresql://postgres:p {CANARY}@{HOST}",
+    f"postgresql://{HOST}?password=p@{CANARY}",
+    f"postgresql://{HOST}?password=p&{CANARY}",
+    f"postgresql://{HOST}?password=p#{CANARY}",
+    f"postgresql://{HOST}?pasword={CANARY}",
+    f"postgresql:/postgres:{CANARY}@{HOST}",
+]
+NO_ADDRESS = [
+    f"host=127.0.0.1 port=1 password=p {CANARY}",
+    f"host=127.0.0.1 port=1 password='p'{CANARY}'",
+    f"host=127.0.0.1 port=1 password='{CANARY}",
+    f"host=127.0.0.1 port=1 password=p {CANARY}=x",
+    f"host=127.0.0.1 port={CANARY}",
+    f"host=postgres:{CANARY}@127.0.0.1",
+    f"dbname=postgresql://postgres:{CANARY}@{HOST}",
+    f"mysql://root:{CANARY}@host/db",
+    f"not a dsn {CANARY}",
+    CANARY,
+]
+FINE = [
+    f"postgresql://postgres:p%40{CANARY}@{HOST}",
+    f"postgresql://postgres:{CANARY}:x,y;z!@{HOST}",
+    f"postgresql:///rev?host=127.0.0.1&port=1&password={CANARY}",
+    f"host=127.0.0.1 port=1 dbname=rev password='p@#/ {CANARY}'",
+    f"host=127.0.0.1 port=1 password=p@#/{CANARY}",
+]
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_with_drinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in list(os.environ):
+        if name.startswith("BERRYEVAL_") and name not in {"BERRYEVAL_BACKEND", *OURS}:
+            monkeypatch.delenv(name)
+    write_drinks(tmp_path)
+
+
+def evaluated(options: dict[str, Any], *more: str, kind: str = "postgres") -> int:
+    """The exit code of a run with one provider."""
+    plan = {
+        "benchmarks": ["drinks"],
+        "providers": [{"type": kind, "name": "one", "options": options}],
+        "run": {"attempts": 1},
+    }
+    Path("berryeval.yaml").write_text(yaml.safe_dump(plan), encoding="utf-8")
+    code = berryeval("eval", "--output", "run", *more)
+    Path("berryeval.yaml").unlink()
+    return code
+
+
+def unseen(capsys: pytest.CaptureFixture[str]) -> str:
+    """What was printed, if the canary is neither there nor in any file."""
+    out, err = capsys.readouterr()
+    assert CANARY not in out + err
+    for path in Path().rglob("*"):
+        assert CANARY not in str(path)
+        assert not path.is_file() or CANARY.encode() not in path.read_bytes()
+    return err
+
+
+@pytest.mark.parametrize("from_environment", [False, True])
+@pytest.mark.parametrize("dsn", [*AMBIGUOUS, *NO_ADDRESS])
+def test_what_is_no_clear_address_is_refused(
+    dsn: str,
+    from_environment: bool,  # noqa: FBT001
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Exit code 2, one line that names provider and option, and no part of it but the scheme."""
+    monkeypatch.setenv("ADDRESS", dsn)
+    assert evaluated({"dsn": "${ADDRESS}" if from_environment else dsn}, "--debug") == 2
+    error = unseen(capsys)
+    line = error.strip().splitlines()[-1]
+    assert line.startswith("error: dsn of postgres is no address of a PostgreSQL server")
+    assert "must be percent-encoded" in line
+
+
+@pytest.mark.parametrize("dsn", FINE)
+def test_a_clear_address_shows_no_password_either(
+    dsn: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A server that is not there is named, and the run failed."""
+    assert evaluated({"dsn": dsn, "mode": "text"}) == 3
+    assert "PostgreSQL at 127.0.0.1:1: connection" in unseen(capsys)
+
+
+@pytest.mark.parametrize("url", [one for one in AMBIGUOUS if "127" in one])
+def test_the_address_of_a_store_is_no_different(
+    url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By flag, by variable, and where past runs are looked at."""
+    bm25 = ("eval", "--benchmarks", "drinks", "--providers", "bm25", "--output", "run")
+    assert berryeval(*bm25, "--store", url) == 2
+    assert "the store is no address of a PostgreSQL server" in unseen(capsys)
+    monkeypatch.setenv("BERRYEVAL_STORE", url)
+    assert berryeval(*bm25) == 2
+    assert berryeval("results", "list") == 2
+    unseen(capsys)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"http://me:p@{CANARY}@127.0.0.1:1/",
+        f"http://me:p#{CANARY}/tail@127.0.0.1:1/",
+        f"http://me:12#{CANARY}@127.0.0.1:1/",
+        f"http://me:p/{CANARY}@127.0.0.1:1/",
+        f"http://me:p?{CANARY}@127.0.0.1:1/",
+        f"http://me:[{CANARY}@127.0.0.1:1/",
+        f"http://me:12/{CANARY}@127.0.0.1:1/",
+        f"http://me:12/x?{CANARY}@127.0.0.1:1/",
+    ],
+)
+def test_the_address_of_a_web_server_is_no_different(
+    url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Refused before anything is sent to whoever it names."""
+    assert evaluated({"url": url}, kind="http") == 2
+    assert "error: url of http can be read in two ways, found http://...;" in unseen(capsys)
+
+
+def test_a_clear_address_of_a_web_server_may_have_signs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Behind the host an `@` belongs to the path; the password is shown nowhere."""
+    assert evaluated({"url": f"http://me:{CANARY}@127.0.0.1:1/@user"}, kind="http") == 3
+    assert "POST http://127.0.0.1:1/" in unseen(capsys)
+
+
+def test_the_parts_of_an_address_are_those_of_libpq() -> None:
+    """Several hosts, numbers in brackets, sockets, and codes for signs."""
+    assert address_parts("it", "postgresql://u:a%40b@[::1]:5433,h2:5434/db?sslmode=disable") == {
+        "user": "u", "password": "a@b", "host": "::1,h2", "port": "5433,5434", "dbname": "db",
+        "sslmode": "disable",
+    }  # fmt: skip
+    assert address_parts("it", "postgresql://%2Frun%2Fx/db")["host"] == "/run/x"
+    assert address_parts("it", "postgres://") == {}
+    with pytest.raises(ConfigurationError, match="it must be a text, found int"):
+        address_parts("it", 5)
+
+
+def test_a_password_is_masked_in_every_form() -> None:
+    """Also where a server repeats it."""
+    text = f"no {CANARY}@/ and no {CANARY}%40%2F"
+    assert without_secrets(text, {"password": f"{CANARY}@/"}) == "no *** and no ***"
+
+
+def test_an_empty_variable_does_not_mean_another_server(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is set to nothing is said; a default of nothing is meant so."""
+    monkeypatch.setenv("DATABASE_URL", "")
+    assert evaluated({"dsn": "${DATABASE_URL}"}) == 2
+    assert "error: the environment variable DATABASE_URL is empty; set it" in unseen(capsys)
+    monkeypatch.setenv("BERRYEVAL_LOG", "info")
+    assert evaluated({"dsn": "${DATABASE_URL:-}", "mode": "text"}) == 0
+    assert "info: postgres: PostgreSQL 1" in unseen(capsys)

@@ -1,0 +1,102 @@
+"""`berryeval eval` where something goes wrong in the middle: what it says, and its exit code."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.eval_world import berryeval, write_drinks
+from tests.conftest import OURS
+
+OURS_TO_ASK = """\
+import resource
+from pathlib import Path
+
+def broken(text, k):
+    if not Path("mended").exists():
+        raise ValueError("no such index")
+    return [("water", 1.0)]
+
+def distances(text, k):
+    return [("tea", 0.1), ("coffee", 0.2), ("water", 0.3)]
+
+def filling(text, k):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # no file can grow from here on
+    return [("water", 1.0)]
+"""
+EVAL = (
+    *("eval", "--benchmarks", "drinks", "--output", "run", "--store", "none"),
+    *("--concurrency", "1"),
+)
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_with_drinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in list(os.environ):
+        if name.startswith("BERRYEVAL_") and name not in {"BERRYEVAL_BACKEND", *OURS}:
+            monkeypatch.delenv(name)
+    write_drinks(tmp_path)
+    Path("ours_to_ask.py").write_text(OURS_TO_ASK, encoding="utf-8")
+    monkeypatch.delitem(sys.modules, "ours_to_ask", raising=False)
+
+
+def configured(function: str) -> None:
+    """A configuration with this function as its provider."""
+    Path("berryeval.yaml").write_text(
+        "providers:\n  - type: callable\n    name: one\n"
+        f"    options: {{function: 'ours_to_ask:{function}'}}\n",
+        encoding="utf-8",
+    )
+
+
+def test_what_was_given_up_says_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+    """With what is left, and with what failed; until nothing is left to be said."""
+    configured("broken")
+    assert berryeval(*EVAL) == 3
+    error = capsys.readouterr().err
+    assert "given up after 3 of 3 queries failed" in error
+    assert "warning: the run is not complete; to go on: berryeval eval --resume run" in error
+    again = "3 queries failed and --resume alone keeps that as 0; to ask again: berryeval eval"
+    assert again in " ".join(error.split())
+    Path("mended").touch()
+    assert berryeval("eval", "--resume", "run", "--store", "none") == 3
+    error = " ".join(capsys.readouterr().err.split())
+    assert "not complete" not in error
+    assert f"{again} --resume run --retry-errors" in error
+    assert berryeval("eval", "--resume", "run", "--retry-errors", "--store", "none") == 0
+    assert "--resume" not in capsys.readouterr().err
+
+
+def test_distances_are_noticed_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """With how many queries, and what to do."""
+    configured("distances")
+    assert berryeval(*EVAL) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "warning: one: the hits of 4 of 4 queries came with scores that grow" in said
+    assert "they look like distances" in said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit to the size of files")
+def test_a_disk_that_is_full_in_the_middle_fails_the_run() -> None:
+    """Exit code 3, and what was answered can be gone on with."""
+    configured("filling")
+    done = subprocess.run(
+        [sys.executable, "-m", "berryeval", *EVAL], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 3, done.stderr
+    assert "cannot be written (File too large)" in done.stderr
+    assert "to go on: berryeval eval --resume run" in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+
+
+def test_a_folder_that_cannot_be_made_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 2, before anything is asked."""
+    configured("distances")
+    Path("taken").touch()
+    assert berryeval(*EVAL[:3], "--output", "taken/run", "--store", "none") == 2
+    assert "taken/run" in capsys.readouterr().err

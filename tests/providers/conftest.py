@@ -1,0 +1,22 @@
+"""What the tests of several providers share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from berryeval.providers.own_postgres import OwnPostgres
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="session")
+def dsn() -> Iterator[str]:
+    """A PostgreSQL with pgvector."""
+    server = OwnPostgres()
+    try:
+        yield server.dsn
+    finally:
+        server.stop()

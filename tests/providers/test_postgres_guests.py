@@ -1,0 +1,208 @@
+"""The provider `postgres` as a guest: with few rights, beside others, after a killed run."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil  # type: ignore[import-untyped,unused-ignore]
+import psycopg
+import pytest
+
+from berryeval.errors import ProviderError
+from berryeval.providers.own_postgres import OwnPostgres
+from berryeval.providers.postgres import Postgres
+from tests.providers.corpus import CHUNKS, query
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KILLED = """
+import os, signal, sys
+from berryeval.providers.postgres import Postgres
+from tests.providers.corpus import CHUNKS
+provider = Postgres(sys.argv[1], mode="text")
+provider.index(CHUNKS)
+print(provider._table.name, getattr(provider._server.bundled, "folder", ""), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture
+def database(dsn: str) -> Iterator[str]:
+    """A database of its own, and a role without rights that may do as it likes in one schema."""
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE guests")
+        connection.execute("CREATE ROLE guest LOGIN")
+        connection.execute("REVOKE CREATE ON DATABASE guests FROM PUBLIC")
+    own = psycopg.conninfo.make_conninfo(dsn, dbname="guests")
+    try:
+        yield own
+    finally:
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            connection.execute("DROP DATABASE guests WITH (FORCE)")
+            connection.execute("DROP ROLE guest")
+
+
+def prepared(database: str, *statements: str) -> str:
+    """The address of the guest, after its host did this."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    return psycopg.conninfo.make_conninfo(database, user="guest")
+
+
+def tables(database: str) -> list[str]:
+    """The tables of our schema."""
+    with psycopg.connect(database) as connection:
+        rows = connection.execute(
+            "SELECT format('\"%s\".%s', schemaname, tablename) FROM pg_tables "
+            "WHERE tablename LIKE 'chunks%'"
+        )
+        return [name for (name,) in rows]
+
+
+def killed_run(dsn: str) -> tuple[str, str]:
+    """The table of a run that was killed, and the folder of its own server."""
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, dsn],
+        cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    table, _, folder = done.stdout.strip().partition(" ")
+    return table, folder
+
+
+def test_what_is_prepared_is_not_made(database: str) -> None:
+    """Who may create neither schemas nor extensions can use those that are there."""
+    guest = prepared(
+        database,
+        "CREATE SCHEMA berryeval AUTHORIZATION guest",
+        "CREATE EXTENSION vector",
+    )
+    with Postgres(guest) as provider:
+        provider.index(CHUNKS)
+        assert provider.search(query("access tokens"), 1)[0].id == "tokens"
+
+
+def test_pgvector_may_be_anywhere(database: str) -> None:
+    """In a schema with an odd name that is in nobody's search path; and so may the table."""
+    guest = prepared(
+        database,
+        'CREATE SCHEMA "My 100% tables" AUTHORIZATION guest',
+        'CREATE SCHEMA "the 5% extensions"',
+        'CREATE EXTENSION vector SCHEMA "the 5% extensions"',
+        'GRANT USAGE ON SCHEMA "the 5% extensions" TO guest',
+    )
+    for approximate in (False, True):
+        with Postgres(guest, schema="My 100% tables", approximate=approximate) as provider:
+            provider.index(CHUNKS)
+            assert provider.search(query("access tokens"), 1)[0].id == "tokens"
+
+
+def test_what_may_not_be_made_is_said(database: str) -> None:
+    """Asking again would not give the right."""
+    guest = prepared(database)
+    with Postgres(guest, mode="text") as provider:
+        with pytest.raises(ProviderError, match="permission denied for database") as caught:
+            provider.index(CHUNKS)
+        assert not caught.value.passing
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"dbname": "nowhere"}, "does not exist"), ({"user": "nobody"}, "does not exist")],
+)
+def test_what_stays_wrong_is_not_tried_again(dsn: str, change: dict[str, str], words: str) -> None:
+    """A database or a role that is missing will be missing a second later."""
+    provider = Postgres(psycopg.conninfo.make_conninfo(dsn, **change), mode="text")
+    with pytest.raises(ProviderError, match=words) as caught:
+        provider.index(CHUNKS)
+    assert not caught.value.passing
+
+
+@pytest.fixture
+def with_passwords(dsn: str) -> Iterator[str]:
+    """The address of a role that needs a password."""
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        (place,) = connection.execute("SHOW hba_file").fetchone() or ("",)
+        rules = Path(place)
+        before = rules.read_text(encoding="utf-8")
+        rules.write_text(f"local all careful scram-sha-256\n{before}", encoding="utf-8")
+        connection.execute("CREATE ROLE careful LOGIN PASSWORD 'right-one'")
+        connection.execute("SELECT pg_reload_conf()")
+        try:
+            yield psycopg.conninfo.make_conninfo(dsn, user="careful")
+        finally:
+            rules.write_text(before, encoding="utf-8")
+            connection.execute("SELECT pg_reload_conf()")
+            connection.execute("DROP ROLE careful")
+
+
+@pytest.mark.parametrize(
+    ("password", "words"),
+    [("wrong-one", "password authentication failed"), (None, "no password supplied")],
+)
+def test_a_wrong_password_is_not_tried_again(
+    with_passwords: str, password: str | None, words: str
+) -> None:
+    """It is not shown either."""
+    given = psycopg.conninfo.make_conninfo(with_passwords, password=password)
+    with pytest.raises(ProviderError, match=words) as caught:
+        Postgres(given, mode="text").index(CHUNKS)
+    assert not caught.value.passing
+    assert "wrong-one" not in str(caught.value)
+
+
+def test_the_table_of_a_killed_run_is_dropped_by_the_next(database: str) -> None:
+    """But not one that is in use, nor one that is not ours."""
+    left, _ = killed_run(database)
+    assert tables(database) == [left]
+    with Postgres(database, mode="text") as alive, Postgres(database, mode="text") as later:
+        alive.index(CHUNKS)
+        prepared(database, "CREATE TABLE berryeval.chunks_0123456789ab (theirs int)")
+        later.index(CHUNKS)
+        there = tables(database)
+        assert left not in there
+        assert len(there) == 3
+        assert alive.search(query("tokens"), 1)[0].id == "tokens"
+    assert tables(database) == ['"berryeval".chunks_0123456789ab']
+
+
+def test_a_run_whose_first_connection_is_lost_keeps_its_table(database: str) -> None:
+    """Every connection holds it."""
+    with Postgres(database, mode="text") as alive, Postgres(database, mode="text") as later:
+        alive.index(CHUNKS)
+        with psycopg.connect(database, autocommit=True) as other:
+            other.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = 'guests' AND pid != pg_backend_pid()"
+            )
+        with pytest.raises(ProviderError, match="PostgreSQL at"):
+            alive.search(query("tokens"), 1)
+        assert alive.search(query("tokens"), 1)[0].id == "tokens"
+        later.index(CHUNKS)
+        assert alive.search(query("tokens"), 1)[0].id == "tokens"
+
+
+def test_a_server_of_a_killed_run_is_stopped_by_the_next(dsn: str) -> None:
+    """With its data; those of the living are left alone, and folders that only look like ours."""
+    other = Path(tempfile.mkdtemp(prefix="berryeval-postgres-"))
+    try:
+        _, folder = killed_run("")
+        left = Path(folder)
+        number = int((left / "data" / "postmaster.pid").read_text(encoding="utf-8").split()[0])
+        assert psutil.pid_exists(number)
+        next_one = OwnPostgres()
+        next_one.stop()
+        assert not left.exists()
+        assert not psutil.pid_exists(number)
+        assert not Path(next_one.folder).exists()
+        with psycopg.connect(dsn) as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+    finally:
+        other.rmdir()  # fails if it is gone, or if anything was put there

@@ -1,0 +1,59 @@
+"""The embedder `wordllama`: long texts in little memory, and the same vectors as ever."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from berryeval.benchmarks import load_benchmark
+from berryeval.providers.embedders.word_llama import WordLlama
+
+LONG = """
+import resource
+from berryeval.providers.embedders.word_llama import WordLlama
+embedder = WordLlama()
+embedder.embed(["warm"])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+embedder.embed(["many words " * 180_000, "x" * 500_000, *["short"] * 63])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def test_vectors_are_those_of_the_package() -> None:
+    """To the byte, whatever they are embedded with: caches stay valid."""
+    benchmark = load_benchmark("technical-docs")
+    texts = [document.text for document in benchmark.documents]
+    texts += ["", *(query.text for query in benchmark.queries), "ünï\u20ac 😀"]
+    embedder = WordLlama()
+    made = embedder.embed(texts)
+    assert made.dtype == np.float32
+    for text, vector in zip(texts, made, strict=True):
+        np.testing.assert_array_equal(vector, embedder._loaded.embed([text])[0])
+
+
+@pytest.mark.parametrize("text", ["some words that repeat ", "OneLongWordWithoutBlanks", "ünï 😀 "])
+def test_a_long_text_is_the_mean_of_its_pieces(text: str) -> None:
+    """As near to the mean of all its tokens as rounding and the cuts between pieces allow."""
+    embedder = WordLlama()
+    long = text * (100_000 // len(text.encode()))
+    vector, expected = embedder.embed([long])[0], embedder._loaded.embed([long])[0]
+    cosine = vector @ expected / np.linalg.norm(vector) / np.linalg.norm(expected)
+    assert cosine == pytest.approx(1.0, abs=1e-4)
+    assert np.linalg.norm(vector) == pytest.approx(np.linalg.norm(expected), rel=1e-2)
+
+
+def test_blanks_alone_and_nothing_at_all() -> None:
+    """No texts make no rows; a long text of blanks has a vector like any other."""
+    embedder = WordLlama()
+    assert embedder.embed([]).shape == (0, 256)
+    assert np.isfinite(embedder.embed([" " * 100_000])).all()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="memory is not told there")
+def test_a_very_long_text_takes_little_memory() -> None:
+    """Two megabytes beside short texts: less than 200 MB more than before."""
+    done = subprocess.run([sys.executable, "-c", LONG], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 200_000 * (1024 if sys.platform == "darwin" else 1)
