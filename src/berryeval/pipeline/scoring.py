@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from berryeval.benchmarks.checks.words import counted
 from berryeval.errors import DataError
 from berryeval.harness.ranking import FAILED
 from berryeval.hit_engine import judge_and_score
@@ -43,17 +44,23 @@ def warnings_about(rankings: Sequence[Ranking], k: int, available: int | None = 
     different = [r.returned - r.repeated for r in rankings if r.outcome not in FAILED]
     many = sum(count > k for count in different)
     if many:
-        found.append(f"returned more than the {k} hits asked for in {many} queries; cut to {k}")
+        found.append(f"returned more than the {k} hits asked for in {_queries(many)}; cut to {k}")
     few = sum(count < min(k, available or 0) for count in different)
     if few:
-        found.append(f"returned fewer than the {k} hits asked for in {few} queries")
+        found.append(f"returned fewer than the {k} hits asked for in {_queries(few)}")
     repeats = sum(ranking.repeated for ranking in rankings)
     if repeats:
         found.append(f"returned {repeats} hits more than once; the first counts")
     failed = [ranking for ranking in rankings if ranking.outcome in FAILED]
     if failed:
-        found.append(f"{len(failed)} queries failed and score 0; the last: {failed[-1].error}")
+        verb = "scores" if len(failed) == 1 else "score"
+        words = f"{_queries(len(failed))} failed and {verb} 0"
+        found.append(f"{words}; the last: {failed[-1].error}")
     return found
+
+
+def _queries(count: int) -> str:
+    return counted(count, "query", "queries")
 
 
 def warnings_of_scores(benchmark: Benchmark, scores: Scores) -> list[str]:
@@ -63,7 +70,8 @@ def warnings_of_scores(benchmark: Benchmark, scores: Scores) -> list[str]:
         found.append(f"{benchmark.name} holds no documents: there was nothing to index")
     nothing = scores.outcome_counts["no relevant documents"]
     if nothing:
-        found.append(f"{nothing} queries have nothing relevant and score 0")
+        verbs = ("has", "scores") if nothing == 1 else ("have", "score")
+        found.append(f"{_queries(nothing)} {verbs[0]} nothing relevant and {verbs[1]} 0")
     return found
 
 

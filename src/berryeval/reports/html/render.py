@@ -10,8 +10,9 @@ from berryeval.reports.html import numbers, palette
 from berryeval.reports.html.drawings import Studio
 from berryeval.reports.html.page import section_view
 from berryeval.reports.html.policy import policy
-from berryeval.reports.html.text import cleaned, short, tied
+from berryeval.reports.html.text import broken, cleaned, short, tied, whole
 from berryeval.reports.html.views.provenance import run_facts
+from berryeval.reports.methods import how_tested
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -40,10 +41,13 @@ def render(report: Report) -> str:
     return environment.get_template("page.html").render(
         report=report,
         differences=differences,
+        how_tested=how_tested,
         policy=policy(style),
         style=Markup(style),  # noqa: S704 - our own style sheet
         sections=[section_view(one, place, studio) for place, one in enumerate(report.sections)],
         runs=[run_facts(run) for run in report.runs],
+        benchmarks=len({one.name for one in report.sections}),
+        asked=len({(one.name, query.id) for one in report.sections for query in one.queries}),
         charts_lack=studio.lacks,
     )
 
@@ -62,6 +66,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     shown: dict[str, Any] = {name: getattr(numbers, name) for name in numbers.__all__}
-    environment.filters |= shown | {"short": short, "tied": tied}
-    environment.globals |= {"hues": len(palette.SYSTEMS)}
+    environment.filters |= shown | {"broken": broken, "short": short, "tied": tied, "whole": whole}
+    environment.globals |= {"hues": len(palette.SYSTEMS), "forms": len(palette.SHAPES)}
     return environment

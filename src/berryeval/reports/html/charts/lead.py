@@ -19,8 +19,12 @@ _WIDTH = 230  # it stands beside the verdict
 
 
 def lead_chart(contrasts: Sequence[Contrast], labels: Sequence[str], measure: str) -> Figure | None:
-    """The chart of all that have an interval."""
-    known = [(one, one.interval) for one in contrasts if one.interval is not None]
+    """The chart of all that have an interval, and answered most of their queries."""
+    known = [
+        (one, one.interval)
+        for one in contrasts
+        if one.interval is not None and one.outcomes.telling
+    ]
     if not known:
         return None
     data = [

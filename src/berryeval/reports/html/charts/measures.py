@@ -68,10 +68,15 @@ def measures_chart(standings: Standings, labels: Sequence[str]) -> Figure | None
     }  # fmt: skip
     first = [one for one in cells if one[1] == cells[0][1]]
     words = "; ".join(f"{label} {cell.words}" for label, _, cell in first)
+    known = any(cell.interval for _, _, cell in cells)
+    caption = (
+        "Every measure with its 95 % interval: how far it might move if other queries were asked."
+        if known
+        else "Every measure; nothing is known about how far it might move."
+    )
+    dots = "Dots with intervals" if known else "Dots"
     return Figure(
-        spec,
-        "Every measure with its 95 % interval: how far it might move if other queries were asked.",
-        f"Dots with intervals, by measure. {cells[0][1]}: {words}. The table has all numbers.",
+        spec, caption, f"{dots}, by measure. {cells[0][1]}: {words}. The table has all numbers."
     )
 
 

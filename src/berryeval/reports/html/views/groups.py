@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from berryeval.reports.html.views.standings import Cell, deciding_measure, ranked
+from berryeval.reports.html.views.standings import Cell, caption_of, deciding_measure, ranked
 from berryeval.reports.rows import interval_of
 from berryeval.scores import UNSPECIFIED
 from berryeval.stats import direction_of
@@ -46,6 +46,11 @@ class Breakdown:
     labels: tuple[str, ...]
     places: tuple[int, ...]
     rows: tuple[GroupRow, ...]
+
+    @property
+    def caption(self) -> str:
+        """What there is to be seen besides the values."""
+        return caption_of([one for row in self.rows for one in row.cells if one is not None], "row")
 
 
 def breakdowns_of(section: Section) -> tuple[Breakdown, ...]:
