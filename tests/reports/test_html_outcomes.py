@@ -102,7 +102,7 @@ def test_leaders_that_are_equal_are_called_equal() -> None:
     page = page_of(changed(run, providers=(weak, one, replace(one, name="twin"))))
     words = "system-0 and twin score the same, and are certainly better than the others."
     assert words.replace("system-0", one.name) in page.text
-    assert "It and twin have the same value on all of 30 queries." in page.text
+    assert "Query by query it is equal to twin, on all of 30 queries." in page.text
     assert f"Against {weak.name} the difference is +" in page.text
     assert "no: equal" in page.text
     assert "cannot be told apart" not in page.text

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from berryeval.reports.model import Report
 
-__all__ = ["render"]
+__all__ = ["render", "rendered"]
 
 
 def render(report: Report) -> str:
@@ -29,6 +29,22 @@ def render(report: Report) -> str:
     as text, whatever they hold. Charts need the extra `report`; without it the page has all the
     numbers and says how to get the charts.
     """
+    studio = Studio()
+    return rendered(
+        "page.html",
+        report=report,
+        differences=differences,
+        how_tested=how_tested,
+        sections=[section_view(one, place, studio) for place, one in enumerate(report.sections)],
+        runs=[run_facts(run) for run in report.runs],
+        benchmarks=len({one.name for one in report.sections}),
+        asked=len({(one.name, query.id) for one in report.sections for query in one.queries}),
+        charts_lack=studio.lacks,
+    )
+
+
+def rendered(template: str, **values: Any) -> str:
+    """A page from its template, with the one style sheet and a policy that allows nothing else."""
     from markupsafe import Markup
 
     environment = _environment()
@@ -37,18 +53,10 @@ def render(report: Report) -> str:
         light_systems=Markup(palette.system_rules(dark=False)),  # noqa: S704 - our own colours
         dark_systems=Markup(palette.system_rules(dark=True)),  # noqa: S704 - our own colours
     )
-    studio = Studio()
-    return environment.get_template("page.html").render(
-        report=report,
-        differences=differences,
-        how_tested=how_tested,
+    return environment.get_template(template).render(
         policy=policy(style),
         style=Markup(style),  # noqa: S704 - our own style sheet
-        sections=[section_view(one, place, studio) for place, one in enumerate(report.sections)],
-        runs=[run_facts(run) for run in report.runs],
-        benchmarks=len({one.name for one in report.sections}),
-        asked=len({(one.name, query.id) for one in report.sections for query in one.queries}),
-        charts_lack=studio.lacks,
+        **values,
     )
 
 

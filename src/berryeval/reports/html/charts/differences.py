@@ -45,7 +45,7 @@ def difference_chart(contrast: Contrast, best_place: int, measure: str) -> Figur
                     "y": {
                         "field": "difference", "type": "quantitative",
                         "title": f"difference in {measure}",
-                        "axis": {"format": "+.2~f", "tickCount": 5,
+                        "axis": {"format": "+.6~g", "tickCount": 5,
                                  "labelExpr": "datum.value == 0 ? '0' : datum.label"},
                     },
                     "color": {

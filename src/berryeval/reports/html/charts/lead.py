@@ -33,7 +33,7 @@ def lead_chart(contrasts: Sequence[Contrast], labels: Sequence[str], measure: st
     ]
     x = {
         "type": "quantitative", "title": None,
-        "axis": {"tickCount": 4, "format": "+.2~f",
+        "axis": {"tickCount": 3, "format": "+.6~g",
                  "labelExpr": "datum.value == 0 ? '0' : datum.label"},
     }  # fmt: skip
     y = {

@@ -12,23 +12,32 @@ if TYPE_CHECKING:
 
     from berryeval.reports.html.views.certainty import Contrast
 
-__all__ = ["equal_words", "lead_words"]
+__all__ = ["equal_words", "lead_words", "listed"]
 
 
 def equal_words(equals: Sequence[Contrast]) -> tuple[str, ...]:
     """How equal those are that share the first place."""
-    return tuple(_equal(one) for one in equals)
+    same: dict[int, list[str]] = {}
+    found = []
+    for one in equals:
+        queries = 0 if one.row is None else one.row.n
+        if one.ties == queries:
+            same.setdefault(queries, []).append(one.other)
+        else:
+            found.append(_balanced(one, queries))
+    return (*(_same(names, queries) for queries, names in same.items()), *found)
 
 
-def _equal(contrast: Contrast) -> str:
-    queries = 0 if contrast.row is None else contrast.row.n
-    other = short(contrast.other, 60)
-    if contrast.ties == queries:
-        shared = "the one query" if queries == 1 else f"all of {queries:,} queries"
-        return f"It and {other} have the same value on {shared}."
+def _same(names: Sequence[str], queries: int) -> str:
+    shared = "the one query" if queries == 1 else f"all of {queries:,} queries"
+    return f"Query by query it is equal to {listed(names)}, on {shared}."
+
+
+def _balanced(contrast: Contrast, queries: int) -> str:
     return (
-        f"Its mean is that of {other}: better on {contrast.wins}, equal on {contrast.ties}, "
-        f"worse on {contrast.losses} of {counted(queries, 'query', 'queries')}."
+        f"Its mean is that of {short(contrast.other, 60)}: better on {contrast.wins}, "
+        f"equal on {contrast.ties}, worse on {contrast.losses} of "
+        f"{counted(queries, 'query', 'queries')}."
     )
 
 
@@ -57,6 +66,12 @@ def lead_words(contrast: Contrast) -> tuple[str, ...]:
     least = value(contrast.detectable)
     second = f"With these queries, a difference of {least} would be shown four times in five."
     return first, second, *notes
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence: "a, b and c"."""
+    brief = [short(name, 60) for name in names]
+    return brief[0] if len(brief) == 1 else f"{', '.join(brief[:-1])} and {brief[-1]}"
 
 
 def _begun(sentence: str) -> str:

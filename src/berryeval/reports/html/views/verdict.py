@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from berryeval.reports.html.numbers import counted, span, value
 from berryeval.reports.html.text import short
-from berryeval.reports.html.views.lead import equal_words, lead_words
+from berryeval.reports.html.views.lead import equal_words, lead_words, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,33 +86,32 @@ def _among(
     rest = [one for one in sound if not one.equal]
     because = (*equal_words(equals), *(lead_words(rest[0]) if rest else ()))
     if beaten and open_:
-        because += (f"It is certainly better than {_listed(beaten)}.",)
+        because += (f"It is certainly better than {listed(beaten)}.",)
     if top.outcomes.failed and standings.downwards[0]:  # where less is better, failing may help
         return "open", f"has the best {measure}, but failed on some queries.", because
     if equals:
-        names = _listed([one.other for one in equals])
-        return *_equals(names, open_, beaten), because
+        return *_equals(_joined([one.other for one in equals]), open_, beaten), because
     if not open_:
         among = "" if _all_sound(standings) else " of those that answered every query"
         return "certain", f"is best{among}, and that is certain.", because
     turned = [one.other for one in open_ if (one.difference or 0) < 0]
     if turned:
-        shared = f"on the queries it shares with {_listed(turned)}"
+        shared = f"on the queries it shares with {listed(turned)}"
         return "open", f"has the best {measure}, but not {shared}.", because
-    others = _listed([one.other for one in open_])
+    others = listed([one.other for one in open_])
     return "open", f"is ahead, but cannot be told apart from {others}.", because
 
 
 def _equals(names: str, open_: Sequence[Contrast], beaten: Sequence[str]) -> tuple[Sure, str]:
     """Of a leader that is not alone at the top."""
     if open_:
-        others = _listed([one.other for one in open_])
+        others = listed([one.other for one in open_])
         return "open", (
-            f"and {names} score the same; they are ahead, but cannot be told apart from {others}."
+            f"{names} score the same; they are ahead, but cannot be told apart from {others}."
         )
     if beaten:
-        return "certain", f"and {names} score the same, and are certainly better than the others."
-    return "open", f"and {names} score the same."
+        return "certain", f"{names} score the same, and are certainly better than the others."
+    return "open", f"{names} score the same."
 
 
 def _all_sound(standings: Standings) -> bool:
@@ -125,7 +124,7 @@ def _failures(standings: Standings) -> tuple[str, ...]:
     found = [row.outcomes.sentence(short(row.label, 60)) for row in standings.rows]
     if standings.unscored:
         verb = "has" if len(standings.unscored) == 1 else "have"
-        found.append(f"{_listed(standings.unscored)} {verb} no scores.")
+        found.append(f"{listed(standings.unscored)} {verb} no scores.")
     return tuple(filter(None, found))
 
 
@@ -138,6 +137,6 @@ def _reached(row: Row, measure: str) -> str:
     return f"{measure} {value(cell.value)} over {queries}{ends}."
 
 
-def _listed(names: Sequence[str]) -> str:
-    brief = [short(name, 60) for name in names]
-    return brief[0] if len(brief) == 1 else f"{', '.join(brief[:-1])} and {brief[-1]}"
+def _joined(names: Sequence[str]) -> str:
+    """Names that follow that of the leader: "and a", or ", a and b"."""
+    return f"and {listed(names)}" if len(names) == 1 else f", {listed(names)}"
