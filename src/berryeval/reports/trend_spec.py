@@ -78,7 +78,8 @@ def _legend(names: Sequence[str]) -> dict[str, Any]:
     longest = min(max(map(len, names)), _LEGEND_LETTERS)
     return {
         "orient": "bottom", "symbolOpacity": 1, "symbolDash": [1, 0], "symbolStrokeWidth": 0,
-        "columnPadding": 35, "columns": max(1, _WIDTH // (longest * 7 + 40)), "labelLimit": _LEGEND_LETTERS * 6,
+        "columnPadding": 35, "columns": max(1, _WIDTH // (longest * 7 + 40)),
+        "labelLimit": _LEGEND_LETTERS * 6,
     }  # fmt: skip
 
 
