@@ -81,9 +81,9 @@ def section_view(section: Section, number: int, studio: Studio) -> SectionView:
     """The view of a section, charts drawn."""
     standings = standings_of(section)
     measure = deciding_measure(section)
-    contrasts = contrasts_of(section, measure) if measure else ()
     breakdowns, speeds = breakdowns_of(section), speeds_of(section)
     order = answering(section, measure) if measure else []
+    contrasts = contrasts_of(section, measure) if order else ()
     return SectionView(
         number=number,
         name=section.title,

@@ -25,7 +25,7 @@ def lead_chart(contrasts: Sequence[Contrast], labels: Sequence[str], measure: st
         for one in contrasts
         if one.interval is not None and one.outcomes.telling
     ]
-    if not known:
+    if all(one.equal for one, _ in known):
         return None
     data = [
         {"system": one.other, "difference": one.difference, "low": low, "high": high}

@@ -55,11 +55,11 @@ class Contrast:
 
     @property
     def interval(self) -> Interval | None:
-        """Of the difference; None where it cannot be said."""
+        """Of the difference; None where it cannot be said, or nothing differs."""
         if self.row is None or self.row.interval is None:
             return None
         low, high = sorted(self._turn * end for end in self.row.interval)
-        return Interval(low, high)
+        return Interval(low, high) if low < high else None
 
     @property
     def p(self) -> float | None:
