@@ -68,6 +68,7 @@ def test_if_all_failed_nothing_can_be_said() -> None:
     assert "Nothing can be said: no query was answered." in text
     assert "score the same" not in text
     assert "against every other" not in text
+    assert "on which kind of query" not in text
     assert text.count("0 of 10") == 4  # in the standings, and where times are
 
 

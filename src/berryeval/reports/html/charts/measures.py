@@ -15,16 +15,17 @@ __all__ = ["measures_chart"]
 
 
 def measures_chart(standings: Standings, labels: Sequence[str]) -> Figure | None:
-    """The chart of the measures that lie between 0 and 1; None if there is none.
+    """The chart of the measures that lie between 0 and 1, of who answered; None if there is none.
 
     `labels` are all systems of the section, in the order that gives them their colours.
     """
-    order = [row.label for row in standings.rows]
+    rows = [row for row in standings.rows if not row.outcomes.silent]
+    order = [row.label for row in rows]
     cells = [
         (row.label, measure, cell)
         for place, measure in enumerate(standings.measures)
-        if _is_share([row.cells[place] for row in standings.rows])
-        for row in standings.rows
+        if _is_share([row.cells[place] for row in rows])
+        for row in rows
         if (cell := row.cells[place]) is not None
     ]
     if not cells:
