@@ -81,10 +81,10 @@ def test_too_many_too_few_and_repeated_hits_are_said(tmp_path: Path) -> None:
     plan = plan_of(benchmark(tmp_path, 6), {"type": "scripted", "options": {"faults": faults}})
     result = results_of(plan, tmp_path / "run")["scripted:whole"]
     assert result.warnings == (
-        "returned more than the 5 hits asked for in 1 queries; cut to 5",
+        "returned more than the 5 hits asked for in 1 query; cut to 5",
         "returned fewer than the 5 hits asked for in 4 queries",
         "returned 3 hits more than once; the first counts",
-        "1 queries failed and score 0; the last: ValueError: no such index",
+        "1 query failed and scores 0; the last: ValueError: no such index",
         result.warnings[-1],
     )
     assert result.warnings[-1].startswith(

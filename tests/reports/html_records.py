@@ -134,7 +134,8 @@ def _nasty(answer: AnswerRecord) -> AnswerRecord:
         replace(hit, id=NASTY[place % 8] + str(place)) for place, hit in enumerate(answer.hits)
     )
     missed = tuple(MissedTarget(text, 1.0) for text in NASTY)
+    outcome = "error" if answer.query_id.endswith(("1", "5")) else answer.outcome
     return replace(
-        answer, hits=hits, missed=missed, outcome="error", error=NASTY[0], expected=NASTY[1],
+        answer, hits=hits, missed=missed, outcome=outcome, error=NASTY[0], expected=NASTY[1],
         cost={NASTY[0]: 1.5},
     )  # fmt: skip

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from berryeval.reports import Report
 from berryeval.reports.html import render
-from tests.reports.html_records import nasty_run, run_record
+from berryeval.reports.trend import trend_lines
+from berryeval.reports.trend_chart import write_trend
+from tests.reports.html_records import changed, nasty_run, run_record
+from tests.reports.test_trend import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -171,4 +175,93 @@ def test_it_can_be_printed(browser: Any, file: Path, tmp_path: Path) -> None:
     page.emulate_media(media="print", color_scheme="dark")
     found = page.evaluate("getComputedStyle(document.querySelector('h1')).color")
     assert sum(int(part) for part in found.strip("rgb()").split(",")) < 3 * 80
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of eighteen systems with names as people give them."""
+    run = run_record(6, tuple(0.2 + place / 40 for place in range(18)))
+    named = tuple(
+        replace(one, name=f"dense:fixed-{100 * place}-overlap")
+        for place, one in enumerate(run.benchmarks[0].providers)
+    )
+    path = tmp_path_factory.mktemp("crowd") / "report.html"
+    path.write_text(render(Report.of([changed(run, providers=named)])), encoding="utf-8")
+    return path
+
+
+def test_nothing_is_lost_on_paper(browser: Any, crowd: Path) -> None:
+    """On A4 no table is wider than the page, however many columns it has."""
+    page, _ = opened(browser, crowd, 672, "light")  # A4 without its margins
+    page.emulate_media(media="print")
+    wide = page.evaluate(
+        "[...document.querySelectorAll('.scroll')]"
+        ".filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.innerText)"
+    )
+    assert wide == []
+    assert page.locator(".scroll.widest").count() > 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 672
+    page.close()
+
+
+def test_what_matters_is_seen_on_a_telephone(browser: Any, file: Path) -> None:
+    """Whether two are told apart, by how much, and p are on the screen without scrolling."""
+    page, _ = opened(browser, file, 400, "light")
+    ends = page.evaluate(
+        "[...document.querySelectorAll('[id$=t-against] + .scroll thead th')]"
+        ".map(one => [one.innerText, one.getBoundingClientRect().right])"
+    )
+    seen = {name for name, end in ends if end <= 400}
+    assert {"Against", "Told apart?", "Difference", "p"} <= seen
+    page.close()
+
+
+def test_names_break_where_they_may(browser: Any, crowd: Path) -> None:
+    """In a narrow table, a name breaks after a colon or a hyphen, never within a word."""
+    page, _ = opened(browser, crowd, 400, "light")
+    words = page.evaluate("""() => {
+      const name = document.querySelector('[id$=t-best] + .scroll tbody bdi')
+      const found = []
+      for (const node of name.childNodes) {
+        for (const word of (node.textContent || '').matchAll(/[^-:]+/g)) {
+          const range = document.createRange()
+          range.setStart(node, word.index)
+          range.setEnd(node, word.index + word[0].length)
+          found.push([word[0], range.getClientRects().length])
+        }
+      }
+      return found
+    }""")
+    assert [word for word, _ in words][:2] == ["dense", "fixed"]
+    assert [word for word, lines in words if lines > 1] == []
+    page.close()
+
+
+def test_wide_tables_use_the_width(browser: Any, crowd: Path) -> None:
+    """On a wide screen a table of many columns leaves the column of the text."""
+    page, _ = opened(browser, crowd, 1600, "light")
+    widths = page.evaluate(
+        "[...document.querySelectorAll('.scroll')].map(one => one.getBoundingClientRect().width)"
+    )
+    column = page.evaluate("document.querySelector('.verdict').getBoundingClientRect().width")
+    assert max(widths) > column + 200
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1600
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1400])
+def test_the_page_of_a_trend_is_as_good(
+    browser: Any, tmp_path: Path, width: int, scheme: str
+) -> None:
+    """Silent, alone, within its width, and legible in light and dark."""
+    path = tmp_path / "trend.html"
+    write_trend(trend_lines(many(10)), path)
+    page, noise = opened(browser, path, width, scheme)
+    assert noise == [path.as_uri()]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    found = page.evaluate(CONTRASTS)
+    assert len(found) > 100
+    assert [text for contrast, text in found if contrast < LEAST_CONTRAST] == []
     page.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import re
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from berryeval.reports.html.charts.scales import lanes
 from berryeval.reports.trend import trend_lines
 from berryeval.reports.trend_chart import write_trend
 from berryeval.reports.trend_spec import trend_spec
@@ -82,12 +84,55 @@ def test_texts_stay_texts(tmp_path: Path, ending: str) -> None:
     assert "U+202E" in text
 
 
+def many(count: int) -> list[TrendPoint]:
+    """As many providers, each with three runs."""
+    return [point for place in range(count) for point in points(f"provider-{place:02}")]
+
+
+def page_of(folder: Path, found: list[TrendPoint]) -> str:
+    """The page of these points."""
+    path = folder / "trend.html"
+    write_trend(trend_lines(found), path)
+    return path.read_text(encoding="utf-8")
+
+
+def test_times_are_for_people_and_breaks_are_numbered(tmp_path: Path) -> None:
+    """No raw timestamps; a number in the chart leads to the reason below it."""
+    text = written(tmp_path, ".html")
+    assert "2026-11-15T15" not in text
+    assert re.search(r"2026-11-1[456] \d\d:\d\d UTC", text)
+    assert ">1</text>" in text
+    assert re.search(r'<li value="1">[^<]*UTC: <bdi>the benchmark changed', text)
+
+
+def test_many_lines_are_several_charts(tmp_path: Path) -> None:
+    """No chart has more than eight lines, and each provider is in one of them."""
+    text = page_of(tmp_path, many(18))
+    charts = re.findall("<svg.*?</svg>", text, flags=re.DOTALL)
+    named = [set(re.findall(r">(provider-\d\d)</text>", chart)) for chart in charts]
+    assert [len(names) for names in named] == [8, 8, 2]
+    assert len(set().union(*named)) == 18
+    assert "providers 9 to 16 of 18, the best first" in text
+
+
+def test_one_run_is_no_trend(tmp_path: Path) -> None:
+    """There is no chart of a single moment, and the page says so."""
+    text = page_of(tmp_path, points()[:1])
+    assert "<svg" not in text
+    assert "One run so far" in text
+
+
+def test_numbers_of_breaks_do_not_stand_on_each_other() -> None:
+    """Those that are near get rows of their own."""
+    assert lanes([0.0, 3.0, 6.0, 100.0, 104.0], 16) == [0, 1, 2, 0, 1]
+
+
 def test_the_page_loads_nothing(tmp_path: Path) -> None:
     """A policy allows its own style sheet alone, and no element has a style of its own."""
-    text = written(tmp_path, ".html")
+    text = html.unescape(written(tmp_path, ".html"))
     assert re.search(r"default-src 'none'; style-src 'sha256-[\w+/=]+'", text)
     assert " style=" not in text
-    assert "0.30-0.90" in text
+    assert "0.300 to 0.900" in text
 
 
 def test_intervals_of_files_are_those_of_tables() -> None:
@@ -116,4 +161,4 @@ def test_the_page_tells_what_failed(tmp_path: Path) -> None:
     first, second, third = points()
     write_trend(trend_lines([replace(first, failed=8), second, third]), tmp_path / "t.html")
     page = (tmp_path / "t.html").read_text(encoding="utf-8")
-    assert "<td>the benchmark changed; 8 of 8 queries failed</td>" in page
+    assert "the benchmark changed; 8 of 8 queries failed" in page

@@ -81,7 +81,7 @@ def _print_one(screen: Console, one: ComparedBenchmark) -> None:
 
 
 def _queries(count: int) -> str:
-    from berryeval.benchmarks.checks.words import counted
+    from berryeval.io.words import counted
 
     return counted(count, "query", "queries")
 

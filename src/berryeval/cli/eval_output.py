@@ -47,7 +47,7 @@ def print_view(view: View, *, quiet: bool) -> None:
 
 
 def _print_benchmark(screen: Console, view: View, result: BenchmarkResult, *, quiet: bool) -> None:
-    from berryeval.benchmarks.checks.words import counted
+    from berryeval.io.words import counted
 
     measures = [str(measure) for measure in parse_measures(view.plan.scored)]
     queries = counted(len(result.queries), "query", "queries")
@@ -110,7 +110,7 @@ def _print_legend(
 def _print_groups(
     screen: Console, view: View, result: BenchmarkResult, measures: list[str]
 ) -> None:
-    from berryeval.benchmarks.checks.words import counted
+    from berryeval.io.words import counted
 
     groups = view.groups(result)
     if not groups:

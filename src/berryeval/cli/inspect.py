@@ -121,8 +121,8 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 def _print_example(screen: Console, example: Example) -> None:
     from berryeval.benchmarks.checks.naming import shortened
-    from berryeval.benchmarks.checks.words import counted
     from berryeval.cli.output import print_indented
+    from berryeval.io.words import counted
 
     query = example.query
     about = ", ".join(word for word in (query.category, query.difficulty) if word)

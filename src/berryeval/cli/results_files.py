@@ -36,10 +36,10 @@ def export(
         store: Where runs are remembered, if not .berryeval/results.db.
         json: Print where the files are as JSON; a record that would go to stdout is in it.
     """
-    from berryeval.benchmarks.checks.words import counted
     from berryeval.cli.logs import error_screen, log_level, log_lines
     from berryeval.cli.output import print_document
     from berryeval.errors import ConfigurationError
+    from berryeval.io.words import counted
     from berryeval.pipeline.find_run import find_record
     from berryeval.pipeline.folder import write_text_file
     from berryeval.pipeline.remember import opened_store, store_place

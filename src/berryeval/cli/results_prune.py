@@ -37,7 +37,7 @@ def prune(
         store: Where runs are remembered, if not .berryeval/results.db.
         json: Print JSON; nobody is asked, so it wants --yes or --dry-run.
     """
-    from berryeval.benchmarks.checks.words import counted
+    from berryeval.io.words import counted
     from berryeval.pipeline.remember import opened_store, store_place
     from berryeval.pipeline.transfer import to_prune
     from berryeval.store.times import read_age

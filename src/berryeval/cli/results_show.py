@@ -48,9 +48,9 @@ def show(run: str = "latest", /, *, store: str | None = None, json: Flag = False
 
 
 def _print_part(screen: Console, part: BenchmarkRecord) -> None:
-    from berryeval.benchmarks.checks.words import counted
     from berryeval.cli.eval_output import print_warnings, strategy_note
     from berryeval.cli.eval_tables import print_legend, quality_tables, speed_table
+    from berryeval.io.words import counted
 
     queries = counted(len(part.queries), "query", "queries")
     about = f"{queries}, {part.k} hits each{strategy_note(part.providers)}"

@@ -96,10 +96,10 @@ def _saved(found: FoundRun, parts: Sequence[Rescored], store: str | None) -> lis
 
 
 def _print(parts: Sequence[Rescored], saved: list[str], *, per_query: bool) -> None:
-    from berryeval.benchmarks.checks.words import counted
     from berryeval.cli.eval_tables import print_legend, quality_tables
     from berryeval.cli.output import console, print_indented
     from berryeval.cli.score_output import query_table
+    from berryeval.io.words import counted
 
     screen = console()
     for part in parts:

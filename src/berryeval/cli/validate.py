@@ -60,8 +60,8 @@ def validate(
 
 
 def _print(benchmark: Benchmark, report: Report, most: int | None) -> None:
-    from berryeval.benchmarks.checks.words import counted
     from berryeval.cli.output import console
+    from berryeval.io.words import counted
 
     screen = console()
     sizes = [
@@ -91,7 +91,7 @@ def _print_finding(screen: Console, finding: Finding) -> None:
 
 
 def _verdict(report: Report) -> str:
-    from berryeval.benchmarks.checks.words import counted
+    from berryeval.io.words import counted
 
     counts = report.counts
     errors, warnings = counted(counts["error"], "error"), counted(counts["warning"], "warning")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from berryeval.benchmarks.checks.words import counted
 from berryeval.gates.rules import ROUNDING
 from berryeval.gates.verdict import Status, Verdict
 from berryeval.gates.wording import change_of, fall_of, limit_of, wants
+from berryeval.io.words import counted
 from berryeval.stats.wording import p_value
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from berryeval.benchmarks.checks.words import counted
 from berryeval.errors import DataError
 from berryeval.harness.ranking import FAILED
+from berryeval.io.words import counted
 from berryeval.stats.alignment import unanswered
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pytest
 
-from berryeval.benchmarks.checks.words import counted
 from berryeval.errors import ConfigurationError
 from berryeval.gates import Gate, Rule
 from berryeval.gates.checking import needs_baseline
+from berryeval.io.words import counted
 from berryeval.pipeline.config_file import check_model
 from berryeval.pipeline.find_run import find_record
 from berryeval.pipeline.gating import (

@@ -65,7 +65,7 @@ def _line(text: str) -> str:
 
 
 def _table(section: Section, place: int) -> Iterator[str]:
-    from berryeval.benchmarks.checks.words import counted
+    from berryeval.io.words import counted
 
     measures = section.measures
     rows = [system.scores for system in section.systems]

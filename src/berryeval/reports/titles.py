@@ -31,7 +31,7 @@ def titles_of(parts: Sequence[BenchmarkRecord]) -> list[str]:
 
 
 def _asked(part: BenchmarkRecord) -> str:
-    from berryeval.benchmarks.checks.words import counted
+    from berryeval.io.words import counted
 
     return f"{counted(len(part.queries), 'query', 'queries')}, {counted(part.k, 'hit', 'hits')}"
 

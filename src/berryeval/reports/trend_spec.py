@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.reports import numbers
+from berryeval.reports.html.charts.figure import dashes, hues, shapes
+from berryeval.reports.html.charts.scales import lanes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["trend_spec"]
 
 _WIDTH, _HEIGHT = 640, 260
+_LEGEND_LETTERS: Final = 40
+_FEW_LINES: Final = 3  # whose intervals are seen as areas
+_WORDS: Final = 150  # pixels that the reason of a break takes
 _GREY: Final = "#6b6471"
 # As precise as the tick is: a year, a day, or a time of 24 hours.
 _TIMES: Final = (
@@ -26,33 +31,62 @@ def trend_spec(lines: Sequence[TrendLine]) -> dict[str, Any]:
     """A line per provider with its intervals; it ends, and is marked, where nothing compares."""
     measure = lines[0].measure
     scale = {"zero": False}
-    x = {"field": "time", "type": "temporal", "title": None, "axis": {"labelExpr": _TIMES}}
-    legend = {"orient": "bottom", "symbolOpacity": 1}
-    hue = {"field": "line", "type": "nominal", "title": None, "legend": legend}
+    x = {
+        "field": "time",
+        "type": "temporal",
+        "title": None,
+        "axis": {"labelExpr": _TIMES, "tickCount": 8},
+    }
+    names = [_name(line) for line in lines]
+    hue = {
+        "field": "line", "type": "nominal", "title": None, "legend": _legend(names),
+        "scale": hues(names),
+    }  # fmt: skip
+    dash = {"field": "line", "scale": dashes(names), "legend": None}
+    shape = {"field": "line", "title": None, "legend": _legend(names), "scale": shapes(names)}
     value = {"field": "value", "type": "quantitative", "scale": scale, "title": measure}
     low = {"field": "low", "type": "quantitative", "scale": scale, "title": measure}
     shared = {"x": x, "color": hue, "detail": {"field": "part"}}
     span = {**shared, "y": low, "y2": {"field": "high"}}
+    areas = [{"mark": {"type": "area", "opacity": 0.15}, "encoding": span}]
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "title": f"{measure} over time",
         "width": _WIDTH,
         "height": _HEIGHT,
+        "padding": {"left": 5, "top": 5, "right": 45, "bottom": 5},  # letters may be wider
         "data": {"values": _points(lines)},
         "layer": [
-            {"mark": {"type": "area", "opacity": 0.15}, "encoding": span},
+            *(areas if len(lines) <= _FEW_LINES else []),
             # An area of one point has no width: a rule shows its interval.
             {"mark": {"type": "rule", "opacity": 0.35, "strokeWidth": 3}, "encoding": span},
-            {"mark": {"type": "line", "point": True}, "encoding": {**shared, "y": value}},
+            {
+                "mark": {"type": "line", "point": True},
+                "encoding": {**shared, "y": value, "strokeDash": dash, "shape": shape},
+            },
             *_breaks(lines, x),
         ],
     }
 
 
+def _name(line: TrendLine) -> str:
+    return f"{line.provider} on {line.benchmark}"
+
+
+def _legend(names: Sequence[str]) -> dict[str, Any]:
+    """Below the chart, in as many columns as there is room for."""
+    longest = min(max(map(len, names)), _LEGEND_LETTERS)
+    return {
+        "orient": "bottom", "symbolOpacity": 1, "symbolDash": [1, 0], "symbolStrokeWidth": 0,
+        "columnPadding": 35, "columns": max(1, _WIDTH // (longest * 7 + 40)),
+        "labelLimit": _LEGEND_LETTERS * 6,
+    }  # fmt: skip
+
+
 def _points(lines: Sequence[TrendLine]) -> list[dict[str, Any]]:
     rows = []
     for line in lines:
-        name = f"{line.provider} on {line.benchmark}"
+        name = _name(line)
         for number, part in enumerate(line.parts):
             for point in part:
                 found = point.value
@@ -72,17 +106,27 @@ def _breaks(lines: Sequence[TrendLine], x: dict[str, Any]) -> list[dict[str, Any
     }
     if not found:
         return []
-    data = {"values": [{"time": moment * 1000, "why": why} for moment, why in found]}
+    moments = [point.moment for line in lines for point in line.points]
+    scale = _WIDTH / max(max(moments) - min(moments), 1.0)
+    marks = sorted(found)
+    rows = lanes([moment * scale for moment, _ in marks], _WORDS)
+    values = [
+        {"time": moment * 1000, "why": why, "row": row}
+        for (moment, why), row in zip(marks, rows, strict=True)
+    ]
     words = {"type": "text", "align": "left", "baseline": "top", "dx": 4, "color": _GREY}
     return [
         {
-            "data": data,
+            "data": {"values": values},
             "mark": {"type": "rule", "strokeDash": [4, 3], "color": _GREY},
             "encoding": {"x": x},
         },
-        {
-            "data": data,
-            "mark": {**words, "fontSize": 10, "limit": 140},
-            "encoding": {"x": x, "y": {"value": 0}, "text": {"field": "why"}},
-        },
+        *(
+            {
+                "data": {"values": [one for one in values if one["row"] == row]},
+                "mark": {**words, "fontSize": 10, "limit": _WORDS - 10, "dy": 11 * row},
+                "encoding": {"x": x, "y": {"value": 0}, "text": {"field": "why"}},
+            }
+            for row in sorted(set(rows))
+        ),
     ]

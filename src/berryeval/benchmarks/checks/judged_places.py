@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from berryeval.anchors import CoverageRule
-from berryeval.benchmarks.checks.words import counted
+from berryeval.io.words import counted
 from berryeval.relevance.packs import Labels
 
 if TYPE_CHECKING:

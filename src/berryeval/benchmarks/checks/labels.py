@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from berryeval.benchmarks.checks.finding import Finding
-from berryeval.benchmarks.checks.words import counted
 from berryeval.errors import BerryEvalError, ConfigurationError
+from berryeval.io.words import counted
 from berryeval.relevance.packs import find_pack
 
 if TYPE_CHECKING:

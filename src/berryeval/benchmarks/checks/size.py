@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from berryeval.benchmarks.checks.finding import Finding
-from berryeval.benchmarks.checks.words import counted
+from berryeval.io.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from berryeval.anchors.corpus import as_hash
 from berryeval.benchmarks.checks.finding import Finding
 from berryeval.benchmarks.checks.naming import name_of, shortened
-from berryeval.benchmarks.checks.words import counted
+from berryeval.io.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

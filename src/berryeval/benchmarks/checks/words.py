@@ -1,13 +1,11 @@
-"""The words of a text, by one rule for all checks, and numbers in words."""
+"""The words of a text, by one rule for all checks."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from berryeval.io.words import counted
-
-__all__ = ["counted", "words_of"]
+__all__ = ["words_of"]
 
 _WORD: Final = re.compile(r"\w+")
 

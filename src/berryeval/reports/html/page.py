@@ -26,8 +26,8 @@ from berryeval.reports.html.views.queries import QueryViews, queries_of
 from berryeval.reports.html.views.speed import Speed, speeds_of
 from berryeval.reports.html.views.standings import (
     Standings,
+    answering,
     deciding_measure,
-    ranked,
     standings_of,
 )
 from berryeval.reports.html.views.verdict import Finding, finding_of
@@ -82,9 +82,9 @@ def section_view(section: Section, number: int, studio: Studio) -> SectionView:
     """The view of a section, charts drawn."""
     standings = standings_of(section)
     measure = deciding_measure(section)
-    contrasts = contrasts_of(section, measure) if measure else ()
     breakdowns, speeds = breakdowns_of(section), speeds_of(section)
-    order = ranked(section, measure) if measure else []
+    order = answering(section, measure) if measure else []
+    contrasts = contrasts_of(section, measure) if order else ()
     return SectionView(
         number=number,
         name=section.title,
@@ -125,10 +125,9 @@ def _charts(
     studio: Studio,
 ) -> Charts:
     labels = [system.label for system in section.systems]
+    rival = next((one for one in contrasts if one.outcomes.telling and not one.equal), None)
     between = (
-        difference_chart(contrasts[0], standings.rows[0].place, standings.measures[0])
-        if contrasts
-        else None
+        difference_chart(rival, standings.rows[0].place, standings.measures[0]) if rival else None
     )
     names = short_names(labels)
     sides = {side_of(label): side_of(brief) for label, brief in names.items()}

@@ -10,15 +10,16 @@ from berryeval.reports.html import numbers, palette
 from berryeval.reports.html.drawings import Studio
 from berryeval.reports.html.page import section_view
 from berryeval.reports.html.policy import policy
-from berryeval.reports.html.text import cleaned, short, tied
+from berryeval.reports.html.text import broken, cleaned, short, tied, whole
 from berryeval.reports.html.views.provenance import run_facts
+from berryeval.reports.methods import how_tested
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
     from berryeval.reports.model import Report
 
-__all__ = ["render"]
+__all__ = ["render", "rendered"]
 
 
 def render(report: Report) -> str:
@@ -28,6 +29,22 @@ def render(report: Report) -> str:
     as text, whatever they hold. Charts need the extra `report`; without it the page has all the
     numbers and says how to get the charts.
     """
+    studio = Studio()
+    return rendered(
+        "page.html",
+        report=report,
+        differences=differences,
+        how_tested=how_tested,
+        sections=[section_view(one, place, studio) for place, one in enumerate(report.sections)],
+        runs=[run_facts(run) for run in report.runs],
+        benchmarks=len({one.name for one in report.sections}),
+        asked=len({(one.name, query.id) for one in report.sections for query in one.queries}),
+        charts_lack=studio.lacks,
+    )
+
+
+def rendered(template: str, **values: Any) -> str:
+    """A page from its template, with the one style sheet and a policy that allows nothing else."""
     from markupsafe import Markup
 
     environment = _environment()
@@ -36,15 +53,10 @@ def render(report: Report) -> str:
         light_systems=Markup(palette.system_rules(dark=False)),  # noqa: S704 - our own colours
         dark_systems=Markup(palette.system_rules(dark=True)),  # noqa: S704 - our own colours
     )
-    studio = Studio()
-    return environment.get_template("page.html").render(
-        report=report,
-        differences=differences,
+    return environment.get_template(template).render(
         policy=policy(style),
         style=Markup(style),  # noqa: S704 - our own style sheet
-        sections=[section_view(one, place, studio) for place, one in enumerate(report.sections)],
-        runs=[run_facts(run) for run in report.runs],
-        charts_lack=studio.lacks,
+        **values,
     )
 
 
@@ -62,6 +74,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     shown: dict[str, Any] = {name: getattr(numbers, name) for name in numbers.__all__}
-    environment.filters |= shown | {"short": short, "tied": tied}
-    environment.globals |= {"hues": len(palette.SYSTEMS)}
+    environment.filters |= shown | {"broken": broken, "short": short, "tied": tied, "whole": whole}
+    environment.globals |= {"hues": len(palette.SYSTEMS), "forms": len(palette.SHAPES)}
     return environment

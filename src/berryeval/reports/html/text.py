@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.io.visible import visible
 
-__all__ = ["Cut", "cleaned", "cut", "short", "tied"]
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+__all__ = ["Cut", "broken", "cleaned", "cut", "short", "tied", "whole"]
+
+_PARTS: Final = re.compile(r"(?<=[:/_.>|])(?=\S)")
+_LONG_WORD: Final = re.compile(r"([^\s-]{20})(?=[^\s-]{4})")
 
 _MOST_BYTES: Final = 2  # per character: what needs more, as Chinese, also says more
 
@@ -54,6 +61,23 @@ def short(text: str, characters: int) -> str:
 def tied(text: str) -> str:
     """A text in which no line ends between a number and its per cent."""
     return text.replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+def broken(text: str) -> Markup:
+    """A name that may break after the signs that part it, and within what is very long."""
+    from markupsafe import Markup
+    from markupsafe import escape as escaped
+
+    parts = (piece for part in _PARTS.split(visible(text)) for piece in _LONG_WORD.split(part))
+    return Markup("<wbr>").join(escaped(part) for part in parts if part)
+
+
+def whole(text: str) -> Markup:
+    """A text whose words stay whole, where there is room for them on a line."""
+    from markupsafe import Markup
+
+    words = (Markup('<span class="w">{}</span>').format(visible(one)) for one in text.split())
+    return Markup(" ").join(words)
 
 
 def _bytes(text: str) -> int:

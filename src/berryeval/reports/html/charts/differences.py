@@ -13,14 +13,15 @@ if TYPE_CHECKING:
 
 __all__ = ["difference_chart", "side_of"]
 
+LEAST_BARS: Final = 2  # of one there is nothing to sort
 MOST_BARS: Final = 400
 MANY_BARS: Final = 150  # no gaps between so many
 
 
 def difference_chart(contrast: Contrast, best_place: int, measure: str) -> Figure | None:
-    """The chart of a comparison; None if there is no query to compare by."""
+    """The chart of a comparison; None if there are not two queries, or if all are equal."""
     values = sorted(contrast.by_query.values(), reverse=True)
-    if not values:
+    if len(values) < LEAST_BARS or not any(values):
         return None
     shown = _spaced(values)
     sides = (side_of(contrast.best), side_of(contrast.other))
@@ -28,7 +29,7 @@ def difference_chart(contrast: Contrast, best_place: int, measure: str) -> Figur
         {"place": place, "difference": one, "side": sides[one < 0]}
         for place, one in enumerate(shown)
     ]  # fmt: skip
-    colours = [SYSTEMS[place % len(SYSTEMS)].light for place in (best_place, contrast.place)]
+    colours = _colours(best_place, contrast.place)
     spec = {
         "width": WIDTH,
         "height": 190,
@@ -44,7 +45,7 @@ def difference_chart(contrast: Contrast, best_place: int, measure: str) -> Figur
                     "y": {
                         "field": "difference", "type": "quantitative",
                         "title": f"difference in {measure}",
-                        "axis": {"format": "+.2~f", "tickCount": 5,
+                        "axis": {"format": "+.6~g", "tickCount": 5,
                                  "labelExpr": "datum.value == 0 ? '0' : datum.label"},
                     },
                     "color": {
@@ -73,6 +74,13 @@ def difference_chart(contrast: Contrast, best_place: int, measure: str) -> Figur
         f"from {signed(values[0])} to {signed(values[-1])}; better on {contrast.wins}, equal on "
         f"{contrast.ties}, worse on {contrast.losses} of {queries}.",
     )
+
+
+def _colours(best: int, other: int) -> list[str]:
+    """Those of both systems; another for the second where they have the same."""
+    count = len(SYSTEMS)
+    second = other + 1 if (best - other) % count == 0 else other
+    return [SYSTEMS[place % count].light for place in (best, second)]
 
 
 def side_of(label: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from berryeval.reports.html.charts.figure import WIDTH, Figure
 from berryeval.reports.html.numbers import value
 from berryeval.reports.html.palette import ON_DEEP, ON_PALE, RAMP
+from berryeval.reports.html.short_names import short_names
 from berryeval.reports.html.text import short
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ __all__ = ["heat_map"]
 MOST_ROWS: Final = 24
 MOST_ACROSS: Final = 6  # beyond, what there is more of goes down the page
 _ROOM: Final = WIDTH - 20
+_LETTERS_DOWN: Final = 20  # of the name of a group
+_LETTERS_ACROSS: Final = 13
 _NUMBER: Final = 42  # pixels that a number takes
 _SHORT_NUMBER: Final = 34
 _LETTER: Final = 8
@@ -26,16 +29,23 @@ _DEEP: Final = 5  # from this step of the ramp on, letters are light
 
 
 def heat_map(breakdown: Breakdown) -> Figure | None:
-    """The chart of a breakdown; its largest groups, if it has very many."""
+    """The chart of a breakdown; its largest groups, if it has very many, and says so."""
     largest = sorted(breakdown.rows, key=lambda row: -row.queries)[:MOST_ROWS]
     rows = [row for row in breakdown.rows if row in largest]
-    data = _fields(rows, breakdown.labels)
+    turned = len(breakdown.labels) > max(MOST_ACROSS, len(rows))
+    data = _fields(rows, breakdown.labels, _LETTERS_ACROSS if turned else _LETTERS_DOWN)
     if not data:
         return None
     groups = list(dict.fromkeys(one["group"] for one in data))
     down, across = ("group", groups), ("system", list(breakdown.labels))
-    if len(breakdown.labels) > max(MOST_ACROSS, len(groups)):
+    if turned:
         down, across = across, down
+    left = len(breakdown.rows) - len(rows)
+    some = (
+        f" Only the {len(rows)} largest of {len(breakdown.rows)} are drawn; the table has all."
+        if left
+        else ""
+    )
     spec = {
         "width": _ROOM,
         "height": {"step": 34 if len(down[1]) <= MOST_ACROSS else 27},
@@ -48,16 +58,18 @@ def heat_map(breakdown: Breakdown) -> Figure | None:
     return Figure(
         spec,
         f"{breakdown.measure} by {breakdown.by}; the stronger the colour, the higher. "
-        f"The number beside each {breakdown.by} counts its queries.",
+        f"The number beside each {breakdown.by} counts its queries.{some}",
         f"Heat map of {breakdown.measure} by {breakdown.by} and provider. Highest: "
         f"{best['system']} on {best['group']}, {best['words']}; lowest: {least['system']} on "
-        f"{least['group']}, {least['words']}. The table below has all numbers.",
+        f"{least['group']}, {least['words']}. The table below has all numbers.{some}",
     )
 
 
-def _fields(rows: Sequence[GroupRow], labels: Sequence[str]) -> list[dict[str, Any]]:
-    names = [f"{short(row.name, 24)} {row.queries}" for row in rows]
-    if len(set(names)) < len(names):  # long names that begin alike
+def _fields(rows: Sequence[GroupRow], labels: Sequence[str], letters: int) -> list[dict[str, Any]]:
+    """A field per group and system; names are cut, for the count behind them must be seen."""
+    brief = short_names([row.name for row in rows], letters)
+    names = [f"{short(brief.get(row.name, row.name), letters)} ({row.queries})" for row in rows]
+    if len(set(names)) < len(names):
         names = [f"{place}: {name}" for place, name in enumerate(names, start=1)]
     return [
         {"group": name, "system": label, "value": cell.value, "words": value(cell.value),
@@ -69,10 +81,10 @@ def _fields(rows: Sequence[GroupRow], labels: Sequence[str]) -> list[dict[str, A
 
 
 def _axis(field: str, order: list[str], *, top: bool = False) -> dict[str, Any]:
-    look: dict[str, Any] = {"ticks": False, "domain": False, "labelPadding": 6}
+    look: dict[str, Any] = {"ticks": False, "domain": False, "labelPadding": 6, "labelLimit": 220}
     if top:
         fits = max(map(len, order)) * _LETTER < _ROOM / len(order)
-        look |= {"orient": "top", "labelAngle": 0 if fits else -40, "labelLimit": 110}
+        look |= {"orient": "top", "labelAngle": 0 if fits else -40, "labelLimit": 130}
     return {"field": field, "type": "nominal", "sort": order, "title": None, "axis": look}
 
 

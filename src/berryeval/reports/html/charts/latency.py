@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.reports.html.charts.figure import WIDTH, Figure, hues
+from berryeval.reports.html.charts.scales import time_axis
 from berryeval.reports.html.numbers import duration
 from berryeval.reports.html.palette import INK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from berryeval.reports.html.views.speed import Speed
 
-__all__ = ["latency_chart", "milliseconds", "time_axis"]
+__all__ = ["LOGARITHMIC", "latency_chart", "milliseconds"]
 
 MOST_TICKS: Final = 150
-FEW_POWERS: Final = 4  # of ten, between which there is room for lines
+LOGARITHMIC: Final = "milliseconds, on a logarithmic scale"
 LEAST_SECONDS: Final = 1e-6  # a logarithm knows no zero
 
 
@@ -26,12 +26,12 @@ def latency_chart(speeds: Sequence[Speed], labels: Sequence[str]) -> Figure | No
     timed = [one for one in speeds if one.latency is not None and one.seconds]
     if not timed:
         return None
-    ticks = [
+    ticks: list[dict[str, Any]] = [
         {"system": one.label, "ms": milliseconds(seconds)}
         for one in timed
         for seconds in _spaced(sorted(one.seconds))
     ]
-    marks = [
+    marks: list[dict[str, Any]] = [
         {"system": one.label, "ms": milliseconds(seconds), "mark": name}
         for one in timed
         if one.latency is not None
@@ -42,7 +42,7 @@ def latency_chart(speeds: Sequence[Speed], labels: Sequence[str]) -> Figure | No
         "field": "system", "type": "nominal", "sort": names, "title": None,
         "axis": {"ticks": False, "domain": False, "labelPadding": 8},
     }  # fmt: skip
-    x = time_axis([one["ms"] for one in (*ticks, *marks)], "milliseconds, on a logarithmic scale")
+    x = time_axis([one["ms"] for one in (*ticks, *marks)]) | {"title": LOGARITHMIC}
     spec = {
         "width": WIDTH,
         "height": {"step": 40},
@@ -82,27 +82,6 @@ def latency_chart(speeds: Sequence[Speed], labels: Sequence[str]) -> Figure | No
         "The time of every answered query, the median (p50) and what 95 % stay below (p95).",
         f"Latency per provider, median and 95th percentile: {words}.",
     )
-
-
-def time_axis(times: Iterable[Any], title: str, room: float = 1.15) -> dict[str, Any]:
-    """A logarithmic axis of milliseconds, with a line at 1, 2 and 5 of every power of ten.
-
-    `room` is how much further than the longest time it goes.
-    """
-    times = list(times)
-    low, high = min(times) / 1.15, max(times) * room
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    steps = (1, 2, 5) if len(powers) <= FEW_POWERS else (1,)
-    lines = [step * 10.0**power for power in powers for step in steps]
-    return {
-        "type": "quantitative",
-        "scale": {"type": "log", "domain": [low, high], "nice": False},
-        "axis": {
-            "values": [one for one in lines if low <= one <= high],
-            "format": "~g",
-            "title": title,
-        },
-    }
 
 
 def milliseconds(seconds: float) -> float:

@@ -19,9 +19,13 @@ _WIDTH = 230  # it stands beside the verdict
 
 
 def lead_chart(contrasts: Sequence[Contrast], labels: Sequence[str], measure: str) -> Figure | None:
-    """The chart of all that have an interval."""
-    known = [(one, one.interval) for one in contrasts if one.interval is not None]
-    if not known:
+    """The chart of all that have an interval, and answered most of their queries."""
+    known = [
+        (one, one.interval)
+        for one in contrasts
+        if one.interval is not None and one.outcomes.telling
+    ]
+    if all(one.equal for one, _ in known):
         return None
     data = [
         {"system": one.other, "difference": one.difference, "low": low, "high": high}
@@ -29,7 +33,7 @@ def lead_chart(contrasts: Sequence[Contrast], labels: Sequence[str], measure: st
     ]
     x = {
         "type": "quantitative", "title": None,
-        "axis": {"tickCount": 4, "format": "+.2~f",
+        "axis": {"tickCount": 3, "format": "+.6~g",
                  "labelExpr": "datum.value == 0 ? '0' : datum.label"},
     }  # fmt: skip
     y = {

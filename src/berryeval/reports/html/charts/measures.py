@@ -15,16 +15,17 @@ __all__ = ["measures_chart"]
 
 
 def measures_chart(standings: Standings, labels: Sequence[str]) -> Figure | None:
-    """The chart of the measures that lie between 0 and 1; None if there is none.
+    """The chart of the measures that lie between 0 and 1, of who answered; None if there is none.
 
     `labels` are all systems of the section, in the order that gives them their colours.
     """
-    order = [row.label for row in standings.rows]
+    rows = [row for row in standings.rows if not row.outcomes.silent]
+    order = [row.label for row in rows]
     cells = [
         (row.label, measure, cell)
         for place, measure in enumerate(standings.measures)
-        if _is_share([row.cells[place] for row in standings.rows])
-        for row in standings.rows
+        if _is_share([row.cells[place] for row in rows])
+        for row in rows
         if (cell := row.cells[place]) is not None
     ]
     if not cells:
@@ -68,10 +69,15 @@ def measures_chart(standings: Standings, labels: Sequence[str]) -> Figure | None
     }  # fmt: skip
     first = [one for one in cells if one[1] == cells[0][1]]
     words = "; ".join(f"{label} {cell.words}" for label, _, cell in first)
+    known = any(cell.interval for _, _, cell in cells)
+    caption = (
+        "Every measure with its 95 % interval: how far it might move if other queries were asked."
+        if known
+        else "Every measure; nothing is known about how far it might move."
+    )
+    dots = "Dots with intervals" if known else "Dots"
     return Figure(
-        spec,
-        "Every measure with its 95 % interval: how far it might move if other queries were asked.",
-        f"Dots with intervals, by measure. {cells[0][1]}: {words}. The table has all numbers.",
+        spec, caption, f"{dots}, by measure. {cells[0][1]}: {words}. The table has all numbers."
     )
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from berryeval.reports.html.charts.figure import WIDTH, Figure, dashes, hues, legend, shapes
 from berryeval.reports.html.numbers import value
+from berryeval.reports.html.views.outcomes import outcomes_of
+from berryeval.reports.html.views.standings import ordered
 from berryeval.results.standard import RECALL_LEVELS
 
 if TYPE_CHECKING:
@@ -15,12 +17,12 @@ __all__ = ["precision_recall_chart"]
 
 
 def precision_recall_chart(section: Section) -> Figure | None:
-    """The curve of every system that has one."""
+    """The curve of every system that has one, and answered anything."""
     labels = [system.label for system in section.systems]
     curves = {
         system.label: system.record.curve
-        for system in section.systems
-        if len(system.record.curve) == len(RECALL_LEVELS)
+        for system in ordered(section)
+        if len(system.record.curve) == len(RECALL_LEVELS) and not outcomes_of(system).silent
     }
     if not curves:
         return None

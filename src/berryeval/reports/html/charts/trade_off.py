@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from berryeval.reports.html.charts.figure import WIDTH, Figure, hues, shapes
-from berryeval.reports.html.charts.latency import milliseconds, time_axis
+from berryeval.reports.html.charts.figure import WIDTH, Figure, hues, legend, shapes
+from berryeval.reports.html.charts.latency import LOGARITHMIC, milliseconds
+from berryeval.reports.html.charts.scales import around, time_axis
 from berryeval.reports.html.numbers import duration, value
 
 if TYPE_CHECKING:
@@ -30,15 +31,19 @@ def trade_off_chart(
     if not data:
         return None
     measure = standings.measures[0]
-    y = {"type": "quantitative", "scale": {"zero": False, "nice": True}, "title": measure}
-    x = time_axis([one["ms"] for one in data], "median latency in milliseconds", room=1.8)
+    y = {
+        "type": "quantitative", "title": measure, "axis": {"tickCount": 5},
+        "scale": around([one["low"] for one in data], [one["high"] for one in data]),
+    }  # fmt: skip
+    x = time_axis([one["ms"] for one in data]) | {"title": f"median latency in {LOGARITHMIC}"}
+    guide = legend([one["system"] for one in data])
     spec = {
         "width": WIDTH,
         "height": 240,
         "data": {"values": data},
         "encoding": {
             "x": {"field": "ms", **x},
-            "color": {"field": "system", "scale": hues(labels), "legend": None},
+            "color": {"field": "system", "scale": hues(labels), "legend": guide},
         },
         "layer": [
             {
@@ -49,20 +54,18 @@ def trade_off_chart(
                 "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
                 "encoding": {
                     "y": {"field": "value", **y},
-                    "shape": {"field": "system", "scale": shapes(labels), "legend": None},
+                    "shape": {"field": "system", "scale": shapes(labels), "legend": guide},
                 },
-            },
-            {
-                "mark": {"type": "text", "align": "left", "dx": 9, "dy": -9, "limit": 120},
-                "encoding": {"y": {"field": "value", **y}, "text": {"field": "system"}},
             },
         ],
     }  # fmt: skip
     words = "; ".join(
         f"{one['system']} {value(one['value'])} at {duration(times[one['system']])}" for one in data
     )
+    ends = " with its 95 % interval" if any(one["low"] < one["high"] for one in data) else ""
+    corner = "bottom" if standings.downwards[0] else "top"
     return Figure(
         spec,
-        f"{measure} with its 95 % interval against the median latency: top left is good and fast.",
+        f"{measure}{ends} against the median latency: {corner} left is good and fast.",
         f"Quality against latency. {words}.",
     )

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from berryeval.intervals import Interval
+from berryeval.reports.html.views.outcomes import outcomes_of
 from berryeval.reports.html.views.standings import ranked
 from berryeval.stats import direction_of
 
 if TYPE_CHECKING:
+    from berryeval.reports.html.views.outcomes import Outcomes
     from berryeval.reports.model import Section, System
     from berryeval.stats import PairedDifference
 
 __all__ = ["Contrast", "contrasts_of"]
+
+_ROUNDING: Final = 1e-12
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class Contrast:
             whichever way the measure counts.
         sign: 1 if more is better, -1 if less is.
         row: what the statistics say; None if the two cannot be compared at all.
+        outcomes: what became of the queries of the other.
     """
 
     best: str
@@ -36,6 +41,7 @@ class Contrast:
     by_query: dict[str, float]
     sign: int
     row: PairedDifference | None
+    outcomes: Outcomes
 
     @property
     def _turn(self) -> int:
@@ -49,11 +55,11 @@ class Contrast:
 
     @property
     def interval(self) -> Interval | None:
-        """Of the difference; None where it cannot be said."""
+        """Of the difference; None where it cannot be said, or nothing differs."""
         if self.row is None or self.row.interval is None:
             return None
         low, high = sorted(self._turn * end for end in self.row.interval)
-        return Interval(low, high)
+        return Interval(low, high) if low < high else None
 
     @property
     def p(self) -> float | None:
@@ -64,6 +70,20 @@ class Contrast:
     def certain(self) -> bool:
         """Whether the best is shown to be better."""
         return self.row is not None and self.row.shown and (self.difference or 0) > 0
+
+    @property
+    def equal(self) -> bool:
+        """Whether both reach the same value, but for what rounding leaves."""
+        return self.difference is not None and abs(self.difference) < _ROUNDING
+
+    @property
+    def told_apart(self) -> str:
+        """What can be said of the two, in a word or two."""
+        if self.outcomes.failed:
+            return f"no: failed on {self.outcomes.failed:,}"
+        if self.equal:
+            return "no: equal"
+        return "yes" if self.certain else "no"
 
     @property
     def detectable(self) -> float | None:
@@ -110,6 +130,7 @@ def contrasts_of(section: Section, measure: str) -> tuple[Contrast, ...]:
             _by_query(best, other, measure, sign),
             sign,
             rows.get(frozenset((best.label, other.label))),
+            outcomes_of(other),
         )
         for other in others
     )

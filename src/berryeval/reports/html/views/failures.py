@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from berryeval.reports.html.views.standings import deciding_measure, ranked
+from berryeval.reports.html.views.outcomes import Outcomes, outcomes_of
+from berryeval.reports.html.views.standings import answering, deciding_measure, ordered
+from berryeval.reports.html.views.worst import by_spread, imperfect, worst_first
 from berryeval.stats import direction_of
 
 if TYPE_CHECKING:
     from berryeval.records import Query
     from berryeval.reports.model import Section, System
 
-__all__ = ["Disagreement", "Failing", "disagreements_of", "failing_of", "values_by_query"]
+__all__ = ["Disagreement", "Failing", "disagreements_of", "failing_of"]
 
 WORST: Final = 5
-_WRONG: Final = ("error", "timeout", "empty", "missing")
+DISAGREEMENTS: Final = 10
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,8 @@ class Failing:
     Attributes:
         place: of the system in its section.
         label: of the system.
-        worst: its worst queries, the worst first, each with its value.
+        worst: its worst queries, the worst first, each with its value; none of a perfect value.
+        valued: how many queries have a value.
         nothing: how many queries have the worst value there is.
         outcomes: how many queries failed, and how.
         failure: why it has no scores at all.
@@ -34,9 +37,15 @@ class Failing:
     place: int
     label: str
     worst: tuple[tuple[Query, float], ...]
+    valued: int
     nothing: int
-    outcomes: tuple[tuple[str, int], ...]
+    outcomes: Outcomes
     failure: str = ""
+
+    @property
+    def perfect(self) -> bool:
+        """Whether no query could be better."""
+        return self.valued > 0 and not self.worst
 
 
 @dataclass(frozen=True)
@@ -48,42 +57,30 @@ class Disagreement:
     spread: float
 
 
-def values_by_query(system: System, measure: str) -> dict[str, float]:
-    """The value of each query; none if the system does not have the measure."""
-    scores = system.scores
-    return {} if scores is None or measure not in scores.measures else scores.per_query(measure)
-
-
 def failing_of(section: Section) -> tuple[Failing, ...]:
-    """What each system does worst, in the order of the report."""
+    """What each system does worst, in the order of the page."""
     measure = deciding_measure(section)
-    return tuple(_failing(section, place, measure) for place in range(len(section.systems)))
+    return tuple(_failing(section, system, measure) for system in ordered(section))
 
 
-def _failing(section: Section, place: int, measure: str) -> Failing:
-    system = section.systems[place]
-    values = values_by_query(system, measure)
-    sign = -1 if direction_of(measure) == "down" else 1
-    known = [(query, values[query.id]) for query in section.queries if query.id in values]
-    order = sorted(known, key=lambda one: sign * one[1])
-    nothing = 0 if sign < 0 else sum(value == 0 for value in values.values())
-    counts = [answer.outcome for answer in system.record.answers]
-    outcomes = tuple((name, counts.count(name)) for name in _WRONG if name in counts)
+def _failing(section: Section, system: System, measure: str) -> Failing:
+    found = worst_first(section, system, measure)
+    nothing = 0 if direction_of(measure) == "down" else sum(value == 0 for _, value in found)
     return Failing(
-        place, system.label, tuple(order[:WORST]), nothing, outcomes, system.record.failure
+        place=section.systems.index(system),
+        label=system.label,
+        worst=tuple(imperfect(found, measure)[:WORST]),
+        valued=len(found),
+        nothing=nothing,
+        outcomes=outcomes_of(system),
+        failure=system.record.failure,
     )
 
 
-def disagreements_of(section: Section, limit: int = 10) -> tuple[Disagreement, ...]:
-    """The queries on which the systems differ most, by the first measure."""
+def disagreements_of(section: Section) -> tuple[Disagreement, ...]:
+    """The queries on which those that answered differ most, by the first measure."""
     measure = deciding_measure(section)
     if not measure:
         return ()
-    tables = [values_by_query(system, measure) for system in ranked(section, measure)]
-    found = []
-    for query in section.queries:
-        values = tuple(table.get(query.id) for table in tables)
-        known = [one for one in values if one is not None]
-        if len(known) > 1 and max(known) > min(known):
-            found.append(Disagreement(query, values, max(known) - min(known)))
-    return tuple(sorted(found, key=lambda one: -one.spread)[:limit])
+    found = by_spread(section, answering(section, measure), measure)
+    return tuple(Disagreement(*one) for one in found[:DISAGREEMENTS])

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from berryeval.reports.html.views.standings import Cell, deciding_measure, ranked
+from berryeval.reports.html.views.standings import Cell, answering, caption_of, deciding_measure
 from berryeval.reports.rows import interval_of
 from berryeval.scores import UNSPECIFIED
 from berryeval.stats import direction_of
@@ -47,9 +47,14 @@ class Breakdown:
     places: tuple[int, ...]
     rows: tuple[GroupRow, ...]
 
+    @property
+    def caption(self) -> str:
+        """What there is to be seen besides the values."""
+        return caption_of([one for row in self.rows for one in row.cells if one is not None], "row")
+
 
 def breakdowns_of(section: Section) -> tuple[Breakdown, ...]:
-    """By category and by difficulty, where the queries have any."""
+    """By category and by difficulty, where the queries have any, of those that answered."""
     measure = deciding_measure(section)
     if not measure:
         return ()
@@ -59,7 +64,7 @@ def breakdowns_of(section: Section) -> tuple[Breakdown, ...]:
 
 def _breakdown(section: Section, by: str, measure: str) -> Breakdown | None:
     groups = section.groups(by)
-    systems = ranked(section, measure)
+    systems = answering(section, measure)
     if not groups or not systems:
         return None
     tables = [system.scores.by(groups) for system in systems if system.scores is not None]

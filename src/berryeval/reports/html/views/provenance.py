@@ -6,14 +6,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from berryeval.reports.html.numbers import counted
 from berryeval.reports.html.text import short
+from berryeval.reports.html.views.standings import ordered
 
 if TYPE_CHECKING:
-    from berryeval.reports.model import Section
+    from berryeval.reports.model import Section, System
     from berryeval.results import RunRecord
 
 __all__ = ["RunFacts", "notes_of", "run_facts"]
 
+_ERROR_CHARACTERS = 80
 _HASH_CHARACTERS = 23  # "sha256:" and sixteen digits tell any two apart
 
 
@@ -30,7 +33,8 @@ def run_facts(run: RunRecord) -> RunFacts:
     """The facts about a run and each of its benchmarks."""
     facts = [("started", _moment(run.created)), ("configuration", _brief(run.config_hash))]
     for part in run.benchmarks:
-        words = f"{_brief(part.content_hash)}, {len(part.queries)} queries, k = {part.k}"
+        queries = counted(len(part.queries), "query", "queries")
+        words = f"{_brief(part.content_hash)}, {queries}, k = {part.k}"
         facts.append((f"data of {short(part.name, 60)}", words))
     facts.append(("versions", ", ".join(f"{name} {text}" for name, text in run.versions.items())))
     return RunFacts(
@@ -45,22 +49,29 @@ def notes_of(section: Section) -> tuple[tuple[str, str], ...]:
     found: dict[tuple[str, str], None] = {}
     for note in section.notes:
         found["", note] = None
-    for system in section.systems:
+    for system in ordered(section):
         for note in system.benchmark.notes:
             found["", note] = None
         for note in (*system.record.warnings, *(system.scores.notes if system.scores else ())):
-            found[system.label, note] = None
+            found[system.label, _with_brief_error(system, note)] = None
     unjudged = _unjudged(section)
     if unjudged:
         found["", unjudged] = None
     return tuple((about, short(note, 600)) for about, note in found)
 
 
+def _with_brief_error(system: System, note: str) -> str:
+    """The note with the beginning of an error, which stands as a whole where the system fails."""
+    errors = (one.error for one in system.record.answers if one.error and one.error in note)
+    longest = max(errors, key=len, default="")
+    return note.replace(longest, short(longest, _ERROR_CHARACTERS)) if longest else note
+
+
 def _unjudged(section: Section) -> str:
     """How much of what each system found nobody judged."""
     shares = [
         f"{short(system.label, 60)} {scores.unjudged / scores.retrieved:.0%}"
-        for system in section.systems
+        for system in ordered(section)
         if (scores := system.scores) is not None and scores.unjudged
     ]
     return f"Hits that nobody judged count as not relevant: {', '.join(shares)}." if shares else ""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from berryeval.records import SECTION_SEPARATOR
 from berryeval.reports.html.text import Cut, cut, short
-from berryeval.reports.html.views.failures import values_by_query
-from berryeval.reports.html.views.standings import deciding_measure
-from berryeval.stats import direction_of
+from berryeval.reports.html.views.standings import deciding_measure, ordered
+from berryeval.reports.html.views.telling import most_telling
+from berryeval.reports.html.views.worst import values_by_query
 
 if TYPE_CHECKING:
     from berryeval.records import Query
@@ -22,9 +23,10 @@ HITS: Final = 10  # shown in full; below them only what is relevant
 QUERY_CHARACTERS: Final = 2_000
 PASSAGE_CHARACTERS: Final = 130
 NAME_CHARACTERS: Final = 90
-ERROR_CHARACTERS: Final = 500
+ERROR_CHARACTERS: Final = 120  # the whole stands where the page says how each fails
 MISSED: Final = 8
 SHADES: Final = 3
+MOST_GRADES: Final = 5  # in the legend
 MOST_QUERIES: Final = 200
 MOST_HITS: Final = 8_000
 
@@ -83,6 +85,26 @@ class QueryViews:
     left_out: int
 
     @property
+    def grades(self) -> tuple[tuple[str, int], ...]:
+        """The grades of relevant hits that are there to be seen, the highest first, with shades."""
+        found = {(float(one.grade), one.shade): None for one in self._hits if one.shade}
+        most = sorted(found, reverse=True)
+        if len(most) > MOST_GRADES:  # those at the ends, and one between
+            most = [most[0], most[len(most) // 2], most[-1]]
+        return tuple((f"{grade:g}", shade) for grade, shade in most)
+
+    @property
+    def signs(self) -> frozenset[str]:
+        """What else there is to be seen: "0", "?" and "repeat"."""
+        grades = {one.grade for one in self._hits if not one.shade}
+        return frozenset(grades | ({"repeat"} if any(one.again for one in self._hits) else set()))
+
+    @cached_property
+    def _hits(self) -> tuple[HitView, ...]:
+        rankings = [one for query in self.shown for one in query.rankings]
+        return tuple(hit for one in rankings for hit in (*one.hits, *one.deeper))
+
+    @property
     def numbers(self) -> frozenset[int]:
         """The places of the shown ones."""
         return frozenset(one.number for one in self.shown)
@@ -99,31 +121,11 @@ def queries_of(section: Section) -> QueryViews:
     queries = list(enumerate(section.queries))
     if len(queries) > MOST_QUERIES or lines > MOST_HITS:
         per_query = max(1, lines // len(queries))
-        chosen = _most_telling(section, min(MOST_QUERIES, max(10, MOST_HITS // per_query)))
+        chosen = most_telling(section, min(MOST_QUERIES, max(10, MOST_HITS // per_query)))
         queries = [one for one in queries if one[1].id in chosen]
     highest = _highest_grade(section)
     shown = tuple(_query(section, number, query, highest) for number, query in queries)
     return QueryViews(shown, len(section.queries) - len(shown))
-
-
-def _most_telling(section: Section, limit: int) -> set[str]:
-    """In turns: the next worst query of every system, the next on which they differ most."""
-    measure = deciding_measure(section)
-    sign = -1 if direction_of(measure) == "down" else 1
-    tables = [table for one in section.scored if (table := values_by_query(one, measure))]
-    orders = [sorted(table, key=lambda query, of=table: sign * of[query]) for table in tables]  # type: ignore[misc]
-    if len(tables) > 1:
-        common = set.intersection(*map(set, tables))
-        spread = {one: max(t[one] for t in tables) - min(t[one] for t in tables) for one in common}
-        orders.append(sorted(spread, key=lambda query: (-spread[query], query)))
-    if not orders:
-        return {query.id for query in section.queries[:limit]}
-    chosen: set[str] = set()
-    for turn in range(len(section.queries)):
-        for order in orders:
-            if len(chosen) < limit and turn < len(order):
-                chosen.add(order[turn])
-    return chosen
 
 
 def _highest_grade(section: Section) -> float:
@@ -142,9 +144,10 @@ def _highest_grade(section: Section) -> float:
 
 def _query(section: Section, number: int, query: Query, highest: float) -> QueryView:
     measure = deciding_measure(section)
+    place = {system.label: place for place, system in enumerate(section.systems)}
     rankings = tuple(
-        _ranking(system, place, query.id, values_by_query(system, measure), highest)
-        for place, system in enumerate(section.systems)
+        _ranking(system, place[system.label], query.id, values_by_query(system, measure), highest)
+        for system in ordered(section)
         if query.id in system.answers
     )
     answers = [system.answers[query.id] for system in section.systems if query.id in system.answers]
@@ -173,7 +176,7 @@ def _ranking(
         label=system.label,
         value=values.get(query),
         outcome=answer.outcome,
-        error=str(cut(answer.error, ERROR_CHARACTERS)),
+        error=short(answer.error, ERROR_CHARACTERS),
         hits=tuple(views[:HITS]),
         deeper=tuple(below[:HITS]),
         more=max(0, len(views) - HITS - len(below[:HITS])),
@@ -201,7 +204,7 @@ def _hit(system: System, rank: int, hit: HitRecord, highest: float) -> HitView:
 def _heading(name: str, identifier: str) -> str:
     """The innermost heading above the hit, where one is known: the id says the rest."""
     found = name.rpartition(SECTION_SEPARATOR)[2]
-    return "" if found == identifier else short(found, NAME_CHARACTERS)
+    return "" if found == identifier.removesuffix("#") else short(found, NAME_CHARACTERS)
 
 
 def _without(heading: str, passage: str) -> str:

@@ -6,6 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from berryeval.reports.html.views.outcomes import outcomes_of
+from berryeval.reports.html.views.standings import ordered
+
 if TYPE_CHECKING:
     from berryeval.reports.model import Section, System
     from berryeval.results import Latency
@@ -37,13 +40,18 @@ class Speed:
 
 
 def speeds_of(section: Section) -> tuple[Speed, ...]:
-    """The times of every system that was asked anything; none if nobody timed anything."""
-    found = [_speed(place, system) for place, system in enumerate(section.systems)]
-    return tuple(one for one in found if one.latency is not None)
+    """The times of every system that was asked anything, in the order of the page.
+
+    There are none where nobody timed anything, unless somebody failed: then it says who.
+    """
+    places = {system.label: place for place, system in enumerate(section.systems)}
+    found = [_speed(places[system.label], system) for system in ordered(section)]
+    known = any(one.latency is not None or one.answered < one.asked for one in found)
+    return tuple(one for one in found if known and (one.asked or one.latency is not None))
 
 
 def _speed(place: int, system: System) -> Speed:
-    answers = system.record.answers
+    answers, outcomes = system.record.answers, outcomes_of(system)
     costs: Counter[str] = Counter()
     for answer in answers:
         for name, amount in answer.cost.items():
@@ -54,7 +62,7 @@ def _speed(place: int, system: System) -> Speed:
         label=system.label,
         latency=system.latency,
         seconds=tuple(one.latency for one in answers if one.latency is not None),
-        asked=len(answers),
-        answered=sum(one.outcome in {"ok", "empty"} for one in answers),
+        asked=outcomes.asked,
+        answered=outcomes.answered,
         costs=tuple(sorted(costs.items())),
     )

@@ -6,14 +6,28 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from berryeval.reports.html.numbers import span, value
+from berryeval.reports.html.views.outcomes import Outcomes, outcomes_of
+from berryeval.reports.methods import OF_A_VALUE
 from berryeval.reports.rows import interval_of, value_of
 from berryeval.stats import direction_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from berryeval.intervals import Interval
     from berryeval.reports.model import Section, System
 
-__all__ = ["Cell", "Row", "Standings", "deciding_measure", "ranked", "standings_of"]
+__all__ = [
+    "Cell",
+    "Row",
+    "Standings",
+    "answering",
+    "caption_of",
+    "deciding_measure",
+    "ordered",
+    "ranked",
+    "standings_of",
+]
 
 
 @dataclass(frozen=True)
@@ -50,15 +64,39 @@ class Row:
     kind: str
     cells: tuple[Cell | None, ...]
     queries: int
+    outcomes: Outcomes
 
 
 @dataclass(frozen=True)
 class Standings:
-    """The table of systems and measures, the best system by the first measure on top."""
+    """The table of systems and measures, the best system by the first measure on top.
+
+    `unscored` are the labels of systems without scores.
+    """
 
     measures: tuple[str, ...]
     downwards: tuple[bool, ...]
     rows: tuple[Row, ...]
+    unscored: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether any query failed."""
+        return any(row.outcomes.failed for row in self.rows)
+
+    @property
+    def caption(self) -> str:
+        """What there is to be seen besides the values."""
+        cells = [cell for row in self.rows for cell in row.cells if cell is not None]
+        return caption_of(cells, "column")
+
+
+def caption_of(cells: Sequence[Cell], along: str) -> str:
+    """The legend of a table of values: only what it really has."""
+    parts = [f"Each value with its {OF_A_VALUE}"] if any(one.interval for one in cells) else []
+    parts += [f"★ is the best of its {along}"] if any(one.best for one in cells) else []
+    found = "; ".join(parts)
+    return f"{found}." if found else ""
 
 
 def deciding_measure(section: Section) -> str:
@@ -68,22 +106,36 @@ def deciding_measure(section: Section) -> str:
 
 
 def ranked(section: Section, measure: str) -> list[System]:
-    """The systems that have the measure, the best first; equal ones in the order of the report."""
+    """The systems that have the measure, the best first; equal ones in the order of the report.
+
+    Who answered nothing comes last, whatever its value.
+    """
+    sign = 1 if direction_of(measure) == "down" else -1
     found = [
-        (number, system)
+        ((outcomes_of(system).silent, sign * number), system)
         for system in section.scored
         if (number := value_of(system.scores, measure)) is not None
     ]
-    sign = 1 if direction_of(measure) == "down" else -1
-    return [system for _, system in sorted(found, key=lambda one: sign * one[0])]
+    return [system for _, system in sorted(found, key=lambda one: one[0])]
+
+
+def ordered(section: Section) -> list[System]:
+    """All systems in the one order of the page: the best first, those without a value last."""
+    measure = deciding_measure(section)
+    order = ranked(section, measure) if measure else []
+    order += [system for system in section.scored if system not in order]
+    return order + [system for system in section.systems if system not in order]
+
+
+def answering(section: Section, measure: str) -> list[System]:
+    """The systems that have the measure and answered anything, the best first."""
+    return [system for system in ranked(section, measure) if not outcomes_of(system).silent]
 
 
 def standings_of(section: Section) -> Standings:
     """The standings of a section."""
     first = deciding_measure(section)
     measures = tuple(sorted(section.measures, key=lambda name: name != first))
-    order = ranked(section, first) if first else []
-    order += [system for system in section.scored if system not in order]
     best = {measure: _best(section, measure) for measure in measures}
     rows = tuple(
         Row(
@@ -92,10 +144,14 @@ def standings_of(section: Section) -> Standings:
             kind=_kind(system),
             cells=tuple(_cell(system, measure, best[measure]) for measure in measures),
             queries=0 if system.scores is None else system.scores.count,
+            outcomes=outcomes_of(system),
         )
-        for system in order
+        for system in ordered(section)
+        if system.scores is not None
     )
-    return Standings(measures, tuple(direction_of(measure) == "down" for measure in measures), rows)
+    downwards = tuple(direction_of(measure) == "down" for measure in measures)
+    unscored = tuple(system.label for system in section.systems if system.scores is None)
+    return Standings(measures, downwards, rows, unscored)
 
 
 def _best(section: Section, measure: str) -> float | None:

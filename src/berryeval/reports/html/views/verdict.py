@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from berryeval.reports.html.numbers import chance, counted, signed, span, value
+from berryeval.reports.html.numbers import counted, span, value
 from berryeval.reports.html.text import short
+from berryeval.reports.html.views.lead import equal_words, lead_words, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from berryeval.reports.html.views.standings import Row, Standings
 
 __all__ = ["Finding", "finding_of"]
+
+Sure = Literal["certain", "open", "none"]
 
 
 @dataclass(frozen=True)
@@ -28,41 +31,101 @@ class Finding:
         because: what it rests on.
     """
 
-    sure: Literal["certain", "open", "none"]
+    sure: Sure
     leader: str
     headline: str
     because: tuple[str, ...]
 
 
 def finding_of(standings: Standings, contrasts: Sequence[Contrast]) -> Finding:
-    """The verdict on a section."""
+    """The verdict on a section.
+
+    Who did not answer is named, and not counted as beaten: its values say how it failed, not how
+    well it searches.
+    """
     if not standings.rows:
         return Finding("none", "", "No provider has scores.", ("The reasons are below.",))
+    failures = _failures(standings)
+    if all(row.outcomes.silent for row in standings.rows):
+        words = "Nothing can be said: no query was answered."
+        return Finding("none", "", words, failures)
     top, measure = standings.rows[0], standings.measures[0]
     reached = _reached(top, measure)
     if not contrasts and len(standings.rows) > 1:
         return Finding(
-            "none", "", f"{measure} says not who is better.", ("Ask for a measure of quality.",)
-        )
+            "none", "", f"{measure} says not who is better.",
+            ("Ask for a measure of quality.", *failures),
+        )  # fmt: skip
     if not contrasts:
         alone = "It stands alone: a second provider would show how good that is."
-        return Finding("none", top.label, "is the only one with scores.", (reached, alone))
-    same = [one for one in contrasts if one.row is not None and one.difference == 0]
-    open_ = [one.other for one in contrasts if not one.certain]
-    beaten = [one.other for one in contrasts if one.certain]
-    also = (f"It is certainly better than {_listed(beaten)}.",) if beaten and open_ else ()
-    lead = _lead(contrasts[0])
+        return Finding(
+            "none", top.label, "is the only one with scores.", (reached, alone, *failures)
+        )
+    sound = [one for one in contrasts if not one.outcomes.failed]
+    if not sound:
+        return Finding("none", top.label, _last_standing(top, measure), (reached, *failures))
+    sure, words, because = _among(top, sound, standings)
+    return Finding(sure, top.label, words, (reached, *because, *failures))
+
+
+def _last_standing(top: Row, measure: str) -> str:
+    """Of a leader all of whose rivals have failed queries."""
+    if top.outcomes.failed:
+        return f"has the best {measure}, but every provider failed on some queries."
+    return "is the only one that answered every query."
+
+
+def _among(
+    top: Row, sound: Sequence[Contrast], standings: Standings
+) -> tuple[Sure, str, tuple[str, ...]]:
+    """The leader against those that answered every query."""
+    measure = standings.measures[0]
+    equals = [one for one in sound if one.equal]
+    open_ = [one for one in sound if not one.certain and not one.equal]
+    beaten = [one.other for one in sound if one.certain]
+    rest = [one for one in sound if not one.equal]
+    because = (*equal_words(equals), *(lead_words(rest[0]) if rest else ()))
+    if beaten and open_:
+        because += (f"It is certainly better than {listed(beaten)}.",)
+    if top.outcomes.failed and standings.downwards[0]:  # where less is better, failing may help
+        return "open", f"has the best {measure}, but failed on some queries.", because
+    if equals:
+        return *_equals(_joined([one.other for one in equals]), open_, beaten), because
     if not open_:
-        return Finding("certain", top.label, "is best, and that is certain.", (reached, *lead))
-    turned = [one.other for one in contrasts if (one.difference or 0) < 0]
+        among = "" if _all_sound(standings) else " of those that answered every query"
+        return "certain", f"is best{among}, and that is certain.", because
+    turned = [one.other for one in open_ if (one.difference or 0) < 0]
     if turned:
-        shared = f"on the queries it shares with {_listed(turned)}"
-        words = f"has the best {measure}, but not {shared}."
-    elif len(same) == len(contrasts):
-        words = f"and {_listed(open_)} score the same."
-    else:
-        words = f"is ahead, but cannot be told apart from {_listed(open_)}."
-    return Finding("open", top.label, words, (reached, *lead, *also))
+        shared = f"on the queries it shares with {listed(turned)}"
+        return "open", f"has the best {measure}, but not {shared}.", because
+    others = listed([one.other for one in open_])
+    return "open", f"is ahead, but cannot be told apart from {others}.", because
+
+
+def _equals(names: str, open_: Sequence[Contrast], beaten: Sequence[str]) -> tuple[Sure, str]:
+    """Of a leader that is not alone at the top."""
+    if open_:
+        others = listed([one.other for one in open_])
+        return "open", (
+            f"{names} score the same; they are ahead, but cannot be told apart from {others}."
+        )
+    if beaten:
+        return "certain", f"{names} score the same, and are certainly better than the others."
+    return "open", f"{names} score the same."
+
+
+def _all_sound(standings: Standings) -> bool:
+    """Whether every query was answered by every provider but perhaps the first."""
+    return not any(row.outcomes.failed for row in standings.rows[1:])
+
+
+def _failures(standings: Standings) -> tuple[str, ...]:
+    """Who failed on how many queries, and who has no scores."""
+    found = [row.outcomes.sentence(short(row.label, 60)) for row in standings.rows]
+    if standings.unscored:
+        verb = "has" if len(standings.unscored) == 1 else "have"
+        found.append(f"{listed(standings.unscored)} {verb} no scores.")
+    return tuple(filter(None, found))
 
 
 def _reached(row: Row, measure: str) -> str:
@@ -74,38 +137,6 @@ def _reached(row: Row, measure: str) -> str:
     return f"{measure} {value(cell.value)} over {queries}{ends}."
 
 
-def _lead(contrast: Contrast) -> tuple[str, ...]:
-    """How far the runner-up is behind, and what it would take to be sure."""
-    other = short(contrast.other, 60)
-    if contrast.row is None:
-        return (f"It shares no query with {other}, so the two cannot be compared.",)
-    if contrast.interval is None and contrast.row.cannot:
-        more = " Ask more queries." if contrast.row.n == 1 else ""
-        return (f"{_begun(contrast.row.cannot)}.{more}",)
-    how_sure = []
-    if contrast.interval is not None:
-        how_sure.append(f"95 % interval {span(contrast.interval, sign=True)}")
-    if contrast.p is not None:
-        how_sure.append(chance(contrast.p))
-    first = (
-        f"Against {other} the difference is {signed(contrast.difference)} "
-        f"({', '.join(how_sure)}): better on {contrast.wins}, equal on "
-        f"{contrast.ties}, worse on {contrast.losses} of "
-        f"{counted(contrast.row.n, 'query', 'queries')}."
-    )
-    notes = tuple(f"{_begun(note)}." for note in contrast.row.notes)
-    if contrast.certain or contrast.detectable is None:
-        return first, *notes
-    least = value(contrast.detectable)
-    second = f"With these queries, a difference of {least} would be shown four times in five."
-    return first, second, *notes
-
-
-def _begun(sentence: str) -> str:
-    """The sentence with a capital letter; names in it stay as they are."""
-    return sentence[:1].upper() + sentence[1:]
-
-
-def _listed(names: Sequence[str]) -> str:
-    brief = [short(name, 60) for name in names]
-    return brief[0] if len(brief) == 1 else f"{', '.join(brief[:-1])} and {brief[-1]}"
+def _joined(names: Sequence[str]) -> str:
+    """Names that follow that of the leader: "and a", or ", a and b"."""
+    return f"and {listed(names)}" if len(names) == 1 else f", {listed(names)}"
