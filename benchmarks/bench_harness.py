@@ -186,7 +186,8 @@ def main() -> None:
         return
     table = Table(title=f"A provider that does nothing, {options.concurrency} queries at once")
     for name in COLUMNS:
-        table.add_column(name, justify="left" if name == "provider" else "right")
+        first = name == "provider"
+        table.add_column(name, justify="left" if first else "right", no_wrap=first)
     worst = 0.0
     rows = []
     for kind in KINDS:
@@ -201,7 +202,7 @@ def main() -> None:
             )  # fmt: skip
             table.add_row(*row)
             rows.append(row)
-    Console(width=100).print(table)
+    Console(width=120).print(table)
     print(WORDS)
     print(f"goal: at most {GOAL} ms per query asked; the most was {worst:.3f} ms")
     if options.document:

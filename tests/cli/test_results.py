@@ -462,7 +462,7 @@ def test_values_of_queries_that_failed_are_told(capsys: pytest.CaptureFixture[st
     """In lists and trends, for people and in files."""
     filled(failing(1, 2), run_of(2, providers=("bm25",)), failing(3, 5))
     assert berryeval("results", "list") == 0
-    head, *rows = capsys.readouterr().out.splitlines()
+    head, *rows, _ = capsys.readouterr().out.splitlines()
     assert head.split()[-1] == "queries"
     assert ["of 5 failed" in row for row in rows] == [True, False, True]
     assert rows[0].endswith("5 of 5 failed")

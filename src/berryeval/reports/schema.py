@@ -56,7 +56,7 @@ _DERIVED: Final[dict[str, dict[str, Any]]] = {
     "sentence": {"type": "string", "description": "the finding in words"},
 }
 _COMPARED: Final = (Comparison, PairedDifference, EffectSizes)
-_ARRAY: Final = re.compile(r"tuple\[(\w+), \.\.\.\]")
+_ARRAY: Final = re.compile(r"(?:tuple\[(\w+), \.\.\.|Sequence\[(\w+))\]")
 _ATTRIBUTE: Final = re.compile(r"^    (\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
 _SCORES: Final[dict[str, Any]] = {
     "description": "The values of measures for every query, in full precision.",
@@ -177,7 +177,7 @@ def _of_kind(kind: str) -> dict[str, Any]:
     if kind in _KINDS:
         return dict(_KINDS[kind])
     array = _ARRAY.fullmatch(kind)
-    return {"type": "array", "items": _reference(array[1])} if array else _reference(kind)
+    return {"type": "array", "items": _reference(array[1] or array[2])} if array else _reference(kind)
 
 
 def _reference(name: str) -> dict[str, str]:
