@@ -44,6 +44,7 @@ pytest-native pytest-python: pytest-%: $(VENV)/.tools $(VENV)/.installed $(VENV)
 
 # What computes no score computes the same on either backend: once is enough.
 pytest-python: pytest-python := $(addprefix --ignore=tests/,chunkers benchmarks providers harness reports store \
+  $(addprefix cli/test_,benchmarks.py eval_again.py report.py results.py screen.py) \
   test_build.py test_docs.py test_pytest_plugin.py test_quality_in_ci.py)
 
 bench: $(VENV)/.bench  ## measure, side by side with NumPy and the peers, as ratios
