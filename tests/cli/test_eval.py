@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -17,21 +16,14 @@ from berryeval.benchmarks import write_benchmark
 from berryeval.records import Anchor, Judgment
 from tests.benchmarks.samples import BEIR
 from tests.cli.eval_world import DRINKS as DRINKS_BENCHMARK
-from tests.cli.eval_world import GOLDEN, berryeval, data_of, printed, write_drinks
-from tests.conftest import OURS
+from tests.cli.eval_world import GOLDEN, berryeval, data_of, printed
 
 DRINKS = ("eval", "--benchmarks", "drinks", "--output", "run")
 BM25 = (*DRINKS, "--providers", "bm25")
 TWO = (*DRINKS, "--providers", "bm25", "bm25:fixed-5", "--metrics", "nDCG@10,P@1", "RR")
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_with_drinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in list(os.environ):
-        if name.startswith("BERRYEVAL_") and name not in {"BERRYEVAL_BACKEND", *OURS}:
-            monkeypatch.delenv(name)
-    write_drinks(tmp_path)
+pytestmark = pytest.mark.usefixtures("drinks_folder")
 
 
 def golden(name: str) -> str:

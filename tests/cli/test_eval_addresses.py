@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,7 @@ import yaml
 
 from berryeval.errors import ConfigurationError
 from berryeval.io.postgres_address import address_parts, without_secrets
-from tests.cli.eval_world import berryeval, write_drinks
-from tests.conftest import OURS
+from tests.cli.eval_world import berryeval
 
 CANARY = "wCANARY"
 # The port is closed: what is not refused could not connect.
@@ -56,13 +54,7 @@ FINE = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_with_drinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in list(os.environ):
-        if name.startswith("BERRYEVAL_") and name not in {"BERRYEVAL_BACKEND", *OURS}:
-            monkeypatch.delenv(name)
-    write_drinks(tmp_path)
+pytestmark = pytest.mark.usefixtures("drinks_folder")
 
 
 def evaluated(options: dict[str, Any], *more: str, kind: str = "postgres") -> int:

@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from berryeval.pipeline.folder import RunFolder
-from tests.cli.eval_world import GOLDEN, berryeval, data_of, without_times, write_drinks
-from tests.conftest import OURS
+from tests.cli.eval_world import GOLDEN, berryeval, data_of, without_times
 
 CONFIG = """\
 benchmarks: [drinks]
@@ -51,13 +50,7 @@ sys.exit(run(build_app(), sys.argv[1:]))
 """
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_with_drinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in list(os.environ):
-        if name.startswith("BERRYEVAL_") and name not in {"BERRYEVAL_BACKEND", *OURS}:
-            monkeypatch.delenv(name)
-    write_drinks(tmp_path)
+pytestmark = pytest.mark.usefixtures("drinks_folder")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send")

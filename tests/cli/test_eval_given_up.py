@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.eval_world import berryeval, write_drinks
-from tests.conftest import OURS
+from tests.cli.eval_world import berryeval
 
 OURS_TO_ASK = """\
 import resource
@@ -35,12 +33,8 @@ EVAL = (
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder_with_drinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in list(os.environ):
-        if name.startswith("BERRYEVAL_") and name not in {"BERRYEVAL_BACKEND", *OURS}:
-            monkeypatch.delenv(name)
-    write_drinks(tmp_path)
+def _in_a_folder_with_drinks(drinks_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    del drinks_folder
     Path("ours_to_ask.py").write_text(OURS_TO_ASK, encoding="utf-8")
     monkeypatch.delitem(sys.modules, "ours_to_ask", raising=False)
 

@@ -106,8 +106,9 @@ def test_a_legend_says_which_run_of_one_name_is_which() -> None:
 def test_a_legend_has_no_words_for_what_is_not_there() -> None:
     """Neither bold where nothing is best, nor intervals of one query."""
     whole = run_of(provider("bm25"))
-    assert "<sub>with each value its 95 % bootstrap interval over the queries</sub>" in markdown.render(
-        Report.of([whole])
+    assert (
+        "<sub>with each value its 95 % bootstrap interval over the queries</sub>"
+        in markdown.render(Report.of([whole]))
     )
     (part,) = whole.benchmarks
     scores = be.evaluate({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, ["RR"])

@@ -177,7 +177,9 @@ def _of_kind(kind: str) -> dict[str, Any]:
     if kind in _KINDS:
         return dict(_KINDS[kind])
     array = _ARRAY.fullmatch(kind)
-    return {"type": "array", "items": _reference(array[1] or array[2])} if array else _reference(kind)
+    return (
+        {"type": "array", "items": _reference(array[1] or array[2])} if array else _reference(kind)
+    )
 
 
 def _reference(name: str) -> dict[str, str]:

@@ -26,7 +26,7 @@ __all__ = ["render_trend"]
 class Part:
     """What the page says about one benchmark."""
 
-    benchmark: str
+    name: str
     drawings: tuple[Drawing, ...]
     breaks: tuple[Break, ...]
     lines: tuple[LineView, ...]

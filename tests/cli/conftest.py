@@ -1,0 +1,25 @@
+"""Where the commands of these tests run."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.eval_world import write_drinks
+from tests.conftest import OURS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def drinks_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A current folder with a small benchmark, and no setting from outside."""
+    monkeypatch.chdir(tmp_path)
+    for name in list(os.environ):
+        if name.startswith("BERRYEVAL_") and name not in {"BERRYEVAL_BACKEND", *OURS}:
+            monkeypatch.delenv(name)
+    write_drinks(tmp_path)
+    return tmp_path
