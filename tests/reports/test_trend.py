@@ -152,6 +152,8 @@ def test_a_line_follows_what_was_asked_last() -> None:
     assert line.change == second.value.value - first.value.value
     assert line.before is first
     assert line.apart == {1: "the benchmark changed"}
+    assert line.parts == [[first, second], [other]]
+    assert line.breaks == {1: "the benchmark changed"}
     (line,) = trend_lines([first, second, third])
     assert (line.values, line.change, line.before) == ([third.value.value], None, None)
 

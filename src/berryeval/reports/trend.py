@@ -43,17 +43,26 @@ class TrendLine:
         return tuple(one for place, one in enumerate(self.points) if place not in self.apart)
 
     @cached_property
-    def breaks(self) -> dict[int, str]:
-        """At which points something else was asked than in the run before, and what."""
-        pairs = enumerate(pairwise(self.points), start=1)
-        found = {place: after.differs_from(before) for place, (before, after) in pairs}
-        return {place: why for place, why in found.items() if why}
+    def parts(self) -> list[list[TrendPoint]]:
+        """The points by what was asked: those of one part compare, whatever stands between."""
+        parts: list[list[TrendPoint]] = []
+        for point in self.points:
+            same = (part for part in parts if not point.differs_from(part[0]))
+            part = next(same, None)
+            if part is None:
+                parts.append([point])
+            else:
+                part.append(point)
+        return parts
 
     @cached_property
-    def parts(self) -> list[tuple[TrendPoint, ...]]:
-        """The points between the breaks."""
-        ends = [0, *self.breaks, len(self.points)]
-        return [self.points[start:end] for start, end in pairwise(ends)]
+    def breaks(self) -> dict[int, str]:
+        """At which points something was asked for the first time, and what it is."""
+        return {
+            place: after.differs_from(before)
+            for place, (before, after) in enumerate(pairwise(self.points), start=1)
+            if any(part[0] is after for part in self.parts)
+        }
 
     @property
     def values(self) -> list[float]:

@@ -21,7 +21,7 @@ __all__ = ["Break", "LineView", "PointView", "breaks_of", "by_benchmark", "momen
 
 @dataclass(frozen=True)
 class Break:
-    """Where values do not compare with those before: its number in the chart, when, why, whose."""
+    """Where something else was asked: its number in the chart, when, what it is, whose."""
 
     number: int
     moment: float
