@@ -113,7 +113,7 @@ def test_long_functions_are_cut_between_lines() -> None:
         (Document("py", "x = 1"), True),
     ],
 )
-def test_the_language_is_known_by_the_ending(document: Document, cut: bool) -> None:  # noqa: FBT001
+def test_the_language_is_known_by_the_ending(document: Document, cut: bool) -> None:
     """Of the source, then of the id."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")

@@ -159,7 +159,7 @@ def test_a_part_that_is_there_twice_is_refused(capsys: pytest.CaptureFixture[str
 )
 def test_diff_tells_what_changed(
     name: str,
-    strict: bool,  # noqa: FBT001 - a parameter of the test
+    strict: bool,
     code: int,
     word: str,
     capsys: pytest.CaptureFixture[str],

@@ -84,7 +84,7 @@ def unseen(capsys: pytest.CaptureFixture[str]) -> str:
 @pytest.mark.parametrize("dsn", [*AMBIGUOUS, *NO_ADDRESS])
 def test_what_is_no_clear_address_is_refused(
     dsn: str,
-    from_environment: bool,  # noqa: FBT001
+    from_environment: bool,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -128,7 +128,7 @@ def test_a_file_that_cannot_be_written_hides_no_verdict(capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize("json_too", [False, True])
 def test_on_github_the_step_has_a_summary_and_notes(
-    json_too: bool,  # noqa: FBT001 - a parameter of the test
+    json_too: bool,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -145,7 +145,7 @@ numbers = st.integers(1, 6).map(float) | st.sampled_from([0.0, -1.0, 1.5, 2.5])
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), numbers), min_size=1, max_size=6), st.booleans())
-def test_only_rising_ranks_are_read(rows: list[tuple[str, float]], lenient: bool) -> None:  # noqa: FBT001
+def test_only_rising_ranks_are_read(rows: list[tuple[str, float]], lenient: bool) -> None:
     """Whatever else the numbers are is refused, and nothing is left out on the way."""
     lines = [f"{query}\td{place}\t{number:g}" for place, (query, number) in enumerate(rows)]
     text = "\n".join(lines).encode()

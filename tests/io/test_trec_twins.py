@@ -61,7 +61,7 @@ def outcome(found: Any, layout: str) -> object:
 @example(b"q 0 d 1\nq 0 d 1", "qrels", True)
 @example(b"q\td\t\n", "qrels tsv", False)
 @example(b"q\td\t1\nq\te\t2.0\nq\tf\t0.5\nq\tg\t0", "run ranks tsv", True)
-def test_both_readers_read_the_same(text: bytes, layout: Any, lenient: bool) -> None:  # noqa: FBT001
+def test_both_readers_read_the_same(text: bytes, layout: Any, lenient: bool) -> None:
     """Same columns or the same message, and never anything else."""
     array = np.frombuffer(text, dtype=np.uint8)
     ours = native.read_table(layout, array, lenient)
@@ -71,7 +71,7 @@ def test_both_readers_read_the_same(text: bytes, layout: Any, lenient: bool) -> 
 
 @settings(max_examples=200)
 @given(texts, st.sampled_from(["run", "qrels"]), st.booleans())
-def test_reading_gives_a_table_or_a_data_error(text: bytes, kind: Kind, lenient: bool) -> None:  # noqa: FBT001
+def test_reading_gives_a_table_or_a_data_error(text: bytes, kind: Kind, lenient: bool) -> None:
     """Whatever the bytes are; ids that were read are text, and numbers are numbers."""
     array = np.frombuffer(text, dtype=np.uint8)
     try:

@@ -243,7 +243,7 @@ def test_names_that_would_share_a_folder_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("notebook", [False, True])
-def test_one_interrupt_ends_a_run_at_once(tmp_path: Path, notebook: bool) -> None:  # noqa: FBT001
+def test_one_interrupt_ends_a_run_at_once(tmp_path: Path, notebook: bool) -> None:
     """Even while searches hang; the journal is whole, and the run can be resumed."""
     source = benchmark(tmp_path, 50)
     log = tmp_path / "asked.txt"

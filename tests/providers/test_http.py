@@ -185,7 +185,7 @@ def test_an_answer_that_cannot_be_used_is_described(
     [(400, False), (401, False), (404, False), (408, True), (425, True), (429, True), (500, True),
      (502, True), (503, True)],
 )  # fmt: skip
-def test_the_status_says_whether_asking_again_may_help(status: int, passing: bool) -> None:  # noqa: FBT001
+def test_the_status_says_whether_asking_again_may_help(status: int, passing: bool) -> None:
     """And the message says which it was, of what address, in the words of the server."""
     error = refusal(Reply({"error": "no such thing"}, status))
     assert error.passing == passing

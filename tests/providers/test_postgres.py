@@ -54,7 +54,7 @@ def test_meaning_is_found_without_a_shared_word(dsn: str) -> None:
 
 
 @pytest.mark.parametrize("approximate", [False, True])
-def test_vector_scores_are_those_of_the_dense_provider(dsn: str, approximate: bool) -> None:  # noqa: FBT001
+def test_vector_scores_are_those_of_the_dense_provider(dsn: str, approximate: bool) -> None:
     """The same cosines in the same order; so few are found exactly with an index too."""
     dense = Dense()
     dense.index(CHUNKS)

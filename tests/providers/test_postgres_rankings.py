@@ -30,7 +30,7 @@ def ids_found(dsn: str, text: str, chunks: list[Chunk], k: int = 5, **options: A
 
 @pytest.mark.parametrize("approximate", [False, True])
 @pytest.mark.parametrize("mode", MODES)
-def test_ties_are_ordered_by_the_one_rule(dsn: str, mode: str, approximate: bool) -> None:  # noqa: FBT001
+def test_ties_are_ordered_by_the_one_rule(dsn: str, mode: str, approximate: bool) -> None:
     """Higher id first, by bytes, in every mode."""
     same = [Chunk(name, "d", "same words here") for name in ["b", "D", "a", "é"]]
     found = ids_found(dsn, "words", same, mode=mode, approximate=approximate)
@@ -72,7 +72,7 @@ def large(dsn: str) -> Iterator[Postgres]:
 
 @pytest.mark.parametrize("approximate", [True, False])
 @pytest.mark.parametrize("mode", ["vector", "hybrid"])
-def test_the_index_of_vectors_is_used(large: Postgres, mode: str, approximate: bool) -> None:  # noqa: FBT001
+def test_the_index_of_vectors_is_used(large: Postgres, mode: str, approximate: bool) -> None:
     """By the very statement that is asked; without `approximate` all are looked at all the same."""
     table = large._table
     assert table is not None

@@ -64,7 +64,7 @@ def test_a_large_collection_without_a_server_is_no_warning() -> None:
 @pytest.mark.parametrize("approximate", [False, True])
 def test_a_server_gives_what_the_dense_provider_gives(
     server: Server,
-    approximate: bool,  # noqa: FBT001
+    approximate: bool,
 ) -> None:
     """In batches, with the key, exactly unless told; the collection is deleted at the end."""
     dense = Dense()

@@ -58,7 +58,7 @@ TARGET = {"locations": [{"path": "src/app.py", "start_line": 10, "end_line": 15}
         (Hit("src/app.py:12-11"), False),
     ],
 )
-def test_one_shared_line_is_enough(hit: Hit, relevant: bool) -> None:  # noqa: FBT001 - a column
+def test_one_shared_line_is_enough(hit: Hit, relevant: bool) -> None:
     """Of the same file; a hit without lines shares none."""
     assert found(ask(**TARGET), hit) == ([1] if relevant else [])
 

@@ -64,7 +64,7 @@ def test_a_changed_answer_is_another(answers: tuple[AnswerRecord, ...]) -> None:
 
 
 @given(st.lists(ANSWERS, max_size=3).map(tuple), st.booleans())
-def test_pieces_are_the_whole(answers: tuple[AnswerRecord, ...], ascii_only: bool) -> None:  # noqa: FBT001
+def test_pieces_are_the_whole(answers: tuple[AnswerRecord, ...], ascii_only: bool) -> None:
     """A record in pieces is the same text as at once, whether it holds columns or records."""
     record = ProviderRecord("bm25", "bm25", answers=answers, extra={"more": {"ä": (1, None)}})
     whole = json.dumps(record.to_json(), ensure_ascii=ascii_only, allow_nan=False)

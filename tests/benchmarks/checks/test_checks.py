@@ -90,7 +90,7 @@ def test_all_formats_can_be_checked(name: str, tmp_path: Path) -> None:
         ("tea steeps eighty degrees at", False),
     ],
 )
-def test_copied_queries(text: str, copied: bool) -> None:  # noqa: FBT001
+def test_copied_queries(text: str, copied: bool) -> None:
     """Eight words in a row are copied, five if they are most of the query."""
     assert bool(found("copied query", queries=(Query("q1", text),))) == copied
 
