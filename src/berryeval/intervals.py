@@ -10,11 +10,20 @@ import numpy.typing as npt
 
 from berryeval.optional import imported
 
-__all__ = ["RESAMPLES", "Interval", "aggregate", "bootstrap_interval", "t_interval"]
+__all__ = [
+    "FEWEST_ALIKE",
+    "RESAMPLES",
+    "Interval",
+    "aggregate",
+    "bootstrap_interval",
+    "spread_known",
+    "t_interval",
+]
 
 RESAMPLES: Final = 10_000
 RESAMPLES_OF_MANY: Final = 1_000
 MANY: Final = 1_000  # beyond, the mean is so nearly normal that fewer resamples tell as much
+FEWEST_ALIKE: Final = 10  # values of which all are the same; fewer say nothing of how values vary
 _CELLS_AT_ONCE = 1 << 21  # of the table of resampled values, to bound its memory
 
 
@@ -23,6 +32,18 @@ class Interval(NamedTuple):
 
     low: float
     high: float
+
+
+def spread_known(count: int, spread: float) -> bool:
+    """Whether so many values of that spread say how far their mean may be off.
+
+    Two or more that vary do, and ten or more that are alike, whose interval is a point. One value
+    does not, nor do a few that are alike: an interval without width would claim to be sure.
+
+    >>> spread_known(2, 0.1), spread_known(9, 0.0), spread_known(10, 0.0), spread_known(1, 0.0)
+    (True, False, True, False)
+    """
+    return count >= (2 if spread > 0 else FEWEST_ALIKE)
 
 
 def aggregate(how: str, values: npt.NDArray[np.float64]) -> float:

@@ -140,6 +140,7 @@ def test_inspect_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         (["validate", "good", "--options", "corpus=docs"], "berryeval has no option 'corpus'; it"),
         (["inspect", "rows.csv", "--options", "corpsu=docs"], "csv has no option 'corpsu'; did"),
         (["inspect", "rows.csv", "--options", "corpus"], "--options: expected NAME=VALUE, found"),
+        (["validate", "good", "--options"], "--options has no value; give it as NAME=VALUE"),
         (["validate", "rows.csv", "--options", "text=a", "text=b"], "'text' is given twice"),
         (["validate", "rows.csv", "--options", "text=[a"], "text must be a list like [1, 4] or"),
         (["validate", "rows.csv", "--options", "text=[a]"], "text of the loader csv must be a te"),

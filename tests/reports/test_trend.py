@@ -164,3 +164,8 @@ def test_the_page_tells_what_failed(tmp_path: Path) -> None:
     write_trend(trend_lines([replace(first, failed=8), second, third]), tmp_path / "t.html")
     page = (tmp_path / "t.html").read_text(encoding="utf-8")
     assert "the benchmark changed; 8 of 8 queries failed" in page
+    write_trend(
+        trend_lines([first, replace(first, moment=first.moment + 1, failed=3)]), tmp_path / "u.html"
+    )
+    latest = (tmp_path / "u.html").read_text(encoding="utf-8").partition("<details")[0]
+    assert "3 of 8 queries failed" in latest

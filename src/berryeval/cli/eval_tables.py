@@ -12,7 +12,7 @@ from berryeval.cli.output import print_indented
 from berryeval.cli.screens import SafeScreen, safe_screen
 from berryeval.reports import numbers
 from berryeval.reports.legend import legend_of
-from berryeval.reports.rows import best_value, interval_text, outcomes
+from berryeval.reports.rows import best_value, interval_text, is_best, outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,9 +106,9 @@ def _cell(scores: Scores | None, measure: str, best: float | None, *, stacked: b
     if scores is None:
         return Text(numbers.NOTHING)
     value, ends = scores.mean[measure], interval_text(scores, measure)
-    is_best = value == best
+    best_too = is_best(value, best)
     text = Text(
-        f"{numbers.measure(value)}{BEST if is_best else ' '}", style="bold" if is_best else ""
+        f"{numbers.measure(value)}{BEST if best_too else ' '}", style="bold" if best_too else ""
     )
     if ends:
         text.append("\n" if stacked else " ")

@@ -20,6 +20,9 @@ def read_options(texts: list[str] | None) -> dict[str, Any]:
     from berryeval.errors import ConfigurationError
     from berryeval.pipeline.settings import read_pairs
 
+    if texts is not None and not texts:
+        msg = "--options has no value; give it as NAME=VALUE, or leave it out"
+        raise ConfigurationError(msg)
     given = texts or []
     pairs = read_pairs(given, "--options")
     names = [text.partition("=")[0].strip() for text in given]

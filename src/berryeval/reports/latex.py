@@ -12,7 +12,7 @@ from berryeval.reports import numbers
 from berryeval.reports.exporter import Exporter, one_file
 from berryeval.reports.latex_comparison import comparison_table
 from berryeval.reports.methods import how_tested
-from berryeval.reports.rows import best_value, value_of
+from berryeval.reports.rows import best_value, is_best, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -144,7 +144,7 @@ def _values(
             yield "--"
             continue
         shown = numbers.measure(value)
-        shown = rf"\textbf{{{shown}}}" if value == best[measure] else shown
+        shown = rf"\textbf{{{shown}}}" if is_best(value, best[measure]) else shown
         beaten = ",".join(sorted(marks.get((measure, system.label), ())))
         yield f"{shown}$^{{{beaten}}}$" if beaten else shown
 

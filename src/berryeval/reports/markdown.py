@@ -13,7 +13,14 @@ from berryeval.reports.exporter import Exporter, one_file
 from berryeval.reports.legend import legend_of, namesakes
 from berryeval.reports.markdown_comparison import comparison_parts, table_of
 from berryeval.reports.methods import how_tested, interval_words
-from berryeval.reports.rows import best_value, by_category, interval_text, outcomes, value_of
+from berryeval.reports.rows import (
+    best_value,
+    by_category,
+    interval_text,
+    is_best,
+    outcomes,
+    value_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -112,7 +119,7 @@ def _values(
             yield numbers.NOTHING
             continue
         shown = numbers.measure(value)
-        shown = f"**{shown}**" if value == best[measure] else shown
+        shown = f"**{shown}**" if is_best(value, best[measure]) else shown
         ends = interval_text(scores, measure)
         yield f"{shown} <sub>{ends}</sub>" if ends else shown
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NOTHING",
+    "alike",
     "delta",
     "delta_interval",
     "exact_interval",
@@ -34,7 +35,6 @@ __all__ = [
 ]
 
 NOTHING: Final = "-"  # in place of a number that is not there
-_LEAST_QUERIES: Final = 2  # of one there is no telling what others would do
 _ROUNDING: Final = 1e-12
 
 
@@ -71,6 +71,15 @@ def interval(low: float, high: float, *, digits: int = 2) -> str:
     return f"{_fixed(low, digits)}-{_fixed(high, digits)}"
 
 
+def alike(one: float, other: float) -> bool:
+    """Whether two values differ by no more than rounding.
+
+    >>> alike(0.22000000000000006, 0.22), alike(0.22, 0.220001)
+    (True, False)
+    """
+    return math.isclose(one, other, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+
+
 def known_interval(low: float | None, high: float | None, queries: int) -> Interval | None:
     """The interval of a value, where so many queries tell one; None where they do not.
 
@@ -80,14 +89,12 @@ def known_interval(low: float | None, high: float | None, queries: int) -> Inter
     >>> known_interval(0.5, 0.5, 9), known_interval(0.5, 0.5, 10)
     (None, Interval(low=0.5, high=0.5))
     """
-    from berryeval.intervals import Interval
+    from berryeval.intervals import Interval, spread_known
 
     if low is None or high is None:
         return None
-    least = _LEAST_QUERIES
-    if math.isclose(low, high, rel_tol=_ROUNDING, abs_tol=_ROUNDING):
-        from berryeval.stats.spread import FEWEST_ALIKE as least  # noqa: N811 - a number of them
-    return Interval(low, high) if queries >= least else None
+    width = 0.0 if alike(low, high) else high - low
+    return Interval(low, high) if spread_known(queries, width) else None
 
 
 def interval_around(value: float, low: float | None, high: float | None, queries: int) -> str:

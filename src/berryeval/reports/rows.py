@@ -8,7 +8,7 @@ from berryeval.measures.direction import direction_of
 from berryeval.reports import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from berryeval.gates import Verdict
     from berryeval.intervals import Interval
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from berryeval.scores import Scores
 
 __all__ = [
+    "best_of",
     "best_value",
     "by_category",
     "interval_of",
     "interval_text",
+    "is_best",
     "outcomes",
     "value_of",
     "verdict_line",
@@ -43,12 +45,25 @@ def interval_text(scores: Scores, measure: str) -> str:
 
 
 def best_value(rows: Sequence[Scores | None], measure: str) -> float | None:
-    """The best value, if there is something to compare it with, and a way to be better."""
+    """The best value of a measure, as `best_of` has it."""
+    return best_of((value_of(scores, measure) for scores in rows), measure)
+
+
+def best_of(values: Iterable[float | None], measure: str) -> float | None:
+    """The best of the values, if they differ by more than rounding and there is a way to be better.
+
+    Those that are the best, too, are told by `is_best`.
+    """
+    known = [value for value in values if value is not None]
     direction = direction_of(measure)
-    values = [value for scores in rows if (value := value_of(scores, measure)) is not None]
-    if direction == "neither" or len(set(values)) < 2:  # noqa: PLR2004 - one alone is no best
+    if direction == "neither" or not known or numbers.alike(min(known), max(known)):
         return None
-    return min(values) if direction == "down" else max(values)
+    return min(known) if direction == "down" else max(known)
+
+
+def is_best(value: float | None, best: float | None) -> bool:
+    """Whether a value is the best; one that only rounding makes worse is as good."""
+    return value is not None and best is not None and numbers.alike(value, best)
 
 
 def by_category(section: Section) -> dict[str, list[tuple[System, Scores]]]:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from berryeval.reports.html.views.standings import Cell, answering, caption_of, deciding_measure
-from berryeval.reports.rows import interval_of
+from berryeval.reports.rows import best_of, interval_of, is_best
 from berryeval.scores import UNSPECIFIED
-from berryeval.stats import direction_of
 
 if TYPE_CHECKING:
     from berryeval.reports.model import Section
@@ -70,14 +69,14 @@ def _breakdown(section: Section, by: str, measure: str) -> Breakdown | None:
     tables = [system.scores.by(groups) for system in systems if system.scores is not None]
     sizes = Counter(groups.get(query.id, UNSPECIFIED) for query in section.queries)
     names = sorted({name for table in tables for name in table}, key=_place)
-    better = min if direction_of(measure) == "down" else max
     rows = []
     for name in names:
         values = [table[name].mean[measure] if name in table else None for table in tables]
-        known = [one for one in values if one is not None]
-        best = better(known) if len(set(known)) > 1 else None
+        best = best_of(values, measure)
         cells = tuple(
-            None if one is None else Cell(one, interval_of(table[name], measure), best=one == best)
+            None
+            if one is None
+            else Cell(one, interval_of(table[name], measure), best=is_best(one, best))
             for one, table in zip(values, tables, strict=True)
         )
         rows.append(GroupRow(name, sizes[name], cells))

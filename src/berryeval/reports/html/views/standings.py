@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from berryeval.reports.html.numbers import span, value
 from berryeval.reports.html.views.outcomes import Outcomes, outcomes_of
 from berryeval.reports.methods import OF_A_VALUE
-from berryeval.reports.rows import interval_of, value_of
+from berryeval.reports.rows import best_of, interval_of, is_best, value_of
 from berryeval.stats import direction_of
 
 if TYPE_CHECKING:
@@ -155,18 +155,17 @@ def standings_of(section: Section) -> Standings:
 
 
 def _best(section: Section, measure: str) -> float | None:
-    """The best value, if the systems differ at all and the measure has a better."""
+    """The best value of those that answered, if they differ and the measure has a better."""
     if direction_of(measure) == "neither":
         return None
-    values = [value_of(system.scores, measure) for system in ranked(section, measure)]
-    return values[0] if len(set(values)) > 1 else None
+    return best_of((value_of(one.scores, measure) for one in ranked(section, measure)), measure)
 
 
 def _cell(system: System, measure: str, best: float | None) -> Cell | None:
     number = value_of(system.scores, measure)
     if number is None or system.scores is None:
         return None
-    return Cell(number, interval_of(system.scores, measure), best=number == best)
+    return Cell(number, interval_of(system.scores, measure), best=is_best(number, best))
 
 
 def _kind(system: System) -> str:

@@ -52,7 +52,7 @@ class PointView:
 
 @dataclass(frozen=True)
 class LineView:
-    """The latest value of a provider, and how it changed."""
+    """The latest value of a provider, how it changed, and what failed."""
 
     provider: str
     value: float
@@ -60,6 +60,7 @@ class LineView:
     change: float | None
     runs: int
     time: str
+    failed: str
 
 
 def by_benchmark(lines: Sequence[TrendLine]) -> dict[str, list[TrendLine]]:
@@ -91,7 +92,7 @@ def views_of(lines: Sequence[TrendLine]) -> tuple[list[LineView], list[PointView
     latest = [
         LineView(
             line.provider, line.values[-1], _interval(line.points[-1]), line.change,
-            len(line.points), moment(line.points[-1].moment),
+            len(line.points), moment(line.points[-1].moment), _failures(line.points[-1]),
         )
         for line in lines
     ]  # fmt: skip
