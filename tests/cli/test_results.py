@@ -478,6 +478,28 @@ def test_values_of_queries_that_failed_are_told(capsys: pytest.CaptureFixture[st
     assert [point["failed"] for point in line["points"]] == [2, 0, 5]
 
 
+def test_a_trend_tells_of_providers_that_failed(capsys: pytest.CaptureFixture[str]) -> None:
+    """They have no value, and are not left out in silence; also where nobody else is in it."""
+    record = run_of(2, providers=("bm25",))
+    (part,) = record.benchmarks
+    gone = replace(part.providers[0], scores=None, standard=None, failure="no server")
+    filled(
+        run_of(1, providers=("bm25",)),
+        replace(record, benchmarks=(replace(part, providers=(gone,)),)),
+    )
+    assert berryeval("results", "trend", "RR") == 0
+    printed = capsys.readouterr().out
+    assert "1 run, lowest" in printed
+    assert f"! run-0002: bm25 on {part.name} failed, and has no value: no server" in printed
+    assert berryeval("results", "trend", "RR", "--json") == 0
+    (told,) = data_of(capsys)["failed"]
+    assert (told["run"], told["provider"], told["failure"]) == ("run-0002", "bm25", "no server")
+    assert berryeval("results", "trend", "RR", "--provider", "bm25", "--since", record.created) == 0
+    printed = capsys.readouterr().out
+    assert "no such run has RR" in printed
+    assert "run-0002: bm25" in printed
+
+
 def test_a_measure_that_is_asked_for_has_its_column(capsys: pytest.CaptureFixture[str]) -> None:
     """Also where none of the runs that are listed has it, but another of the store."""
     old = run_of(1)

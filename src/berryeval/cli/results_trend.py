@@ -58,14 +58,18 @@ def trend(
         store: Where runs are remembered, if not .berryeval/results.db.
         json: Print JSON, in full precision.
     """
-    from berryeval.cli.output import console, print_json
+    from dataclasses import asdict
+
+    from berryeval.cli.output import console, print_indented, print_json
+    from berryeval.io.words import shortened
     from berryeval.pipeline.remember import opened_store, store_place
     from berryeval.reports.trend import trend_lines
 
     filters = read_filters(benchmark, provider, since, until)
     with opened_store(store_place(store)) as opened:
         lines = trend_lines(opened.trend(measure, filters))
-        if not lines:
+        failures = opened.failures(filters)
+        if not lines and not failures:
             refuse_unknown(opened, filters)
             refuse_measures(opened, [measure])
     if output is not None and lines:
@@ -73,13 +77,17 @@ def trend(
 
         write_trend(lines, output)
     if json:
-        print_json("results trend", {"lines": [line.to_dict() for line in lines]})
+        failed = [asdict(one) for one in failures]
+        print_json("results trend", {"lines": [line.to_dict() for line in lines], "failed": failed})
         return
     screen = console()
     if not lines:
         screen.print(f"no such run has {measure}")
     for line in lines:
         _print_line(screen, line)
+    for one in failures:
+        words = f"! {one.run}: {one.provider} on {one.benchmark} failed, and has no value: "
+        print_indented(screen, words + shortened(one.failure), 0, style="yellow")
     if output is not None and lines:
         screen.print(f"written to {output}")
 

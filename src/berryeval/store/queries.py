@@ -11,7 +11,14 @@ from sqlalchemy import ColumnElement, select
 
 from berryeval.results import Latency, RunRecord
 from berryeval.store.packing import column_text, unpack
-from berryeval.store.rows import StoredResult, StoredRun, StoredValue, TrendPoint, failed_of
+from berryeval.store.rows import (
+    FailedResult,
+    StoredResult,
+    StoredRun,
+    StoredValue,
+    TrendPoint,
+    failed_of,
+)
 from berryeval.store.schema import measured, parts, results, runs
 
 if TYPE_CHECKING:
@@ -175,6 +182,18 @@ def trend_points(connection: Connection, measure: str, filters: Filters) -> list
         )
         for row in rows
     ]  # fmt: skip
+
+
+def failed_results(connection: Connection, filters: Filters) -> list[FailedResult]:
+    """The providers that failed altogether, the oldest first."""
+    found = (
+        select(runs.c.id, runs.c.created, parts.c.benchmark, results.c.provider, results.c.failure)
+        .join(parts, parts.c.run == runs.c.key)
+        .join(results, results.c.part == parts.c.key)
+        .where(results.c.failure != "", *filters.of_runs(), *filters.of_results())
+        .order_by(runs.c.moment, runs.c.id, parts.c.place, results.c.place)
+    )
+    return [FailedResult(*row) for row in connection.execute(found)]
 
 
 def known_names(connection: Connection, column: ColumnElement[str]) -> list[str]:

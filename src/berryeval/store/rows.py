@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from berryeval.results import Latency
 
-__all__ = ["StoredResult", "StoredRun", "StoredValue", "TrendPoint", "failed_of"]
+__all__ = ["FailedResult", "StoredResult", "StoredRun", "StoredValue", "TrendPoint", "failed_of"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,25 @@ class StoredRun:
     created: str
     config_hash: str
     results: tuple[StoredResult, ...] = ()
+
+
+@dataclass(frozen=True)
+class FailedResult:
+    """A provider that has no value in a run, for it failed altogether.
+
+    Attributes:
+        run: which run.
+        created: when it was started, as its record says.
+        benchmark: on what.
+        provider: who.
+        failure: why.
+    """
+
+    run: str
+    created: str
+    benchmark: str
+    provider: str
+    failure: str
 
 
 @dataclass(frozen=True)

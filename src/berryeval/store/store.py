@@ -22,6 +22,7 @@ from berryeval.store.packing import (
 from berryeval.store.place import Place
 from berryeval.store.queries import (
     Filters,
+    failed_results,
     known_names,
     listed,
     matching,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from berryeval.io.files import PathLike
     from berryeval.results import RunRecord
     from berryeval.store.packing import PackedPart
-    from berryeval.store.rows import StoredRun, TrendPoint
+    from berryeval.store.rows import FailedResult, StoredRun, TrendPoint
 
 __all__ = ["Added", "How", "Store", "open_store"]
 
@@ -155,6 +156,11 @@ class Store:
         name = canonical(measure)
         with self._database.reading() as connection:
             return trend_points(connection, name, filters or Filters())
+
+    def failures(self, filters: Filters | None = None) -> list[FailedResult]:
+        """The providers that failed altogether and have no values, the oldest first."""
+        with self._database.reading() as connection:
+            return failed_results(connection, filters or Filters())
 
     def measures(self) -> list[str]:
         """The measures that any run has."""
