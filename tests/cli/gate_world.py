@@ -46,6 +46,9 @@ def write_runs(folder: Path) -> None:
     (part,) = two.benchmarks
     both = (*part.providers, replace(part.providers[0], name="hybrid"))
     _write(folder, "two", replace(two, benchmarks=(replace(part, providers=both),)).dumps())
+    gone = replace(both[1], scores=None, standard=None, failure="the server went away")
+    lost = replace(two, id="two-lost", benchmarks=(replace(part, providers=(both[0], gone)),))
+    _write(folder, "two-lost", lost.dumps())
     errors = run_of({"nDCG@10": ndcg}, name="errors", outcomes={"ok": 36, "error": 4})
     _write(folder, "errors", errors.dumps())
     _write(folder, "empty", replace(few, id="empty", benchmarks=()).dumps())

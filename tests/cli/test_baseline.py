@@ -172,6 +172,17 @@ def test_diff_tells_what_changed(
     assert found.endswith(f"exit code {code}\n")
 
 
+@pytest.mark.parametrize(
+    "command", ["baseline diff two-lost.json", "gate two-lost.json --max-drop RR=0"]
+)
+def test_a_new_provider_that_failed_fails(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """In a diff as in a gate: it is not only new."""
+    found = outcome_of(capsys, *f"{command} --baseline before.json".split())
+    assert "hybrid on drinks\n  FAIL  " in found
+    assert "has no scores: the server went away" in found
+    assert found.endswith("exit code 1\n")
+
+
 def test_diff_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     """The verdicts, and whether they let pass."""
     assert run(build_app(), ["baseline", "diff", "worse.json", "--baseline", "before.json",

@@ -451,6 +451,7 @@ def test_a_drop_against_a_baseline_fails_the_run(capsys: pytest.CaptureFixture[s
         (("--baseline", "kept.json"), "--baseline is for rules about drops"),
         (("--baseline", "kept.json", "--max-drop", "P@3=0"), "has no P@3 of bm25"),
         (("--baseline", "kept.json", "--max-drop", "nDCG@10=0", "--k", "7"), "asked bm25 for 20"),
+        (("--baseline", "kept.json", "--max-drop", "nDCG@10=0.999"), "would never fail: in the"),
         (("--config", "where.yaml"), "is about no query of drinks; of category there are"),
         (("--config", "benchmark.yaml"), "names the benchmark 'drink', which the run has not"),
     ],

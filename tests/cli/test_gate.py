@@ -46,7 +46,11 @@ CASES: dict[str, tuple[str, ...]] = {
     "drop-without-value": ("same.json", "--config", "rules.yaml", "--max-drop"),
     "empty-baseline": ("same.json", "--config", "rules.yaml", "--baseline", ""),
     "never-fails": ("same.json", "--fail-below", "nDCG@10=-1"),
+    "percent": ("same.json", "--fail-below", "nDCG@10=80"),
+    "no-room-to-fall": ("worse.json", "--baseline", "before.json", "--max-drop", "nDCG@10=0.7"),
+    "significance-out-of-reach": ("worse.json", "--config", "sure.yaml"),
     "new-provider": ("two.json", *DROP),
+    "new-provider-failed": ("two-lost.json", *DROP),
     "self-check-of-failed": ("failed.json", *DROP, "--self-check"),
     "self-check-without-drop": ("same.json", "--fail-below", "RR=0.1", "--self-check"),
     "unknown-measure": ("same.json", "--fail-below", "nDGC@10=0.5"),
@@ -74,6 +78,8 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_runs(tmp_path)
     Path("rules.yaml").write_text(RULES, encoding="utf-8")
     Path("twice.yaml").write_text("thresholds: {R@10: 0.8, recall@10: 0.9}", encoding="utf-8")
+    sure = RULES.replace("max_drop: 0.02", "max_drop: 0.02, significance: 0.000001")
+    Path("sure.yaml").write_text(sure, encoding="utf-8")
     Path("list.yaml").write_text("gate: []", encoding="utf-8")
     Path("typo.yaml").write_text(RULES.replace("gate:", "gates:"), encoding="utf-8")
 

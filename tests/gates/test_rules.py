@@ -60,6 +60,11 @@ def test_every_measure_has_ends_that_a_rule_knows() -> None:
         ({"measure": "nDCG@10", "max_drop": True}, "valid number"),
         ({"measure": "RR", "at_least": 0.5, "significance": 0.1}, "is for rules with max_drop"),
         ({"latency": "p95", "at_most": 1, "significance": 0.1}, "is for rules with max_drop"),
+        ({"measure": "RR", "at_least": 80}, "reaches at_least 80; did you mean 0.8\\?"),
+        ({"measure": "RR", "at_least": 1.5}, "nothing reaches at_least 1.5 \\["),
+        ({"measure": "RR", "at_least": 101}, "nothing reaches at_least 101 \\["),
+        ({"measure": "TokensToHit(budget=500)", "at_least": 501}, "reaches at_least 501 \\["),
+        ({"measure": "RBPResidual", "at_most": -0.1}, "nothing keeps to at_most -0.1"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(rule: dict[str, Any], message: str) -> None:
@@ -75,5 +80,15 @@ def test_limits_within_the_ends_are_taken() -> None:
         Rule(measure="Yaap", at_least=-3),
         Rule(measure="RBP(gain='raw')", max_drop=3),
         Rule(measure="Unjudged@10", at_most=0.5),
+        Rule(measure="RR", at_least=1),
+        Rule(measure="Unjudged@10", at_most=0),
+        Rule(measure="RR", max_drop=0, significance=0.001),
     ):
         assert Rule(**rule.model_dump()) == rule
+
+
+@pytest.mark.parametrize("value", [0.000999, 1e-6, 0, -1, 1, math.nan])
+def test_a_significance_that_no_p_reaches_is_refused(value: float) -> None:
+    """It would never fail, whatever falls."""
+    with pytest.raises(ValidationError, match=r"the smallest is 0\.001, found|less than 1"):
+        Rule(measure="nDCG@10", max_drop=0.01, significance=value)

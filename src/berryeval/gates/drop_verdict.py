@@ -46,6 +46,9 @@ def _decided(drop: Drop, rule: Rule) -> tuple[Status, str]:
     rose = real and drop.gain >= 0  # all there is to go by where every query changed by the same
     if rose if drop.least_gain is None else drop.least_gain >= least:
         return "pass", ""
+    if drop.no_room:
+        end = "high" if drop.less_is_better else "low"
+        return "inconclusive", f", and the baseline is too {end} for a larger {fall_of(rule)}"
     return "inconclusive", f", and a larger {fall_of(rule)} is not excluded"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from berryeval.intervals import RESAMPLES, Interval, aggregate
+from berryeval.stats import change
 from berryeval.stats.interval import Estimate
 from berryeval.stats.paired import Pair
 from berryeval.stats.rows import testable, tested
@@ -44,15 +45,9 @@ def interval_of_change(before: Floats, after: Floats, how: str, level: float) ->
     """
     if not (testable(before, how) and testable(after, how)):
         return None
-    pair = Pair.of(tested(before, how), tested(after, how))
-    if not spread_known(pair.size, pair.deviation):
-        return None
-    if how == "geometric mean":
-        return _interval(Estimate((pair.a, pair.b), lambda a, b: np.exp(b) - np.exp(a)), level)
-    scale = pair.size if how == "sum" else 1
-    if pair.deviation == 0:
-        return Interval(pair.mean * scale, pair.mean * scale)
-    return _interval(Estimate((pair.differences,), lambda mean: mean * scale), level)
+    return change.interval_of_change(
+        Pair.of(tested(before, how), tested(after, how)), how, level, "t"
+    )
 
 
 def _interval(estimate: Estimate, level: float) -> Interval:

@@ -20,9 +20,17 @@ from berryeval.gates.checking import (
 from berryeval.gates.drop_verdict import judge_drop
 from berryeval.gates.limits import judge_errors, judge_latency, judge_limit
 from berryeval.gates.missing import missing_parts, new_sentence
-from berryeval.gates.regression import Drop, Sample, corrected_together, measured_drop
+from berryeval.gates.regression import (
+    Drop,
+    Sample,
+    corrected_together,
+    enough_samples,
+    measured_drop,
+)
+from berryeval.gates.room import check_room
 from berryeval.gates.verdict import Verdict
 from berryeval.gates.wording import limit_of, wants
+from berryeval.intervals import aggregate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,22 +118,32 @@ def _drops(cases: Sequence[_Case], baseline: Baseline | None) -> dict[int, Drop]
     """The drops that the gate looks at, by the place of their case, corrected together."""
     if baseline is None:
         return {}
-    compared = {
-        place: case
-        for place, case in enumerate(cases)
-        if case.compared and baseline.holds(*case.owner)
-    }
-    drops = [measured_drop(_sample(case, baseline)) for case in compared.values()]
-    return dict(zip(compared, corrected_together(drops), strict=True))
+    samples = _samples(cases, baseline)
+    count = enough_samples(list(samples.values()))
+    drops = [measured_drop(sample, samples=count) for sample in samples.values()]
+    return dict(zip(samples, corrected_together(drops), strict=True))
 
 
 def samples_of(gate: Gate, run: RunRecord, baseline: Baseline) -> list[Sample]:
     """What the gate's rules about drops look at."""
-    return [
-        _sample(case, baseline)
-        for case in _all_cases(gate, run, baseline)
+    return list(_samples(_all_cases(gate, run, baseline), baseline).values())
+
+
+def _samples(cases: Sequence[_Case], baseline: Baseline) -> dict[int, Sample]:
+    """The same by the place of their case; a rule that none of them can break is refused."""
+    found = {
+        place: _sample(case, baseline)
+        for place, case in enumerate(cases)
         if case.compared and baseline.holds(*case.owner)
-    ]
+    }
+    for rule in {id(sample.rule): sample.rule for sample in found.values()}.values():
+        values = {
+            cases[place].owner: aggregate(sample.aggregate, sample.before)
+            for place, sample in found.items()
+            if sample.rule is rule
+        }
+        check_room(rule, baseline, values)
+    return found
 
 
 def _sample(case: _Case, baseline: Baseline) -> Sample:

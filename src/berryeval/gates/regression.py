@@ -7,14 +7,17 @@ inconclusive  neither: these queries cannot tell, or some of the baseline's are 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from berryeval.gates.intervals import interval_of_change
+from berryeval.gates.room import can_break
 from berryeval.intervals import Interval, aggregate
 from berryeval.measures.direction import direction_of
 from berryeval.stats import corrected, paired_test
-from berryeval.stats.paired import RESOLUTION, Pair
+from berryeval.stats.change import change_beyond_rounding
+from berryeval.stats.paired import Pair
 from berryeval.stats.rows import testable, tested
 
 if TYPE_CHECKING:
@@ -23,9 +26,17 @@ if TYPE_CHECKING:
     from berryeval.gates.rules import Rule
     from berryeval.stats.paired import Floats
 
-__all__ = ["Drop", "Sample", "corrected_together", "measured_drop", "unchanged"]
+__all__ = [
+    "Drop",
+    "Sample",
+    "corrected_together",
+    "enough_samples",
+    "measured_drop",
+    "unchanged",
+]
 
 SAMPLES: Final = 100_000
+_AT_LEAST: Final = 10  # so many of them may be as far off as what was seen, and it is real
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +75,7 @@ class Drop:
         family: how many drops were corrected together.
         same: whether no query changed.
         cannot: why there is no p.
+        no_room: whether the baseline is too near the worst end for a larger drop than allowed.
     """
 
     change: float
@@ -76,6 +88,7 @@ class Drop:
     family: int = 1
     same: bool = False
     cannot: str = ""
+    no_room: bool = False
 
     @property
     def gain(self) -> float:
@@ -90,17 +103,29 @@ class Drop:
         return -self.interval.high if self.less_is_better else self.interval.low
 
 
+def enough_samples(together: Sequence[Sample], usual: int = SAMPLES) -> int:
+    """How many random samples each test takes, so that every rule of the gate can fail.
+
+    The smallest p of n samples is 1 / (1 + n), and the correction multiplies it by how many drops
+    are looked at together.
+    """
+    strictest = min((sample.rule.significance for sample in together), default=1.0)
+    return max(usual, math.ceil(_AT_LEAST * len(together) / strictest))
+
+
 def measured_drop(sample: Sample, *, seed: int = 0, samples: int = SAMPLES) -> Drop:
     """The change, with what statistics can say about it."""
     before, after, how = sample.before, sample.after, sample.aggregate
+    value = aggregate(how, before)
     drop = Drop(
-        _change(aggregate(how, before), aggregate(how, after)),
+        change_beyond_rounding(value, aggregate(how, after)),
         None,
         None,
         len(before),
         sample.new,
         sample.missing,
         direction_of(sample.rule.measure) == "down",
+        no_room=not can_break(sample.rule, value),
     )
     if not len(before):
         return replace(drop, cannot="the baseline and the run share no query")
@@ -119,12 +144,6 @@ def measured_drop(sample: Sample, *, seed: int = 0, samples: int = SAMPLES) -> D
 def unchanged(before: Floats, after: Floats) -> bool:
     """Whether every query has its value still; what is less than rounding is no change."""
     return not len(before) or not len(Pair.of(before, after).non_zero)
-
-
-def _change(before: float, after: float) -> float:
-    """What is left of a change beyond rounding."""
-    found = after - before
-    return found if abs(found) > RESOLUTION * max(abs(before), abs(after)) else 0.0
 
 
 def corrected_together(drops: Sequence[Drop]) -> list[Drop]:

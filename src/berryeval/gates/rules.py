@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from berryeval.errors import BerryEvalError
 from berryeval.measures.direction import direction_of
-from berryeval.measures.ranges import range_of
+from berryeval.measures.ranges import UNBOUNDED, Range, range_of
 
 __all__ = ["ROUNDING", "Gate", "Limit", "Rule"]
 
@@ -17,6 +17,7 @@ __all__ = ["ROUNDING", "Gate", "Limit", "Rule"]
 Share = Annotated[float, Field(strict=True, gt=0, lt=1)]
 Limit = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 _USUAL: Final = 0.05
+LEAST_SIGNIFICANCE: Final = 0.001  # p is a share of random samples, and must be able to reach it
 ROUNDING: Final = 1e-9  # a mean of floats may lie that much off what it is on paper
 
 
@@ -35,8 +36,9 @@ class Rule(_Part):
     max_drop: Annotated[Limit, Field(ge=0)] | None = Field(
         default=None, description="how much worse than the baseline the measure may be"
     )
-    significance: Share = Field(
+    significance: Annotated[float, Field(strict=True, lt=1)] = Field(
         default=_USUAL,
+        json_schema_extra={"minimum": LEAST_SIGNIFICANCE},
         description="a drop counts as real when chance alone makes such a one at most so often",
     )
     confidence: Share | None = Field(
@@ -61,6 +63,17 @@ class Rule(_Part):
         except BerryEvalError as error:
             raise ValueError(str(error)) from None
 
+    @field_validator("significance")
+    @classmethod
+    def _can_be_reached(cls, value: float) -> float:
+        if value < LEAST_SIGNIFICANCE:
+            msg = (
+                f"the smallest is {LEAST_SIGNIFICANCE:g}, found {value:g}: p is counted in random "
+                "samples, and a rule whose p none of them reaches would never fail"
+            )
+            raise ValueError(msg)
+        return value
+
     @model_validator(mode="after")
     def _one_thing(self) -> Rule:
         looked_at = [bool(self.measure), bool(self.latency), self.errors]
@@ -84,7 +97,7 @@ class Rule(_Part):
 
     @model_validator(mode="after")
     def _may_fail(self) -> Rule:
-        """Refuse limits that nothing can break, or nothing can keep."""
+        """Refuse limits of shares and times that cannot be meant, and drops of what has none."""
         if not self.measure and self.at_least is not None:
             msg = f"{self.subject}: less is better, so a rule wants at_most"
             raise ValueError(msg)
@@ -105,11 +118,8 @@ class Rule(_Part):
     @model_validator(mode="after")
     def _within_its_range(self) -> Rule:
         """Refuse limits at or beyond the ends of the measure: they never fail."""
-        low, high = range_of(self.measure) if self.measure else (-math.inf, math.inf)
-        span = high - low
-        lies = f"{self.subject} lies between {low:.10g} and {high:.10g}"
-        if high == math.inf:
-            lies = f"{self.subject} is never below {low:.10g}"
+        low, high = self._ends
+        span, lies = high - low, self._lies
         if self.max_drop is not None and self.max_drop >= span - ROUNDING:
             moves = "rises" if direction_of(self.measure) == "down" else "falls"
             msg = (
@@ -124,6 +134,31 @@ class Rule(_Part):
             msg = f"{lies}: at_most {self.at_most:.10g} would never fail"
             raise ValueError(msg)
         return self
+
+    @model_validator(mode="after")
+    def _may_pass(self) -> Rule:
+        """Refuse limits beyond the other end: nothing keeps to them. At it, something may."""
+        low, high = self._ends
+        if self.at_least is not None and self.at_least > high + ROUNDING:
+            percent = high == 1 and 10 <= self.at_least <= 100  # noqa: PLR2004 - 1.2 is none
+            hint = f"; did you mean {self.at_least / 100:.10g}?" if percent else ""
+            msg = f"{self._lies}: nothing reaches at_least {self.at_least:.10g}{hint}"
+            raise ValueError(msg)
+        if self.at_most is not None and self.at_most < low - ROUNDING:
+            msg = f"{self._lies}: nothing keeps to at_most {self.at_most:.10g}"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def _ends(self) -> Range:
+        return range_of(self.measure) if self.measure else UNBOUNDED
+
+    @property
+    def _lies(self) -> str:
+        low, high = self._ends
+        if high == math.inf:
+            return f"{self.subject} is never below {low:.10g}"
+        return f"{self.subject} lies between {low:.10g} and {high:.10g}"
 
     @property
     def subject(self) -> str:

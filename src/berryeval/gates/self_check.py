@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from berryeval.gates.drop_verdict import judge_drop
-from berryeval.gates.regression import corrected_together, measured_drop, unchanged
+from berryeval.gates.regression import (
+    corrected_together,
+    enough_samples,
+    measured_drop,
+    unchanged,
+)
 from berryeval.stats.spread import spread_of
 
 if TYPE_CHECKING:
@@ -105,24 +110,38 @@ def self_check(
     looked for on one side only, so the claim is half of the significance of the rules.
     """
     significance = max((sample.rule.significance for sample in samples), default=0.0)
-    cannot = _nothing_can_fail(samples, significance, strict=strict)
+    cannot = _nothing_can_fail(samples, strict=strict)
     if cannot:
         return SelfCheck(0, 0, 0, significance / 2, strict, cannot)
     drawn = np.random.default_rng(seed)
-    found = Counter(_worst(samples, drawn) for _ in range(trials))
+    count = enough_samples(samples, _SAMPLES)
+    found = Counter(_worst(samples, drawn, count) for _ in range(trials))
     return SelfCheck(trials, found["fail"], found["inconclusive"], significance / 2, strict)
 
 
-def _nothing_can_fail(samples: Sequence[Sample], significance: float, *, strict: bool) -> str:
-    """Why no trial could end in an alarm, so that none says nothing; empty if one could."""
+def _nothing_can_fail(samples: Sequence[Sample], *, strict: bool) -> str:
+    """Why no trial could end in an alarm, so that none says nothing; empty if one could.
+
+    The smallest p is that of every query being worse: of n queries 2 / 2^n, or of random samples,
+    of which there are always enough. The correction multiplies it by how many drops there are.
+    """
     if not samples:
         return "no provider of these rules has scores that the baseline has too"
     if not any(_can_differ(sample) for sample in samples):
         return "every query has the same value, so that no two draws differ"
-    count = max(len(sample.before) for sample in samples)
-    if strict or 2.0 ** (1 - count) <= significance:  # the smallest p: every query is worse
+    differing = [sample for sample in samples if _can_differ(sample)]
+    family = len(differing)
+    smallest = [min(1.0, family * 2.0 ** (1 - len(sample.before))) for sample in differing]
+    pairs = zip(smallest, differing, strict=True)
+    if strict or any(p <= sample.rule.significance for p, sample in pairs):
         return ""
-    return f"so few queries ({count}) can never fail a rule about a drop"
+    count = max(len(sample.before) for sample in differing)
+    if family == 1:
+        return f"so few queries ({count}) can never fail a rule about a drop"
+    return (
+        f"so few queries ({count}) cannot fail a rule where {family} drops are looked at together: "
+        f"the smallest p is {min(smallest):.2g}"
+    )
 
 
 def _can_differ(sample: Sample) -> bool:
@@ -131,13 +150,13 @@ def _can_differ(sample: Sample) -> bool:
     return spread_of(sample.before) > 0
 
 
-def _worst(samples: Sequence[Sample], drawn: np.random.Generator) -> Status:
-    """The worst verdict of any rule on one draw."""
+def _worst(samples: Sequence[Sample], drawn: np.random.Generator, count: int) -> Status:
+    """The worst verdict of any rule on one draw, by so many random samples a test."""
     drops = []
     for sample in samples:
         seed = int(drawn.integers(2**31))
         fair = _without_difference(sample, drawn)
-        drops.append(measured_drop(fair, seed=seed, samples=_SAMPLES))
+        drops.append(measured_drop(fair, seed=seed, samples=count))
     pairs = zip(corrected_together(drops), samples, strict=True)
     found = {judge_drop(drop, sample.rule).status for drop, sample in pairs}
     if "fail" in found:

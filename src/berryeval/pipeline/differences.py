@@ -11,8 +11,8 @@ from berryeval.measures.direction import direction_of
 from berryeval.pipeline.find_baseline import baseline_for
 
 if TYPE_CHECKING:
-    from berryeval.gates import Baseline, BaselinePart
-    from berryeval.results import RunRecord
+    from berryeval.gates import Baseline, BaselinePart, Status
+    from berryeval.results import ProviderRecord, RunRecord
 
 __all__ = ["differences"]
 
@@ -54,16 +54,19 @@ def _rule(measure: str, part: BaselinePart) -> Rule:
 
 
 def _new(run: RunRecord, kept: Baseline) -> list[Verdict]:
-    """Who is in the run alone."""
+    """Who is in the run alone; one that failed fails, as in a gate."""
     return [
-        Verdict(
-            "inconclusive",
-            "no worse than the baseline",
-            new_sentence(one.name, part.name),
-            benchmark=part.name,
-            provider=one.name,
-        )
+        _alone(part.name, one)
         for part in run.benchmarks
         for one in part.providers
         if not kept.holds(part.name, one.name)
     ]
+
+
+def _alone(benchmark: str, one: ProviderRecord) -> Verdict:
+    status: Status = "inconclusive"
+    words = new_sentence(one.name, benchmark)
+    if one.scores is None:
+        status, words = "fail", f"{one.name} on {benchmark} has no scores: {one.failure}"
+    rule = "no worse than the baseline"
+    return Verdict(status, rule, words, benchmark=benchmark, provider=one.name)

@@ -18,6 +18,7 @@ from berryeval.gates.checking import (
     needs_baseline,
 )
 from berryeval.gates.judging import samples_of
+from berryeval.gates.room import check_room, value_among
 from berryeval.gates.self_check import SelfCheck, self_check
 from berryeval.gates.wording import told_apart
 from berryeval.pipeline.choice import chosen_queries as planned_queries
@@ -160,13 +161,17 @@ def _check_drop(
     providers = rule.providers or plan.labels
     owners = [(benchmark.name, provider) for benchmark in benchmarks for provider in providers]
     check_held(rule, baseline, owners)
+    values = {}
     for benchmark in benchmarks:
         asked = chosen_queries(rule, benchmark.name, planned_queries(benchmark, plan))
         owner = (benchmark.name, benchmark.content_hash, plan.depth)
         for provider in providers:
             if baseline.holds(benchmark.name, provider):
                 part = comparable_part(rule, baseline, owner, provider)
-                check_shared(rule, baseline, part, (query.id for query in asked))
+                ids = [query.id for query in asked]
+                check_shared(rule, baseline, part, ids)
+                values[benchmark.name, provider] = value_among(rule, part, ids)
+    check_room(rule, baseline, values)
 
 
 def passed(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:

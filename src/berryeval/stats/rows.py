@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from berryeval.intervals import RESAMPLES, aggregate, bootstrap_interval
+from berryeval.intervals import aggregate, bootstrap_interval
+from berryeval.stats.change import change_beyond_rounding, interval_of_change
 from berryeval.stats.comparison import PairedDifference
 from berryeval.stats.effect_size import effect_sizes
-from berryeval.stats.interval import Estimate, IntervalMethod, enough_for
-from berryeval.stats.paired import RESOLUTION, Pair, sign_of
+from berryeval.stats.interval import IntervalMethod, enough_for
+from berryeval.stats.paired import Pair, sign_of
 from berryeval.stats.power import minimum_detectable_difference
 from berryeval.stats.result import TestResult
 from berryeval.stats.spread import FEWEST_RESAMPLED, spread_known, spread_of
@@ -59,7 +60,7 @@ def row_of(alignment: Alignment, measure: str, options: Options) -> PairedDiffer
         n=len(a),
         baseline_value=values[0],
         system_value=values[1],
-        difference=_difference(*values),
+        difference=change_beyond_rounding(*values),
         interval=_interval(pair, how, options) if pair else None,
         baseline_interval=_of_one(how, a, options.level),
         system_interval=_of_one(how, b, options.level),
@@ -83,12 +84,6 @@ def row_of(alignment: Alignment, measure: str, options: Options) -> PairedDiffer
         notes=_notes(alignment, result, how, _too_few(pair, options)),
         test_sign=sign_of(pair.mean) if pair and result.sign is None else result.sign,
     )
-
-
-def _difference(before: float, after: float) -> float:
-    """What is left of a difference beyond rounding."""
-    found = after - before
-    return found if abs(found) > RESOLUTION * max(abs(before), abs(after)) else 0.0
 
 
 def tested(values: Floats, how: str) -> Floats:
@@ -132,14 +127,7 @@ def _resampled(how: str, values: bytes, level: float) -> Interval:
 
 def _interval(pair: Pair, how: str, options: Options) -> Interval | None:
     """Of the difference of the two values, whatever they are put together by."""
-    if not spread_known(pair.size, pair.deviation) or _too_few(pair, options):
-        return None
-    if how == "geometric mean":
-        estimate = Estimate((pair.a, pair.b), lambda a, b: np.exp(b) - np.exp(a))
-    else:
-        scale = pair.size if how == "sum" else 1
-        estimate = Estimate((pair.differences,), lambda mean: mean * scale)
-    return estimate.interval(options.level, options.interval, options.seed, RESAMPLES)
+    return interval_of_change(pair, how, options.level, options.interval, options.seed)
 
 
 def _too_few(pair: Pair | None, options: Options) -> str:
