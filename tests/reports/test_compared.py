@@ -90,6 +90,21 @@ def test_a_finding_that_failures_made_says_so() -> None:
         assert said in text_of(report, name)
 
 
+def test_only_the_lower_value_is_excused() -> None:
+    """A baseline that failed makes the other better; who is better although it failed is better."""
+    failing = run_of("old", {"bm25": [BEST] * 6 + [()] * 14})
+    report = be.compare_runs([failing, run_of("new", {"bm25": [BEST] * 20})], measures=["RR"])
+    (found,) = report.compared[0].comparison.rows
+    assert found.notes[-1] == (
+        "bm25 (old) has no answer to 14 of 20 queries, which count as 0: bm25 (new) is better as "
+        "answered, not as ranked"
+    )
+    brave = run_of("new", {"bm25": [BEST] * 19 + [()]})
+    report = be.compare_runs([run_of("old", {"bm25": [POOR] * 20}), brave], measures=["RR"])
+    (found,) = report.compared[0].comparison.rows
+    assert (found.better, [note for note in found.notes if "answered" in note]) == (True, [])
+
+
 def test_no_note_where_nothing_was_found_or_nothing_failed() -> None:
     """Rankings that are poor are worse as ranked; a failure that shows nothing is a warning."""
     best = run_of("old", {"bm25": [BEST] * 20})

@@ -133,20 +133,19 @@ def _failing(one: Candidate) -> set[str]:
 def _noted(
     found: Comparison, failed: Mapping[str, set[str]], scored: Mapping[str, set[str]]
 ) -> Comparison:
-    rows = []
-    for row in found.rows:
-        shared = scored[row.system] & scored[row.baseline]
-        counts = {name: len(failed[name] & shared) for name in (row.system, row.baseline)}
-        rows.append(_as_answered(row, counts))
-    return replace(found, rows=tuple(rows))
+    return replace(found, rows=tuple(_as_answered(row, failed, scored) for row in found.rows))
 
 
-def _as_answered(row: PairedDifference, failed: Mapping[str, int]) -> PairedDifference:
-    """The row; a finding with whose answers it lacks."""
-    told = [f"{name} has no answer to {count:,}" for name, count in failed.items() if count]
-    if not told or not row.shown:
+def _as_answered(
+    row: PairedDifference, failed: Mapping[str, set[str]], scored: Mapping[str, set[str]]
+) -> PairedDifference:
+    """The row; where its lower value has zeros that are no ranking's, with a note on that."""
+    lower = row.system if row.difference < 0 else row.baseline
+    count = len(failed[lower] & scored[row.system] & scored[row.baseline])
+    if not count or not row.shown:
         return row
-    queries = counted(row.n, "query", "queries")
-    what = f"{row.system} is {finding(row)} as answered, not as ranked"
-    note = f"{' and '.join(told)} of {queries}, which count as 0: {what}"
+    note = (
+        f"{lower} has no answer to {count:,} of {counted(row.n, 'query', 'queries')}, which count "
+        f"as 0: {row.system} is {finding(row)} as answered, not as ranked"
+    )
     return replace(row, notes=(*row.notes, note))
