@@ -78,3 +78,12 @@ def test_every_interval_has_a_name(method: Any, words: str) -> None:
     assert interval_words(be.compare(systems(0.2, 0.9), interval=method)) == words
     assert method in METHODS
     assert len(METHODS) == 3
+
+
+def test_tukey_is_never_exact() -> None:
+    """The test of a pair may be; its p comes from shuffles of all systems, and that is said."""
+    found = be.compare(systems(0.2, 0.5, 0.9), correction="tukey")
+    assert how_tested(found.rows) == (
+        "randomisation test, exact, "
+        "corrected (tukey, by random shuffles of all systems) for 3 comparisons"
+    )

@@ -65,3 +65,13 @@ def test_the_page_has_no_minus_zero() -> None:
     """What rounds to zero has no sign in HTML either."""
     assert page.signed(-0.0001) == page.signed(0.0001) == page.value(-0.0001) == "0.000"
     assert page.span(Interval(-0.0001, 0.0001), sign=True) == "0.000 to 0.000"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.0037, "3.70 ms"), (0.00283, "2.83 ms"), (0.02, "20.0 ms"), (2.0, "2.00 s"),
+     (0.09996, "100 ms"), (0.00084, "840 µs"), (1234.5, "1,234 s")],
+)  # fmt: skip
+def test_times_have_three_digits(seconds: float, text: str) -> None:
+    """Also where the last of them are zeros, so that those of a row are alike."""
+    assert page.duration(seconds) == text

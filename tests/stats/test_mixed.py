@@ -140,3 +140,14 @@ def test_tukey_points_where_its_own_queries_do() -> None:
     assert (found.difference < 0, found.test_sign) == (True, 1)
     assert (found.mixed, found.worse, found.better) == (True, False, False)
     assert found.sentence.startswith("b is higher than a by Tukey's test (p < 0.001, Tukey, 3 ")
+
+
+def test_queries_that_are_there_are_not_asked_for() -> None:
+    """Where a mean of this size would be shown with fewer, its number is not said to be needed."""
+    ups, downs = np.full(26, 0.62), np.full(24, 0.02)
+    a = np.concatenate([np.zeros(26), downs])
+    b = np.concatenate([ups, np.zeros(24)])
+    (row,) = compare({"a": table("a", a), "b": table("b", b)}, measures=["AP"], test="sign").rows
+    assert row.needed is not None
+    assert row.needed <= row.n
+    assert row.sentence.endswith("would be shown four times in five by the t test")

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import DataError
 from berryeval.harness.ranking import FAILED
 from berryeval.io.words import counted
+from berryeval.reports.differences import finding
 from berryeval.stats.alignment import unanswered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from berryeval.pipeline.systems import Candidate
+    from berryeval.stats import Comparison, PairedDifference
 
-__all__ = ["check_comparable"]
+__all__ = ["check_comparable", "with_failures"]
+
+_NO_ANSWER: Final = (*FAILED, "missing")  # as reports count them
 
 
 def check_comparable(candidates: Sequence[Candidate], *, anyway: bool = False) -> list[str]:
@@ -100,3 +105,47 @@ def _unanswered(candidates: Sequence[Candidate]) -> list[str]:
             failed = [a.query_id for a in one.record.answers if a.outcome in FAILED]
             found.append(unanswered(one.label, one.record.scores, failed))
     return [text for text in found if text]
+
+
+def with_failures(
+    found: Comparison, candidates: Sequence[Candidate], groups: Mapping[str, str] | None
+) -> Comparison:
+    """The comparison, in which every finding that rests on answers which are not there says so."""
+    failed = {one.label: _failing(one) for one in candidates}
+    if not any(failed.values()):
+        return found
+    scored = {
+        one.label: set() if one.record.scores is None else set(one.record.scores.queries)
+        for one in candidates
+    }
+    parts = {}
+    for label, group in found.groups.items():
+        members = {query for query, name in (groups or {}).items() if name == label}
+        parts[label] = _noted(group, failed, {name: one & members for name, one in scored.items()})
+    return replace(_noted(found, failed, scored), groups=parts)
+
+
+def _failing(one: Candidate) -> set[str]:
+    """The queries of a value that is no ranking's."""
+    return {answer.query_id for answer in one.record.answers if answer.outcome in _NO_ANSWER}
+
+
+def _noted(
+    found: Comparison, failed: Mapping[str, set[str]], scored: Mapping[str, set[str]]
+) -> Comparison:
+    return replace(found, rows=tuple(_as_answered(row, failed, scored) for row in found.rows))
+
+
+def _as_answered(
+    row: PairedDifference, failed: Mapping[str, set[str]], scored: Mapping[str, set[str]]
+) -> PairedDifference:
+    """The row; where its lower value has zeros that are no ranking's, with a note on that."""
+    lower = row.system if row.difference < 0 else row.baseline
+    count = len(failed[lower] & scored[row.system] & scored[row.baseline])
+    if not count or not row.shown:
+        return row
+    note = (
+        f"{lower} has no answer to {count:,} of {counted(row.n, 'query', 'queries')}, which count "
+        f"as 0: {row.system} is {finding(row)} as answered, not as ranked"
+    )
+    return replace(row, notes=(*row.notes, note))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from berryeval.errors import ConfigurationError
-from berryeval.pipeline.comparable import check_comparable
+from berryeval.pipeline.comparable import check_comparable, with_failures
 from berryeval.pipeline.moved import Side, moved_queries
 from berryeval.pipeline.run import BenchmarkResult
 from berryeval.pipeline.systems import Source, tables_of
@@ -152,6 +152,7 @@ def _compared(table: Table, options: Options) -> ComparedBenchmark:
     )
     told = {unanswered(label, side.scores) for label, side in sides.items()}  # in the warnings
     found = replace(found, notes=tuple(note for note in found.notes if note not in told))
+    found = with_failures(found, table.candidates, groups)
     pairs = list(dict.fromkeys((row.baseline, row.system) for row in found.rows))
     moved = [
         query

@@ -85,8 +85,8 @@ def cells_of(row: PairedDifference, *, corrected: bool) -> list[str]:
 
 
 def interval_cell(row: PairedDifference) -> str:
-    """The interval of a difference; a dash where nothing can be said, or too few queries tell."""
-    if row.interval is None or row.p is None:
+    """The interval of a difference, also where no test can speak; a dash where there is none."""
+    if row.interval is None:
         return numbers.NOTHING
     return numbers.delta_interval(*row.interval)
 

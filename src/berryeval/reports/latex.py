@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from berryeval.reports.model import Report, Section, System
     from berryeval.stats import Comparison
 
+    # By measure and system, the letters of those that it is shown to be better than.
+    _Marks = dict[tuple[str, str], list[str]]
+
 __all__ = ["LATEX", "escaped", "render"]
 
 _ESCAPES: Final = {
@@ -46,7 +49,10 @@ def escaped(text: str) -> str:
 
 def render(report: Report) -> str:
     """A table per benchmark."""
-    tables = ["\n".join(_table(section, place)) for place, section in enumerate(report.sections)]
+    tables = [
+        "\n".join(_table(section, place, _marks(section, report)))
+        for place, section in enumerate(report.sections)
+    ]
     tables += [
         "\n".join(comparison_table(one, place, escaped))
         for place, one in enumerate(report.compared)
@@ -64,14 +70,13 @@ def _line(text: str) -> str:
     return visible_direction(" ".join(_CONTROL.sub(" ", text).split()))
 
 
-def _table(section: Section, place: int) -> Iterator[str]:
+def _table(section: Section, place: int, marks: _Marks) -> Iterator[str]:
     from berryeval.io.words import counted
 
     measures = section.measures
     rows = [system.scores for system in section.systems]
     best = {measure: best_value(rows, measure) for measure in measures}
     queries = counted(len(section.queries), "query", "queries")
-    marks = _marks(section)
     about = "; best in bold" if any(one is not None for one in best.values()) else ""
     about += _legend(section.comparison) if marks else ""
     yield r"\begin{table}"
@@ -107,10 +112,10 @@ def _letters(section: Section) -> dict[str, str]:
     return letters
 
 
-def _marks(section: Section) -> dict[tuple[str, str], list[str]]:
-    """By measure and system, the letters of those that it is shown to be better than."""
+def _marks(section: Section, report: Report) -> _Marks:
+    """The letters of what every two systems show; none beside a comparison that was asked for."""
     found: dict[tuple[str, str], list[str]] = {}
-    if section.comparison is None:
+    if section.comparison is None or report.compares(section):
         return found
     letters = _letters(section)
     for row in section.comparison.rows:
@@ -136,7 +141,7 @@ def _values(
     system: System,
     measures: tuple[str, ...],
     best: Mapping[str, float | None],
-    marks: Mapping[tuple[str, str], list[str]],
+    marks: _Marks,
 ) -> Iterator[str]:
     for measure in measures:
         value = value_of(system.scores, measure)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.reports import numbers
 from berryeval.reports.differences import interval_cell
-from berryeval.reports.methods import interval_words, method_words
+from berryeval.reports.methods import correction_words, interval_words, method_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,9 +28,8 @@ def comparison_table(
     found = one.comparison
     against = f" against {escaped(found.baseline)}" if found.baseline else ", all pairs"
     alpha = f"{round(1 - found.level, 12):g}"
-    family = (
-        "" if found.correction == "none" else f" after correction ({escaped(found.correction)})"
-    )
+    how = escaped(correction_words(found.correction))
+    family = "" if found.correction == "none" else f" after correction ({how})"
     yield r"\begin{table}"
     yield r"  \centering"
     yield (

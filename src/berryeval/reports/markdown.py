@@ -52,7 +52,7 @@ def render(report: Report) -> str:
     for one in report.compared:
         parts.extend(comparison_parts(one, escaped))
     for section in report.sections:
-        parts.extend(_section(section, differences=not report.compared))
+        parts.extend(_section(section, differences=not report.compares(section)))
     parts.append(_origin(report))
     return "\n\n".join(parts) + "\n"
 
@@ -189,6 +189,7 @@ def _origin(report: Report) -> str:
     lines = []
     for run in report.runs:
         version = escaped(str(run.versions.get("berryeval", "")))
-        by = f", BerryEval {version}" if version else ""
-        lines.append(f"run {escaped(run.id)}, {escaped(run.created)}{by}")
+        by = f"BerryEval {version}" if version else ""
+        facts = (f"run {escaped(run.id)}", escaped(run.created), by)
+        lines.append(", ".join(filter(None, facts)))  # files of rankings say not when or by what
     return f"<sub>{'; '.join(lines)}</sub>"

@@ -16,7 +16,7 @@ from berryeval.reports.differences import (
     titles_of,
     why,
 )
-from berryeval.reports.methods import interval_words, method_words
+from berryeval.reports.methods import correction_words, interval_words, method_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -84,8 +84,8 @@ def _method(one: ComparedBenchmark) -> str:
     found = one.comparison
     return (
         f"differences are system less baseline; CI: {interval_words(found)}; "
-        f"test: {method_words(found)}; correction: "
-        f"{found.correction}; W/T/L: queries with a higher, an equal, a lower value; "
+        f"test: {method_words(found)}; correction: {correction_words(found.correction)}; "
+        "W/T/L: queries with a higher, an equal, a lower value; "
         f"seed {found.seed}"
     )
 

@@ -9,7 +9,14 @@ if TYPE_CHECKING:
 
     from berryeval.stats import Comparison, PairedDifference
 
-__all__ = ["OF_A_VALUE", "how_tested", "interval_words", "method_words", "shown_rows"]
+__all__ = [
+    "OF_A_VALUE",
+    "correction_words",
+    "how_tested",
+    "interval_words",
+    "method_words",
+    "shown_rows",
+]
 
 OF_A_VALUE: Final = "95 % bootstrap interval"  # what `Scores.ci` gives unless it is asked otherwise
 _INTERVALS: Final = {
@@ -17,11 +24,18 @@ _INTERVALS: Final = {
     "bca": "bootstrap, BCa",
     "percentile": "bootstrap, percentiles",
 }
+# Its p is no other p made larger: it has a test of its own, which is never exact.
+_CORRECTIONS: Final = {"tukey": "tukey, by random shuffles of all systems"}
 
 
 def interval_words(found: Comparison) -> str:
     """How the intervals of differences were made."""
     return _INTERVALS.get(found.interval, found.interval)
+
+
+def correction_words(name: str) -> str:
+    """The correction, and how it comes to its p where that is not how the test does."""
+    return _CORRECTIONS.get(name, name)
 
 
 def shown_rows(found: Comparison) -> list[PairedDifference]:
@@ -57,7 +71,7 @@ def _family(rows: Sequence[PairedDifference]) -> str:
     if rows[0].correction == "none":
         return "not corrected for there being several"
     count = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
-    return f"corrected ({rows[0].correction}) for {count} comparisons"
+    return f"corrected ({correction_words(rows[0].correction)}) for {count} comparisons"
 
 
 def how_tested(rows: Sequence[PairedDifference]) -> str:

@@ -188,6 +188,17 @@ class Report:
         title = title or f"Retrieval quality: {names}"
         return cls(title, tuple(runs), sections, tuple(verdicts), tuple(compared))
 
+    def compares(self, section: Section) -> bool:
+        """Whether a comparison that was asked for is of this section's data.
+
+        It alone then says what is shown, by its own test, level and correction: a second verdict,
+        by others, might be another.
+        """
+        return any(
+            one.benchmark == section.name and section.content_hash in one.content_hashes
+            for one in self.compared
+        )
+
 
 def _section(title: str, parts: list[tuple[RunRecord, BenchmarkRecord]]) -> Section:
     first = parts[0][1]

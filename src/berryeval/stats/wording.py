@@ -96,7 +96,7 @@ def _what_would_show(row: PairedDifference) -> str:
     text = f"; with these queries a difference of {least} would be shown four times in five"
     if not row.test.startswith(_OF_MEANS):
         text += " by the t test"
-    if row.needed is None:
+    if row.needed is None or row.needed <= row.n:  # so many there are, and it was not shown
         return text
     seen = number(abs(row.difference)).lstrip("+")
     needed = f"{row.needed:,}" if row.needed <= _MANY else f"more than {_MANY:,}"

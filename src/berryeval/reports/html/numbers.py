@@ -68,4 +68,5 @@ def counted(number: int, noun: str, nouns: str = "") -> str:
 
 
 def _three_digits(number: float) -> str:
-    return f"{number:,.0f}" if number >= _LARGE else f"{number:.3g}"
+    """Three of them, so that the numbers of a row are alike: 3.70 beside 2.83."""
+    return f"{number:,.0f}" if number >= _LARGE else f"{number:#.3g}".rstrip(".")

@@ -56,10 +56,14 @@ class Charts:
 
 @dataclass(frozen=True)
 class SectionView:
-    """What the page says about one benchmark; `number` makes its anchors unique."""
+    """What the page says about one benchmark; `number` makes its anchors unique.
+
+    Where it is `compared` above, by what was asked for, nothing here says what is certain.
+    """
 
     number: int
     name: str
+    compared: bool
     queries: int
     depths: tuple[int, ...]
     finding: Finding
@@ -78,7 +82,9 @@ class SectionView:
     method: str
 
 
-def section_view(section: Section, number: int, studio: Studio) -> SectionView:
+def section_view(
+    section: Section, number: int, studio: Studio, *, compared: bool = False
+) -> SectionView:
     """The view of a section, charts drawn."""
     standings = standings_of(section)
     measure = deciding_measure(section)
@@ -88,11 +94,12 @@ def section_view(section: Section, number: int, studio: Studio) -> SectionView:
     return SectionView(
         number=number,
         name=section.title,
+        compared=compared,
         queries=len(section.queries),
         depths=tuple(sorted({system.benchmark.k for system in section.systems})),
-        finding=finding_of(standings, contrasts),
+        finding=finding_of(standings, contrasts, compared=compared),
         standings=standings,
-        contrasts=contrasts,
+        contrasts=() if compared else contrasts,
         breakdowns=breakdowns,
         failing=failing_of(section),
         disagreements=disagreements_of(section),
@@ -100,7 +107,9 @@ def section_view(section: Section, number: int, studio: Studio) -> SectionView:
         speeds=speeds,
         details=queries_of(section),
         notes=notes_of(section),
-        charts=_charts(section, standings, contrasts, breakdowns, speeds, studio),
+        charts=_charts(
+            section, standings, contrasts, breakdowns, speeds, studio, compared=compared
+        ),
         numbers={query.id: place for place, query in enumerate(section.queries)},
         measure=measure,
         method=_method(contrasts, section.comparison),
@@ -123,16 +132,19 @@ def _charts(
     breakdowns: tuple[Breakdown, ...],
     speeds: tuple[Speed, ...],
     studio: Studio,
+    *,
+    compared: bool,
 ) -> Charts:
     labels = [system.label for system in section.systems]
     rival = next((one for one in contrasts if one.outcomes.telling and not one.equal), None)
     between = (
         difference_chart(rival, standings.rows[0].place, standings.measures[0]) if rival else None
     )
+    lead = None if compared else lead_chart(contrasts, labels, deciding_measure(section))
     names = short_names(labels)
     sides = {side_of(label): side_of(brief) for label, brief in names.items()}
     return Charts(
-        lead=studio.draw(lead_chart(contrasts, labels, deciding_measure(section)), names),
+        lead=studio.draw(lead, names),
         measures=studio.draw(measures_chart(standings, labels), names),
         differences=studio.draw(between, sides),
         precision_recall=studio.draw(precision_recall_chart(section), names),

@@ -35,7 +35,10 @@ def render(report: Report) -> str:
         report=report,
         differences=differences,
         how_tested=how_tested,
-        sections=[section_view(one, place, studio) for place, one in enumerate(report.sections)],
+        sections=[
+            section_view(one, place, studio, compared=report.compares(one))
+            for place, one in enumerate(report.sections)
+        ],
         runs=[run_facts(run) for run in report.runs],
         benchmarks=len({one.name for one in report.sections}),
         asked=len({(one.name, query.id) for one in report.sections for query in one.queries}),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from berryeval.reports.html.numbers import counted, span, value
 from berryeval.reports.html.text import short
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Finding", "finding_of"]
 
 Sure = Literal["certain", "open", "none"]
+_SEE_ABOVE: Final = "What of this is certain, the comparison above says."
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,14 @@ class Finding:
     because: tuple[str, ...]
 
 
-def finding_of(standings: Standings, contrasts: Sequence[Contrast]) -> Finding:
+def finding_of(
+    standings: Standings, contrasts: Sequence[Contrast], *, compared: bool = False
+) -> Finding:
     """The verdict on a section.
 
     Who did not answer is named, and not counted as beaten: its values say how it failed, not how
-    well it searches.
+    well it searches. Of what is `compared` on the same page, only who leads is said here: whether
+    that is certain is for the comparison to say, by the test and level that were asked for.
     """
     if not standings.rows:
         return Finding("none", "", "No provider has scores.", ("The reasons are below.",))
@@ -64,7 +68,8 @@ def finding_of(standings: Standings, contrasts: Sequence[Contrast]) -> Finding:
     sound = [one for one in contrasts if not one.outcomes.failed]
     if not sound:
         return Finding("none", top.label, _last_standing(top, measure), (reached, *failures))
-    sure, words, because = _among(top, sound, standings)
+    judge = _leads if compared else _among
+    sure, words, because = judge(top, sound, standings)
     return Finding(sure, top.label, words, (reached, *because, *failures))
 
 
@@ -73,6 +78,18 @@ def _last_standing(top: Row, measure: str) -> str:
     if top.outcomes.failed:
         return f"has the best {measure}, but every provider failed on some queries."
     return "is the only one that answered every query."
+
+
+def _leads(
+    top: Row, sound: Sequence[Contrast], standings: Standings
+) -> tuple[Sure, str, tuple[str, ...]]:
+    """Who has the best value, and no more than that."""
+    measure = standings.measures[0]
+    equals = [one.other for one in sound if one.equal]
+    words = f"{_joined(equals)} score the same." if equals else f"has the best {measure}."
+    if top.outcomes.failed and standings.downwards[0]:
+        words = f"has the best {measure}, but failed on some queries."
+    return "none", words, (_SEE_ABOVE,)
 
 
 def _among(
