@@ -8,8 +8,8 @@ By scores: score(d) = sum over the providers: weight * (s - lowest) / (highest -
 is ranked: s is its score, the others those of the first and the last hit of the provider. How far
 one hit is ahead of the next then counts. Fox and Shaw (1994), "Combination of Multiple Searches";
 compared with ranks by Bruch, Gai and Ingber (2023), "An Analysis of Fusion Functions for Hybrid
-Retrieval". A provider whose scores do not fall from hit to hit, or are all the same, counts by its
-places, evenly spread from 1 down.
+Retrieval". A provider whose scores contradict the order of its hits by more than rounding does, or
+are all the same, counts by its places, evenly spread from 1 down.
 """
 
 from __future__ import annotations
