@@ -14,6 +14,7 @@ are all the same, counts by its places, evenly spread from 1 down.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -138,4 +139,5 @@ def _read(child: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
 
 
 def _fit(weights: Sequence[float]) -> bool:
-    return all(weight >= 0 for weight in weights) and any(weights)
+    numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in weights)
+    return numbers and all(0 <= weight < math.inf for weight in weights) and any(weights)
