@@ -10,6 +10,7 @@ import yaml
 
 from berryeval.errors import ConfigurationError
 from berryeval.io.postgres_address import address_parts, without_secrets
+from berryeval.providers.web import check_url
 from tests.cli.eval_world import berryeval
 
 CANARY = "wCANARY"
@@ -125,12 +126,12 @@ def test_the_address_of_a_store_is_no_different(
     [
         f"http://me:p@{CANARY}@127.0.0.1:1/",
         f"http://me:p#{CANARY}/tail@127.0.0.1:1/",
-        f"http://me:12#{CANARY}@127.0.0.1:1/",
+        f"http://me:12a#{CANARY}@127.0.0.1:1/",
         f"http://me:p/{CANARY}@127.0.0.1:1/",
         f"http://me:p?{CANARY}@127.0.0.1:1/",
         f"http://me:[{CANARY}@127.0.0.1:1/",
-        f"http://me:12/{CANARY}@127.0.0.1:1/",
-        f"http://me:12/x?{CANARY}@127.0.0.1:1/",
+        f"http://me:a12/{CANARY}@127.0.0.1:1/",
+        f"http://me:1:2/x?{CANARY}@127.0.0.1:1/",
     ],
 )
 def test_the_address_of_a_web_server_is_no_different(
@@ -147,6 +148,22 @@ def test_a_clear_address_of_a_web_server_may_have_signs(
     """Behind the host an `@` belongs to the path; the password is shown nowhere."""
     assert evaluated({"url": f"http://me:{CANARY}@127.0.0.1:1/@user"}, kind="http") == 3
     assert "POST http://127.0.0.1:1/" in unseen(capsys)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://localhost:8080/search?user=me@x.org",
+        "https://api.example.com:443/v1/{query}?tag=@all",
+        "http://h:9200/a@b",
+        "http://h:9200#@b",
+        "http://[::1]:9200/a@b",
+        "http://h:/a@b",
+    ],
+)
+def test_digits_behind_a_host_are_a_port(url: str) -> None:
+    """An `@` behind it then belongs to the path, the query or the mark."""
+    check_url("it", url)
 
 
 def test_the_parts_of_an_address_are_those_of_libpq() -> None:

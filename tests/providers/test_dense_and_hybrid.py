@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -211,6 +212,10 @@ def test_wrong_names_and_options_are_refused(
         ({"providers": []}, r"hybrid needs a list of providers, found \[\]"),
         ({"providers": "bm25"}, "hybrid needs a list of providers, found 'bm25'"),
         ({"weights": [0, 0]}, "and one above 0, found"),
+        ({"weights": [math.inf, 1]}, r"weights\[0\] must be a finite number, found inf"),
+        ({"weights": [1, math.nan]}, r"weights\[1\] must be a finite number, found nan"),
+        ({"weights": ["much", 1]}, "and one above 0, found"),
+        ({"options": {"bm25": {"k1": math.inf}}}, r"options\.bm25\.k1 must be a finite number"),
         ({"options": {"bm52": {"k1": 1.0}}}, "hybrid has no option 'bm52'; did you mean 'bm25'"),
         ({"fusion": "score"}, "fusion of hybrid must be one of ranks, scores; found 'score'"),
         ({"depth": -1}, "depth of hybrid must be a whole number from 1 up, found -1"),
@@ -243,3 +248,11 @@ def test_an_option_of_the_wrong_kind_is_refused(option: str, given: object, want
     """With what it must be."""
     with pytest.raises(ConfigurationError, match=f"provider 'bm25': {option} must be {wanted}"):
         make_provider("bm25", {option: given})
+
+
+def test_no_weight_is_infinite() -> None:
+    """Nor where the class is used by itself; a text from the environment is looked at too."""
+    with pytest.raises(ConfigurationError, match="and one above 0, found"):
+        Hybrid(["bm25", "bm25"], weights=[math.inf, 1])
+    with pytest.raises(ConfigurationError, match="k1 must be a number, found 'inf'"):
+        make_provider("bm25", {"k1": "inf"})

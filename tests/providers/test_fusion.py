@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from berryeval.harness.ranking import fair_ranking
 from berryeval.providers.bm25 import Bm25
 from berryeval.providers.fusion import fused_by_score
 from berryeval.providers.hybrid import Hybrid
@@ -63,6 +64,22 @@ def test_a_repeat_counts_once_at_its_first_place() -> None:
 def test_scores_that_say_nothing_leave_the_places(scores: tuple[float, ...]) -> None:
     """1, 3/4, 2/4, 1/4: the order that the provider gave is never lost or turned round."""
     hits = fused_by_score([ranking(*zip("abcd", scores, strict=True))], 10)
+    assert scores_of(hits) == {"a": 1.0, "b": 0.75, "c": 0.5, "d": 0.25}
+
+
+def test_what_rounding_swaps_does_not_throw_the_scores_away() -> None:
+    """The harness calls this in order, and so does the fusion; the hits stay as they were given."""
+    scores = [9.0, 2.0, 2.0 + 1e-7, 1.0]
+    assert fair_ranking("q", list(zip("abcd", scores, strict=True)), 4, 0.0, 1).disorder == ""
+    hits = fused_by_score([ranking(*zip("abcd", scores, strict=True))], 10)
+    assert [hit.id for hit in hits] == ["a", "b", "c", "d"]
+    assert [hit.score for hit in hits] == pytest.approx([1.0, 0.125, 0.125, 0.0], abs=1e-6)
+
+
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf])
+def test_a_score_that_is_no_number_anywhere_leaves_the_places(odd: float) -> None:
+    """Not only at the first hit."""
+    hits = fused_by_score([ranking(("a", 3.0), ("b", odd), ("c", 2.0), ("d", 1.0))], 10)
     assert scores_of(hits) == {"a": 1.0, "b": 0.75, "c": 0.5, "d": 0.25}
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from berryeval.harness.hit_fields import check_fields
 from berryeval.json_record import JsonRecord, Reader, one_of, refused
 from berryeval.providers.answers import as_hits
+from berryeval.providers.order import Disorder, disorder_of
 from berryeval.records import Hit
 from berryeval.run import RankingRule
 
@@ -19,10 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["FAILED", "Disorder", "Outcome", "Ranking", "fair_ranking"]
 
 Outcome: TypeAlias = Literal["ok", "empty", "error", "timeout"]
-# How an answer contradicts its scores: here and there, or from its first hit to its last.
-Disorder: TypeAlias = Literal["", "mixed", "reversed"]
 FAILED: Final[tuple[Outcome, ...]] = ("error", "timeout")  # no answer; the query scores 0
-_ROUNDING: Final = 1e-5  # of the largest score: what float32 or another sum may have done
 _PLAIN: Final = {
     "id": str, "score": float, "rank": int,
     "doc_id": str, "section": list, "start": int, "end": int,
@@ -124,16 +120,5 @@ def fair_ranking(
         repeated=len(given) - len(first),
         cost=dict(cost),
         batch=batch,
-        disorder=_disorder(scores),
+        disorder=disorder_of(scores),
     )
-
-
-def _disorder(scores: list[float]) -> Disorder:
-    """Whether a list that should be best first is not; ties and rounding do not count."""
-    if not any(map(operator.lt, scores, scores[1:])):
-        return ""
-    slack = _ROUNDING * max(map(abs, scores))
-    steps = [after - before for before, after in pairwise(scores)]
-    if max(steps) <= slack:
-        return ""
-    return "mixed" if min(steps) < -slack else "reversed"

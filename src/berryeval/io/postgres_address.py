@@ -2,16 +2,19 @@
 
 A password with an `@`, `#` or `/` in it makes an address that every reader cuts elsewhere: what one
 takes for the password another takes for the host, and shows. Such an address is not used at all.
+Who connects uses the parts that were read here, never the text: no driver reads it again.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any, Final
-from urllib.parse import quote, quote_plus
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.errors import ConfigurationError
 from berryeval.optional import imported
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["address_parts", "check_address", "without_secrets"]
 
@@ -19,15 +22,16 @@ _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,29}):/")
 _OURS: Final = ("postgresql", "postgres", "postgresql+psycopg")
 _CODE: Final = "%(?!00)[0-9A-Fa-f]{2}"
 _NAME: Final = rf"(?:[^\s@/?#%\[\]:]|{_CODE})*"
-_HOST: Final = rf"(?:\[[0-9A-Fa-f:.]+\]|(?:[\w.-]|{_CODE})*)(?::\d*)?"
+_HOST: Final = rf"(?:\[[0-9A-Fa-f:.]+(?:%25[\w.-]+)?\]|(?:[\w.-]|{_CODE})*)(?::\d*)?"
 _URI: Final = re.compile(
     rf"[\w+]+://(?:{_NAME}(?::(?:{_NAME}:?)*)?@)?{_HOST}(?:,{_HOST})*"
     rf"(?:/(?:[^\s@/?#%]|{_CODE})*)?(?:\?(?:[^\s@#%]|{_CODE})*)?"
 )
 _PORT: Final = re.compile(r"\d{0,5}(,\d{0,5})*")
-_PLACE: Final = re.compile(r"[\w.:,%-]*|[/@][^\s]*")  # names and numbers, or a socket
+_PLACE: Final = re.compile(r"[\w.:,%-]*|[/@][^\x00-\x1f\x7f]*")  # names and numbers, or a socket
 _SECRET: Final = ("password", "sslpassword")
 _SHORTEST: Final = 4  # a shorter value would be found in every other word
+_LEFT_OUT: Final = "*** (its words are not shown: the password is too short to be taken out)"
 
 
 def check_address(owner: str, text: object) -> None:
@@ -56,10 +60,20 @@ def address_parts(owner: str, text: object) -> dict[str, str]:
         parts = {name: str(value) for name, value in _read(psycopg, text).items()}
     except psycopg.Error:  # its words repeat parts of the text
         raise _refused(owner, "it cannot be read") from None
-    places = all(_PLACE.fullmatch(parts.get(name, "")) for name in ("host", "hostaddr"))
-    if not (places and _PORT.fullmatch(parts.get("port", "")) and "://" not in str(parts)):
+    if not _is_sound(parts):
         raise _refused(owner, "host, port or dbname in it are none")
     return parts
+
+
+def _is_sound(parts: dict[str, str]) -> bool:
+    """Whether no part holds another address; a password may be anything."""
+    open_parts = {name: value for name, value in parts.items() if name not in _SECRET}
+    places = all(_PLACE.fullmatch(parts.get(name, "")) for name in ("host", "hostaddr"))
+    inner = any("://" in value for value in open_parts.values())
+    ports = parts.get("port", "")
+    hosts = parts.get("hostaddr") or parts.get("host", "")
+    fitting = ports.count(",") in {0, hosts.count(",")}  # one for all, or one for each
+    return bool(places and _PORT.fullmatch(ports) and fitting and not inner)
 
 
 def _read(psycopg: Any, text: str) -> dict[str, Any]:
@@ -75,10 +89,22 @@ def _refused(owner: str, found: str) -> ConfigurationError:
     )
 
 
-def without_secrets(text: str, parts: dict[str, str]) -> str:
-    """A text without the passwords of an address, in any form that they take in URLs."""
+def without_secrets(text: str, parts: Mapping[str, str]) -> str:
+    """A text without the passwords of an address, in any form that they take in URLs.
+
+    Each sign of one may stand there as it is, behind a backslash or percent-encoded, in upper or
+    lower case. One that is too short to be taken out takes the whole text with it.
+    """
     for secret in filter(None, map(parts.get, _SECRET)):
-        for form in (quote(secret, safe=""), quote_plus(secret), secret):
-            if len(form) >= _SHORTEST:
-                text = text.replace(form, "***")
+        form = re.compile("".join(map(_sign, secret)), re.IGNORECASE)
+        if len(secret) >= _SHORTEST:
+            text = form.sub("***", text)
+        elif form.search(text):
+            return _LEFT_OUT
     return text
+
+
+def _sign(sign: str) -> str:
+    """A pattern for one sign of a password in all its forms."""
+    encoded = "".join(f"%{byte:02x}" for byte in sign.encode(errors="surrogatepass"))
+    return rf"(?:{encoded}|\\?{re.escape(sign)}{'|[+]' if sign == ' ' else ''})"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from berryeval.providers.order import disorder_of
 from berryeval.run import RankingRule
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def fused_by_score(
 ) -> list[Hit]:
     """The `k` best hits of all rankings by their scores, each ranking's spread from 0 to 1.
 
-    A ranking whose scores say nothing (they are all the same, or do not fall from hit to hit, as
-    distances do not) counts by its places, evenly spread.
+    A ranking whose scores say nothing (they are all the same, or grow from hit to hit by more than
+    rounding does, as distances do) counts by its places, evenly spread.
 
     Args:
         rankings: each best first.
@@ -60,14 +60,17 @@ def fused_by_score(
 
 
 def _spread(scores: Sequence[float]) -> list[float]:
-    """The scores between 0, the last, and 1, the first."""
+    """The scores between 0, the last, and 1, the first.
+
+    Neighbours that only rounding has swapped change their scores: the order of the hits stays.
+    """
     if not scores:
         return []
-    lowest, range_ = scores[-1], scores[0] - scores[-1]
-    falling = all(before >= after for before, after in pairwise(scores))
-    if not (falling and 0 < range_ < math.inf):
+    range_ = max(scores) - min(scores)
+    if disorder_of(scores) or not all(map(math.isfinite, scores)) or not 0 < range_ < math.inf:
         return [1 - place / len(scores) for place in range(len(scores))]
-    return [(score - lowest) / range_ for score in scores]
+    lowest = min(scores)
+    return [(score - lowest) / range_ for score in sorted(scores, reverse=True)]
 
 
 def _summed(

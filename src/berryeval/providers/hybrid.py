@@ -8,12 +8,13 @@ By scores: score(d) = sum over the providers: weight * (s - lowest) / (highest -
 is ranked: s is its score, the others those of the first and the last hit of the provider. How far
 one hit is ahead of the next then counts. Fox and Shaw (1994), "Combination of Multiple Searches";
 compared with ranks by Bruch, Gai and Ingber (2023), "An Analysis of Fusion Functions for Hybrid
-Retrieval". A provider whose scores do not fall from hit to hit, or are all the same, counts by its
-places, evenly spread from 1 down.
+Retrieval". A provider whose scores contradict the order of its hits by more than rounding does, or
+are all the same, counts by its places, evenly spread from 1 down.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -138,4 +139,5 @@ def _read(child: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
 
 
 def _fit(weights: Sequence[float]) -> bool:
-    return all(weight >= 0 for weight in weights) and any(weights)
+    numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in weights)
+    return numbers and all(0 <= weight < math.inf for weight in weights) and any(weights)

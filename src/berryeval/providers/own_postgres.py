@@ -27,6 +27,7 @@ _PREFIX: Final = "berryeval-postgres-"
 _LOCK: Final = "in-use"
 _DATA: Final = "data"
 _PATIENCE: Final = 5.0  # seconds for a server that is told to end
+_A_WHILE: Final = 60.0  # seconds, in which a folder that was made is locked
 _LOOKS: Final = 100
 _A_MOMENT: Final = 0.02  # seconds
 log = logging.getLogger("berryeval")
@@ -101,9 +102,11 @@ def _remove_left_behind() -> None:
         if file is None:
             continue
         try:
-            if not (folder / _DATA).exists():  # it is being made
+            if not (folder / _DATA).exists():
+                if _is_new(file):  # it is being made
+                    continue
+            elif not _end_server(folder / _DATA):
                 continue
-            _end_server(folder / _DATA)
             shutil.rmtree(folder / _DATA, ignore_errors=True)
         finally:
             os.close(file)
@@ -111,20 +114,36 @@ def _remove_left_behind() -> None:
         log.info("removed %s, which a run that did not end had left", folder)
 
 
-def _end_server(data: Path) -> None:
-    """End the server of this data, if it still runs; its number may be another process's by now."""
+def _is_new(file: int) -> bool:
+    """Whether a file was made so lately that its process may not have come to lock it."""
+    return abs(time.time() - os.fstat(file).st_mtime) < _A_WHILE
+
+
+def _end_server(data: Path) -> bool:
+    """End the server of this data; whether none runs any more.
+
+    Its number may be another process's by now. What cannot be found out counts as running.
+    """
     psutil = imported("psutil", "a PostgreSQL of our own", extra="postgres")
-    with suppress(OSError, ValueError, IndexError, psutil.Error):
-        number = int((data / "postmaster.pid").read_text().split()[0])
+    try:
+        number = int((data / "postmaster.pid").read_text(encoding="utf-8").split()[0])
         server = psutil.Process(number)
-        if str(data) not in server.cmdline():
-            return
+        if not _names(server.cmdline(), data):
+            return True
         processes = [server, *server.children(recursive=True)]
+    except (FileNotFoundError, psutil.NoSuchProcess):
+        return True
+    except (OSError, ValueError, IndexError, psutil.Error):
+        return False
+    for end in ("terminate", "kill"):
         for process in processes:
             with suppress(psutil.Error):
-                process.terminate()
-        _, alive = psutil.wait_procs(processes, timeout=_PATIENCE)
-        for process in alive:
-            with suppress(psutil.Error):
-                process.kill()
-        psutil.wait_procs(alive, timeout=_PATIENCE)
+                getattr(process, end)()
+        _, processes = psutil.wait_procs(processes, timeout=_PATIENCE)
+    return not processes
+
+
+def _names(command: list[str], data: Path) -> bool:
+    """Whether a command names this folder; it may do so past the links in its path."""
+    paths = filter(Path.is_absolute, map(Path, command))
+    return data.resolve() in {path.resolve() for path in paths}

@@ -2,8 +2,9 @@
 
 Equal scores are ordered as everywhere: the higher id first. With `approximate` the HNSW index is
 asked for as many vectors as are looked at (`hnsw.ef_search`, at most 1,000; from pgvector 0.8 on it
-goes on beyond that where more are asked for); without, every vector is looked at. Of a query with
-more than 1,000 words the first 1,000 that differ count in full text search.
+goes on beyond that where more are asked for), and cuts at `depth` before equal scores are ordered:
+which of those at the cut are among the hits is the index's choice. Without, every vector is looked
+at. Of a query with more than 1,000 words the first 1,000 that differ count in full text search.
 
 The schema and the extension are made only if they are missing, so that a role without the right to
 make them can use what was prepared; pgvector may be in any schema. The table is dropped at the end.

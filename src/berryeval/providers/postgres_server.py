@@ -16,7 +16,7 @@ from berryeval.providers.base import first_line
 from berryeval.providers.own_postgres import OwnPostgres
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 __all__ = ["PostgresServer"]
 
@@ -84,20 +84,20 @@ class PostgresServer:
             raise ProviderError(self._message(error), passing=passing) from None
 
     def _connected(self) -> Any:
-        connection = self.psycopg.connect(
-            self._address, autocommit=True, connect_timeout=_CONNECT_SECONDS
-        )
+        address = {**self._address, "connect_timeout": _CONNECT_SECONDS}
+        connection = self.psycopg.connect(**address, autocommit=True)
         self._own.connection = connection
         self._open.append(connection)
         return connection
 
     @property
-    def _address(self) -> str:
+    def _address(self) -> Mapping[str, Any]:
+        """What to connect with: the parts, which psycopg need not read again."""
         if self.dsn:
-            return self.dsn
+            return self._parts
         if self._bundled is None:
             self._bundled = OwnPostgres()
-        return self._bundled.dsn
+        return address_parts("a PostgreSQL of our own", self._bundled.dsn)
 
     def _may_pass(self, error: Any, connection: Any) -> bool:
         """Whether asking again may help: not with a wrong password, nor with too long a text."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.errors import ConfigurationError
@@ -10,7 +12,7 @@ from berryeval.providers.base import Provider
 from berryeval.registry import Registry, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 __all__ = ["PROVIDERS", "make_provider"]
 
@@ -71,12 +73,26 @@ def make_provider(source: Any, options: Mapping[str, Any] | None = None) -> Prov
         name, option = _wrapper_of(source)
         kind, owner = PROVIDERS.get(name), f"provider {name!r}"
         given = {option: source, **given}
+    _check_finite(owner, given)
     if dataclasses.is_dataclass(kind):
         known = [field.name for field in dataclasses.fields(kind) if field.init]
         check_options(owner, known, given)
         kinds = {field.name: str(field.type) for field in dataclasses.fields(kind)}
         given = {name: _typed(owner, name, kinds[name], value) for name, value in given.items()}
     return kind(**given)
+
+
+def _check_finite(owner: str, value: Any, where: str = "") -> None:
+    """Refuse infinity and what is no number, however deep: no file of a run could hold them."""
+    if isinstance(value, float) and not math.isfinite(value):
+        msg = f"{owner}: {where} must be a finite number, found {value}"
+        raise ConfigurationError(msg)
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            _check_finite(owner, inner, f"{where}.{name}" if where else str(name))
+    elif isinstance(value, list | tuple):
+        for place, inner in enumerate(value):
+            _check_finite(owner, inner, f"{where}[{place}]")
 
 
 def _typed(owner: str, name: str, kind: str, value: Any) -> Any:
@@ -98,9 +114,9 @@ def _whole(value: Any) -> int:
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, bool):
-        raise TypeError
-    return float(value)
+    if isinstance(value, bool) or not math.isfinite(number := float(value)):
+        raise ValueError
+    return number
 
 
 def _flag(value: Any) -> bool:

@@ -38,6 +38,7 @@ _SECRET_NAME: Final = re.compile(
     r"pass(word|wd)?$|secret|token|key$|authorization|credential|cookie", re.IGNORECASE
 )
 _NUMBER: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
+_PLACE_WITH_PORT: Final = re.compile(r"(?:[^:\[\]]*|\[[^\[\]]*\]):[0-9]*")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
@@ -225,13 +226,13 @@ def _is_ambiguous(url: str) -> bool:
     """Whether nobody can tell where a password in the address ends.
 
     An `@` may stand anywhere behind a host; but behind `name:word` it may say as well that the word
-    began a password, which was cut at a `/`, `?` or `#`.
+    began a password, which was cut at a `/`, `?` or `#`. A word of digits only is a port.
     """
     rest = url.partition("://")[2]
     place = re.split(r"[/?#]", rest, maxsplit=1)[0]
     if "@" in place:
         return place.count("@") > 1 or "[" in place.partition("@")[0]
-    return ":" in place and "@" in rest
+    return ":" in place and "@" in rest and not _PLACE_WITH_PORT.fullmatch(place)
 
 
 def check_texts(what: str, **options: object) -> None:
