@@ -26,7 +26,13 @@ from berryeval.pipeline.inputs import load_benchmarks
 from berryeval.pipeline.judging import relevance_of
 from berryeval.pipeline.log_lines import say_quality, say_taken
 from berryeval.pipeline.rankings import Answers, lean
-from berryeval.pipeline.recording import Passages, Recorder, all_measures, loaded_versions
+from berryeval.pipeline.recording import (
+    Passages,
+    Recorder,
+    all_measures,
+    loaded_versions,
+    scored_measures,
+)
 from berryeval.pipeline.redaction import Secrets, masked
 from berryeval.pipeline.scoring import warnings_of_scores, write_trec_run
 from berryeval.providers import make_provider
@@ -321,11 +327,12 @@ class _Work:
         benchmark, queries, spec, chunks = asked.benchmark, asked.queries, asked.spec, asked.chunks
         relevance = relevance_of(benchmark, queries, chunks)
         recorder = Recorder(queries, answers, asked.passages)
-        scores = judge_and_score(relevance, answers, all_measures(self.plan), seen=recorder.seen)
+        scored = scored_measures(self.plan, part / "scores.json")
+        scores = judge_and_score(relevance, answers, all_measures(scored), seen=recorder.seen)
         scores = replace(scores, run_name=spec.label)
         say_quality(scores)
-        record = recorder.record(spec, self.plan, scores)
-        write_json_file(part / "scores.json", scores.only(self.plan.scored).to_dict())
+        record = recorder.record(spec, self.plan.depth, scored, scores)
+        write_json_file(part / "scores.json", scores.only(scored).to_dict())
         warnings = recorder.tally.warnings(self.plan.depth, len(chunks))
         warnings += warnings_of_scores(benchmark, scores)
         warnings += write_trec_run(record.answers, spec.label, part / "run.trec")
