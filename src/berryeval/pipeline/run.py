@@ -21,10 +21,11 @@ from berryeval.harness.lifecycle import index_and_ask
 from berryeval.harness.ranking import FAILED
 from berryeval.hit_engine import judge_and_score
 from berryeval.pipeline.choice import chosen_queries
+from berryeval.pipeline.command_lines import to_go_on
 from berryeval.pipeline.folder import RunFolder, write_json_file
 from berryeval.pipeline.inputs import load_benchmarks
 from berryeval.pipeline.judging import relevance_of
-from berryeval.pipeline.log_lines import say_quality, say_taken
+from berryeval.pipeline.log_lines import say_damaged, say_quality, say_taken
 from berryeval.pipeline.rankings import Answers, lean
 from berryeval.pipeline.recording import (
     Passages,
@@ -191,7 +192,13 @@ def _failed_in_the_middle(folder: RunFolder) -> Iterator[None]:
     try:
         yield
     except NotWrittenError as error:
-        msg = f"{error}; what was answered is kept, to go on: berryeval eval --resume {folder.path}"
+        if folder.kept:
+            advice = f"what was answered is kept, to go on: {to_go_on(folder.path)}"
+        else:
+            advice = (
+                "nothing is kept, for the run had a temporary folder; give one with room (folder=)"
+            )
+        msg = f"{error}; {advice}"
         raise RunFailedError(msg) from None
 
 
@@ -294,6 +301,7 @@ class _Work:
             left = [query for query in queries if query.id not in done]
             taken = len(queries) - len(left)
             say_taken(spec.label, benchmark.name, taken, len(queries), self.folder.created)
+            say_damaged(spec.label, benchmark.name, journal.damaged if left else 0)
             self.listener.start(benchmark.name, spec.label, len(queries), taken)
             if not left:
                 return
