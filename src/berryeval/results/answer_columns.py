@@ -182,7 +182,8 @@ class AnswersBuilder:
             column.codes.append(_NOTHING)
             return
         # 1, 1.0 and True, and 0.0 and -0.0, are equal and not the same in JSON.
-        key = value if type(value) is str else (type(value), repr(value))
+        kind = type(value)
+        key = value if kind is str else (kind, value if kind is float and value else repr(value))
         known = self._codes.setdefault(id(column), {})
         code = known.setdefault(key, len(column.values))
         if code == len(column.values):
