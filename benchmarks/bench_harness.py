@@ -148,9 +148,9 @@ def score_and_record(journal: Path, benchmark: Benchmark, chunks: list[Chunk]) -
     with Answers.opened(journal, queries, chunks) as answers:
         recorder = Recorder(queries, answers, passages)
         relevance = relevance_of(benchmark, queries, chunks)
-        measures = all_measures(plan)
+        measures = all_measures(plan.scored)
         scores = judge_and_score(relevance, answers, measures, seen=recorder.seen)
-        provider = recorder.record(plan.providers[0], plan, scores)
+        provider = recorder.record(plan.providers[0], plan.depth, plan.scored, scores)
     part = BenchmarkRecord("null", "", HITS, queries, (provider,), tuple(passages))
     folder = RunFolder(journal.parent)
     folder.write_record(RunRecord("null", "", (part,)))

@@ -127,8 +127,10 @@ def json_pieces(value: Any, *, ascii_only: bool = False) -> Iterator[str]:
 
 
 def _is_array(value: Any) -> bool:
-    """Whether a value is an array other than a list, which is JSON as it is."""
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes | list)
+    """Whether a value is an array other than a list of plain values, which is JSON as it is."""
+    if isinstance(value, list):
+        return any(isinstance(item, JsonRecord) for item in value[:1])
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
 _layouts: dict[type[Any], tuple[tuple[str, bool, Any], ...]] = {}

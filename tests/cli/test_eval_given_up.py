@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -66,6 +67,27 @@ def test_what_was_given_up_says_how_to_go_on(capsys: pytest.CaptureFixture[str])
     assert "--resume" not in capsys.readouterr().err
 
 
+def test_the_line_to_type_is_quoted(capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder with a space in its name is one word of it; typed so, the run goes on."""
+    configured("broken")
+    made = tuple("run 2" if word == "run" else word for word in EVAL)
+    assert berryeval(*made) == 3
+    error = " ".join(capsys.readouterr().err.split())
+    again = shlex.split(error.partition("to ask again: berryeval ")[2])
+    assert again == ["eval", "--resume", "run 2", "--retry-errors"]
+    assert "not complete; to go on: berryeval eval --resume 'run 2' " in error
+    Path("run 2/run.json").unlink()
+    for command in (("report", "run 2"), ("results", "import", "run 2", "--store", "s.db")):
+        assert berryeval(*command) == 2
+        assert "go on with it: berryeval eval --resume 'run 2'" in capsys.readouterr().err
+    assert berryeval("eval", "--benchmarks", "drinks", "--output", "run 2", "--k", "3") == 2
+    assert "go on with it: berryeval eval --resume 'run 2'" in capsys.readouterr().err
+    Path("mended").touch()
+    assert berryeval(*again, "--store", "none") == 0
+    assert berryeval(*made) == 2
+    assert "holds: berryeval eval --resume 'run 2'" in capsys.readouterr().err
+
+
 def test_distances_are_noticed_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     """With how many queries, and what to do."""
     configured("distances")
@@ -86,6 +108,23 @@ def test_a_disk_that_is_full_in_the_middle_fails_the_run() -> None:
     assert "cannot be written (File too large)" in done.stderr
     assert "to go on: berryeval eval --resume run" in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit to the size of files")
+def test_no_line_to_type_for_a_folder_that_is_gone() -> None:
+    """A run in a temporary folder cannot be gone on with; what to do instead is said."""
+    program = (
+        "import berryeval as be, ours_to_ask\n"
+        "from berryeval.errors import RunFailedError\n"
+        "try: be.run_benchmark('drinks', ours_to_ask.filling, concurrency=1)\n"
+        "except RunFailedError as error: print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "nothing is kept, for the run had a temporary folder; give one with" in done.stdout
+    assert "--resume" not in done.stdout
 
 
 def test_a_folder_that_cannot_be_made_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:

@@ -143,6 +143,63 @@ def test_saved_measures_stand_beside_the_old(
         assert store.get("run") == after
 
 
+@pytest.mark.parametrize("more", [(), ("--retry-errors",), ("--fail-below", "RR=0.1")])
+def test_saved_measures_stay_when_a_run_goes_on(more: tuple[str, ...]) -> None:
+    """In the folder and in the store: a run with nothing left to ask is what it was."""
+    assert berryeval("score-run", "run", "-m", "precision_at_3", "AP", "--save") == 0
+    before = record()
+    file = Path("run/drinks/bm25/scores.json")
+    table = json.loads(file.read_bytes())
+    scores = before["drinks"]["bm25"].scores
+    assert scores is not None
+    assert scores.measures == ("nDCG@10", "RR", "CharIoU@3", "P@3", "AP")
+    for _ in range(2):
+        assert berryeval("eval", "--resume", "run", "-q", *more) == 0
+        assert record().benchmarks == before.benchmarks
+        assert json.loads(file.read_bytes()) == table
+        with open_store(STORE) as store:
+            assert store.get("run").benchmarks == before.benchmarks
+    assert berryeval("score-run", "run", "-m", "AP", "--save") == 0
+    assert record().benchmarks == before.benchmarks
+
+
+def test_saved_measures_are_of_the_answers_that_count() -> None:
+    """Where queries are asked again, what was saved is computed again, too."""
+    mended: list[str] = []
+
+    def broken(text: str, k: int) -> list[tuple[str, float]]:
+        if text == "zymurgy" and not mended:
+            msg = "no such word"
+            raise ValueError(msg)
+        return [("coffee", 1.0)][:k]
+
+    arguments: Any = ("drinks", [broken], ["RR"])
+    be.run_benchmark(*arguments, folder="ours")
+    assert berryeval("score-run", "ours", "-m", "P@1", "--save") == 0
+    mended.append("yes")
+    found = be.run_benchmark(*arguments, folder="ours", retry_errors=True)["broken"].scores
+    fresh = be.run_benchmark("drinks", [broken], ["RR", "P@1"])["broken"].scores
+    assert found is not None
+    assert found == fresh
+
+
+@pytest.mark.parametrize("damage", ["{", '"SomethingOfMine@3"'])
+def test_saved_scores_that_cannot_be_used_are_made_again(
+    capsys: pytest.CaptureFixture[str], damage: str
+) -> None:
+    """Damage costs what was saved, not the run; an unknown measure is named."""
+    before = record()
+    assert berryeval("score-run", "run", "-m", "P@3", "--save") == 0
+    file = Path("run/drinks/bm25/scores.json")
+    text = file.read_text("utf-8")
+    file.write_text(damage if damage == "{" else text.replace('"P@3"', damage), "utf-8")
+    capsys.readouterr()
+    assert berryeval("eval", "--resume", "run") == 0
+    said = capsys.readouterr().err
+    assert ("SomethingOfMine@3 cannot be computed again" in said) == (damage != "{")
+    assert record()["drinks"]["bm25"] == before["drinks"]["bm25"]
+
+
 def test_judgments_of_ids(capsys: pytest.CaptureFixture[str]) -> None:
     """Hits count by their ids and in their order, as in `berryeval score`."""
     made = record()["drinks"]["bm25"]

@@ -213,6 +213,29 @@ def test_only_failed_queries_are_asked_again(tmp_path: Path) -> None:
     assert sorted(asked(log)[8:]) == ["q2", "q5"]
 
 
+def test_damage_of_the_journal_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Only the queries of damaged lines are asked again; when all is answered, nothing is said."""
+    source = benchmark(tmp_path, 6)
+    log = tmp_path / "asked.txt"
+    plan = plan_of(source, {**SPEC, "options": {"log": str(log)}})
+    results_of(plan, tmp_path / "run")
+    (file,) = (tmp_path / "run").rglob("results.jsonl")
+    header, *entries = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    assert "d2" in entries[2]
+    damaged = [line.replace("d2", "d3").replace("d4", "d5") for line in entries]
+    file.write_text(header + "".join(damaged), encoding="utf-8")
+    wrong = sum(one != other for one, other in zip(entries, damaged, strict=True))
+    log.unlink()
+    assert results_of(plan, tmp_path / "run")["s"].outcomes == {"ok": 6}
+    said = f"s on fruit: {wrong} damaged lines of the journal left out; a query with no other line"
+    assert said in caplog.text
+    assert len(asked(log)) == wrong > 1
+    caplog.clear()
+    results_of(plan, tmp_path / "run")
+    assert len(asked(log)) == wrong
+    assert "damaged" not in caplog.text
+
+
 def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
     """The second says so; the first is not disturbed; after a kill the next one may."""
     source = benchmark(tmp_path, 60)

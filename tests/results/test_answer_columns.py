@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import pickle
 import tracemalloc
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,6 +63,49 @@ def test_a_changed_answer_is_another(answers: tuple[AnswerRecord, ...]) -> None:
     assert AnswerColumns(answers) != AnswerColumns(other)
     assert AnswerColumns(answers) != answers[:-1]
     assert AnswerColumns(answers) != list(answers)
+
+
+def test_other_things_are_not_equal() -> None:
+    """A tuple of the same length that holds something else is another, on either side."""
+    columns = AnswerColumns([AnswerRecord("q1", "ok")])
+    for other in ((5,), (None,), ("q1",)):
+        assert columns != other
+        assert other != columns
+
+
+@given(st.lists(ANSWERS, max_size=3).map(tuple), st.lists(ANSWERS, max_size=3).map(tuple))
+def test_more_answers_can_be_added(
+    first: tuple[AnswerRecord, ...], more: tuple[AnswerRecord, ...]
+) -> None:
+    """Tuples and columns, in any order, give a tuple; a list is refused, as by a tuple."""
+    whole = first + more
+    sums = (AnswerColumns(first) + more, first + AnswerColumns(more))
+    for found in (*sums, AnswerColumns(first) + AnswerColumns(more)):
+        assert isinstance(found, tuple)
+        assert found == whole
+    with pytest.raises(TypeError):
+        AnswerColumns(first) + list(more)  # type: ignore[operator]
+
+
+@given(st.lists(ANSWERS, max_size=3), st.sampled_from([tuple, list, AnswerColumns]))
+def test_a_record_holds_answers_in_one_way(answers: list[AnswerRecord], kind: Any) -> None:
+    """From any sequence, read back or pickled: the same kind, equal, with the same hash."""
+    record = ProviderRecord("bm25", "bm25", answers=kind(answers))
+    again = ProviderRecord.from_json(json.loads(json.dumps(record.to_json())))
+    pickled = pickle.loads(pickle.dumps(record))  # noqa: S301 - it is ours
+    for one in (record, again, pickled):
+        assert type(one.answers) is AnswerColumns
+        assert one == record
+        assert hash(one) == hash(record)
+        assert text_of(one.answers) == text_of(answers)
+
+
+@given(st.lists(ANSWERS, max_size=3))
+def test_lists_of_records_go_to_json(answers: list[AnswerRecord]) -> None:
+    """As tuples of them do, at once and in pieces; a list of plain values is as it is."""
+    assert plain(answers) == plain(tuple(answers))
+    assert "".join(json_pieces(answers)) == json.dumps(plain(answers), ensure_ascii=False)
+    assert plain([1, "a"]) == [1, "a"]
 
 
 @given(st.lists(ANSWERS, max_size=3).map(tuple), st.booleans())

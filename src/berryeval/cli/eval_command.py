@@ -15,6 +15,7 @@ from berryeval.cli.progress import progress_on
 from berryeval.errors import ConfigurationError
 from berryeval.gates.budget import within_budget
 from berryeval.pipeline.choice import check_property, chosen_queries
+from berryeval.pipeline.command_lines import command_line, to_go_on
 from berryeval.pipeline.config_file import check_model
 from berryeval.pipeline.gating import (
     check_gate,
@@ -149,7 +150,7 @@ def run_eval(asked: Asked, shown: Shown) -> int:
         except KeyboardInterrupt:
             if not folder.manifest_file.exists():
                 raise
-            msg = f"interrupted; to go on: berryeval eval --resume {folder.path}"
+            msg = f"interrupted; to go on: {to_go_on(folder.path)}"
             raise KeyboardInterrupt(msg) from None
         kept = Remembered()
         if results[0].run is not None:
@@ -211,6 +212,6 @@ def _exported(
         if one.text:
             print(one.text, end="", file=sys.stderr)  # a runner reads its commands there, too
         if one.problem:
-            again = f"berryeval report {folder.path} --format {one.format}"
+            again = command_line("report", folder.path, "--format", one.format)
             log.error("%s was not written: %s; again: %s", one.format, one.problem, again)
     return done

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from berryeval.io.words import counted
+from berryeval.pipeline.command_lines import to_go_on
 from berryeval.pipeline.run import failed_queries, failed_runs
 
 if TYPE_CHECKING:
@@ -30,13 +32,11 @@ def say_how_to_go_on(
         results: of the run.
         allowed: the benchmark and provider whose failed queries were to be expected.
     """
-    again = f"berryeval eval --resume {folder.path}"
     if failed_runs(results):
-        log.warning("the run is not complete; to go on: %s", again)
+        log.warning("the run is not complete; to go on: %s", to_go_on(folder.path))
     failed = failed_queries(results, allowed)
     if failed:
-        what = f"{failed} queries" if failed > 1 else "1 query"
         log.warning(
-            "%s failed and --resume alone keeps that as 0; to ask again: %s --retry-errors",
-            what, again,
+            "%s failed and --resume alone keeps that as 0; to ask again: %s",
+            counted(failed, "query", "queries"), to_go_on(folder.path, "--retry-errors"),
         )  # fmt: skip

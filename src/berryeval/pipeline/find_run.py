@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import DataError
+from berryeval.pipeline.command_lines import to_go_on
 from berryeval.pipeline.folder import RunFolder, read_json_object
 from berryeval.pipeline.known_runs import KnownRuns, known_runs
 from berryeval.pipeline.remember import opened_store
@@ -121,7 +122,7 @@ def _say_newer(text: str, name: str, known: KnownRuns) -> None:
     newer = [one for one, when in known.unfinished.items() if when > known.moments[name]]
     if newer and text == LATEST:
         last = max(newer, key=known.unfinished.__getitem__)
-        hint = f"to go on with it: berryeval eval --resume {RUNS / last}"
+        hint = f"to go on with it: {to_go_on(RUNS / last)}"
         log.warning("%s is %s: the newer %s is not finished; %s", text, name, last, hint)
 
 
@@ -139,7 +140,7 @@ def _of_folder(path: Path) -> FoundRun:
     folder = RunFolder(path)
     if not folder.record_file.exists():
         unfinished = folder.manifest_file.exists()
-        hint = f"; go on with it: berryeval eval --resume {path}" if unfinished else ""
+        hint = f"; go on with it: {to_go_on(path)}" if unfinished else ""
         msg = f"{path}: holds no finished run (there is no run.json in it){hint}"
         raise DataError(msg)
     return FoundRun(folder.read_record(), path)

@@ -26,6 +26,7 @@ from berryeval.io.file_names import safe_name
 from berryeval.io.files import name_of, read_bytes, writing
 from berryeval.io.locks import locked
 from berryeval.json_record import unversioned
+from berryeval.pipeline.command_lines import to_go_on
 from berryeval.pipeline.redaction import masked
 from berryeval.results import RunRecord
 
@@ -57,10 +58,14 @@ class RunFolder:
         path: where it is.
         new_at: when the run was started, if it is a new one: then the folder is made when it is
             first locked, with a number behind its name where another process was faster.
+        kept: whether it is there when the run has ended; a temporary one is not.
     """
 
-    def __init__(self, path: PathLike, *, new_at: datetime | None = None) -> None:
+    def __init__(
+        self, path: PathLike, *, new_at: datetime | None = None, kept: bool = True
+    ) -> None:
         self.path = Path(path)
+        self.kept = kept
         self._started = new_at
         self._new = new_at is not None
 
@@ -115,7 +120,7 @@ class RunFolder:
         if different:
             msg = (
                 f"{self.path}: holds another run ({', '.join(different)} differ); give another "
-                f"folder, or go on with it: berryeval eval --resume {self.path}"
+                f"folder, or go on with it: {to_go_on(self.path)}"
             )
             raise ConfigurationError(msg)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
+from berryeval.io.words import counted
 from berryeval.reports import numbers
 
 if TYPE_CHECKING:
     from berryeval.scores import Scores
 
-__all__ = ["NOTE", "say_quality", "say_taken"]
+__all__ = ["NOTE", "say_damaged", "say_quality", "say_taken"]
 
 # The command shows it, as it shows warnings; who uses the library is not bothered with it.
 NOTE: Final = logging.INFO + 5
@@ -38,3 +39,11 @@ def say_taken(provider: str, benchmark: str, taken: int, total: int, since: str)
     if taken:
         text = "%s on %s: %d of %d answers are from the journal of the run of %s"
         log.log(NOTE, text, provider, benchmark, taken, total, since)
+
+
+def say_damaged(provider: str, benchmark: str, damaged: int) -> None:
+    """Log how many lines of a journal could not be read."""
+    if damaged:
+        lines = counted(damaged, "damaged line")
+        text = "%s on %s: %s of the journal left out; a query with no other line is asked again"
+        log.warning(text, provider, benchmark, lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import platform
 import sys
 from importlib import metadata
@@ -9,7 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 import berryeval
 from berryeval.benchmarks.checks.naming import name_of
+from berryeval.errors import DataError, MeasureError
 from berryeval.harness.ranking import FAILED
+from berryeval.measures import parse_measures
+from berryeval.pipeline.folder import read_json_object
 from berryeval.pipeline.tally import Tally
 from berryeval.relevance.overlap import ANSWER_FIELDS
 from berryeval.results import (
@@ -23,9 +27,11 @@ from berryeval.results import (
     ProviderRecord,
 )
 from berryeval.results.standard import CURVE, STANDARD, standard_of
+from berryeval.scores import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from berryeval.anchors import Target
     from berryeval.harness.ranking import Ranking
@@ -33,10 +39,10 @@ if TYPE_CHECKING:
     from berryeval.pipeline.rankings import Answers
     from berryeval.records import Hit, Query
     from berryeval.relevance import Judged
-    from berryeval.scores import Scores
 
-__all__ = ["Passages", "Recorder", "all_measures", "loaded_versions"]
+__all__ = ["Passages", "Recorder", "all_measures", "loaded_versions", "scored_measures"]
 
+log = logging.getLogger("berryeval")
 PASSAGE_LENGTH: Final = 400  # characters of a hit's text that are kept
 # Libraries that decide what comes back: the module to look for, the package that brings it.
 _LIBRARIES: Final = {
@@ -61,9 +67,33 @@ _LIBRARIES: Final = {
 }
 
 
-def all_measures(plan: Plan) -> list[str]:
+def all_measures(scored: Sequence[str]) -> list[str]:
     """What was asked for, and what every run has; the log says some whatever is recorded."""
-    return list(dict.fromkeys((*plan.scored, *STANDARD, *CURVE)))
+    return list(dict.fromkeys((*scored, *STANDARD, *CURVE)))
+
+
+def scored_measures(plan: Plan, file: Path) -> list[str]:
+    """What the plan asks for, and what was added to the scores in this file since.
+
+    A file that is not there, or is damaged, has nothing: all that the plan asks for is made again.
+    """
+    try:
+        before = Scores.from_dict(read_json_object(file), str(file)) if file.exists() else None
+    except DataError:
+        before = None
+    asked = set(map(str, parse_measures(plan.scored)))
+    added = [name for name in before.measures if name not in asked] if before else []
+    spelled = {name: text for text, name in before.spellings.items()} if before else {}
+    return [*plan.scored, *(spelled.get(name, name) for name in added if _is_known(name))]
+
+
+def _is_known(measure: str) -> bool:
+    try:
+        parse_measures([measure])
+    except MeasureError as error:
+        log.warning("%s cannot be computed again, and is not kept: %s", measure, error)
+        return False
+    return True
 
 
 def loaded_versions() -> dict[str, str]:
@@ -114,14 +144,16 @@ class Recorder:
         query = self._query_of[query_id]
         self._built.add(_answer(query, ranking, hits, judged, self._passages))
 
-    def record(self, spec: ProviderSpec, plan: Plan, everything: Scores) -> ProviderRecord:
+    def record(
+        self, spec: ProviderSpec, depth: int, scored: Sequence[str], everything: Scores
+    ) -> ProviderRecord:
         """What the provider did; warnings are added by those who know them."""
         return ProviderRecord(
             name=spec.label,
             type=spec.type,
             chunker=spec.chunker,
-            scores=everything.only(plan.scored),
-            standard=everything.only(standard_of(plan.depth)),
+            scores=everything.only(scored),
+            standard=everything.only(standard_of(depth)),
             curve=tuple(everything.mean[name] for name in CURVE),
             answers=AnswerColumns.of(self._built),
             outcomes=self._answers.outcomes,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.json_record import found
+from berryeval.pipeline.command_lines import command_line
 from berryeval.pipeline.config_file import ConfigFile, config_path
 from berryeval.pipeline.redaction import Secrets, masked
 
@@ -110,7 +111,8 @@ def remember(record: RunRecord, place: str | None, folder: PathLike | None = Non
         with opened_store(place, make=True) as store:
             added = store.add(record, replace_content=True)
     except BerryEvalError as error:
-        advice = f"; when that is put right: berryeval results import {folder}" if folder else ""
+        again = command_line("results", "import", folder) if folder else ""
+        advice = f"; when that is put right: {again}" if again else ""
         log.error("this run is not in the store: %s%s", error, advice)  # noqa: TRY400 - it is known
         return Remembered(problem=str(error))
     if added.id != record.id:

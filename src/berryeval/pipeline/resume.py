@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.io.file_names import safe_name
+from berryeval.pipeline.command_lines import to_go_on
 from berryeval.pipeline.config_file import ConfigFile, check_model, config_path
 from berryeval.pipeline.folder import RunFolder
 from berryeval.pipeline.plan import BenchmarkSpec, Plan, ProviderSpec
@@ -49,13 +50,13 @@ def folder_for(
         msg = (
             f"{folder.path}: holds a finished run of {folder.read_manifest().get('created')}; give "
             "another folder, remove this one, or look at what it holds: "
-            f"berryeval eval --resume {folder.path}"
+            f"{to_go_on(folder.path)}"
         )
         raise ConfigurationError(msg)
     return folder
 
 
-def new_folder(plan: Plan, parent: Path) -> RunFolder:
+def new_folder(plan: Plan, parent: Path, *, kept: bool = True) -> RunFolder:
     """The folder of a run that is started now, named by the time and the benchmark."""
     first, *more = (
         one.source if isinstance(one, BenchmarkSpec) else one for one in plan.benchmarks
@@ -63,7 +64,7 @@ def new_folder(plan: Plan, parent: Path) -> RunFolder:
     label = Path(first).stem + (f"+{len(more)}" if more else "")
     now = datetime.now().astimezone()
     name = safe_name(f"{now.strftime('%Y-%m-%dT%H-%M-%S')}-{label}")
-    return RunFolder(parent / name, new_at=now)
+    return RunFolder(parent / name, new_at=now, kept=kept)
 
 
 def resumed(

@@ -21,12 +21,19 @@ from berryeval.harness.lifecycle import index_and_ask
 from berryeval.harness.ranking import FAILED
 from berryeval.hit_engine import judge_and_score
 from berryeval.pipeline.choice import chosen_queries
+from berryeval.pipeline.command_lines import to_go_on
 from berryeval.pipeline.folder import RunFolder, write_json_file
 from berryeval.pipeline.inputs import load_benchmarks
 from berryeval.pipeline.judging import relevance_of
-from berryeval.pipeline.log_lines import say_quality, say_taken
+from berryeval.pipeline.log_lines import say_damaged, say_quality, say_taken
 from berryeval.pipeline.rankings import Answers, lean
-from berryeval.pipeline.recording import Passages, Recorder, all_measures, loaded_versions
+from berryeval.pipeline.recording import (
+    Passages,
+    Recorder,
+    all_measures,
+    loaded_versions,
+    scored_measures,
+)
 from berryeval.pipeline.redaction import Secrets, masked
 from berryeval.pipeline.scoring import warnings_of_scores, write_trec_run
 from berryeval.providers import make_provider
@@ -185,7 +192,13 @@ def _failed_in_the_middle(folder: RunFolder) -> Iterator[None]:
     try:
         yield
     except NotWrittenError as error:
-        msg = f"{error}; what was answered is kept, to go on: berryeval eval --resume {folder.path}"
+        if folder.kept:
+            advice = f"what was answered is kept, to go on: {to_go_on(folder.path)}"
+        else:
+            advice = (
+                "nothing is kept, for the run had a temporary folder; give one with room (folder=)"
+            )
+        msg = f"{error}; {advice}"
         raise RunFailedError(msg) from None
 
 
@@ -288,6 +301,7 @@ class _Work:
             left = [query for query in queries if query.id not in done]
             taken = len(queries) - len(left)
             say_taken(spec.label, benchmark.name, taken, len(queries), self.folder.created)
+            say_damaged(spec.label, benchmark.name, journal.damaged if left else 0)
             self.listener.start(benchmark.name, spec.label, len(queries), taken)
             if not left:
                 return
@@ -321,11 +335,12 @@ class _Work:
         benchmark, queries, spec, chunks = asked.benchmark, asked.queries, asked.spec, asked.chunks
         relevance = relevance_of(benchmark, queries, chunks)
         recorder = Recorder(queries, answers, asked.passages)
-        scores = judge_and_score(relevance, answers, all_measures(self.plan), seen=recorder.seen)
+        scored = scored_measures(self.plan, part / "scores.json")
+        scores = judge_and_score(relevance, answers, all_measures(scored), seen=recorder.seen)
         scores = replace(scores, run_name=spec.label)
         say_quality(scores)
-        record = recorder.record(spec, self.plan, scores)
-        write_json_file(part / "scores.json", scores.only(self.plan.scored).to_dict())
+        record = recorder.record(spec, self.plan.depth, scored, scores)
+        write_json_file(part / "scores.json", scores.only(scored).to_dict())
         warnings = recorder.tally.warnings(self.plan.depth, len(chunks))
         warnings += warnings_of_scores(benchmark, scores)
         warnings += write_trec_run(record.answers, spec.label, part / "run.trec")

@@ -24,10 +24,6 @@ __all__ = ["warnings_of_scores", "write_trec_run"]
 _TOGETHER: Final = 1000  # queries that are made rows at once
 
 
-def _queries(count: int) -> str:
-    return counted(count, "query", "queries")
-
-
 def warnings_of_scores(benchmark: Benchmark, scores: Scores) -> list[str]:
     """What makes the scores of anybody doubtful on this benchmark."""
     found = []

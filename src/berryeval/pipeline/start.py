@@ -78,7 +78,7 @@ def run_benchmark(
         return _remembered(results[0], place, folder)
     with tempfile.TemporaryDirectory(prefix="berryeval-") as temporary:
         # A name of its own: that of a temporary folder says nothing.
-        where = new_folder(plan, Path(temporary))
+        where = new_folder(plan, Path(temporary), kept=False)
         results = run_plan(plan, where, listener=listener, loaded=loaded)
     return _remembered(results[0], place, None)
 

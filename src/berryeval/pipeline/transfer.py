@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.io.file_names import safe_name
+from berryeval.pipeline.command_lines import to_go_on
 from berryeval.pipeline.folder import read_json_object, write_text_file
 from berryeval.reports.json_file import holds_report, read_report
 from berryeval.results import RunRecord
@@ -79,7 +80,7 @@ def _may_be_record(path: Path) -> bool:
 
 def _nothing_in(folder: Path) -> str:
     unfinished = (folder / "manifest.json").exists()
-    hint = f"; go on with it: berryeval eval --resume {folder}" if unfinished else ""
+    hint = f"; go on with it: {to_go_on(folder)}" if unfinished else ""
     return f"{folder}: there is no finished run in it (no run.json, no exported record){hint}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
@@ -17,7 +18,10 @@ _NOTHING = -1  # in place of a code or a number that is not there
 
 
 class AnswerColumns(Sequence[AnswerRecord]):
-    """Answers, made into records when they are looked at. Equal to any sequence of the same."""
+    """Answers, made into records when they are looked at; equal to columns and tuples of the same.
+
+    As with tuples, a list of the same is something else, and `+` gives a tuple.
+    """
 
     __slots__ = ("_columns",)
 
@@ -51,11 +55,20 @@ class AnswerColumns(Sequence[AnswerRecord]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, tuple | AnswerColumns):
             return NotImplemented
-        same = self is other or len(self) == len(other)
-        return same and (self is other or all(map(AnswerRecord.__eq__, self, other)))
+        if self is other:
+            return True
+        return len(self) == len(other) and all(map(operator.eq, self, other))
 
     def __hash__(self) -> int:
         return hash(tuple(self))
+
+    def __add__(self, more: tuple[AnswerRecord, ...] | AnswerColumns) -> tuple[AnswerRecord, ...]:
+        if not isinstance(more, tuple | AnswerColumns):
+            return NotImplemented
+        return (*self, *more)
+
+    def __radd__(self, before: tuple[AnswerRecord, ...]) -> tuple[AnswerRecord, ...]:
+        return (*before, *self) if isinstance(before, tuple) else NotImplemented
 
     def __repr__(self) -> str:
         return f"AnswerColumns({len(self)} answers)"
@@ -169,7 +182,8 @@ class AnswersBuilder:
             column.codes.append(_NOTHING)
             return
         # 1, 1.0 and True, and 0.0 and -0.0, are equal and not the same in JSON.
-        key = value if type(value) is str else (type(value), repr(value))
+        kind = type(value)
+        key = value if kind is str else (kind, value if kind is float and value else repr(value))
         known = self._codes.setdefault(id(column), {})
         code = known.setdefault(key, len(column.values))
         if code == len(column.values):

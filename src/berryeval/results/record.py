@@ -15,6 +15,7 @@ from berryeval.json_record import (
 )
 from berryeval.records import Query
 from berryeval.results.answer import AnswerRecord, Passage, array_of
+from berryeval.results.answer_columns import AnswerColumns
 from berryeval.results.asked import Asked, sample_of
 from berryeval.results.latency import Latency
 from berryeval.scores import Scores
@@ -46,6 +47,14 @@ def _curve(value: Any, where: str) -> tuple[float, ...]:
     return tuple(map(float, value))
 
 
+_answers = array_of(AnswerRecord)
+
+
+def _columns(value: Any, where: str) -> AnswerColumns:
+    """An array of answers; none of them is held as an object."""
+    return AnswerColumns(_answers(value, where))
+
+
 @dataclass(frozen=True)
 class ProviderRecord(JsonRecord):
     """What one provider did on one benchmark.
@@ -68,7 +77,7 @@ class ProviderRecord(JsonRecord):
     readers: ClassVar[Mapping[str, Reader]] = {
         "Scores": _scores,
         "tuple[float, ...]": _curve,
-        "Sequence[AnswerRecord]": array_of(AnswerRecord),
+        "Sequence[AnswerRecord]": _columns,
         "Latency": Latency.from_json,
     }
 
@@ -84,6 +93,11 @@ class ProviderRecord(JsonRecord):
     warnings: tuple[str, ...] = ()
     failure: str = ""
     extra: Mapping[str, Any] = _free(repr=False)
+
+    def __post_init__(self) -> None:
+        """Hold the answers as `AnswerColumns`, whichever sequence they came in."""
+        if not isinstance(self.answers, AnswerColumns):
+            object.__setattr__(self, "answers", AnswerColumns(self.answers))
 
     def json_parts(self) -> Iterator[tuple[str, Any]]:
         """The parts of the JSON object; the tables of scores come last."""

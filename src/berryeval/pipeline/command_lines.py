@@ -1,0 +1,25 @@
+"""Commands that messages tell people to type, quoted as a shell wants them."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from berryeval.io.files import PathLike
+
+__all__ = ["command_line", "to_go_on"]
+
+
+def command_line(*words: PathLike) -> str:
+    """The line to type.
+
+    >>> command_line("report", "run 2", "--format", "csv")
+    "berryeval report 'run 2' --format csv"
+    """
+    return shlex.join(["berryeval", *map(str, words)])
+
+
+def to_go_on(folder: PathLike, *options: str) -> str:
+    """The line that goes on with the run of a folder."""
+    return command_line("eval", "--resume", folder, *options)
