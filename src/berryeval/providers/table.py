@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.errors import ConfigurationError
@@ -73,7 +74,8 @@ def make_provider(source: Any, options: Mapping[str, Any] | None = None) -> Prov
         name, option = _wrapper_of(source)
         kind, owner = PROVIDERS.get(name), f"provider {name!r}"
         given = {option: source, **given}
-    _check_finite(owner, given)
+    with suppress(RecursionError):  # too deep: who uses the option says so
+        _check_finite(owner, given)
     if dataclasses.is_dataclass(kind):
         known = [field.name for field in dataclasses.fields(kind) if field.init]
         check_options(owner, known, given)
