@@ -120,6 +120,19 @@ def test_diff_names_what_the_run_lacks(capsys: pytest.CaptureFixture[str]) -> No
     assert outcome_of(capsys, *asked, "--strict").endswith("exit code 1\n")
 
 
+def test_diff_looks_where_the_gate_looks(capsys: pytest.CaptureFixture[str]) -> None:
+    """A measure that nobody asked for, and that every run has all the same, is there."""
+    asked = run_of({"nDCG@10": [0.5, 0.6]}, name="asked")
+    (part,) = asked.benchmarks
+    (bm25,) = run_of({"RR": [0.5, 1.0]}).benchmarks[0].providers
+    whole = replace(part, providers=(replace(part.providers[0], standard=bm25.scores),))
+    Path("asked.json").write_text(replace(asked, benchmarks=(whole,)).dumps(), encoding="utf-8")
+    before = run_of({"RR": [0.5, 1.0]}, name="ranks")
+    Path("ranks.json").write_text(before.dumps(), encoding="utf-8")
+    found = outcome_of(capsys, "baseline", "diff", "asked.json", "--baseline", "ranks.json")
+    assert "PASS  RR did not change" in found
+
+
 @pytest.mark.parametrize("text", ["mean value", 3])
 def test_an_unknown_aggregate_is_refused(text: object, capsys: pytest.CaptureFixture[str]) -> None:
     """With its place."""

@@ -129,13 +129,14 @@ def _can_be_read(run: str, qrels: str) -> bool:
 def _refuse_swapped(run: str, qrels: str) -> None:
     """Say so if the run looks like judgments and the judgments like a run."""
     from berryeval.errors import DataError
+    from berryeval.pipeline.command_lines import command_line
 
     if "-" in {run, qrels}:
         return
     if _column_count(run) == 4 and _column_count(qrels) >= 6:  # noqa: PLR2004 - TREC formats
         msg = (
             f"RUN and QRELS seem to be swapped: {run} looks like judgments (4 columns) "
-            f"and {qrels} like a run (6); try berryeval score {qrels} {run}"
+            f"and {qrels} like a run (6); try {command_line('score', qrels, run)}"
         )
         raise DataError(msg)
 

@@ -130,12 +130,11 @@ def _outdated(found: FoundRun) -> list[Path]:
 
 
 def _say_outdated(found: FoundRun) -> None:
-    from shlex import quote
-
     from berryeval.cli.output import console
+    from berryeval.pipeline.command_lines import command_line
 
     for path in _outdated(found):
-        again = f"berryeval report {quote(str(found.folder))} -o {quote(str(path))}"
+        again = command_line("report", str(found.folder), "-o", path)
         console().print(
             f"note: {path} is without the new measures; to write it again: {again}", style="yellow"
         )

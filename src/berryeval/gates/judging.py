@@ -202,9 +202,9 @@ def _without_scores(case: _Case) -> Verdict:
 def _table(case: _Case) -> Scores:
     """The scores with the measure of the rule, of all queries."""
     rule, _, provider = case
-    tables = [table for table in (provider.scores, provider.standard) if table is not None]
-    scores = next((table for table in tables if rule.measure in table.measures), None)
+    scores = provider.scores_with(rule.measure)
     if scores is None:
+        tables = [table for table in (provider.scores, provider.standard) if table is not None]
         there = ", ".join(dict.fromkeys(name for table in tables for name in table.measures))
         msg = (
             f"the run has no {rule.measure} of {provider.name}; it has {there}. "

@@ -35,7 +35,7 @@ def differences(run: RunRecord, baseline: str) -> list[Verdict]:
             rule = _rule(name, old)
             if provider is None:
                 missing.append(missing_verdict(rule, old, owner))
-            elif provider.scores is not None and name not in provider.scores.measures:
+            elif provider.scores is not None and provider.scores_with(name) is None:
                 missing.append(missing_verdict(rule, old, f"{name} of {owner}"))
             else:
                 rules.append(rule)

@@ -99,6 +99,11 @@ class ProviderRecord(JsonRecord):
         if not isinstance(self.answers, AnswerColumns):
             object.__setattr__(self, "answers", AnswerColumns(self.answers))
 
+    def scores_with(self, measure: str) -> Scores | None:
+        """The scores that have a measure: those that were asked for, else the standard ones."""
+        tables = (self.scores, self.standard)
+        return next((one for one in tables if one is not None and measure in one.measures), None)
+
     def json_parts(self) -> Iterator[tuple[str, Any]]:
         """The parts of the JSON object; the tables of scores come last."""
         yield from JsonRecord.json_parts(replace(self, scores=None, standard=None))
