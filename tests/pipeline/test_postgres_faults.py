@@ -74,7 +74,6 @@ def server() -> Iterator[OwnPostgres]:
     try:
         yield made
     finally:
-        pg_ctl(made, "-m", "immediate", "stop")  # the package knows only the process it started
         made.stop()
 
 

@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil  # type: ignore[import-untyped,unused-ignore]
 import psycopg
 import pytest
 
 from berryeval.errors import ProviderError
-from berryeval.providers.own_postgres import OwnPostgres
 from berryeval.providers.postgres import Postgres
 from tests.providers.corpus import CHUNKS, query
+from tests.providers.killed_run import killed_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-KILLED = """
-import os, signal, sys
-from berryeval.providers.postgres import Postgres
-from tests.providers.corpus import CHUNKS
-provider = Postgres(sys.argv[1], mode="text")
-provider.index(CHUNKS)
-print(provider._table.name, getattr(provider._server.bundled, "folder", ""), flush=True)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
 
 
 @pytest.fixture
@@ -66,18 +49,6 @@ def tables(database: str) -> list[str]:
             "WHERE tablename LIKE 'chunks%'"
         )
         return [name for (name,) in rows]
-
-
-def killed_run(dsn: str, **environment: str) -> tuple[str, str]:
-    """The table of a run that was killed, and the folder of its own server."""
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, dsn],
-        env={**os.environ, **environment},
-        cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    table, _, folder = done.stdout.strip().partition(" ")
-    return table, folder
 
 
 def test_what_is_prepared_is_not_made(database: str) -> None:
@@ -190,72 +161,3 @@ def test_a_run_whose_first_connection_is_lost_keeps_its_table(database: str) -> 
         assert alive.search(query("tokens"), 1)[0].id == "tokens"
         later.index(CHUNKS)
         assert alive.search(query("tokens"), 1)[0].id == "tokens"
-
-
-def test_a_server_of_a_killed_run_is_stopped_by_the_next(dsn: str) -> None:
-    """With its data; those of the living are left alone, and folders that only look like ours."""
-    other = Path(tempfile.mkdtemp(prefix="berryeval-postgres-"))
-    try:
-        _, folder = killed_run("")
-        left = Path(folder)
-        number = int((left / "data" / "postmaster.pid").read_text(encoding="utf-8").split()[0])
-        assert psutil.pid_exists(number)
-        next_one = OwnPostgres()
-        next_one.stop()
-        assert not left.exists()
-        assert not psutil.pid_exists(number)
-        assert not Path(next_one.folder).exists()
-        with psycopg.connect(dsn) as connection:
-            assert connection.execute("SELECT 1").fetchone() == (1,)
-    finally:
-        other.rmdir()  # fails if it is gone, or if anything was put there
-
-
-@pytest.fixture
-def linked_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder for temporary files, reached by a link; short, for sockets have short names."""
-    with tempfile.TemporaryDirectory() as name:
-        outer = Path(name)
-        outer.chmod(0o755)
-        (outer / "real").mkdir()
-        (outer / "link").symlink_to(outer / "real")
-        monkeypatch.setattr(tempfile, "tempdir", str(outer / "link"))
-        yield outer / "link"
-
-
-def test_a_server_behind_a_link_is_stopped_too(linked_folder: Path) -> None:
-    """It names its folder without the link; no server is left without its data."""
-    _, folder = killed_run("", TMPDIR=str(linked_folder))
-    left = Path(folder)
-    assert left.parent == linked_folder
-    number = int((left / "data" / "postmaster.pid").read_text(encoding="utf-8").split()[0])
-    assert psutil.pid_exists(number)
-    OwnPostgres().stop()
-    assert not left.exists()
-    assert not psutil.pid_exists(number)
-
-
-def test_what_may_still_run_keeps_its_data(linked_folder: Path) -> None:
-    """A number that cannot be read may be that of a server; one that is gone is none."""
-    for name, content in (("odd", "?"), ("gone", f"{2**22 + 1}\n"), ("other", f"{os.getpid()}\n")):
-        data = linked_folder / f"berryeval-postgres-{name}" / "data"
-        data.mkdir(parents=True)
-        (data.parent / "in-use").touch()
-        (data / "postmaster.pid").write_text(content, encoding="utf-8")
-    OwnPostgres().stop()
-    assert [path.name for path in linked_folder.iterdir() if path.name[-4:] != "lock"] == [
-        "berryeval-postgres-odd"
-    ]
-
-
-def test_a_folder_without_data_is_removed_if_it_is_old(linked_folder: Path) -> None:
-    """Its process was killed before it made any; one that was just made may be in use."""
-    for name, age in (("old", 3600), ("new", 0)):
-        folder = linked_folder / f"berryeval-postgres-{name}"
-        folder.mkdir()
-        (folder / "in-use").touch()
-        then = time.time() - age
-        os.utime(folder / "in-use", (then, then))
-    OwnPostgres().stop()
-    assert not (linked_folder / "berryeval-postgres-old").exists()
-    assert (linked_folder / "berryeval-postgres-new").exists()

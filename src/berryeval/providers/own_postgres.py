@@ -6,6 +6,7 @@ nothing: the next that starts a server stops those whose lock nobody holds, and 
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import shutil
@@ -44,17 +45,18 @@ class OwnPostgres:
         _remove_left_behind()
         self.folder = tempfile.mkdtemp(prefix=_PREFIX)
         self._lock = _own_lock(Path(self.folder))
-        data = Path(self.folder) / _DATA
-        data.mkdir()
+        self._data = Path(self.folder) / _DATA
+        self._data.mkdir()
         try:
-            self._server: Any = package.get_server(data, cleanup_mode="stop")
+            self._server: Any = package.get_server(self._data, cleanup_mode=None)
         except (OSError, RuntimeError, ValueError, subprocess.SubprocessError) as error:
-            self._remove()
+            self._end()
             msg = (
                 f"a PostgreSQL of our own could not be started ({type(error).__name__}: {error}); "
                 "give the provider one with the option dsn"
             )
             raise ProviderError(msg) from error
+        atexit.register(self.stop)
 
     @property
     def dsn(self) -> str:
@@ -62,11 +64,17 @@ class OwnPostgres:
         return str(self._server.get_uri())
 
     def stop(self) -> None:
-        """Stop it and remove its data."""
-        self._server.cleanup()
-        self._remove()
+        """Stop it and remove its data.
 
-    def _remove(self) -> None:
+        The package would end the process that it started. That one may be gone, or another may
+        have come in its place: whichever serves the data is ended here.
+        """
+        atexit.unregister(self.stop)
+        self._server.cleanup()  # it only forgets the server
+        self._end()
+
+    def _end(self) -> None:
+        _end_server(self._data)
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -139,8 +147,26 @@ def _end_server(data: Path) -> bool:
         for process in processes:
             with suppress(psutil.Error):
                 getattr(process, end)()
-        _, processes = psutil.wait_procs(processes, timeout=_PATIENCE)
+        processes = _alive_after(processes, _PATIENCE)
     return not processes
+
+
+def _alive_after(processes: list[Any], seconds: float) -> list[Any]:
+    """Those that have not ended by then; one that nobody has asked how it ended has ended."""
+    until = time.monotonic() + seconds
+    while alive := [one for one in processes if _is_alive(one)]:
+        if time.monotonic() > until:
+            break
+        time.sleep(_A_MOMENT)
+    return alive
+
+
+def _is_alive(process: Any) -> bool:
+    psutil = imported("psutil", "a PostgreSQL of our own", extra="postgres")
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _names(command: list[str], data: Path) -> bool:
