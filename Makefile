@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# The tests start hundreds of processes: each would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 # The installed package knows its modules by name: it is installed anew when the list changes.
 MODULES := $(VENV)/.modules-$(shell find src -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -f1)
@@ -42,9 +44,12 @@ pytest: pytest-native pytest-python
 pytest-native pytest-python: pytest-%: $(VENV)/.tools $(VENV)/.installed $(VENV)/.browser
 	BERRYEVAL_BACKEND=$* pytest -q -n auto $(pytest-$*)
 
-# What computes no score computes the same on either backend: once is enough.
-pytest-python: pytest-python := $(addprefix --ignore=tests/,chunkers benchmarks providers harness reports store \
-  $(addprefix cli/test_,benchmarks.py eval_again.py report.py results.py screen.py) \
+# What computes no score computes the same on either backend, and so does what compares the two:
+# once is enough.
+pytest-python: pytest-python := --ignore-glob='*twins.py' $(addprefix --ignore=tests/,\
+  chunkers benchmarks providers harness reports store \
+  $(addprefix cli/test_,benchmarks.py eval_addresses.py eval_again.py eval_given_up.py report.py results.py screen.py) \
+  $(addprefix pipeline/test_,batches.py faults.py http_faults.py postgres_faults.py resume.py) \
   test_build.py test_docs.py test_pytest_plugin.py test_quality_in_ci.py)
 
 bench: $(VENV)/.bench  ## measure, side by side with NumPy and the peers, as ratios

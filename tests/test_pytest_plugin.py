@@ -50,14 +50,22 @@ def suite(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run_pytest(folder: Path, *arguments: str, env: dict[str, str]) -> tuple[int, str]:
-    """The exit code and the output of a pytest run, without times."""
+def run_pytest(
+    folder: Path, *arguments: str, env: dict[str, str], plugins: tuple[str, ...] = ("berryeval",)
+) -> tuple[int, str]:
+    """The exit code and the output of a pytest run, without times.
+
+    With these plugins alone: those that other packages bring take seconds. With none named, all
+    are loaded that are installed, as pytest does by itself.
+    """
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--strict-markers"]
     editable = ["-W", "ignore:Module already imported so cannot be rewritten; _editable"]
+    named = [word for plugin in plugins for word in ("-p", plugin)]
+    alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"} if plugins else {}
     done = subprocess.run(
-        [*command, *editable, *arguments],
+        [*command, *editable, *named, *arguments],
         cwd=folder,
-        env=env,
+        env=env | alone,
         capture_output=True,
         text=True,
         check=False,
@@ -69,7 +77,7 @@ def test_quality_tests_are_skipped_unless_asked_for(
     suite: Path, clean_environment: dict[str, str]
 ) -> None:
     """With the words to type, and without a section of their own; --strict-markers is content."""
-    code, shown = run_pytest(suite, "-rs", env=clean_environment)
+    code, shown = run_pytest(suite, "-rs", env=clean_environment, plugins=())
     assert code == 0
     assert "1 passed, 5 skipped" in shown
     assert shown.count("quality test: run with --eval") == 5  # four marked, one by the fixture
@@ -126,7 +134,9 @@ def test_with_xdist_the_controller_shows_the_verdicts(
 ) -> None:
     """They come with the reports of the workers; the JUnit file of pytest has them too."""
     arguments = ("--eval", "-n", "2", "--junitxml", "junit.xml")
-    code, shown = run_pytest(suite, *arguments, env=clean_environment)
+    code, shown = run_pytest(
+        suite, *arguments, env=clean_environment, plugins=("berryeval", "xdist")
+    )
     assert code == 1
     assert "1 failed, 5 passed" in shown
     assert "1 fail, 1 inconclusive, 1 pass" in shown
@@ -136,9 +146,10 @@ def test_with_xdist_the_controller_shows_the_verdicts(
 def test_the_plugin_can_be_left_out(tmp_path: Path, clean_environment: dict[str, str]) -> None:
     """`-p no:berryeval`: neither option nor fixture."""
     (tmp_path / "test_plain.py").write_text("def test_plain(): pass\n", encoding="utf-8")
-    code, _ = run_pytest(tmp_path, "-p", "no:berryeval", env=clean_environment)
+    left_out = ("-p", "no:berryeval", "-p", "no:langsmith_plugin")
+    code, _ = run_pytest(tmp_path, *left_out, env=clean_environment, plugins=())
     assert code == 0
-    code, shown = run_pytest(tmp_path, "-p", "no:berryeval", "--eval", env=clean_environment)
+    code, shown = run_pytest(tmp_path, *left_out, "--eval", env=clean_environment, plugins=())
     assert code == 4
     assert "unrecognized arguments: --eval" in shown
 
@@ -153,7 +164,8 @@ def test_a_suite_that_does_not_use_it_imports_nothing(
         "{'berryeval', 'berryeval.pytest_plugin', 'berryeval.pytest_plugin.hooks'}\n",
         encoding="utf-8",
     )
-    code, shown = run_pytest(tmp_path, "-p", "no:xdist", env=clean_environment)
+    plain = ("-p", "no:xdist", "-p", "no:langsmith_plugin")
+    code, shown = run_pytest(tmp_path, *plain, env=clean_environment, plugins=())
     assert code == 0, shown
     assert "berryeval" not in shown.split("plugins:")[1].split("\n", 1)[1]
 
