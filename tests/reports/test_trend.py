@@ -122,6 +122,16 @@ def test_one_run_is_no_trend(tmp_path: Path) -> None:
     assert "One run so far" in text
 
 
+def test_one_moment_is_shown_within_its_day() -> None:
+    """A scale without breadth would be labelled with whatever is nearest to it."""
+    of_one, of_three = (trend_spec(trend_lines(found)) for found in (points()[:1], points()))
+    moment = 1000 * points()[0].moment
+    first, last = of_one["layer"][-1]["encoding"]["x"]["scale"]["domain"]
+    assert first < moment < last
+    assert last - first == 24 * 3600 * 1000
+    assert of_three["layer"][-1]["encoding"]["x"]["scale"] == {}
+
+
 def test_numbers_of_breaks_do_not_stand_on_each_other() -> None:
     """Those that are near get rows of their own."""
     assert lanes([0.0, 3.0, 6.0, 100.0, 104.0], 16) == [0, 1, 2, 0, 1]

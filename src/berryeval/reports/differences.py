@@ -26,6 +26,7 @@ __all__ = [
     "notes_of",
     "notes_on",
     "pairs_of",
+    "row_notes",
     "summary",
     "titles_of",
     "why",
@@ -114,6 +115,21 @@ def notes_of(rows: Sequence[tuple[str, PairedDifference]], known: Sequence[str])
 def notes_on(rows: Sequence[PairedDifference], known: Sequence[str]) -> list[str]:
     """The same for the rows of one pair, each by its measure."""
     return notes_of([(row.measure, row) for row in rows], known)
+
+
+def row_notes(found: Comparison) -> list[str]:
+    """Notes on single rows, with measure, system and group."""
+    named = [(_row_name(row, found), row) for row in found.rows]
+    for label, group in found.groups.items():
+        rows = [row for row in group.rows if row.measure == found.measures[0]]
+        named += [(f"{_row_name(row, found)} in {label}", row) for row in rows]
+    return notes_of(named, found.notes)
+
+
+def _row_name(row: PairedDifference, found: Comparison) -> str:
+    against = "" if found.baseline else f" against {row.baseline}"
+    several = f" of {row.system}{against}" if len(found.systems) > 2 else ""  # noqa: PLR2004 - a pair
+    return f"{row.measure}{several}"
 
 
 def why(query: MovedQuery) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from berryeval.io.visible import visible_direction
 from berryeval.io.words import shortened
 from berryeval.reports import numbers
+from berryeval.reports.differences import row_notes
 from berryeval.reports.exporter import Exporter, one_file
 from berryeval.reports.latex_comparison import comparison_table
 from berryeval.reports.methods import how_tested
@@ -17,6 +18,7 @@ from berryeval.reports.rows import best_value, is_best, value_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from berryeval.reports.compared import ComparedBenchmark
     from berryeval.reports.model import Report, Section, System
     from berryeval.stats import Comparison
 
@@ -54,7 +56,7 @@ def render(report: Report) -> str:
         for place, section in enumerate(report.sections)
     ]
     tables += [
-        "\n".join(comparison_table(one, place, escaped))
+        "\n".join([*comparison_table(one, place, escaped), *_comments(one)])
         for place, one in enumerate(report.compared)
     ]
     return "\n\n".join([f"% {_line(report.title)}\n{_HEAD}", *tables]) + "\n"
@@ -100,6 +102,12 @@ def _table(section: Section, place: int, marks: _Marks) -> Iterator[str]:
     for system in section.systems:
         for warning in system.record.warnings:
             yield f"% {_line(f'{system.label}: {shortened(warning)}')}"
+
+
+def _comments(one: ComparedBenchmark) -> Iterator[str]:
+    found = one.comparison
+    for note in (*one.warnings, *found.notes, *row_notes(found)):
+        yield f"% {_line(note)}"
 
 
 def _letters(section: Section) -> dict[str, str]:

@@ -11,8 +11,8 @@ from berryeval.reports.differences import (
     finding,
     has_family,
     has_mixed,
-    notes_of,
     pairs_of,
+    row_notes,
     titles_of,
     why,
 )
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from berryeval.reports.compared import ComparedBenchmark, MovedQuery
-    from berryeval.stats import Comparison, PairedDifference
+    from berryeval.stats import PairedDifference
 
     Escape = Callable[[str], str]
 
@@ -59,25 +59,10 @@ def comparison_parts(one: ComparedBenchmark, escaped: Escape) -> Iterator[str]:
         yield _folded("The queries that moved most", text)
     notes = [f"- ⚠️ {escaped(warning)}" for warning in one.warnings]
     said = [MIXED] if has_mixed(one) else []
-    notes += [f"- {escaped(note)}" for note in (*said, *found.notes, *_row_notes(found))]
+    notes += [f"- {escaped(note)}" for note in (*said, *found.notes, *row_notes(found))]
     if notes:
         yield "\n".join(notes)
     yield f"<sub>{escaped(_method(one))}</sub>"
-
-
-def _row_notes(found: Comparison) -> list[str]:
-    """Notes on single rows, with measure, system and group."""
-    named = [(_row_name(row, found), row) for row in found.rows]
-    for label, group in found.groups.items():
-        rows = [row for row in group.rows if row.measure == found.measures[0]]
-        named += [(f"{_row_name(row, found)} in {label}", row) for row in rows]
-    return notes_of(named, found.notes)
-
-
-def _row_name(row: PairedDifference, found: Comparison) -> str:
-    against = "" if found.baseline else f" against {row.baseline}"
-    several = f" of {row.system}{against}" if len(found.systems) > 2 else ""  # noqa: PLR2004 - a pair
-    return f"{row.measure}{several}"
 
 
 def _method(one: ComparedBenchmark) -> str:

@@ -20,6 +20,7 @@ _LEGEND_LETTERS: Final = 40
 _FEW_LINES: Final = 3  # whose intervals are seen as areas
 _WORDS: Final = 150  # pixels that the reason of a break takes
 _GREY: Final = "#6b6471"
+_HALF_A_DAY: Final = 12 * 3600
 # As precise as the tick is: a year, a day, or a time of 24 hours.
 _TIMES: Final = (
     "timeFormat(datum.value, {year: '%Y', quarter: '%b %Y', month: '%b %Y', week: '%d %b', "
@@ -36,6 +37,7 @@ def trend_spec(lines: Sequence[TrendLine]) -> dict[str, Any]:
         "type": "temporal",
         "title": None,
         "axis": {"labelExpr": _TIMES, "tickCount": 8},
+        "scale": _times(lines),
     }
     names = [_name(line) for line in lines]
     hue = {
@@ -67,6 +69,15 @@ def trend_spec(lines: Sequence[TrendLine]) -> dict[str, Any]:
             *_breaks(lines, x),
         ],
     }
+
+
+def _times(lines: Sequence[TrendLine]) -> dict[str, Any]:
+    """The scale of time; one moment alone has no breadth, and is shown within its day."""
+    moments = {point.moment for line in lines for point in line.points}
+    if len(moments) > 1:
+        return {}
+    (moment,) = moments
+    return {"domain": [1000 * (moment - _HALF_A_DAY), 1000 * (moment + _HALF_A_DAY)]}
 
 
 def _name(line: TrendLine) -> str:
