@@ -92,3 +92,17 @@ def test_a_failed_provider_has_a_line_for_each_rule() -> None:
         f"share of failed queries {why} the gate wants at most 5.0%",
     ]
     assert {one.status for one in found} == {"fail"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ({"latency": "p95", "at_most": 0.5}, "latency p95 <= 500 ms"),
+        ({"errors": True, "at_most": 0.05}, "share of failed queries <= 5%"),
+        ({"errors": True, "at_most": 0}, "share of failed queries <= 0%"),
+        ({"measure": "nDCG@10", "at_least": 0.5}, "nDCG@10 >= 0.5"),
+    ],
+)
+def test_a_rule_says_its_unit(rule: dict[str, Any], words: str) -> None:
+    """As the sentence beside it does."""
+    assert str(Rule(**rule)) == words

@@ -265,6 +265,18 @@ def test_gates_are_on_top() -> None:
     assert text.index("Gates") < text.index("Which is best")
 
 
+def test_gates_say_of_whom_and_where() -> None:
+    """Every verdict stands under its provider and benchmark, with its group and its own status."""
+    verdicts = [
+        Verdict("pass", "RR >= 0.1", "fine", "docs", "bm25"),
+        Verdict("inconclusive", "latency p95 <= 500 ms", "none was answered", "docs", "dense"),
+        Verdict("fail", "RR >= 0.9", "too low", "docs", "bm25", group="category=factual"),
+    ]
+    text = Page(render(Report.of([run_record(3)], verdicts=verdicts))).text
+    assert "bm25 on docs ✓ pass fine RR >= 0.1 ✗ fail category=factual : too low RR >= 0.9" in text
+    assert "dense on docs ? inconclusive none was answered latency p95 <= 500 ms" in text
+
+
 def test_without_the_drawing_library_the_page_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """It has all numbers, no chart, and the line to type."""
     monkeypatch.setitem(sys.modules, "vl_convert", None)

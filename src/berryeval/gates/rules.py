@@ -192,7 +192,10 @@ class Rule(_Part):
             return f"{about} {moves} by at most {self.max_drop:.10g}"
         if self.at_least is not None:
             return f"{about} >= {self.at_least:.10g}"
-        return f"{about} <= {self.at_most:.10g}"
+        limit = self.at_most or 0.0
+        if self.latency:
+            return f"{about} <= {limit * 1000:.10g} ms"
+        return f"{about} <= {f'{limit * 100:.10g}%' if self.errors else f'{limit:.10g}'}"
 
 
 class Gate(_Part):

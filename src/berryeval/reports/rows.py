@@ -20,6 +20,7 @@ __all__ = [
     "best_of",
     "best_value",
     "by_category",
+    "by_owner",
     "interval_of",
     "interval_text",
     "is_best",
@@ -83,6 +84,14 @@ def outcomes(record: ProviderRecord) -> str:
         return "failed"
     ranked = sorted(record.outcomes.items(), key=lambda one: (one[0] != "ok", one[0]))
     return ", ".join(f"{count} {name}" for name, count in ranked)
+
+
+def by_owner(verdicts: Iterable[Verdict]) -> dict[tuple[str, str], list[Verdict]]:
+    """The verdicts of every provider and benchmark, in the order in which they come first."""
+    found: dict[tuple[str, str], list[Verdict]] = {}
+    for one in verdicts:
+        found.setdefault((one.provider, one.benchmark), []).append(one)
+    return found
 
 
 def verdict_line(verdict: Verdict) -> str:

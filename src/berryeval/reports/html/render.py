@@ -13,6 +13,7 @@ from berryeval.reports.html.policy import policy
 from berryeval.reports.html.text import broken, cleaned, short, tied, whole
 from berryeval.reports.html.views.provenance import run_facts
 from berryeval.reports.methods import how_tested
+from berryeval.reports.rows import by_owner
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -33,6 +34,7 @@ def render(report: Report) -> str:
     return rendered(
         "page.html",
         report=report,
+        by_owner=by_owner,
         differences=differences,
         how_tested=how_tested,
         sections=[
