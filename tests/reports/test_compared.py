@@ -137,3 +137,35 @@ def test_a_comparison_has_room_on_the_page() -> None:
     page = text_of(be.compare_runs(two_runs()), "html")
     assert '<section class="compared"' in page
     assert ".compared { margin-top:" in page
+
+
+def three_runs() -> list[RunRecord]:
+    """Runs of two providers each, so that a comparison has several tables and pairs."""
+    steps = {"old": (0,), "new": tuple(range(8)), "newest": tuple(range(16))}
+    return [
+        run_of(name, {"bm25": mixed(*better), "dense": mixed(1, *better)})
+        for name, better in steps.items()
+    ]
+
+
+@pytest.mark.parametrize("name", ["html", "latex", "markdown"])
+def test_groups_that_were_asked_for_are_in_every_report(name: str) -> None:
+    """Each group has a row per pair, not only the note about groups."""
+    runs = three_runs()
+    report = be.compare_runs(runs, measures=["RR"], by="category")
+    found = report.compared[0].comparison
+    text = text_of(report, name)
+    whole = text_of(be.compare_runs(runs, measures=["RR"]), name)
+    assert found.groups
+    for label, group in found.groups.items():
+        for row in group.rows:
+            assert text.count(interval_cell(row)) > whole.count(interval_cell(row)), label
+
+
+def test_a_page_says_which_pairs_are_compared() -> None:
+    """Two comparisons on one benchmark have two headings, and so has every pair of them."""
+    page = text_of(be.compare_runs(three_runs(), measures=["RR"]), "html")
+    for name in ("bm25", "dense"):
+        assert f"comparison against {name} (old)</bdi></h2>" in page
+        for later in ("new", "newest"):
+            assert f"<bdi>{name} ({later})</bdi> against <bdi>{name} (old)</bdi></h3>" in page

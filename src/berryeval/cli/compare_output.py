@@ -13,6 +13,7 @@ from berryeval.reports.differences import (
     MIXED,
     cells_of,
     finding,
+    group_rows,
     has_family,
     has_mixed,
     notes_of,
@@ -136,13 +137,9 @@ def _columns_that_fit(titles: list[str], lines: list[list[str]], width: int, gap
 
 def _print_groups(screen: Console, one: ComparedBenchmark, whole: PairedDifference) -> None:
     """The first measure by group."""
-    groups = one.comparison.groups
-    if not groups:
+    rows = group_rows(one.comparison, whole)
+    if not rows:
         return
-    rows = [
-        (label, group.row(whole.measure, whole.system, whole.baseline))
-        for label, group in groups.items()
-    ]
     screen.print()
     print_indented(screen, f"{whole.measure} by {one.by}", 0, style="bold")
     screen.print(_table(screen, rows, one.by, one))

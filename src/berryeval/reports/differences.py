@@ -19,8 +19,11 @@ __all__ = [
     "Pair",
     "cells_of",
     "finding",
+    "group_notes",
+    "group_rows",
     "has_family",
     "has_mixed",
+    "heading_of",
     "hit_words",
     "interval_cell",
     "notes_of",
@@ -44,6 +47,25 @@ def pairs_of(found: Comparison) -> dict[Pair, list[PairedDifference]]:
     for row in found.rows:
         pairs.setdefault((row.baseline, row.system), []).append(row)
     return pairs
+
+
+def heading_of(found: Comparison) -> str:
+    """What is compared with what, as the end of a heading: the same benchmark may have several."""
+    return f"comparison against {found.baseline}" if found.baseline else "comparison, all pairs"
+
+
+def group_rows(found: Comparison, whole: PairedDifference) -> list[tuple[str, PairedDifference]]:
+    """What the groups say of the same pair and measure, each with the name of its group."""
+    return [
+        (label, group.row(whole.measure, whole.system, whole.baseline))
+        for label, group in found.groups.items()
+    ]
+
+
+def group_notes(rows: Sequence[tuple[str, PairedDifference]], known: Sequence[str]) -> list[str]:
+    """What cannot be said of groups, and what is to be known of the others."""
+    cannot = [f"{label}: nothing can be said, {row.cannot}" for label, row in rows if row.cannot]
+    return [*cannot, *notes_of(rows, known)]
 
 
 def finding(row: PairedDifference) -> str:

@@ -5,46 +5,74 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from berryeval.reports import numbers
-from berryeval.reports.differences import interval_cell
+from berryeval.reports.differences import group_rows, has_mixed, interval_cell, pairs_of
 from berryeval.reports.methods import correction_words, interval_words, method_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from berryeval.reports.compared import ComparedBenchmark
-    from berryeval.stats import Comparison, PairedDifference
+    from berryeval.stats import PairedDifference
 
 __all__ = ["comparison_table"]
 
 _MARK: Final = r"^{\dagger}"
 _MIXED: Final = r"^{\ddagger}"  # what the test found is not this difference
 _TITLES: Final = ("Measure", "System", "Baseline", "Value", r"$\Delta$", "CI", "$p$", "Effect")
+_ALIGNED: Final = "llrrrrrl"
 
 
 def comparison_table(
     one: ComparedBenchmark, place: int, escaped: Callable[[str], str]
 ) -> Iterator[str]:
-    """The lines of the table; the caption says how it was tested."""
+    """The lines of the table, and of one by group if there are groups; captions say how."""
     found = one.comparison
-    against = f" against {escaped(found.baseline)}" if found.baseline else ", all pairs"
+    every = found.baseline is None
+    against = ", all pairs" if every else f" against {escaped(str(found.baseline))}"
+    begin = rf"{escaped(one.benchmark)}: differences{against}"
+    label = f"tab:berryeval-comparison-{place + 1}"
+    rows = [_cells(row, escaped, every=every) for row in found.rows]
+    queries = f"{found.rows[0].n} queries"
+    yield from _table(f"{begin}, {queries}, {_how(one, escaped)}", label, _TITLES, rows)
+    if found.groups:
+        members = [
+            [escaped(name), str(row.n), *_cells(row, escaped, every=every)]
+            for pair in pairs_of(found).values()
+            for name, row in group_rows(found, pair[0])
+        ]
+        by = f"{begin}, by {escaped(one.by)}, {_how(one, escaped)}"
+        titles = (escaped(one.by), "Queries", *_TITLES)
+        yield ""
+        yield from _table(by, f"{label}-groups", titles, members)
+
+
+def _how(one: ComparedBenchmark, escaped: Callable[[str], str]) -> str:
+    """The end of a caption: how it was tested, and what marks a finding."""
+    found = one.comparison
     alpha = f"{round(1 - found.level, 12):g}"
     how = escaped(correction_words(found.correction))
     family = "" if found.correction == "none" else f" after correction ({how})"
-    yield r"\begin{table}"
-    yield r"  \centering"
-    yield (
-        rf"  \caption{{{escaped(one.benchmark)}: differences{against}, {found.rows[0].n} queries, "
+    return (
         rf"{100 * found.level:g}\,\% intervals ({escaped(interval_words(found))}); "
         rf"${_MARK}$ marks $p \le {alpha}${family}, "
-        rf"test: {escaped(method_words(found))}{_on_mixed(found)}.}}"
+        rf"test: {escaped(method_words(found))}{_on_mixed(one)}"
     )
-    yield rf"  \label{{tab:berryeval-comparison-{place + 1}}}"
-    yield r"  \begin{tabular}{llrrrrrl}"
+
+
+def _table(
+    caption: str, label: str, titles: Sequence[str], rows: Sequence[list[str]]
+) -> Iterator[str]:
+    yield r"\begin{table}"
+    yield r"  \centering"
+    yield rf"  \caption{{{caption}.}}"
+    yield rf"  \label{{{label}}}"
+    columns = "lr" * (len(titles) > len(_TITLES)) + _ALIGNED
+    yield rf"  \begin{{tabular}}{{{columns}}}"
     yield r"    \toprule"
-    yield f"    {_row(list(_TITLES))}"
+    yield f"    {_row(list(titles))}"
     yield r"    \midrule"
-    for row in found.rows:
-        yield f"    {_row(_cells(row, escaped, every=found.baseline is None))}"
+    for row in rows:
+        yield f"    {_row(row)}"
     yield r"    \bottomrule"
     yield r"  \end{tabular}"
     yield r"\end{table}"
@@ -58,17 +86,17 @@ def _cells(row: PairedDifference, escaped: Callable[[str], str], *, every: bool)
     return [
         escaped(row.measure),
         escaped(system),
-        numbers.measure(row.baseline_value),
-        numbers.measure(row.system_value),
-        f"${numbers.delta(row.difference)}{mark}$",
+        numbers.measure(row.baseline_value) if row.n else "--",
+        numbers.measure(row.system_value) if row.n else "--",
+        f"${numbers.delta(row.difference)}{mark}$" if row.n else "--",
         low_high,
         "--" if row.p_corrected is None else _p(numbers.p_value(row.p_corrected)),
         row.effect.word if row.effect else "--",
     ]
 
 
-def _on_mixed(found: Comparison) -> str:
-    if not any(row.mixed for row in found.rows):
+def _on_mixed(one: ComparedBenchmark) -> str:
+    if not has_mixed(one):
         return ""
     return rf"; ${_MIXED}$ marks such a $p$ of a test that points against the difference"
 

@@ -11,6 +11,7 @@ from berryeval.reports.differences import (
     finding,
     has_family,
     has_mixed,
+    heading_of,
     pairs_of,
     row_notes,
     titles_of,
@@ -40,8 +41,7 @@ def table_of(titles: Sequence[str], rows: Sequence[Sequence[str]], align: str) -
 def comparison_parts(one: ComparedBenchmark, escaped: Escape) -> Iterator[str]:
     """The paragraphs and tables about one comparison."""
     found = one.comparison
-    against = f" against {escaped(found.baseline)}" if found.baseline else ", all pairs"
-    yield f"### {escaped(one.benchmark)}: comparison{against}"
+    yield f"### {escaped(one.benchmark)}: {escaped(heading_of(found))}"
     yield _table([("", row) for row in found.rows], one, escaped)
     rows = [pair[0] for pair in pairs_of(found).values()]
     yield "\n".join(f"- {escaped(row.sentence)}" for row in rows)
