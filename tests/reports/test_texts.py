@@ -32,6 +32,7 @@ from tests.reports.world import (
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import ModuleType
 
 ANY_TEXT = st.text(max_size=30)
 few = settings(max_examples=40)  # a whole report each
@@ -422,3 +423,26 @@ def test_no_text_turns_the_direction_of_reading() -> None:
     for text in (markdown.render(report), latex.render(report), junit.render(report)):
         assert "\u202e" not in text
         assert "U+202E" in text
+
+
+@pytest.mark.parametrize("module", [markdown, github, latex, junit])
+@pytest.mark.parametrize("verdicts", [(), (Verdict("pass", "RR >= 0", "fine", "drinks", "bm25"),)])
+def test_every_format_says_how_hits_were_judged(
+    module: ModuleType, verdicts: tuple[Verdict, ...]
+) -> None:
+    """What is lost of the judgments stands in all of them, once; of many notes the first few."""
+    lost = "targets that are not in the corpus: 7"
+    notes = (lost, *(f"query q{place}: a doubt" for place in range(9)))
+    names = ("bm25", "our|search_v2 <b>")
+    doubted = [
+        replace(one, scores=replace(one.scores, notes=notes))
+        for one in map(provider, names)
+        if one.scores is not None
+    ]
+    run = run_of(*doubted)
+    part = replace(run.benchmarks[0], notes=("line 3 of the queries has no text",))
+    text = module.render(Report.of([replace(run, benchmarks=(part,))], verdicts=verdicts))
+    cases = 2 if module is junit and not verdicts else 1  # there, each provider has its own
+    assert text.count(lost) == text.count("and 7 more notes") == cases
+    assert text.count("line 3 of the queries has no text") == cases
+    assert text.count(": a doubt") == 2 * cases

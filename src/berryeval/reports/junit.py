@@ -11,6 +11,7 @@ from berryeval.harness.ranking import FAILED
 from berryeval.io.visible import visible_direction
 from berryeval.reports import numbers
 from berryeval.reports.exporter import Exporter, one_file
+from berryeval.reports.rows import doubts_about, doubts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,6 +43,8 @@ def render(report: Report) -> str:
                 _add_provider(suite, section, system, budget=budget)
     for verdict in report.verdicts:
         _add_verdict(_suite(root, suites, verdict.benchmark or _ALL), verdict)
+    for section in report.sections if report.verdicts else ():
+        _add_doubts(suites[section.title], section)
     for suite in suites.values():
         _count(suite, [suite])
     _count(root, suites.values())
@@ -78,7 +81,8 @@ def _add_provider(suite: ET.Element, section: Section, system: System, *, budget
     lines += [] if system.scores is None else [
         f"{name} {numbers.exact_measure(value)}" for name, value in system.scores.mean.items()
     ]  # fmt: skip
-    lines += [f"warning: {warning}" for warning in (*section.notes, *system.record.warnings)]
+    of_all = [note for about, note in doubts_of(section) if not about]
+    lines += [f"warning: {note}" for note in (*of_all, *doubts_about(system))]
     if lines:
         ET.SubElement(case, "system-out").text = _clean("\n".join(lines))
 
@@ -107,6 +111,14 @@ def _add_verdict(suite: ET.Element, verdict: Verdict) -> None:
         _say(case, _KINDS[verdict.status], verdict.sentence, verdict.status)
     else:
         ET.SubElement(case, "system-out").text = _clean(verdict.sentence)
+
+
+def _add_doubts(suite: ET.Element, section: Section) -> None:
+    """What makes values doubtful, of a whole suite: cases of verdicts are not of one provider."""
+    lines = [f"warning: {about}: {note}" if about else f"warning: {note}"
+             for about, note in doubts_of(section)]  # fmt: skip
+    if lines:
+        ET.SubElement(suite, "system-out").text = _clean("\n".join(lines))
 
 
 def _case(suite: ET.Element, owner: str, name: str, seconds: float) -> ET.Element:

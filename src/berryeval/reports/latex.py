@@ -7,13 +7,12 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Final
 
 from berryeval.io.visible import visible_direction
-from berryeval.io.words import shortened
 from berryeval.reports import numbers
 from berryeval.reports.differences import row_notes
 from berryeval.reports.exporter import Exporter, one_file
 from berryeval.reports.latex_comparison import comparison_table
 from berryeval.reports.methods import how_tested
-from berryeval.reports.rows import best_value, is_best, value_of
+from berryeval.reports.rows import best_value, doubts_of, is_best, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -97,11 +96,8 @@ def _table(section: Section, place: int, marks: _Marks) -> Iterator[str]:
     yield r"    \bottomrule"
     yield r"  \end{tabular}"
     yield r"\end{table}"
-    for note in section.notes:
-        yield f"% {_line(note)}"
-    for system in section.systems:
-        for warning in system.record.warnings:
-            yield f"% {_line(f'{system.label}: {shortened(warning)}')}"
+    for about, note in doubts_of(section):
+        yield f"% {_line(f'{about}: {note}' if about else note)}"
 
 
 def _comments(one: ComparedBenchmark) -> Iterator[str]:

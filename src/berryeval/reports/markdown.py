@@ -16,6 +16,7 @@ from berryeval.reports.methods import how_tested, interval_words
 from berryeval.reports.rows import (
     best_value,
     by_category,
+    doubts_of,
     interval_text,
     is_best,
     outcomes,
@@ -174,14 +175,12 @@ def _differences(section: Section) -> str:
 
 
 def _warnings(section: Section) -> Iterator[str]:
-    for note in section.notes:
-        yield f"- ⚠️ {escaped(note)}"
     for system in section.systems:
-        label = escaped(system.label)
         if system.record.failure:
-            yield f"- ❌ {label} failed: {escaped(shortened(system.record.failure))}"
-        for warning in system.record.warnings:
-            yield f"- ⚠️ {label}: {escaped(shortened(warning))}"
+            why = escaped(shortened(system.record.failure))
+            yield f"- ❌ {escaped(system.label)} failed: {why}"
+    for about, note in doubts_of(section):
+        yield f"- ⚠️ {escaped(f'{about}: {note}' if about else note)}"
 
 
 def _origin(report: Report) -> str:

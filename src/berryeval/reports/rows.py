@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from berryeval.io.words import shortened
 from berryeval.measures.direction import direction_of
 from berryeval.reports import numbers
 
@@ -21,6 +22,8 @@ __all__ = [
     "best_value",
     "by_category",
     "by_owner",
+    "doubts_about",
+    "doubts_of",
     "interval_of",
     "interval_text",
     "is_best",
@@ -28,6 +31,8 @@ __all__ = [
     "value_of",
     "verdict_line",
 ]
+
+_NOTES: Final = 3  # of how hits were judged, or of what the data has: there may be many
 
 
 def value_of(scores: Scores | None, measure: str) -> float | None:
@@ -84,6 +89,30 @@ def outcomes(record: ProviderRecord) -> str:
         return "failed"
     ranked = sorted(record.outcomes.items(), key=lambda one: (one[0] != "ok", one[0]))
     return ", ".join(f"{count} {name}" for name, count in ranked)
+
+
+def doubts_about(system: System) -> list[str]:
+    """What makes the values of a system doubtful: its warnings, and how its hits were judged."""
+    notes = system.scores.notes if system.scores is not None else ()
+    return [shortened(one) for one in (*system.record.warnings, *_first_of(notes))]
+
+
+def doubts_of(section: Section) -> list[tuple[str, str]]:
+    """What makes its values doubtful, each once: about whom, empty for all of them, and what."""
+    loaded = dict.fromkeys(note for one in section.systems for note in one.benchmark.notes)
+    known = dict.fromkeys([*section.notes, *_first_of(tuple(loaded))])
+    about: dict[str, list[str]] = {}
+    for system in section.systems:
+        for note in doubts_about(system):
+            about.setdefault(note, []).append(system.label)
+    return [("", note) for note in known] + [
+        (", ".join(dict.fromkeys(labels)), note) for note, labels in about.items()
+    ]
+
+
+def _first_of(notes: Sequence[str]) -> list[str]:
+    more = len(notes) - _NOTES
+    return [*notes[:_NOTES], *([f"… and {more} more notes"] if more > 0 else [])]
 
 
 def by_owner(verdicts: Iterable[Verdict]) -> dict[tuple[str, str], list[Verdict]]:
