@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from berryeval.harness.ranking import FAILED
 from berryeval.measures import parse_measure
+from berryeval.pipeline.same_target import joined_by_target
 from berryeval.reports.compared import MovedHit, MovedQuery
 from berryeval.results import AnswerRecord
 from berryeval.stats import Pair
@@ -83,13 +84,15 @@ def _depth(measure: str, k: int) -> int:
 
 
 def _hits(baseline: Side, system: Side, query: str) -> list[MovedHit]:
-    """Every hit of either answer with both of its ranks, the most relevant first."""
+    """Every hit of either answer with both of its ranks, the most relevant first.
+
+    Where the two were judged by the same data, a target is one hit however it was cut.
+    """
     ranks: dict[str, list[int | None]] = {}
     grades: dict[str, list[float]] = {}
     names: dict[str, str] = {}
     for place, side in enumerate((baseline, system)):
-        answer = side.answers.get(query, AnswerRecord(query, "missing"))
-        for rank, hit in enumerate(answer.hits, start=1):
+        for rank, hit in enumerate(_answer(side, query).hits, start=1):
             ranks.setdefault(hit.id, [None, None])[place] = rank
             names.setdefault(hit.id, _name(side, hit))
             grades.setdefault(hit.id, []).extend([] if hit.grade is None else [hit.grade])
@@ -97,7 +100,13 @@ def _hits(baseline: Side, system: Side, query: str) -> list[MovedHit]:
         MovedHit(name, names[name], max(grades[name], default=None), before, after)
         for name, (before, after) in ranks.items()
     ]
+    if baseline.candidate.part.content_hash == system.candidate.part.content_hash:
+        found = joined_by_target(found, _answer(baseline, query), _answer(system, query))
     return sorted(found, key=_worth)
+
+
+def _answer(side: Side, query: str) -> AnswerRecord:
+    return side.answers.get(query, AnswerRecord(query, "missing"))
 
 
 def _worth(hit: MovedHit) -> tuple[float, int]:

@@ -20,7 +20,8 @@ class MovedHit(JsonRecord):
     """A hit that does not stand where it stood.
 
     Attributes:
-        id: of the chunk, as the provider names it.
+        id: of the chunk, as the provider names it; of a target that both cut otherwise, that of the
+            baseline.
         name: for people: its document and headings where they are known.
         grade: what it is worth; None if nobody judged it.
         before: its rank in the answer of the baseline; None if it is not in it.
