@@ -48,6 +48,38 @@ def test_a_folder_is_kept_and_used_again(tmp_path: Path) -> None:
         be.run_benchmark(DRINKS, ["bm25"], folder=tmp_path / "run", k=2)
 
 
+def test_a_folder_that_holds_it_all_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Scores of answers of before come with a warning that nothing was asked, and what to do."""
+    said = f"{tmp_path / 'run'} holds the whole run of "
+    be.run_benchmark(DRINKS, _found_first, ["RR"], folder=tmp_path / "run")
+    assert not [line for line in caplog.messages if line.startswith(said)]
+    be.run_benchmark(DRINKS, _found_first, ["RR"], folder=tmp_path / "run")
+    (line,) = [line for line in caplog.messages if line.startswith(said)]
+    assert "nothing was asked" in line
+    assert line.endswith("give another folder or remove it")
+
+
+def _found_first(text: str, k: int) -> list[str]:
+    del text
+    return ["tea"][:k]
+
+
+def test_a_result_is_shown_in_a_line() -> None:
+    """It names the benchmark, the queries and every provider with its first measure."""
+    result = be.run_benchmark(DRINKS, ["bm25", "bm25:fixed-5"], ["RR", "P@5"], limit=3)
+    means = [one.scores.mean for one in result.providers if one.scores is not None]
+    rr, shorter = (f"{mean['RR']:.4f}" for mean in means)
+    assert repr(result) == (
+        f"BenchmarkResult('drinks', 3 queries, 'bm25' RR={rr}, 'bm25:fixed-5' RR={shorter})"
+    )
+    assert repr(result["bm25"]) == f"ProviderResult('bm25', RR={rr}, P@5={means[0]['P@5']:.4f})"
+    report = be.compare_runs(result)
+    for one in (result.record, result.run, report, report.sections[0].systems[0]):
+        assert len(repr(one)) < 250
+
+
 class _Counting:
     def __init__(self) -> None:
         self.answers = 0

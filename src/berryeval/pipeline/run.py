@@ -127,6 +127,11 @@ class ProviderResult:
         """Why there are no scores."""
         return self.record.failure
 
+    def __repr__(self) -> str:
+        means = self.scores.mean if self.scores is not None else {}
+        shown = [f"{measure}={value:.4f}" for measure, value in means.items()] or ["no scores"]
+        return f"ProviderResult({', '.join([repr(self.name), *shown])})"
+
 
 @dataclass(frozen=True)
 class BenchmarkResult:
@@ -140,6 +145,9 @@ class BenchmarkResult:
     providers: tuple[ProviderResult, ...]
     record: BenchmarkRecord
     run: RunRecord | None = None
+
+    def __repr__(self) -> str:
+        return f"BenchmarkResult({self.record.brief})"
 
     def __getitem__(self, name: str) -> ProviderResult:
         for one in self.providers:

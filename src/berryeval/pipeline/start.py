@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,11 +19,13 @@ from berryeval.pipeline.settings import PATIENCE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from berryeval.harness.ranking import Ranking
     from berryeval.io.files import PathLike
     from berryeval.pipeline.run import BenchmarkResult, Listener
 
 __all__ = ["Provider", "listed", "run_benchmark"]
 
+log = logging.getLogger("berryeval")
 Provider: TypeAlias = "str | Mapping[str, Any] | Callable[..., Any]"
 
 
@@ -53,7 +56,8 @@ def run_benchmark(
             list.
         measures: what to compute.
         folder: where the journal, the scores and the rankings go; what is there already is not
-            asked again. Without one they go to a temporary folder that is removed.
+            asked again, and where that is everything, the log warns of it. Without one they go to
+            a temporary folder that is removed.
         store: where the run is remembered, a path or the URL of a PostgreSQL; nowhere unless given.
         retry_errors: ask queries again that failed before.
         listener: hears how it goes on.
@@ -73,14 +77,43 @@ def run_benchmark(
     plan: Plan = check_model(Plan, data, None)
     place = store_place(store) if store is not None else None
     if folder is not None:
-        where = folder_for(plan, folder)
-        results = run_plan(plan, where, retry_errors=retry_errors, listener=listener, loaded=loaded)
+        where, heard = folder_for(plan, folder), _Heard(listener)
+        results = run_plan(plan, where, retry_errors=retry_errors, listener=heard, loaded=loaded)
+        if heard.queries and not heard.left:
+            log.warning(
+                "%s holds the whole run of %s: nothing was asked, and these are the scores of its "
+                "answers; to ask again, as after a change, give another folder or remove it",
+                folder,
+                where.created,
+            )
         return _remembered(results[0], place, folder)
     with tempfile.TemporaryDirectory(prefix="berryeval-") as temporary:
         # A name of its own: that of a temporary folder says nothing.
         where = new_folder(plan, Path(temporary), kept=False)
         results = run_plan(plan, where, listener=listener, loaded=loaded)
     return _remembered(results[0], place, None)
+
+
+class _Heard:
+    """A listener that counts the queries, and those that are left to be asked, and tells on."""
+
+    def __init__(self, listener: Listener | None) -> None:
+        self._listener = listener
+        self.queries = self.left = 0
+
+    def start(self, benchmark: str, provider: str, total: int, done: int) -> None:
+        self.queries += total
+        self.left += total - done
+        if self._listener is not None:
+            self._listener.start(benchmark, provider, total, done)
+
+    def answered(self, ranking: Ranking) -> None:
+        if self._listener is not None:
+            self._listener.answered(ranking)
+
+    def end(self) -> None:
+        if self._listener is not None:
+            self._listener.end()
 
 
 def listed(given: Any) -> list[Any]:

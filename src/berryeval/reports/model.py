@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from berryeval.errors import BerryEvalError
+from berryeval.io.words import counted
 from berryeval.reports.pairs import compared_pairs
 from berryeval.reports.titles import titles_of
 from berryeval.results.standard import depth_note
@@ -68,6 +69,9 @@ class System:
     def answers(self) -> dict[str, AnswerRecord]:
         """The answers by query."""
         return {answer.query_id: answer for answer in self.record.answers}
+
+    def __repr__(self) -> str:
+        return f"System({self.label!r}, run {self.run.id!r})"
 
     def passage(self, hit: HitRecord) -> str:
         """The beginning of a hit's text, as far as it was kept."""
@@ -133,6 +137,10 @@ class Section:
         """What to know about all of its values, whichever way they are shown."""
         return tuple(filter(None, [depth_note(self.asked.k, self.measures)]))
 
+    def __repr__(self) -> str:
+        labels = "".join(f", {system.label!r}" for system in self.systems)
+        return f"Section({self.title!r}, {counted(len(self.queries), 'query', 'queries')}{labels})"
+
     def differences(self, measure: str) -> tuple[PairedDifference, ...]:
         """Every two systems by one measure: of the comparison, where all systems have it.
 
@@ -187,6 +195,12 @@ class Report:
         names = ", ".join(dict.fromkeys(section.name for section in sections))
         title = title or f"Retrieval quality: {names}"
         return cls(title, tuple(runs), sections, tuple(verdicts), tuple(compared))
+
+    def __repr__(self) -> str:
+        found = [counted(len(self.runs), "run"), *map(repr, self.sections)]
+        found += [counted(len(self.verdicts), "verdict")] * bool(self.verdicts)
+        found += [counted(len(self.compared), "comparison")] * bool(self.compared)
+        return f"Report({self.title!r}, {', '.join(found)})"
 
     def compares(self, section: Section) -> bool:
         """Whether a comparison that was asked for is of this section's data.

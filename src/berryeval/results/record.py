@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
+from berryeval.io.words import counted
 from berryeval.json_record import (
     JsonRecord,
     Reader,
@@ -99,6 +100,13 @@ class ProviderRecord(JsonRecord):
         if not isinstance(self.answers, AnswerColumns):
             object.__setattr__(self, "answers", AnswerColumns(self.answers))
 
+    @property
+    def brief(self) -> str:
+        """Its name and the first measure, or that it failed: what it is in a line of Python."""
+        values = self.scores.mean.items() if self.scores is not None else ()
+        shown = next((f"{name}={value:.4f}" for name, value in values), "no scores")
+        return f"{self.name!r} {shown}"
+
     def scores_with(self, measure: str) -> Scores | None:
         """The scores that have a measure: those that were asked for, else the standard ones."""
         tables = (self.scores, self.standard)
@@ -149,6 +157,15 @@ class BenchmarkRecord(JsonRecord):
         """What values depend on; those of another record compare if it was asked the same."""
         return Asked(self.content_hash, sample_of(query.id for query in self.queries), self.k)
 
+    @property
+    def brief(self) -> str:
+        """Its name, how many queries, and every provider."""
+        queries = counted(len(self.queries), "query", "queries")
+        return ", ".join([repr(self.name), queries, *(one.brief for one in self.providers)])
+
+    def __repr__(self) -> str:
+        return f"BenchmarkRecord({self.brief})"
+
     def __getitem__(self, name: str) -> ProviderRecord:
         return _named(self.providers, name, "provider")
 
@@ -177,6 +194,10 @@ class RunRecord(JsonRecord):
     config_hash: str = ""
     versions: Mapping[str, Any] = _free()
     extra: Mapping[str, Any] = _free(repr=False)
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"[{one.brief}]" for one in self.benchmarks)
+        return f"RunRecord({self.id!r}{f', {parts}' if parts else ''})"
 
     def __getitem__(self, name: str) -> BenchmarkRecord:
         return _named(self.benchmarks, name, "benchmark")
