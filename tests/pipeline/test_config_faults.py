@@ -127,3 +127,40 @@ def test_data_without_a_file_have_keys(data: Any, message: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         check_model(Plan, data, None)
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("line", "formats"),
+    [
+        ("export: none", []),
+        ("export: [none]", []),
+        ("export: []", []),
+        ("export: junit", ["junit"]),
+        ("export: [csv, junit]", ["csv", "junit"]),
+    ],
+)
+def test_one_format_needs_no_list(tmp_path: Path, line: str, formats: list[str]) -> None:
+    """Nor does none."""
+    assert plan_in(tmp_path, f"{GOOD}{line}\n").export == formats
+
+
+def test_the_second_of_two_namesakes_is_shown(tmp_path: Path) -> None:
+    """The line is that of the provider to be renamed, not the first of the file."""
+    text = "benchmarks: [x]\nproviders:\n- bm25\n- dense\n- bm25\n"
+    with pytest.raises(ConfigurationError, match=r":5: providers\[2\]: two providers are called"):
+        plan_in(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("[]", "list"), ("0", "int"), ("false", "bool"), ("''", "str")]
+)
+def test_only_an_empty_file_is_an_empty_configuration(
+    tmp_path: Path, text: str, found: str
+) -> None:
+    """What is false to Python is refused as any list or text is; comments alone are nothing."""
+    path = tmp_path / "berryeval.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=f"expected names and values, found {found}"):
+        ConfigFile(path)
+    path.write_text("# nothing yet\n", encoding="utf-8")
+    assert ConfigFile(path).data == {}

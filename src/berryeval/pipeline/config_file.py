@@ -15,7 +15,7 @@ from berryeval.registry import nearest
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
-__all__ = ["CONFIG_NAME", "ConfigFile", "check_model", "config_path"]
+__all__ = ["CONFIG_NAME", "ConfigFile", "MisplacedError", "check_model", "config_path"]
 
 CONFIG_NAME: Final = "berryeval.yaml"
 Path = tuple[str | int, ...]
@@ -42,7 +42,8 @@ class ConfigFile:
         try:
             text = read_bytes(path).tobytes().decode()
             node = yaml.compose(text, Loader=yaml.SafeLoader)
-            self.data: dict[str, Any] = yaml.safe_load(text) or {}
+            data = yaml.safe_load(text)
+            self.data: dict[str, Any] = {} if data is None else data  # a list is never a file
         except DataError as error:
             raise ConfigurationError(str(error)) from None
         except UnicodeDecodeError:
@@ -97,6 +98,14 @@ class ConfigFile:
         return f"{self.name}:{self._lines.get(path, 1)}"
 
 
+class MisplacedError(ValueError):
+    """A fault that a model finds as a whole, and knows which of its parts has it."""
+
+    def __init__(self, message: str, path: Path) -> None:
+        super().__init__(message)
+        self.path = path
+
+
 class Places(Protocol):
     """Knows where the parts of a configuration come from."""
 
@@ -119,6 +128,8 @@ def _message(model: type[BaseModel], errors: ValidationError, file: Places | Non
     unknown = (fault for fault in faults if fault["type"] == "extra_forbidden")
     fault = next(unknown, faults[0])  # a wrong key explains why another one is missing
     path: Path = tuple(part for part in fault["loc"] if not str(part).startswith("<"))
+    cause = fault.get("ctx", {}).get("error")
+    path += cause.path if isinstance(cause, MisplacedError) else ()
     shown = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     shown = shown.lstrip(".")
     place = file.where(path) if file else ""

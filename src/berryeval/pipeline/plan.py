@@ -17,6 +17,7 @@ from pydantic import (
 from berryeval.errors import BerryEvalError
 from berryeval.gates.rules import Gate
 from berryeval.harness.policy import Policy
+from berryeval.pipeline.config_file import MisplacedError
 from berryeval.pipeline.limits import Thresholds, limit_rules
 from berryeval.pipeline.redaction import masked
 
@@ -131,6 +132,11 @@ class Plan(_Part):
         list(DEFAULT_EXPORT), description="names of `berryeval list exporters`, or none"
     )
 
+    @field_validator("export", mode="before")
+    @classmethod
+    def _one_or_several(cls, given: Any) -> Any:
+        return [given] if isinstance(given, str) else given
+
     @field_validator("export")
     @classmethod
     def _known_exporters(cls, names: list[str]) -> list[str]:
@@ -169,7 +175,7 @@ class Plan(_Part):
         twice = next((label for label in labels if labels.count(label) > 1), None)
         if twice:
             msg = f"two providers are called {twice!r}; give one of them another name"
-            raise ValueError(msg)
+            raise MisplacedError(msg, ("providers", labels.index(twice, labels.index(twice) + 1)))
         return self
 
     @property

@@ -25,6 +25,9 @@ def config_schema() -> dict[str, Any]:
         "description": provider.pop("description"),
         "anyOf": [{"type": "string"}, provider],
     }
+    several = schema["properties"]["export"]
+    kinds = [{"type": "string"}, {key: several.pop(key) for key in ("items", "type")}]
+    schema["properties"]["export"] = {**several, "anyOf": kinds}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **schema,
