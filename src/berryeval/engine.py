@@ -90,8 +90,9 @@ def _refuse_spans(measures: Iterable[Measure]) -> None:
     for measure in measures:
         if measure.definition.kind == "spans":
             msg = (
-                f"{measure} looks at the texts of hits, and ids have none: "
-                "use evaluate_hits(benchmark, hits, ...)"
+                f"{measure} looks at the texts of hits, and ids have none: judge a run of eval by "
+                f"its benchmark (berryeval score-run RUN -m {measure}, without --qrels), or use "
+                "evaluate_hits(benchmark, hits, ...) in Python"
             )
             raise MeasureError(msg)
 

@@ -88,6 +88,20 @@ def test_the_line_to_type_is_quoted(capsys: pytest.CaptureFixture[str]) -> None:
     assert "holds: berryeval eval --resume 'run 2'" in capsys.readouterr().err
 
 
+def test_a_folder_that_looks_like_an_option_can_be_typed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The line that is said goes on with its run."""
+    configured("broken")
+    made = [word for word in EVAL if word not in {"--output", "run"}]
+    assert berryeval(*made, "--output=-x") == 3
+    error = " ".join(capsys.readouterr().err.split())
+    again = shlex.split(error.partition("to ask again: berryeval ")[2])
+    assert again == ["eval", "--resume=-x", "--retry-errors"]
+    Path("mended").touch()
+    assert berryeval(*again, "--store", "none") == 0
+
+
 def test_distances_are_noticed_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     """With how many queries, and what to do."""
     configured("distances")

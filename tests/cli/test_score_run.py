@@ -323,3 +323,14 @@ def test_what_cannot_be_is_said(
     assert berryeval("score-run", *arguments) == 2
     assert message in capsys.readouterr().err
     assert record() == before
+
+
+def test_a_measure_of_text_by_ids_is_refused_with_a_line_to_type(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The advice is a command, and the command works."""
+    Path("q.json").write_text('{"q1": {"a": 1}}', encoding="utf-8")
+    assert berryeval("score-run", "run", "-m", "CharIoU@5", "--qrels", "q.json") == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "(berryeval score-run RUN -m CharIoU@5, without --qrels)" in said
+    assert berryeval("score-run", "run", "-m", "CharIoU@5") == 0

@@ -21,5 +21,10 @@ def command_line(*words: PathLike) -> str:
 
 
 def to_go_on(folder: PathLike, *options: str) -> str:
-    """The line that goes on with the run of a folder."""
-    return command_line("eval", "--resume", folder, *options)
+    """The line that goes on with the run of a folder, also of one that looks like an option.
+
+    >>> to_go_on("runs/a"), to_go_on("-x", "--retry-errors")
+    ('berryeval eval --resume runs/a', 'berryeval eval --resume=-x --retry-errors')
+    """
+    resume = [f"--resume={folder}"] if str(folder).startswith("-") else ["--resume", folder]
+    return command_line("eval", *resume, *options)
