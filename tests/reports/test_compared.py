@@ -17,7 +17,12 @@ from tests.stats.worlds import drawn, table
 if TYPE_CHECKING:
     from berryeval.results import RunRecord
 
-CERTAIN = ("that is certain", "certainly better", "Told apart?", "cannot be told apart")
+CERTAIN = (
+    "statistically significant",
+    "significantly better",
+    "Told apart?",
+    "cannot be told apart",
+)
 LETTERS = "a letter behind a value"
 
 
@@ -39,15 +44,15 @@ def test_one_page_has_one_verdict(options: dict[str, Any]) -> None:
     assert [words for words in CERTAIN if words in page] == []
     assert ">Which is best?</h3>" in page
     assert "</bdi></strong> has the best nDCG@3.</p>" in page
-    assert "What of this is certain, the comparison above says." in page
+    assert "What of this is significant, the comparison above says." in page
     assert LETTERS not in paper
     assert "<summary>Differences" not in text_of(report, "markdown")
 
 
 def test_without_a_comparison_the_verdict_stays() -> None:
-    """The same runs, only reported, say what is certain, and have letters."""
+    """The same runs, only reported, say what is significant, and have letters."""
     report = Report.of(two_runs())
-    assert "is best, and that is certain." in text_of(report, "html")
+    assert "is best, and that is statistically significant." in text_of(report, "html")
     assert LETTERS in text_of(report, "latex")
 
 
@@ -68,7 +73,11 @@ def test_what_was_not_compared_keeps_its_verdict() -> None:
     report = be.compare_runs(runs, benchmark="drinks", level=0.999999)
     assert [report.compares(section) for section in report.sections] == [True, False]
     page = text_of(report, "html")
-    assert page.count("is best, and that is certain.") == page.count("Told apart?") == 1
+    assert (
+        page.count("is best, and that is statistically significant.")
+        == page.count("Told apart?")
+        == 1
+    )
     assert text_of(report, "latex").count(LETTERS) == 1
     assert text_of(report, "markdown").count("<summary>Differences") == 1
 

@@ -159,15 +159,24 @@ def test_the_same_record_gives_the_same_bytes() -> None:
     assert render(Report.of([run])) == render(Report.of([again]))
 
 
-def test_a_certain_lead_is_called_certain() -> None:
+def test_a_lead_that_is_shown_is_called_significant() -> None:
     """Much better on many queries: the first sentence says so, with difference and chance."""
     page = page_of(run_record(40, (0.15, 0.8)))
-    assert "system-1 is best, and that is certain." in page.text
+    assert "system-1 is best, and that is statistically significant." in page.text
     assert re.search(r"Against system-0 the difference is \+0\.\d+ \(95 % interval \+", page.text)
     assert "p < 0.001" in page.text
 
 
-def test_a_lead_by_chance_is_not_called_certain() -> None:
+def test_intervals_of_pairs_are_told_from_corrected_p() -> None:
+    """Of several rivals the chart and the table say it; of one there is nothing to correct."""
+    words = "Each interval is for its pair alone; p is corrected for 3 comparisons."
+    several, alone = page_of(run_record(40, (0.15, 0.5, 0.8))), page_of(run_record(40, (0.15, 0.8)))
+    assert words in several.text
+    assert "Student's t, each for its pair alone; p of the" in several.text
+    assert "for its pair alone" not in alone.text
+
+
+def test_a_lead_by_chance_is_not_called_significant() -> None:
     """Two alike: they cannot be told apart, and the page says what could be shown."""
     page = page_of(run_record(10, (0.4, 0.42)))
     assert re.search(r"is ahead, but cannot be told apart from system-\d\.", page.text)
@@ -284,14 +293,14 @@ def test_without_the_drawing_library_the_page_is_whole(monkeypatch: pytest.Monke
     assert not [tag for tag, _ in page.elements if tag == "svg"]
     assert "pip install 'berryeval[report]'" in page.text
     assert "nDCG@10 by category, with intervals" in page.text
-    assert "cannot be told apart" in page.text or "that is certain" in page.text
+    assert "cannot be told apart" in page.text or "statistically significant" in page.text
 
 
 def test_the_questions_come_in_their_order(usual: Page) -> None:
-    """Best and certain, by how much, where it fails, how fast, then query by query."""
+    """Best and significant, by how much, where it fails, how fast, then query by query."""
     text = usual.text
     questions = [
-        "Which is best, and is that certain?", "By how much, on which kind of query?",
+        "Which is best, and is that significant?", "By how much, on which kind of query?",
         "Where does each fail?", "How fast?", "Query by query", "Where this comes from",
     ]  # fmt: skip
     places = [text.index(question) for question in questions]
@@ -360,7 +369,7 @@ def renamed(run: RunRecord, measure: str, factor: float = 1.0) -> RunRecord:
 def test_less_may_be_better() -> None:
     """Of tokens that must be read, the fewest win, and a lead is positive all the same."""
     page = page_of(renamed(run_record(30, (0.15, 0.8)), "TokensToHit", 1000))
-    assert "system-0 is best, and that is certain." in page.text
+    assert "system-0 is best, and that is statistically significant." in page.text
     assert re.search(r"Against system-1 the difference is \+\d+\.\d \(95 % interval \+", page.text)
     assert "less is better" in page.text
 

@@ -51,12 +51,12 @@ def valued(provider: ProviderRecord, name: str, values: list[float]) -> Provider
 
 
 def test_who_never_answered_is_not_beaten() -> None:
-    """Rivals that failed are named with what they failed on, and nothing is called certain."""
+    """Rivals that failed are named with what they failed on, and nothing is called significant."""
     page = page_of(failing_run(0, 10, 9))
     assert "system-0 is the only one that answered every query." in page.text
     assert "system-1 failed on all of 10 queries; its values say nothing." in page.text
     assert "system-2 failed on 9 of 10 queries; its values say little." in page.text
-    assert "certain." not in page.text
+    assert "significant." not in page.text
     assert "no: failed on 10" in page.text
     assert "Answered" in page.text
     assert "0 of 10 10 failed" in page.text
@@ -77,8 +77,8 @@ def test_a_lead_over_those_that_answered_is_kept() -> None:
     run = run_record(40, (0.8, 0.15, 0.2))
     first, second, third = run.benchmarks[0].providers
     text = page_of(changed(run, providers=(first, second, failed(third, 3)))).text
-    words = "system-0 is best of those that answered every query, and that is certain."
-    assert words in text
+    words = "is best of those that answered every query, and that is statistically significant."
+    assert f"system-0 {words}" in text
     assert "system-2 failed on 3 of 40 queries; they count as not answered." in text
     assert "Against system-1 the difference is" in text
 
@@ -102,7 +102,7 @@ def test_leaders_that_are_equal_are_called_equal() -> None:
     run = run_record(30, (0.8, 0.15))
     one, weak = run.benchmarks[0].providers
     page = page_of(changed(run, providers=(weak, one, replace(one, name="twin"))))
-    words = "system-0 and twin score the same, and are certainly better than the others."
+    words = "system-0 and twin score the same, and are significantly better than the others."
     assert words.replace("system-0", one.name) in page.text
     assert "Query by query it is equal to twin, on all of 30 queries." in page.text
     assert f"Against {weak.name} the difference is +" in page.text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from berryeval.reports import numbers
-from berryeval.reports.differences import group_rows, has_mixed, interval_cell, pairs_of
-from berryeval.reports.methods import correction_words, interval_words, method_words
+from berryeval.reports.differences import group_rows, interval_cell, pairs_of
+from berryeval.reports.methods import correction_words, interval_words, tested_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,20 +33,22 @@ def comparison_table(
     label = f"tab:berryeval-comparison-{place + 1}"
     rows = [_cells(row, escaped, every=every) for row in found.rows]
     queries = f"{found.rows[0].n} queries"
-    yield from _table(f"{begin}, {queries}, {_how(one, escaped)}", label, _TITLES, rows)
+    yield from _table(f"{begin}, {queries}, {_how(one, found.rows, escaped)}", label, _TITLES, rows)
     if found.groups:
-        members = [
-            [escaped(name), str(row.n), *_cells(row, escaped, every=every)]
-            for pair in pairs_of(found).values()
-            for name, row in group_rows(found, pair[0])
+        pairs = [pair[0] for pair in pairs_of(found).values()]
+        members = [member for whole in pairs for member in group_rows(found, whole)]
+        rows = [
+            [escaped(name), str(row.n), *_cells(row, escaped, every=every)] for name, row in members
         ]
-        by = f"{begin}, by {escaped(one.by)}, {_how(one, escaped)}"
+        how = _how(one, [row for _, row in members], escaped)
         titles = (escaped(one.by), "Queries", *_TITLES)
         yield ""
-        yield from _table(by, f"{label}-groups", titles, members)
+        yield from _table(f"{begin}, by {escaped(one.by)}, {how}", f"{label}-groups", titles, rows)
 
 
-def _how(one: ComparedBenchmark, escaped: Callable[[str], str]) -> str:
+def _how(
+    one: ComparedBenchmark, rows: Sequence[PairedDifference], escaped: Callable[[str], str]
+) -> str:
     """The end of a caption: how it was tested, and what marks a finding."""
     found = one.comparison
     alpha = f"{round(1 - found.level, 12):g}"
@@ -55,7 +57,7 @@ def _how(one: ComparedBenchmark, escaped: Callable[[str], str]) -> str:
     return (
         rf"{100 * found.level:g}\,\% intervals ({escaped(interval_words(found))}); "
         rf"${_MARK}$ marks $p \le {alpha}${family}, "
-        rf"test: {escaped(method_words(found))}{_on_mixed(one)}"
+        rf"test: {escaped(tested_by(rows))}{_on_mixed(rows)}"
     )
 
 
@@ -95,8 +97,8 @@ def _cells(row: PairedDifference, escaped: Callable[[str], str], *, every: bool)
     ]
 
 
-def _on_mixed(one: ComparedBenchmark) -> str:
-    if not has_mixed(one):
+def _on_mixed(rows: Sequence[PairedDifference]) -> str:
+    if not any(row.mixed for row in rows):
         return ""
     return rf"; ${_MIXED}$ marks such a $p$ of a test that points against the difference"
 

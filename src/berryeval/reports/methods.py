@@ -16,6 +16,7 @@ __all__ = [
     "interval_words",
     "method_words",
     "shown_rows",
+    "tested_by",
 ]
 
 OF_A_VALUE: Final = "95 % bootstrap interval"  # what `Scores.ci` gives unless it is asked otherwise
@@ -46,10 +47,10 @@ def shown_rows(found: Comparison) -> list[PairedDifference]:
 
 def method_words(found: Comparison) -> str:
     """How the rows that tables have were tested."""
-    return _tests(shown_rows(found))
+    return tested_by(shown_rows(found))
 
 
-def _tests(rows: Sequence[PairedDifference]) -> str:
+def tested_by(rows: Sequence[PairedDifference]) -> str:
     """The test, and how it was carried out: not all rows need have been tested alike."""
     rows = [row for row in rows if row.p is not None] or rows
     sampled = list(dict.fromkeys(row.test for row in rows if not row.exact))
@@ -76,4 +77,4 @@ def _family(rows: Sequence[PairedDifference]) -> str:
 
 def how_tested(rows: Sequence[PairedDifference]) -> str:
     """The test and the correction, as a part of a sentence."""
-    return ", ".join(filter(None, (_tests(rows), _family(rows))))
+    return ", ".join(filter(None, (tested_by(rows), _family(rows))))

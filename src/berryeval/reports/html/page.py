@@ -58,7 +58,7 @@ class Charts:
 class SectionView:
     """What the page says about one benchmark; `number` makes its anchors unique.
 
-    Where it is `compared` above, by what was asked for, nothing here says what is certain.
+    Where it is `compared` above, by what was asked for, nothing here says what is significant.
     """
 
     number: int
@@ -122,7 +122,8 @@ def _method(contrasts: tuple[Contrast, ...], found: Comparison | None) -> str:
     rows = [one.row for one in contrasts if one.row is not None and one.row.p is not None]
     if not rows:
         return intervals if any(one.interval for one in contrasts) else ""
-    return f"{intervals}; p of the {how_tested(rows)}"
+    alone = ", each for its pair alone" if any(row.comparisons > 1 for row in rows) else ""
+    return f"{intervals}{alone if intervals else ''}; p of the {how_tested(rows)}"
 
 
 def _charts(

@@ -70,8 +70,15 @@ def lead_chart(contrasts: Sequence[Contrast], labels: Sequence[str], measure: st
         for one, interval in known
     )
     best = known[0][0].best
+    compared = max(one.row.comparisons for one, _ in known if one.row is not None)
+    alone = (
+        f" Each interval is for its pair alone; p is corrected for {compared} comparisons."
+        if compared > 1
+        else ""
+    )
     return Figure(
         spec,
-        f"How far {best} is ahead in {measure}, with 95 % intervals; at the line there is no lead.",
+        f"How far {best} is ahead in {measure}, with 95 % intervals; at the line there is no lead."
+        f"{alone}",
         f"The lead of {best} in {measure} over each other provider, with 95 % interval: {words}.",
     )

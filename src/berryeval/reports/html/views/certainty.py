@@ -1,4 +1,4 @@
-"""Which system is best, and is that certain? Every other is compared with it, query by query."""
+"""Which system is best, and is that significant? It is compared with every other by query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first sentence of a section: which is best, and is that certain."""
+"""The first sentence of a section: which is best, and is that significant."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Finding", "finding_of"]
 
 Sure = Literal["certain", "open", "none"]
-_SEE_ABOVE: Final = "What of this is certain, the comparison above says."
+_SEE_ABOVE: Final = "What of this is significant, the comparison above says."
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def finding_of(
 
     Who did not answer is named, and not counted as beaten: its values say how it failed, not how
     well it searches. Of what is `compared` on the same page, only who leads is said here: whether
-    that is certain is for the comparison to say, by the test and level that were asked for.
+    that is significant is for the comparison to say, by the test and level that were asked for.
     """
     if not standings.rows:
         return Finding("none", "", "No provider has scores.", ("The reasons are below.",))
@@ -103,14 +103,14 @@ def _among(
     rest = [one for one in sound if not one.equal]
     because = (*equal_words(equals), *(lead_words(rest[0]) if rest else ()))
     if beaten and open_:
-        because += (f"It is certainly better than {listed(beaten)}.",)
+        because += (f"It is significantly better than {listed(beaten)}.",)
     if top.outcomes.failed and standings.downwards[0]:  # where less is better, failing may help
         return "open", f"has the best {measure}, but failed on some queries.", because
     if equals:
         return *_equals(_joined([one.other for one in equals]), open_, beaten), because
     if not open_:
         among = "" if _all_sound(standings) else " of those that answered every query"
-        return "certain", f"is best{among}, and that is certain.", because
+        return "certain", f"is best{among}, and that is statistically significant.", because
     turned = [one.other for one in open_ if (one.difference or 0) < 0]
     if turned:
         shared = f"on the queries it shares with {listed(turned)}"
@@ -127,7 +127,7 @@ def _equals(names: str, open_: Sequence[Contrast], beaten: Sequence[str]) -> tup
             f"{names} score the same; they are ahead, but cannot be told apart from {others}."
         )
     if beaten:
-        return "certain", f"{names} score the same, and are certainly better than the others."
+        return "certain", f"{names} score the same, and are significantly better than the others."
     return "open", f"{names} score the same."
 
 
