@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 CHUNKS = [Chunk("a", "d", "text")]
 QUERIES = [Query(f"q{n}", "text") for n in range(6)]
-QUICK = Policy(timeout=0.2, index_timeout=0.2, attempts=3, first_wait=0.001)
+QUICK = Policy(attempts=3, first_wait=0.001)
 
 
 class Recorded(Provider):
