@@ -9,16 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, select
 
+from berryeval.harness.outcomes import failed_of
 from berryeval.results import Latency, RunRecord
 from berryeval.store.packing import column_text, unpack
-from berryeval.store.rows import (
-    FailedResult,
-    StoredResult,
-    StoredRun,
-    StoredValue,
-    TrendPoint,
-    failed_of,
-)
+from berryeval.store.rows import FailedResult, StoredResult, StoredRun, StoredValue, TrendPoint
 from berryeval.store.schema import measured, parts, results, runs
 
 if TYPE_CHECKING:
