@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from berryeval.cli.eval_view import View
-    from berryeval.pipeline.run import BenchmarkResult, ProviderResult
+    from berryeval.pipeline.run_result import BenchmarkResult, ProviderResult
     from berryeval.results import ProviderRecord
 
 __all__ = ["print_view", "print_warnings", "strategy_note"]

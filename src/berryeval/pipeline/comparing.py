@@ -11,7 +11,7 @@ import numpy as np
 from berryeval.errors import ConfigurationError
 from berryeval.pipeline.comparable import check_comparable, with_failures
 from berryeval.pipeline.moved import Side, moved_queries
-from berryeval.pipeline.run import BenchmarkResult
+from berryeval.pipeline.run_result import BenchmarkResult
 from berryeval.pipeline.systems import Source, tables_of
 from berryeval.registry import nearest
 from berryeval.reports import Report
@@ -125,10 +125,7 @@ def _source(one: Compared) -> Source:
     if isinstance(one, RunRecord):
         return Source(one.id, one)
     if isinstance(one, BenchmarkResult):
-        if one.run is None:
-            msg = "this result is no part of a finished run; run_benchmark returns one that is"
-            raise ConfigurationError(msg)
-        return Source(one.run.id, one.run)
+        return Source(one.whole_run.id, one.whole_run)
     return Source.named(str(one))
 
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import DataError
 from berryeval.pipeline.command_lines import to_go_on
-from berryeval.pipeline.folder import RunFolder, read_json_object
+from berryeval.pipeline.folder import RUNS, RunFolder, read_json_object
 from berryeval.pipeline.known_runs import KnownRuns, known_runs
 from berryeval.pipeline.remember import opened_store
-from berryeval.pipeline.resume import RUNS
 from berryeval.registry import nearest
 from berryeval.reports import Report
 from berryeval.reports.json_file import holds_report, read_report

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.io.file_names import safe_name
 from berryeval.pipeline.command_lines import to_go_on
 from berryeval.pipeline.config_file import ConfigFile, check_model, config_path
-from berryeval.pipeline.folder import RunFolder
+from berryeval.pipeline.folder import RUNS, RunFolder
 from berryeval.pipeline.plan import BenchmarkSpec, Plan, ProviderSpec
 from berryeval.pipeline.redaction import MASK, masked
 from berryeval.pipeline.settings import PATIENCE
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
     from berryeval.io.files import PathLike
 
-__all__ = ["RUNS", "folder_for", "new_folder", "resumed"]
-
-RUNS: Final = Path(".berryeval") / "runs"
+__all__ = ["folder_for", "new_folder", "resumed"]
 
 
 def folder_for(

@@ -10,13 +10,13 @@ from berryeval.benchmarks import bundled_benchmarks
 from berryeval.errors import ConfigurationError
 from berryeval.measures.listing import split_names
 from berryeval.pipeline.config_file import CONFIG_NAME, ConfigFile, check_model, config_path
-from berryeval.pipeline.plan import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from berryeval.io.files import PathLike
     from berryeval.pipeline.config_file import Path as Place
+    from berryeval.pipeline.plan import Plan
 
 __all__ = [
     "VARIABLES",
@@ -44,6 +44,8 @@ def planned(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:
             None or empty were not given.
         config: the file; without, `BERRYEVAL_CONFIG` or `berryeval.yaml` here, if there is one.
     """
+    from berryeval.pipeline.plan import Plan
+
     path = config_path(config)
     file = ConfigFile(path) if path else None
     given = {name: value for name, value in flags.items() if value not in (None, [], {}, ())}

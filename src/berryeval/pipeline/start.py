@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from berryeval.io.files import PathLike
-    from berryeval.pipeline.run import BenchmarkResult, Listener
+    from berryeval.pipeline.run import Listener
+    from berryeval.pipeline.run_result import BenchmarkResult
 
 __all__ = ["Provider", "listed", "run_benchmark"]
 

@@ -22,7 +22,7 @@ from berryeval.pipeline.gating import (
     with_baseline,
 )
 from berryeval.pipeline.plan import DEFAULT_MEASURES
-from berryeval.pipeline.run import BenchmarkResult
+from berryeval.pipeline.run_result import BenchmarkResult
 from berryeval.pipeline.start import listed, run_benchmark
 from berryeval.pytest_plugin.summary import property_of, verdict_line
 from berryeval.pytest_plugin.worst import worst_lines

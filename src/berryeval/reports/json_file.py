@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from berryeval.errors import DataError
-from berryeval.gates import Verdict
 from berryeval.json_record import refused, unversioned
 from berryeval.reports.compared import ComparedBenchmark
 from berryeval.reports.exporter import Exporter, one_file
@@ -61,6 +60,8 @@ def holds_report(data: Any) -> bool:
 
 def read_report(data: Any, where: str) -> Report:
     """A report that was written here."""
+    from berryeval.gates import Verdict
+
     data = unversioned(data, where, "a report", SCHEMA_VERSION)
     runs = array_of(RunRecord)(data.get("runs"), f"{where}: runs")
     verdicts = array_of(Verdict)(data.get("verdicts", []), f"{where}: verdicts")
