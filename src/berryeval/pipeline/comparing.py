@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-import numpy as np
-
 from berryeval.errors import ConfigurationError
 from berryeval.pipeline.comparable import check_comparable, with_failures
 from berryeval.pipeline.moved import Side, moved_queries
@@ -174,14 +172,7 @@ def all_scores(record: ProviderRecord) -> Scores:
         raise ConfigurationError(msg)
     if standard is None or standard.queries != scores.queries:
         return scores
-    rows = [row for row, name in enumerate(standard.measures) if name not in scores.measures]
-    return replace(
-        scores,
-        measures=(*scores.measures, *(standard.measures[row] for row in rows)),
-        values=np.vstack([scores.values, standard.values[rows]]),
-        aggregates=(*scores.aggregates, *(standard.aggregates[row] for row in rows)),
-        spellings={**standard.spellings, **scores.spellings},
-    )
+    return scores.with_those_of(standard)
 
 
 def _asked(candidates: Sequence[Candidate]) -> list[str] | None:
