@@ -14,7 +14,15 @@ from berryeval.reports.model import Report
 from berryeval.results import RunRecord
 from berryeval.results.answer import array_of
 
-__all__ = ["JSON", "SCHEMA_VERSION", "holds_report", "read_report", "render", "to_json"]
+__all__ = [
+    "JSON",
+    "SCHEMA_VERSION",
+    "holds_report",
+    "read_report",
+    "read_runs",
+    "render",
+    "to_json",
+]
 
 SCHEMA_VERSION: Final = 1
 
@@ -56,6 +64,13 @@ JSON: Final = Exporter(
 def holds_report(data: Any) -> bool:
     """Whether a JSON object is a report, not the record of one run."""
     return isinstance(data, Mapping) and "runs" in data
+
+
+def read_runs(data: Any, where: str) -> Report:
+    """The report that a JSON object holds, or one of the only run whose record it is."""
+    if holds_report(data):
+        return read_report(data, where)
+    return Report.of([RunRecord.from_json(data, where)])
 
 
 def read_report(data: Any, where: str) -> Report:
