@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from berryeval.io.words import cut
 from berryeval.pipeline.worst import worst_queries
 from berryeval.reports.numbers import measure
-from berryeval.results.groups import property_of
+from berryeval.results.groups import with_property
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,12 +46,11 @@ def worst_lines(record: RunRecord, verdicts: Sequence[Verdict], count: int) -> I
 
 def _chosen(benchmark: BenchmarkRecord, group: str) -> list[Query]:
     """The queries that a group like "category=factual" means."""
-    pairs = [part.partition("=") for part in group.split(", ") if "=" in part]
-    return [
-        query
-        for query in benchmark.queries
-        if all(property_of(query, name).lower() == value.lower() for name, _, value in pairs)
-    ]
+    queries = list(benchmark.queries)
+    for part in group.split(", "):
+        name, equals, value = part.partition("=")
+        queries = with_property(queries, name, value) if equals else queries
+    return queries
 
 
 def _query(one: WorstQuery) -> Iterator[str]:
