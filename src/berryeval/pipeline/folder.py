@@ -46,6 +46,11 @@ JSON: Final = json.JSONEncoder(indent=2, ensure_ascii=False, allow_nan=False)
 _AT_ONCE: Final = 1000  # pieces of a text
 
 
+def plan_json(plan: Plan) -> dict[str, Any]:
+    """The plan as JSON has it; secrets are masked."""
+    return dict(json.loads(json.dumps(masked(plan.model_dump()))))
+
+
 def config_hash(plan: Plan) -> str:
     """The hash of what was asked for; secrets are left out, and what is written besides."""
     text = json.dumps(masked(plan.model_dump(exclude={"export"})), sort_keys=True)
@@ -115,7 +120,7 @@ class RunFolder:
             return
         before = self.read_manifest().get("plan")
         before = before if isinstance(before, dict) else {}
-        now = json.loads(json.dumps(masked(plan.model_dump())))
+        now = plan_json(plan)
         names = {*before, *now} - {"run", "thresholds", "gate", "export"}
         different = sorted(name for name in names if before.get(name) != now.get(name))
         if different:
@@ -191,7 +196,7 @@ class RunFolder:
             self.path.resolve().name,
             self.created,
             tuple(benchmarks),
-            json.loads(json.dumps(masked(plan.model_dump()))),
+            plan_json(plan),
             config_hash(plan),
             versions,
         )

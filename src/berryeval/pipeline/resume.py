@@ -13,7 +13,7 @@ from berryeval.pipeline.config_file import ConfigFile, check_model, config_path
 from berryeval.pipeline.folder import RUNS, RunFolder
 from berryeval.pipeline.plan import BenchmarkSpec, Plan, ProviderSpec
 from berryeval.pipeline.redaction import MASK, masked
-from berryeval.pipeline.settings import PATIENCE
+from berryeval.pipeline.settings import overlay
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,10 +87,7 @@ def resumed(
         msg = f"{folder.manifest_file}: has no plan"
         raise DataError(msg)
     wanted = {name: value for name, value in (changes or {}).items() if value not in (None, [], {})}
-    patience = {name: wanted.pop(name) for name in PATIENCE if name in wanted}
-    data = {**data, **wanted}
-    if patience:
-        data["run"] = {**data.get("run", {}), **patience}
+    overlay(data, wanted)
     providers = data.get("providers")
     if isinstance(providers, list) and _has_mask(providers):
         data = {**data, "providers": _with_secrets(providers, config, folder)}

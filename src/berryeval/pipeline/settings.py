@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "VARIABLES",
     "gate_beside",
+    "overlay",
     "planned",
     "read_list",
     "read_pairs",
@@ -56,7 +57,7 @@ def planned(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:
     if path and isinstance(data.get("gate"), dict):
         data["gate"] = gate_beside(path.parent, data["gate"])
     for source in (variables, given):
-        _overlay(data, source)
+        overlay(data, source)
     for name in ("benchmarks", "providers"):
         if not data.get(name):
             msg = f"no {name}; give them with --{name}, or in {CONFIG_NAME} (berryeval init)"
@@ -83,11 +84,13 @@ class _Origins:
         return self._file.where(path) if self._file else ""
 
 
-def _overlay(data: dict[str, Any], settings: Mapping[str, Any]) -> None:
+def overlay(data: dict[str, Any], settings: Mapping[str, Any]) -> None:
+    """Give the data these settings; those of `PATIENCE` belong to its `run`."""
     for name, value in settings.items():
         if name in PATIENCE:
-            run = data.get("run")
-            data["run"] = {**(run if isinstance(run, dict) else {}), name: value}
+            run = data.get("run") or {}
+            # What is no mapping stays, to be refused where it is checked.
+            data["run"] = {**run, name: value} if isinstance(run, dict) else run
         else:
             data[name] = value
 
