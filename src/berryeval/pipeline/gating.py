@@ -25,7 +25,6 @@ from berryeval.pipeline.choice import chosen_queries as planned_queries
 from berryeval.pipeline.config_file import ConfigFile, check_model, config_path
 from berryeval.pipeline.find_baseline import baseline_before, baseline_for
 from berryeval.pipeline.limits import Thresholds, limit_rules
-from berryeval.pipeline.plan import Plan
 from berryeval.pipeline.settings import gate_beside
 
 if TYPE_CHECKING:
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from berryeval.io.files import PathLike
     from berryeval.pipeline.config_file import Path as Place
     from berryeval.pipeline.folder import RunFolder
+    from berryeval.pipeline.plan import Plan
     from berryeval.results import RunRecord
 
 __all__ = [
@@ -79,6 +79,8 @@ def _section(file: ConfigFile, name: str) -> Any:
 
 def _known_keys() -> type[BaseModel]:
     """A configuration of which only the keys are looked at: a run needs the rest, a gate not."""
+    from berryeval.pipeline.plan import Plan
+
     anything: dict[str, Any] = dict.fromkeys(Plan.model_fields, (Any, None))
     return create_model("_Keys", __config__=ConfigDict(extra="forbid"), **anything)
 

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.benchmarks import bundled_benchmarks
 from berryeval.errors import ConfigurationError
 from berryeval.measures.listing import split_names
 from berryeval.pipeline.config_file import CONFIG_NAME, ConfigFile, check_model, config_path
@@ -176,6 +175,8 @@ def _moved_options(folder: Path, options: Any) -> Any:
 
 
 def _moved(folder: Path, path: Any) -> Any:
+    from berryeval.benchmarks import bundled_benchmarks
+
     if not isinstance(path, str) or path in bundled_benchmarks() or Path(path).is_absolute():
         return path
     return str(folder / path)

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from berryeval.errors import DataError
 from berryeval.json_record import refused, unversioned
-from berryeval.reports.compared import ComparedBenchmark
 from berryeval.reports.exporter import Exporter, one_file
 from berryeval.reports.model import Report
 from berryeval.results import RunRecord
@@ -76,6 +75,7 @@ def read_runs(data: Any, where: str) -> Report:
 def read_report(data: Any, where: str) -> Report:
     """A report that was written here."""
     from berryeval.gates import Verdict
+    from berryeval.reports.compared import ComparedBenchmark
 
     data = unversioned(data, where, "a report", SCHEMA_VERSION)
     runs = array_of(RunRecord)(data.get("runs"), f"{where}: runs")
