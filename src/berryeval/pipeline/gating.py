@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_gate",
+    "closing",
     "configured_gate",
     "gate_with",
     "passed",
@@ -177,9 +178,15 @@ def _check_drop(
 
 
 def passed(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:
-    """Whether the gate is open: nothing failed and, if strict, nothing is inconclusive."""
-    closed = {"fail", "inconclusive"} if strict else {"fail"}
-    return not any(verdict.status in closed for verdict in verdicts)
+    """Whether the gate is open."""
+    return not closing(verdicts, strict=strict)
+
+
+def closing(verdicts: Iterable[Verdict], *, strict: bool = False) -> list[Verdict]:
+    """Those that close the gate: what failed and, if strict, what is inconclusive behind it."""
+    closed = ("fail", "inconclusive") if strict else ("fail",)
+    found = [verdict for verdict in verdicts if verdict.status in closed]
+    return sorted(found, key=lambda verdict: closed.index(verdict.status))
 
 
 def say_missed(verdicts: Iterable[Verdict]) -> None:
