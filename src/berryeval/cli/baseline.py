@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from berryeval.io.visible import visible
+
 if TYPE_CHECKING:
     from berryeval.gates import Baseline
     from berryeval.results import RunRecord
@@ -69,11 +71,11 @@ def set_baseline(
         print_json("baseline set", data)
     else:
         owners = ", ".join(f"{part.provider} on {part.benchmark}" for part in baseline.parts)
-        print(f"baseline written to {output}: {owners}")
+        print(visible(f"baseline written to {output}: {owners}"))
         if left_out:
-            print(f"not in it, as they failed: {', '.join(left_out)}")
+            print(visible(f"not in it, as they failed: {', '.join(left_out)}"))
         if failed:
-            print(f"warning: {_masked(failed)}", file=sys.stderr)
+            print(visible(f"warning: {_masked(failed)}"), file=sys.stderr)
 
 
 def _failing(record: RunRecord) -> list[dict[str, str | int]]:
