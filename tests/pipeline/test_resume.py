@@ -232,7 +232,6 @@ def test_damage_of_the_journal_is_said(tmp_path: Path, caplog: pytest.LogCapture
     results_of(plan, tmp_path / "run")
     (file,) = (tmp_path / "run").rglob("results.jsonl")
     header, *entries = file.read_text(encoding="utf-8").splitlines(keepends=True)
-    assert "d2" in entries[2]
     damaged = [line.replace("d2", "d3").replace("d4", "d5") for line in entries]
     file.write_text(header + "".join(damaged), encoding="utf-8")
     wrong = sum(one != other for one, other in zip(entries, damaged, strict=True))

@@ -6,13 +6,16 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import berryeval as be
 from berryeval.pipeline.folder import RunFolder
 from berryeval.pipeline.plan import Plan
-from berryeval.pipeline.run import ProviderResult, run_plan
+from berryeval.pipeline.run import run_plan
 from berryeval.records import Anchor, Document, Judgment, Query
+
+if TYPE_CHECKING:
+    from berryeval.pipeline.run_result import ProviderResult
 
 ROOT = Path(__file__).parents[2]
 LATE = 2.0  # seconds; who does not hang answers sooner, also where the machine is busy
