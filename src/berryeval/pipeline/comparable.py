@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from berryeval.errors import DataError
-from berryeval.harness.ranking import FAILED
+from berryeval.harness.outcomes import FAILED, NO_ANSWER
 from berryeval.io.words import counted
 from berryeval.reports.differences import finding
 from berryeval.stats.alignment import unanswered
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from berryeval.stats import Comparison, PairedDifference
 
 __all__ = ["check_comparable", "with_failures"]
-
-_NO_ANSWER: Final = (*FAILED, "missing")  # as reports count them
 
 
 def check_comparable(candidates: Sequence[Candidate], *, anyway: bool = False) -> list[str]:
@@ -127,7 +125,7 @@ def with_failures(
 
 def _failing(one: Candidate) -> set[str]:
     """The queries of a value that is no ranking's."""
-    return {answer.query_id for answer in one.record.answers if answer.outcome in _NO_ANSWER}
+    return {answer.query_id for answer in one.record.answers if answer.outcome in NO_ANSWER}
 
 
 def _noted(

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from berryeval.records import Query
 
-__all__ = ["FIELDS", "group_of", "property_of"]
+__all__ = ["FIELDS", "group_of", "property_of", "with_property"]
 
 FIELDS: Final = ("id", "category", "difficulty")
 
@@ -18,6 +18,11 @@ def property_of(query: Query, name: str) -> str:
     """What a query says about itself under this name: a field, or a part of its metadata."""
     value = getattr(query, name, None) if name in FIELDS else None
     return str(query.metadata.get(name, "") if value is None else value)
+
+
+def with_property(queries: Iterable[Query], name: str, wanted: str) -> list[Query]:
+    """The queries that say this under this name, in whatever case."""
+    return [query for query in queries if property_of(query, name).lower() == wanted.lower()]
 
 
 def group_of(queries: Iterable[Query], name: str) -> dict[str, str]:
