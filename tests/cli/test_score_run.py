@@ -305,6 +305,17 @@ def test_hits_that_are_no_chunks_need_the_folder(capsys: pytest.CaptureFixture[s
     assert "RR come out otherwise than they were" in part["notes"][1]
 
 
+def test_a_measure_of_text_by_ids_is_refused_with_a_line_to_type(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The advice is a command, and the command works."""
+    Path("q.json").write_text('{"q1": {"a": 1}}', encoding="utf-8")
+    assert berryeval("score-run", "run", "-m", "CharIoU@5", "--qrels", "q.json") == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "(berryeval score-run RUN -m CharIoU@5, without --qrels)" in said
+    assert berryeval("score-run", "run", "-m", "CharIoU@5") == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -323,14 +334,3 @@ def test_what_cannot_be_is_said(
     assert berryeval("score-run", *arguments) == 2
     assert message in capsys.readouterr().err
     assert record() == before
-
-
-def test_a_measure_of_text_by_ids_is_refused_with_a_line_to_type(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """The advice is a command, and the command works."""
-    Path("q.json").write_text('{"q1": {"a": 1}}', encoding="utf-8")
-    assert berryeval("score-run", "run", "-m", "CharIoU@5", "--qrels", "q.json") == 2
-    said = " ".join(capsys.readouterr().err.split())
-    assert "(berryeval score-run RUN -m CharIoU@5, without --qrels)" in said
-    assert berryeval("score-run", "run", "-m", "CharIoU@5") == 0
