@@ -62,7 +62,8 @@ class ProviderRecord(JsonRecord):
     Attributes:
         name: what tables call the provider.
         type: which provider it is.
-        chunker: how the corpus was cut for it.
+        chunker: how the corpus was cut for it; empty where there was nothing to cut, and in older
+            records where the benchmark suggested how.
         scores: by the measures that were asked for; None if the run of the provider failed.
         standard: by the measures that every run has, so that any two runs can be exported alike.
         curve: precision at the recall levels 0.0, 0.1, ..., 1.0, the mean over all queries.
