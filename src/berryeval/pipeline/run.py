@@ -32,7 +32,7 @@ from berryeval.pipeline.log_lines import say_damaged, say_quality, say_taken
 from berryeval.pipeline.rankings import Answers, lean
 from berryeval.pipeline.recording import Passages, Recorder, all_measures, scored_measures
 from berryeval.pipeline.redaction import Secrets, masked
-from berryeval.pipeline.scoring import warnings_of_scores, write_trec_run
+from berryeval.pipeline.scoring import warnings_of_run_file, warnings_of_scores, write_trec_run
 from berryeval.pipeline.versions import versions_of
 from berryeval.providers import make_provider
 from berryeval.results import BenchmarkRecord, ProviderRecord
@@ -327,6 +327,7 @@ class _Work:
             policy = self.plan.run.policy(self.plan.seed)
             check_budget(before, len(queries), policy)
             provider = self.made(spec)
+            provider.expect(queries)
             self._has_asked = True
             index_and_ask(provider, asked.chunks, left, self.plan.depth, record, policy, before)
 
@@ -352,6 +353,7 @@ class _Work:
         record = recorder.record(spec, self.plan.depth, scored, scores)
         write_json_file(part / "scores.json", scores.only(scored).to_dict())
         warnings = recorder.tally.warnings(self.plan.depth, len(chunks))
+        warnings += warnings_of_run_file(spec, record.outcomes)
         warnings += warnings_of_scores(benchmark, scores)
         warnings += write_trec_run(record.answers, spec.label, part / "run.trec")
         return replace(record, chunker=asked.chunker, warnings=tuple(warnings))

@@ -11,6 +11,7 @@ from berryeval.errors import ConfigurationError
 from berryeval.measures.listing import split_names
 from berryeval.pipeline.config_file import CONFIG_NAME, ConfigFile, check_model, config_path
 from berryeval.pipeline.plan import Plan
+from berryeval.pipeline.provider_paths import providers_beside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,6 +52,8 @@ def planned(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:
     data = dict(file.data) if file else {}
     if path and data.get("benchmarks"):
         data["benchmarks"] = _beside(path.parent, data["benchmarks"])
+    if path and data.get("providers"):
+        data["providers"] = providers_beside(path.parent, data["providers"])
     if path and isinstance(data.get("gate"), dict):
         data["gate"] = gate_beside(path.parent, data["gate"])
     for source in (variables, given):
