@@ -40,6 +40,6 @@ def check_budget(before: Progress, total: int, policy: Policy) -> None:
         msg = (
             f"nothing was asked: {before.failed} of {before.done} queries failed before (of "
             f"{total}; the error budget is {policy.error_budget:g}); ask them again "
-            "(--retry-errors), or make a new run"
+            "(--retry-errors, in Python retry_errors=True), or make a new run"
         )
         raise RunFailedError(msg)

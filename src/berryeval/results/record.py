@@ -119,7 +119,7 @@ class BenchmarkRecord(JsonRecord):
 
     Attributes:
         name: of the benchmark.
-        content_hash: of everything that is in it.
+        content_hash: of its texts, queries, judgments and pack.
         k: how many hits every provider was asked for.
         queries: those that were asked.
         providers: what each of them did.
