@@ -12,7 +12,7 @@ from berryeval import benchmarks, engine, hit_engine, measures, qrels, run, scor
 from berryeval.auditing import audit, bounds
 from berryeval.pipeline.comparing import compare_runs
 from berryeval.pipeline.reporting import write_report
-from berryeval.pipeline.run import BenchmarkResult
+from berryeval.pipeline.run_result import BenchmarkResult
 from berryeval.pipeline.start import run_benchmark
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from berryeval.measures import register as measure
     from berryeval.pipeline.comparing import compare_runs
     from berryeval.pipeline.reporting import write_report
-    from berryeval.pipeline.run import BenchmarkResult
+    from berryeval.pipeline.run_result import BenchmarkResult
     from berryeval.pipeline.start import run_benchmark
     from berryeval.qrels import Qrels
     from berryeval.run import Run
@@ -55,7 +55,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Benchmark": "benchmarks:Benchmark",
-    "BenchmarkResult": "pipeline.run:BenchmarkResult",
+    "BenchmarkResult": "pipeline.run_result:BenchmarkResult",
     "Comparison": "stats:Comparison",
     "Measure": "measures:Measure",
     "Qrels": "qrels:Qrels",

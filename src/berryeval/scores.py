@@ -211,6 +211,17 @@ class Scores:
             spellings={name: self.measures[self.row_of(name)] for name in measures},
         )
 
+    def with_those_of(self, other: Scores) -> Scores:
+        """The table with the measures of another one that it has not; of the same queries."""
+        rows = [row for row, name in enumerate(other.measures) if name not in self.measures]
+        return replace(
+            self,
+            measures=(*self.measures, *(other.measures[row] for row in rows)),
+            values=np.vstack([self.values, other.values[rows]]),
+            aggregates=(*self.aggregates, *(other.aggregates[row] for row in rows)),
+            spellings={**other.spellings, **self.spellings},
+        )
+
     def by(self, groups: Mapping[str, str | None]) -> dict[str, Scores]:
         """A table per group: `scores.by(category_of)["FACTUAL"].mean["nDCG@10"]`.
 

@@ -262,6 +262,25 @@ def test_help_does_not_import_numpy() -> None:
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("module", "unneeded"),
+    [
+        ("pipeline.find_run", ["pydantic", "sqlalchemy", "berryeval.gates", "berryeval.stats"]),
+        ("pipeline.comparing", ["pydantic", "anyio", "asyncio", "berryeval.providers"]),
+        ("pipeline.reporting", ["anyio", "asyncio", "berryeval.providers", "berryeval.chunkers"]),
+        ("pipeline.settings", ["pydantic", "numpy.ma", "berryeval.benchmarks"]),
+    ],
+)
+def test_a_command_imports_only_what_it_needs(module: str, unneeded: list[str]) -> None:
+    """To look at past runs takes nothing of what it takes to make one."""
+    script = (
+        f"import sys, berryeval.{module}; "
+        f"print(*(name for name in {unneeded!r} if name in sys.modules))"
+    )
+    command = [sys.executable, "-c", script]
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout == "\n"
+
+
 @pytest.mark.skipif(os.name == "nt", reason="there are no POSIX pipes to break")
 @pytest.mark.parametrize("arguments", ["version", "list measures", "list measures --json"])
 def test_a_reader_that_leaves_is_no_error(arguments: str, tmp_path: Path) -> None:

@@ -35,6 +35,20 @@ def test_set_writes_a_file_to_commit(capsys: pytest.CaptureFixture[str]) -> None
     assert sum(b'"nDCG@10": [' in line for line in first.splitlines()) == 1
 
 
+def test_names_of_a_record_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """A record may come from anybody: its control characters are shown, not sent."""
+    record = run_of({"nDCG@10": [0.5, 0.7]}, name="foreign", outcomes={"ok": 1, "error": 1})
+    (part,) = record.benchmarks
+    names = ("\x1b[2Jbm25", "\x1b]0;dense\x07")
+    providers = [replace(part.providers[0], name=name) for name in names]
+    providers[1] = replace(providers[1], scores=None, standard=None, failure="gone")
+    foreign = replace(record, benchmarks=(replace(part, providers=tuple(providers)),))
+    Path("foreign.json").write_text(foreign.dumps(), encoding="utf-8")
+    assert run(build_app(), ["baseline", "set", "foreign.json", "--allow-errors"]) == 0
+    shown = capsys.readouterr()
+    assert all(name[1:-1] in shown.out and "\x1b" not in shown.out + shown.err for name in names)
+
+
 def test_a_run_without_scores_overwrites_no_baseline(capsys: pytest.CaptureFixture[str]) -> None:
     """It would hold nothing, and every later run would pass or fail by it."""
     assert run(build_app(), ["baseline", "set", "before.json"]) == 0

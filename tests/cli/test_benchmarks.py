@@ -16,6 +16,7 @@ from berryeval.benchmarks import Benchmark, write_benchmark
 from berryeval.cli.app import build_app, run
 from berryeval.records import Anchor, Document, Judgment, Query
 from tests.benchmarks.checks.faulty import JUDGMENTS, write_faulty
+from tests.cli.terminal import on_a_terminal
 
 DATA = Path(__file__).parents[1] / "data" / "benchmarks"
 
@@ -196,16 +197,9 @@ def test_an_option_may_be_a_list(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("command", ["validate", "inspect"])
 def test_texts_fit_the_terminal(command: str, width: int) -> None:
     """On a terminal lines are wrapped at words, and no word is lost."""
-    import pty
-
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-m", "berryeval", command, "faulty"],
-        stdout=theirs, stderr=theirs, env={**os.environ, "COLUMNS": str(width), "TERM": "xterm"},
-    ) as process:  # fmt: skip
-        os.close(theirs)
-        text = _read_all(ours)
-    assert process.returncode == (1 if command == "validate" else 0)
+    environment = {**os.environ, "COLUMNS": str(width), "TERM": "xterm"}
+    code, text = on_a_terminal(command, "faulty", **environment)
+    assert code == (1 if command == "validate" else 0)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
     assert max(len(line.rstrip()) for line in plain.splitlines()) <= width
     whole = subprocess.run(
@@ -213,18 +207,3 @@ def test_texts_fit_the_terminal(command: str, width: int) -> None:
         capture_output=True, text=True, encoding="utf-8", check=False,
     ).stdout  # fmt: skip
     assert "".join(plain.split()) == "".join(whole.split())
-
-
-def _read_all(terminal: int) -> str:
-    """What a program wrote to its terminal until it ended."""
-    parts = []
-    while True:
-        try:
-            part = os.read(terminal, 65536)
-        except OSError:  # how Linux says that the other side is closed
-            break
-        if not part:
-            break
-        parts.append(part)
-    os.close(terminal)
-    return b"".join(parts).decode()

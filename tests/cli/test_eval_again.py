@@ -18,6 +18,7 @@ import pytest
 
 from berryeval.pipeline.folder import RunFolder
 from tests.cli.eval_world import GOLDEN, berryeval, data_of, without_times
+from tests.cli.terminal import on_a_terminal
 
 CONFIG = """\
 benchmarks: [drinks]
@@ -57,15 +58,16 @@ pytestmark = pytest.mark.usefixtures("drinks_folder")
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_run_goes_on(sent: signal.Signals, code: int, tmp_path: Path) -> None:
     """Ctrl-C says in one line how to resume; what was answered is not asked again."""
-    command = [sys.executable, "-c", SLOW, "eval"]
+    heard = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    command = [sys.executable, "-c", heard + SLOW, "eval"]
     start = ["--benchmarks", "drinks", "--providers", "slow", "--concurrency", "1"]
     with subprocess.Popen(
         [*command, *start, "--output", "run"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True, cwd=tmp_path,
     ) as process:  # fmt: skip
-        _wait_for_line(tmp_path / "run" / "drinks" / "slow" / "results.jsonl", '"q1"')
+        _wait_for_first_answer(process, tmp_path)
         process.send_signal(sent)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
     assert process.returncode == code
     assert (out, err) == ("", "interrupted; to go on: berryeval eval --resume run\n")
     (tmp_path / "fast").touch()
@@ -79,12 +81,11 @@ def test_an_interrupted_run_goes_on(sent: signal.Signals, code: int, tmp_path: P
     assert "q1" not in (tmp_path / "asked.txt").read_text().splitlines()[1:]  # the first: warm-up
 
 
-def _wait_for_line(path: Path, text: str) -> None:
-    for _ in range(400):
-        if path.exists() and text in path.read_text():
-            return
-        time.sleep(0.05)
-    pytest.fail(f"{path} never said {text}")
+def _wait_for_first_answer(process: subprocess.Popen[str], folder: Path) -> None:
+    journal = folder / "run" / "drinks" / "slow" / "results.jsonl"
+    while not (journal.exists() and '"q1"' in journal.read_text()):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
 
 
 def test_a_run_is_resumed_by_its_folder(capsys: pytest.CaptureFixture[str]) -> None:
@@ -128,9 +129,9 @@ def test_terminated_where_nobody_can_press_ctrl_c(tmp_path: Path) -> None:
         [sys.executable, "-c", script, *arguments.split()], stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True, cwd=tmp_path,
     ) as process:  # fmt: skip
-        _wait_for_line(tmp_path / "run" / "drinks" / "slow" / "results.jsonl", '"q1"')
+        _wait_for_first_answer(process, tmp_path)
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
     assert process.returncode == 143
     message = "interrupted; to go on: berryeval eval --resume run"
     assert err == f"{message}\n"
@@ -350,9 +351,9 @@ def test_secrets_come_again_from_the_configuration(capsys: pytest.CaptureFixture
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 @pytest.mark.parametrize("width", [60, 80, 140])
-def test_texts_fit_the_terminal(width: int, tmp_path: Path) -> None:
+def test_texts_fit_the_terminal(width: int) -> None:
     """On a terminal no line is longer than it is wide, and every number is still there."""
-    text = _on_a_terminal(tmp_path, COLUMNS=str(width))
+    text = _shown(COLUMNS=str(width))
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
     shown = plain[plain.index("drinks: 4 queries") :]
     assert max(len(line.rstrip()) for line in shown.splitlines()) <= width
@@ -361,9 +362,9 @@ def test_texts_fit_the_terminal(width: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-def test_a_narrow_terminal(tmp_path: Path) -> None:
+def test_a_narrow_terminal() -> None:
     """Intervals stand below their values, times and outcomes in a table of their own."""
-    text = _on_a_terminal(tmp_path, COLUMNS="80")
+    text = _shown(COLUMNS="80")
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).replace("\r\n", "\n")
     shown = without_times(plain[plain.index("drinks: 4 queries") :])
     assert shown == (GOLDEN / "narrow.txt").read_text(encoding="utf-8")
@@ -372,33 +373,17 @@ def test_a_narrow_terminal(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 def test_the_best_is_bold_unless_colour_is_unwanted(tmp_path: Path) -> None:
     """The mark behind the number is there either way."""
-    assert re.search(r"\x1b\[[0-9;]*1m0\.750\*", _on_a_terminal(tmp_path, COLUMNS="140"))
+    assert re.search(r"\x1b\[[0-9;]*1m0\.750\*", _shown(COLUMNS="140"))
     shutil.rmtree(tmp_path / "run")
-    plain = _on_a_terminal(tmp_path, COLUMNS="140", NO_COLOR="1")
+    plain = _shown(COLUMNS="140", NO_COLOR="1")
     assert "0.750*" in plain
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", plain)
 
 
-def _on_a_terminal(folder: Path, **environment: str) -> str:
-    """What the command shows on a terminal, stdout and stderr together."""
-    import pty
-
-    ours, theirs = pty.openpty()
+def _shown(**environment: str) -> str:
+    """What the command shows on a terminal."""
     command = "eval --benchmarks drinks --output run --providers bm25 bm25:fixed-5"
-    with subprocess.Popen(
-        [sys.executable, "-m", "berryeval", *command.split()], stdout=theirs, stderr=theirs,
-        cwd=folder, env={**os.environ, "TERM": "xterm-256color", **environment},
-    ) as process:  # fmt: skip
-        os.close(theirs)
-        parts = []
-        while True:
-            try:
-                part = os.read(ours, 65536)
-            except OSError:  # how Linux says that the other side is closed
-                break
-            if not part:
-                break
-            parts.append(part)
-        os.close(ours)
-    assert process.returncode == 0
-    return b"".join(parts).decode()
+    ours = {**os.environ, "TERM": "xterm-256color", **environment}
+    code, text = on_a_terminal(*command.split(), **ours)
+    assert code == 0, text
+    return text

@@ -17,6 +17,7 @@ import pytest
 
 from berryeval.store import open_store
 from tests.cli.eval_world import berryeval, write_drinks
+from tests.cli.terminal import on_a_terminal
 from tests.store.runs import run_of
 
 if TYPE_CHECKING:
@@ -140,34 +141,21 @@ def test_the_list_has_one_clock_and_the_order_that_was_asked_for(
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 @pytest.mark.parametrize("width", [40, 64, 80, 140])
 def test_names_of_runs_are_whole_on_any_terminal(
-    width: int, tmp_path: Path, clean_environment: dict[str, str]
+    width: int, clean_environment: dict[str, str]
 ) -> None:
     """They are there to be copied; every value is shown too."""
     name = "2026-02-21T14-30-00-technical-docs"
     filled(run_of(1, name=name))
     command = ("results", "list", "-m", "nDCG@10", "RR")
-    shown = on_a_terminal(tmp_path, command, {**clean_environment, "COLUMNS": str(width)})
+    environment = {**clean_environment, "TERM": "xterm-256color", "COLUMNS": str(width)}
+    code, text = on_a_terminal(*command, **environment)
+    assert code == 0, text
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
     assert name in shown
     assert max(len(line.rstrip()) for line in shown.splitlines()) <= width or width < 60
     scores = run_of(1)["fruit"]["dense"].scores
     assert scores is not None
     assert all(f"{scores.mean[one]:.3f}" in shown for one in ("nDCG@10", "RR")) or width < 60
-
-
-def on_a_terminal(folder: Path, command: tuple[str, ...], environment: dict[str, str]) -> str:
-    """What a command shows on a terminal, without colours."""
-    import pty
-
-    ours, theirs = pty.openpty()
-    done = subprocess.run(
-        [sys.executable, "-m", "berryeval", *command], stdout=theirs, stderr=theirs, cwd=folder,
-        env={**environment, "TERM": "xterm-256color"}, check=True,
-    )  # fmt: skip
-    os.close(theirs)
-    text = os.read(ours, 65536).decode()
-    os.close(ours)
-    assert done.returncode == 0
-    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
 
 
 def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
@@ -190,7 +178,7 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert [value["measure"] for value in result["values"]] == ["RR", "R@5"]
     assert berryeval("results", "list", "--since", "2026-01-01T02:00+00:00") == 0
     assert capsys.readouterr().out.count("run-") == 2
-    assert berryeval("results", "list", "--until", "2025-12-31") == 0
+    assert berryeval("results", "list", "--until", "2025-12-30") == 0
     assert "no such runs" in capsys.readouterr().out
 
 

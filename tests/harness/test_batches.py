@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from berryeval.harness.ranking import Ranking
 
 Script = Callable[[Sequence[str], int], Any]
+LATE = 2.0  # seconds; who does not hang answers sooner, also where the machine is busy
 
 
 def quick(**changes: Any) -> Policy:
-    """A policy that does not wait for long."""
+    """A policy that soon tries again."""
     settings = {
-        "batch": 4, "timeout": 0.3, "first_wait": 0.001, "error_budget": 1.0, "warm_up": 0,
+        "batch": 4, "first_wait": 0.001, "error_budget": 1.0, "warm_up": 0,
         "concurrency": 1,
     }  # fmt: skip
     return Policy(**{**settings, **changes})
@@ -110,7 +111,7 @@ def test_the_latency_of_a_query_is_its_share() -> None:
         time.sleep(0.1)
         return right(names)
 
-    rankings = ask(Several(slow), 4, quick(timeout=30))
+    rankings = ask(Several(slow), 4)
     assert len({r.latency for r in rankings.values()}) == 1
     assert sum(r.latency for r in rankings.values()) >= 0.1
     assert rankings["q0"].to_json()["batch"] == 4
@@ -172,7 +173,7 @@ def test_a_batch_that_hangs_is_asked_one_by_one_at_once() -> None:
     provider = Several(
         lambda *_: time.sleep(60), lambda name: time.sleep(60) if name == "q1" else hits_of(name)
     )
-    rankings = ask(provider, 4, quick(attempts=1))
+    rankings = ask(provider, 4, quick(attempts=1, timeout=LATE))
     assert len(provider.together) == 1
     assert {name: r.outcome for name, r in rankings.items()} == {
         "q0": "ok", "q1": "timeout", "q2": "ok", "q3": "ok",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 
 CHUNKS = [Chunk("a", "d", "text")]
 QUERIES = [Query(f"q{n}", "text") for n in range(6)]
-QUICK = Policy(timeout=0.2, index_timeout=0.2, attempts=3, first_wait=0.001)
+QUICK = Policy(attempts=3, first_wait=0.001)
+CLOSED = inspect.CORO_CLOSED
 
 
 class Recorded(Provider):
@@ -135,6 +138,33 @@ def test_coroutines_share_one_loop() -> None:
     assert {ranking.outcome for ranking in asked(provider)} == {"ok"}
     assert len(provider.loops) == 9
     assert len(set(map(id, provider.loops))) == 1
+
+
+def test_a_coroutine_that_comes_too_late_is_closed() -> None:
+    """An index that is given up before its coroutine was made leaves none that nobody awaits."""
+    late: list[Any] = []
+    release = threading.Event()
+
+    class Late(Provider):
+        def index(self, chunks: Sequence[Chunk]) -> Any:
+            async def work() -> int:
+                return len(chunks)
+
+            release.wait(20)
+            late.append(work())
+            return late[0]
+
+        def search(self, query: Query, k: int) -> list[Hit]:
+            return [Hit(query.id, 1.0)][:k]
+
+        async def close(self) -> None:  # type: ignore[override]
+            release.set()
+            while not late or inspect.getcoroutinestate(late[0]) != CLOSED:  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0.01)
+
+    with pytest.raises(RunFailedError, match=r"not made within 0\.01 s"):
+        asked(Late(), Policy(index_timeout=0.01))
+    assert inspect.getcoroutinestate(late[0]) == CLOSED
 
 
 def test_an_end_that_fails_is_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
     from berryeval.harness.ranking import Ranking
 
-QUICK = Policy(timeout=0.3, attempts=3, first_wait=0.001, error_budget=1.0)
+QUICK = Policy(attempts=3, first_wait=0.001, error_budget=1.0)
+# Who does not hang answers sooner than that, also where the machine is busy.
+LATE = Policy(timeout=2.0, attempts=2, first_wait=0.001, error_budget=1.0)
 GOOD = [Hit("a", 2.0), Hit("b", 1.0)]
 
 
@@ -90,14 +92,14 @@ def test_what_goes_wrong_is_the_outcome_of_its_query() -> None:
         "q7": lambda: None,
         "q8": lambda: [("a", "high")],
     }
-    rankings, _ = ask(lambda name, _: answers.get(name, lambda: GOOD)(), 10)
+    rankings, _ = ask(lambda name, _: answers.get(name, lambda: GOOD)(), 10, LATE)
     found = {name: (r.outcome, r.error) for name, r in rankings.items()}
     assert found.pop("q6")[1].startswith("ProviderError: hit 1: expected a hit with an id, found o")
     assert found.pop("q8")[1].startswith("ProviderError: hit 1 is none: could not convert")
     assert found == {
         "q0": ("ok", ""),
         "q1": ("error", "ValueError: no such index"),
-        "q2": ("timeout", "no answer within 0.3 s"),
+        "q2": ("timeout", "no answer within 2 s"),
         "q3": ("error", "ProviderError: expected a list of hits, found str 'garbage'"),
         "q4": ("error", "ProviderError: hit 1 ('a'): the score must be finite, found nan"),
         "q5": ("empty", ""),
@@ -182,12 +184,15 @@ def test_scores_of_numpy_are_numbers() -> None:
 @pytest.mark.parametrize("concurrency", [1, 3])
 def test_no_more_at_once_than_allowed(concurrency: int) -> None:
     """And no fewer, when there is enough to do."""
+    enough = threading.Barrier(concurrency)
 
-    def slow(*_: object) -> list[Hit]:
-        time.sleep(0.02)
+    def together(*_: object) -> list[Hit]:
+        enough.wait(20)
+        time.sleep(0.02)  # one more would come meanwhile
         return GOOD
 
-    _, provider = ask(slow, 12, Policy(concurrency=concurrency, warm_up=0))
+    rankings, provider = ask(together, 12, Policy(concurrency=concurrency, warm_up=0))
+    assert {ranking.outcome for ranking in rankings.values()} == {"ok"}
     assert provider.most_at_once == concurrency
 
 
@@ -318,9 +323,8 @@ def test_threads_end_with_the_run() -> None:
         timeout=0.05, attempts=1, error_budget=1.0, warm_up=0
     ))  # fmt: skip
     release.set()
-    for _ in range(200):
-        if threading.active_count() <= before:
-            break
+    end = time.monotonic() + 30
+    while threading.active_count() > before and time.monotonic() < end:
         time.sleep(0.01)
     assert threading.active_count() <= before
 

@@ -61,6 +61,7 @@ class Scripted(Provider):
     Attributes:
         log: a file that gets the id of each query when it is asked.
         delay: seconds an answer takes.
+        until: a file for which every answer waits.
         faults: which queries go wrong, and how.
         passing: how many attempts of a query go wrong before one goes right.
         index_fault: what goes wrong when it indexes.
@@ -70,6 +71,7 @@ class Scripted(Provider):
 
     log: str = ""
     delay: float = 0.0
+    until: str = ""
     faults: Mapping[str, str] = field(default_factory=dict)
     passing: int = 1_000_000
     index_fault: str = ""
@@ -93,6 +95,8 @@ class Scripted(Provider):
             os.close(line)
         self._asked[query.id] += 1
         time.sleep(self.delay)
+        while self.until and not os.path.exists(self.until):  # noqa: PTH110 - as cheap as can be
+            time.sleep(0.005)
         if self.says:
             raise ProviderError(self.says)
         number = int(query.id[1:])

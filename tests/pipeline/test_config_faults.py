@@ -9,6 +9,7 @@ import pytest
 from berryeval.errors import ConfigurationError
 from berryeval.pipeline.config_file import ConfigFile, check_model
 from berryeval.pipeline.plan import DEFAULT_MEASURES, Patience, Plan
+from berryeval.pipeline.settings import planned
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,6 +85,13 @@ def test_a_fault_is_said_with_its_line_and_key(tmp_path: Path, text: str, messag
         plan_in(tmp_path, text)
     assert message in str(caught.value)
     assert str(caught.value).startswith(str(tmp_path / "berryeval.yaml"))
+
+
+def test_a_flag_hides_no_fault_of_the_file(tmp_path: Path) -> None:
+    """A `run` that is no mapping is refused, also where a flag has something to add to it."""
+    (tmp_path / "berryeval.yaml").write_text(GOOD + "run: fast\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"berryeval\.yaml:3: run: .* found 'fast'"):
+        planned({"timeout": 5}, tmp_path / "berryeval.yaml")
 
 
 def test_whole_numbers_are_numbers_too(tmp_path: Path) -> None:

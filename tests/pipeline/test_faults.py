@@ -9,7 +9,7 @@ import pytest
 import tests.pipeline.scripted  # noqa: F401 - registers the provider
 from berryeval.pipeline.folder import RunFolder
 from berryeval.pipeline.run import failed_queries, failed_runs, run_plan
-from tests.pipeline.worlds import benchmark, plan_of, results_of
+from tests.pipeline.worlds import LATE, benchmark, plan_of, results_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +35,7 @@ ERRORS = {
 }
 TIMEOUTS = {
     "late": "TimeoutError: the socket was too slow",
-    "hang": "no answer within 0.5 s",
+    "hang": f"no answer within {LATE:g} s",
 }
 FINE = ("twice", "many", "odd metadata", "lazy", "endless")
 
@@ -54,7 +54,7 @@ def test_every_fault_is_the_outcome_of_its_query(tmp_path: Path) -> None:
     kinds = [*ERRORS, *TIMEOUTS, *FINE, "empty"]
     faults = {f"q{number}": kind for number, kind in enumerate(kinds)}
     spec = {"type": "scripted", "options": {"faults": faults}}
-    plan = plan_of(source, spec, run={"timeout": 0.5, "attempts": 2}, measures=["RR", "R@5"])
+    plan = plan_of(source, spec, run={"timeout": LATE, "attempts": 2}, measures=["RR", "R@5"])
     results = run_plan(plan, RunFolder(tmp_path / "run"))
     (result,) = results[0].providers
     assert failed_queries(results) == len(ERRORS) + len(TIMEOUTS)
@@ -110,7 +110,7 @@ def test_an_error_that_passes_costs_nothing(tmp_path: Path) -> None:
     [
         ("raise", "the index could not be made (ValueError: no such index)"),
         ("exit", "the index could not be made (RuntimeError: SystemExit: 3)"),
-        ("hang", "the index was not made within 0.2 s"),
+        ("hang", f"the index was not made within {LATE:g} s"),
         ("busy", "busy (tried 2 times)"),
         ("refuse", "the index could not be made (ConnectionRefusedError: nobody there) (tried 2"),
     ],
@@ -121,7 +121,7 @@ def test_an_index_that_cannot_be_made_fails_its_provider_only(
     """Also one that hangs; the others go on, and what failed is told."""
     bad = {"type": "scripted", "name": "bad", "options": {"index_fault": fault}}
     good = {"type": "scripted", "name": "good"}
-    run = {"index_timeout": 0.2, "attempts": 2}
+    run = {"index_timeout": LATE, "attempts": 2}
     plan = plan_of(benchmark(tmp_path, 3), bad, good, run=run)
     results = run_plan(plan, RunFolder(tmp_path / "run"))
     by_name = {one.name: one for one in results[0].providers}
@@ -137,7 +137,7 @@ def test_an_index_that_cannot_be_made_fails_its_provider_only(
 def test_a_provider_that_cannot_be_closed_loses_nothing(tmp_path: Path, fault: str) -> None:
     """Its answers are scored."""
     spec = {"type": "scripted", "options": {"close_fault": fault}}
-    made = plan_of(benchmark(tmp_path, 3), spec, run={"timeout": 0.2})
+    made = plan_of(benchmark(tmp_path, 3), spec, run={"timeout": LATE})
     result = results_of(made, tmp_path / "run")["scripted:whole"]
     assert result.outcomes == {"ok": 3}
     assert not result.failure

@@ -17,7 +17,7 @@ from berryeval.errors import ProviderError
 from berryeval.harness.journal import read_journal
 from berryeval.providers import Provider
 from berryeval.providers.table import PROVIDERS
-from tests.pipeline.worlds import benchmark, plan_of, results_of
+from tests.pipeline.worlds import LATE, benchmark, plan_of, results_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,7 +116,7 @@ def test_what_a_server_does_wrong_is_the_outcome_of_a_query(
     PROVIDERS.register("over-http")(OverHttp)
     with serving() as (url, asked):
         spec = {"type": "over-http", "name": "h", "options": {"url": url}}
-        run = {"timeout": 0.5, "attempts": 3}
+        run = {"timeout": LATE, "attempts": 3}
         plan = plan_of(benchmark(tmp_path, 20), spec, run=run, measures=["RR"])
         result = results_of(plan, tmp_path / "run")["h"]
     assert result.folder is not None

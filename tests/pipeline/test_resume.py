@@ -17,7 +17,15 @@ import pytest
 import berryeval as be
 import tests.pipeline.scripted  # noqa: F401 - registers the provider
 from berryeval.errors import ConfigurationError, DataError
-from tests.pipeline.worlds import asked, benchmark, plan_of, program, results_of, started
+from tests.pipeline.worlds import (
+    LATE,
+    asked,
+    benchmark,
+    plan_of,
+    program,
+    results_of,
+    started,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +50,7 @@ while kills < {KILLS}:
     if not child:
         run_plan(plan, RunFolder(sys.argv[2]))
         os._exit(0)
-    target = asked() + chance.randrange(1, 16)
+    target = asked() + chance.randrange(1, 10)
     while asked() < target:
         time.sleep(0.001)
     time.sleep(chance.random() * 0.01)
@@ -83,7 +91,7 @@ def test_a_run_killed_at_25_moments_ends_as_one_that_was_not(tmp_path: Path) -> 
     assert sorted(asked(log)) == sorted(f"q{n}" for n in range(400))
     log.unlink()
     process = started(program(plan(0.005, str(log)), tmp_path / "killed", instead=KILLING))
-    said, wrong = process.communicate(timeout=100)
+    said, wrong = process.communicate(timeout=300)
     assert process.returncode == 0, wrong
     assert said == f"{KILLS} kills\n"
     assert scores(tmp_path / "killed") == scores(tmp_path / "whole")
@@ -188,9 +196,11 @@ def test_patience_may_change(tmp_path: Path) -> None:
     """A run that timed out is resumed with more time."""
     source = benchmark(tmp_path, 3)
     log = tmp_path / "asked.txt"
-    spec = {"type": "scripted", "options": {"log": str(log), "delay": 0.2}}
+    ready = tmp_path / "ready"
+    spec = {"type": "scripted", "options": {"log": str(log), "until": str(ready)}}
     quick = plan_of(source, spec, run={"timeout": 0.05, "attempts": 1})
     assert results_of(quick, tmp_path / "run")["scripted:whole"].outcomes == {"timeout": 3}
+    ready.touch()
     slow = plan_of(source, spec)
     assert results_of(slow, tmp_path / "run")["scripted:whole"].outcomes == {"timeout": 3}
     again = results_of(slow, tmp_path / "run", retry_errors=True)["scripted:whole"]
@@ -204,7 +214,7 @@ def test_only_failed_queries_are_asked_again(tmp_path: Path) -> None:
     log = tmp_path / "asked.txt"
     marker = {"q2": "raise", "q5": "hang", "q6": "empty"}
     options = {"log": str(log), "faults": marker}
-    run = {"timeout": 0.1, "attempts": 1}
+    run = {"timeout": LATE, "attempts": 1}
     plan = plan_of(source, {"type": "scripted", "options": options}, run=run)
     for retry, expected in ((False, 8), (False, 8), (True, 10)):
         result = results_of(plan, tmp_path / "run", retry_errors=retry)["scripted:whole"]
@@ -217,11 +227,11 @@ def test_damage_of_the_journal_is_said(tmp_path: Path, caplog: pytest.LogCapture
     """Only the queries of damaged lines are asked again; when all is answered, nothing is said."""
     source = benchmark(tmp_path, 6)
     log = tmp_path / "asked.txt"
-    plan = plan_of(source, {**SPEC, "options": {"log": str(log)}})
+    in_order = {"concurrency": 1}
+    plan = plan_of(source, {**SPEC, "options": {"log": str(log)}}, run=in_order)
     results_of(plan, tmp_path / "run")
     (file,) = (tmp_path / "run").rglob("results.jsonl")
     header, *entries = file.read_text(encoding="utf-8").splitlines(keepends=True)
-    assert "d2" in entries[2]
     damaged = [line.replace("d2", "d3").replace("d4", "d5") for line in entries]
     file.write_text(header + "".join(damaged), encoding="utf-8")
     wrong = sum(one != other for one, other in zip(entries, damaged, strict=True))
@@ -240,17 +250,19 @@ def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
     """The second says so; the first is not disturbed; after a kill the next one may."""
     source = benchmark(tmp_path, 60)
     log = tmp_path / "asked.txt"
-    options = {"log": str(log), "delay": 0.05}
+    ready = tmp_path / "ready"
+    options = {"log": str(log), "until": str(ready)}
     plan = plan_of(source, {"type": "scripted", "options": options})
     first = started(program(plan, tmp_path / "run"))
     while not asked(log):
-        assert first.poll() is None
+        assert first.poll() is None, first.communicate()
         time.sleep(0.01)
     with pytest.raises(DataError, match="another process is working in this folder"):
         results_of(plan, tmp_path / "run")
     assert first.poll() is None
     first.kill()
     first.communicate()
+    ready.touch()
     result = results_of(plan, tmp_path / "run")["scripted:whole"]
     assert result.outcomes == {"ok": 60}
     assert len(asked(log)) <= 60 + CONCURRENCY
@@ -282,7 +294,7 @@ def test_one_interrupt_ends_a_run_at_once(tmp_path: Path, notebook: bool) -> Non
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     try:
-        _, said = process.communicate(timeout=20)
+        _, said = process.communicate(timeout=60)
     except subprocess.TimeoutExpired:
         process.kill()
         raise
@@ -306,7 +318,7 @@ def test_an_interrupt_while_it_indexes_ends_at_once(tmp_path: Path) -> None:
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     try:
-        _, said = process.communicate(timeout=20)
+        _, said = process.communicate(timeout=60)
     except subprocess.TimeoutExpired:
         process.kill()
         raise

@@ -6,15 +6,19 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import berryeval as be
 from berryeval.pipeline.folder import RunFolder
 from berryeval.pipeline.plan import Plan
-from berryeval.pipeline.run import ProviderResult, run_plan
+from berryeval.pipeline.run import run_plan
 from berryeval.records import Anchor, Document, Judgment, Query
 
+if TYPE_CHECKING:
+    from berryeval.pipeline.run_result import ProviderResult
+
 ROOT = Path(__file__).parents[2]
+LATE = 2.0  # seconds; who does not hang answers sooner, also where the machine is busy
 PATIENT = {"warm_up": 0, "first_wait": 0.01, "longest_wait": 0.05, "error_budget": 1.0}
 
 
@@ -56,7 +60,9 @@ def results_of(plan: Plan, folder: Path, **options: Any) -> dict[str, ProviderRe
 def program(plan: Plan, folder: Path, instead: str = "") -> list[str]:
     """A program that carries the plan out in a process of its own, or does something else."""
     lines = (
-        "import json, logging, sys",
+        "import json, logging, signal, sys",
+        # Tests in the background of a shell hand down that it is ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)",
         "logging.disable(logging.WARNING)",
         "import tests.pipeline.scripted",
         "from berryeval.pipeline.folder import RunFolder",

@@ -94,6 +94,21 @@ def test_a_server_of_a_killed_run_is_stopped_by_the_next(dsn: str) -> None:
         other.rmdir()  # fails if it is gone, or if anything was put there
 
 
+def test_any_locale_and_any_folder_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is not installed; one whose name leaves no room for that of a socket."""
+    long = tmp_path / ("a-long-name-" * 8)
+    long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    monkeypatch.setenv("LC_ALL", "xx_XX.UTF-8")
+    server = OwnPostgres()
+    try:
+        with psycopg.connect(server.dsn) as connection:
+            assert connection.execute("SHOW server_encoding").fetchone() == ("UTF8",)
+    finally:
+        server.stop()
+    assert os.environ["LC_ALL"] == "xx_XX.UTF-8"
+
+
 @pytest.fixture
 def linked_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder for temporary files, reached by a link; short, for sockets have short names."""

@@ -27,7 +27,10 @@ def test_a_run_comes_back_to_the_bit(place: str) -> None:
         assert store.get(record.id).dumps() == record.dumps()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=20,
+)
 @given(
     values=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5),
     name=st.text(min_size=1),

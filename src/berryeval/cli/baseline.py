@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from berryeval.io.visible import visible
+
 if TYPE_CHECKING:
     from berryeval.gates import Baseline
     from berryeval.results import RunRecord
@@ -47,7 +49,7 @@ def set_baseline(
     if not baseline.parts:
         msg = f"no provider of {record.id} has scores: a baseline of it would hold nothing"
         raise DataError(msg)
-    failed = failed_of(record)
+    failed = _failing(record)
     if failed and not allow_errors:
         msg = f"{_masked(failed)}; ask them again (berryeval eval --resume FOLDER --retry-errors), "
         msg += "or keep them so with --allow-errors"
@@ -69,27 +71,27 @@ def set_baseline(
         print_json("baseline set", data)
     else:
         owners = ", ".join(f"{part.provider} on {part.benchmark}" for part in baseline.parts)
-        print(f"baseline written to {output}: {owners}")
+        print(visible(f"baseline written to {output}: {owners}"))
         if left_out:
-            print(f"not in it, as they failed: {', '.join(left_out)}")
+            print(visible(f"not in it, as they failed: {', '.join(left_out)}"))
         if failed:
-            print(f"warning: {_masked(failed)}", file=sys.stderr)
+            print(visible(f"warning: {_masked(failed)}"), file=sys.stderr)
 
 
-def failed_of(record: RunRecord) -> list[dict[str, str | int]]:
+def _failing(record: RunRecord) -> list[dict[str, str | int]]:
     """Of each provider with scores how many of its queries failed, where some did."""
-    from berryeval.harness.ranking import FAILED
+    from berryeval.harness.outcomes import failed_of
 
     return [
         {
             "benchmark": part.name,
             "provider": provider.name,
-            "failed": sum(provider.outcomes.get(outcome, 0) for outcome in FAILED),
+            "failed": failed_of(provider.outcomes),
             "queries": sum(provider.outcomes.values()),
         }
         for part in record.benchmarks
         for provider in part.providers
-        if provider.scores and any(provider.outcomes.get(outcome) for outcome in FAILED)
+        if provider.scores and failed_of(provider.outcomes)
     ]
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from berryeval.gates import Verdict
     from berryeval.pipeline.folder import RunFolder
     from berryeval.pipeline.reporting import Exported
-    from berryeval.pipeline.run import BenchmarkResult
+    from berryeval.pipeline.run_result import BenchmarkResult
 
 log = logging.getLogger("berryeval")
 _FREE: Final = ("thresholds", "export")  # may change when a run goes on

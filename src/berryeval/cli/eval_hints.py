@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from berryeval.pipeline.folder import RunFolder
-    from berryeval.pipeline.run import BenchmarkResult
+    from berryeval.pipeline.run_result import BenchmarkResult
 
 __all__ = ["say_how_to_go_on"]
 

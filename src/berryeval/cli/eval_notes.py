@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from berryeval.providers import PROVIDERS
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from berryeval.pipeline.plan import Plan, ProviderSpec
-    from berryeval.pipeline.run import BenchmarkResult
+    from berryeval.pipeline.run_result import BenchmarkResult
 
 __all__ = ["notes_about_times", "shown_remarks"]
 
@@ -41,6 +39,8 @@ def notes_about_times(plan: Plan, result: BenchmarkResult) -> Iterator[str]:
 
 
 def _is_in_process(spec: ProviderSpec) -> bool:
+    from berryeval.providers import PROVIDERS
+
     elsewhere = spec.options.get("url") or spec.options.get("embedder") == "openai"
     return bool(getattr(PROVIDERS.get(spec.type), "in_process", False)) and not elsewhere
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from berryeval.cli.eval_notes import notes_about_times, shown_remarks
-from berryeval.cli.eval_tables import print_legend, quality_tables, speed_table
+from berryeval.cli.eval_tables import print_legend, print_tables, quality_tables
 from berryeval.cli.eval_worst import print_worst
 from berryeval.cli.gate import print_verdicts
 from berryeval.cli.output import console, print_indented
 from berryeval.measures import parse_measures
+from berryeval.results.standard import deeper_than
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from berryeval.cli.eval_view import View
-    from berryeval.pipeline.run import BenchmarkResult, ProviderResult
+    from berryeval.pipeline.run_result import BenchmarkResult, ProviderResult
     from berryeval.results import ProviderRecord
 
 __all__ = ["print_view", "print_warnings", "strategy_note"]
@@ -55,13 +56,7 @@ def _print_benchmark(screen: Console, view: View, result: BenchmarkResult, *, qu
     screen.print(f"{result.benchmark.name}: {about}", style="bold")
     screen.print()
     rows = {one.name: one.scores for one in result.providers}
-    wide = quality_tables(rows, measures, screen.width, result.record.providers)
-    for table in wide or quality_tables(rows, measures, screen.width):
-        screen.print(table)
-        screen.print()
-    if not wide:
-        screen.print(speed_table(result.record.providers))
-        screen.print()
+    print_tables(screen, rows, measures, result.record.providers)
     if not quiet:
         _print_legend(screen, view, result, measures)
     _print_groups(screen, view, result, measures)
@@ -82,11 +77,7 @@ def _print_legend(
     screen: Console, view: View, result: BenchmarkResult, measures: list[str]
 ) -> None:
     print_legend(screen, [one.scores for one in result.providers], measures)
-    deeper = [
-        str(measure)
-        for measure in parse_measures(view.plan.scored)
-        if (measure.params.get("cutoff") or 0) > view.plan.depth
-    ]
+    deeper = deeper_than(view.plan.depth, measures)
     for note in notes_about_times(view.plan, result):
         print_indented(screen, note, 0, style="dim")
     for remark in shown_remarks(result.benchmark.remarks):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from berryeval.results import ProviderRecord
     from berryeval.scores import Scores
 
-__all__ = ["print_legend", "quality_tables", "speed_table"]
+__all__ = ["print_legend", "print_tables", "quality_tables"]
 
 BEST: Final = "*"
 _SPEED: Final = ("p50", "p95", "p99")
@@ -56,6 +56,22 @@ def quality_tables(
     return tables
 
 
+def print_tables(
+    screen: Console,
+    rows: Mapping[str, Scores | None],
+    measures: Sequence[str],
+    providers: Sequence[ProviderRecord],
+) -> None:
+    """Quality, times and outcomes: in one table where it fits, in several where it does not."""
+    wide = quality_tables(rows, measures, screen.width, providers)
+    for table in wide or quality_tables(rows, measures, screen.width):
+        screen.print(table)
+        screen.print()
+    if not wide:
+        screen.print(speed_table(providers))
+        screen.print()
+
+
 def print_legend(screen: Console, tables: Sequence[Scores | None], measures: Sequence[str]) -> None:
     """Say what the marks and intervals of the tables are, if there are any."""
     if words := legend_of(f"{BEST} best of its column", tables, measures):
@@ -65,8 +81,8 @@ def print_legend(screen: Console, tables: Sequence[Scores | None], measures: Seq
 def speed_table(providers: Sequence[ProviderRecord]) -> Table:
     """How long answers took, and what became of the queries."""
     table = _empty()
-    for title in (*(f"{name} ms" for name in _SPEED),):
-        table.add_column(title, justify="right")
+    for name in _SPEED:
+        table.add_column(f"{name} ms", justify="right")
     table.add_column("outcomes", overflow="fold")
     for one in providers:
         table.add_row(one.name, *_times(one), outcomes(one))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from berryeval.pipeline.folder import RunFolder
     from berryeval.pipeline.plan import Plan
     from berryeval.pipeline.reporting import Exported
-    from berryeval.pipeline.run import BenchmarkResult, ProviderResult
+    from berryeval.pipeline.run_result import BenchmarkResult, ProviderResult
     from berryeval.scores import Scores
 
 __all__ = ["View", "worst_of"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from berryeval.benchmarks.checks.naming import shortened
 from berryeval.cli.output import print_indented
+from berryeval.io.words import cut
 from berryeval.reports import numbers
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from berryeval.pipeline.worst import Returned, WorstQuery
+    from berryeval.pipeline.worst import WorstQuery
 
 __all__ = ["print_worst"]
 
@@ -46,21 +46,14 @@ def _print_returned(screen: Console, one: WorstQuery) -> None:
         return
     print_indented(screen, f"returned {len(one.answer.hits)}, of these the first:", 4)
     for rank, returned in enumerate(one.returned, start=1):
-        print_indented(screen, f"{rank}. {_grade(returned)}  {returned.name}", 6)
-        print_indented(screen, shortened(returned.text, _TEXT), 9, style="dim")
-
-
-def _grade(returned: Returned) -> str:
-    if returned.hit.again:
-        return "found above"
-    grade = returned.hit.grade
-    return "not judged" if grade is None else f"grade {grade:g}"
+        print_indented(screen, f"{rank}. {returned.grade}  {returned.name}", 6)
+        print_indented(screen, cut(returned.text, _TEXT), 9, style="dim")
 
 
 def _print_missed(screen: Console, one: WorstQuery) -> None:
     expected, missed_targets = one.answer.expected, one.answer.missed
     if expected:
-        print_indented(screen, f"expected: {shortened(expected, _TEXT)}", 4)
+        print_indented(screen, f"expected: {cut(expected, _TEXT)}", 4)
     if not missed_targets:
         return
     print_indented(screen, f"wanted and not found ({len(missed_targets)}):", 4)

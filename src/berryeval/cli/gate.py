@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED
+from berryeval.io.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +87,7 @@ def gate(
         }
         print_json("gate", data)
     for one in files if not json else ():
-        print(f"{one['format']}: {one['path']}")
+        print(visible(f"{one['format']}: {one['path']}"))
     publish_on_github(report, quietly=json)
     return EXIT_PASSED if good else EXIT_FAILED
 

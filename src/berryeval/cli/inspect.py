@@ -120,9 +120,8 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 
 def _print_example(screen: Console, example: Example) -> None:
-    from berryeval.benchmarks.checks.naming import shortened
     from berryeval.cli.output import print_indented
-    from berryeval.io.words import counted
+    from berryeval.io.words import counted, cut
 
     query = example.query
     about = ", ".join(word for word in (query.category, query.difficulty) if word)
@@ -136,7 +135,7 @@ def _print_example(screen: Console, example: Example) -> None:
         screen.print()
         places = f" (at {len(target.texts)} places)" if len(target.texts) > 1 else ""
         print_indented(screen, f"grade {target.grade:g}: {target.name}{places}", 2, style="cyan")
-        text = shortened(target.texts[0], PASSAGE) if target.texts else "(no place found)"
+        text = cut(target.texts[0], PASSAGE) if target.texts else "(no place found)"
         print_indented(screen, text, 4)
     if len(example.targets) > TARGETS:
         screen.print()

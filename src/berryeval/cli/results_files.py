@@ -96,8 +96,8 @@ def import_(
     """
     from berryeval.cli.app import EXIT_PASSED, EXIT_USAGE
     from berryeval.cli.output import print_json
+    from berryeval.pipeline.folder import RUNS
     from berryeval.pipeline.remember import opened_store, store_place
-    from berryeval.pipeline.resume import RUNS
     from berryeval.pipeline.transfer import import_runs, problems_of, record_files
 
     files, found = record_files(paths or (str(RUNS),))

@@ -49,7 +49,7 @@ def show(run: str = "latest", /, *, store: str | None = None, json: Flag = False
 
 def _print_part(screen: Console, part: BenchmarkRecord) -> None:
     from berryeval.cli.eval_output import print_warnings, strategy_note
-    from berryeval.cli.eval_tables import print_legend, quality_tables, speed_table
+    from berryeval.cli.eval_tables import print_legend, print_tables
     from berryeval.io.words import counted
 
     queries = counted(len(part.queries), "query", "queries")
@@ -59,13 +59,7 @@ def _print_part(screen: Console, part: BenchmarkRecord) -> None:
     screen.print()
     rows = {one.name: one.scores for one in part.providers}
     measures = _shared_measures(part)
-    wide = quality_tables(rows, measures, screen.width, part.providers)
-    for table in wide or quality_tables(rows, measures, screen.width):
-        screen.print(table)
-        screen.print()
-    if not wide:
-        screen.print(speed_table(part.providers))
-        screen.print()
+    print_tables(screen, rows, measures, part.providers)
     print_legend(screen, list(rows.values()), measures)
     print_warnings(screen, part.providers)
 

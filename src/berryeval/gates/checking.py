@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import ConfigurationError
 from berryeval.registry import nearest
-from berryeval.results.groups import property_of
+from berryeval.results.groups import property_of, with_property
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,7 +60,7 @@ def chosen_queries(rule: Rule, benchmark: str, queries: Sequence[Query]) -> Sequ
     """The queries that the rule is about; one about none is refused."""
     for name, wanted in rule.where.items():
         known = sorted({property_of(query, name) for query in queries} - {""})
-        queries = [q for q in queries if property_of(q, name).lower() == wanted.lower()]
+        queries = with_property(queries, name, wanted)
         if not queries:
             msg = (
                 f"the rule {str(rule)!r} is about no query of {benchmark}; of {name} there "

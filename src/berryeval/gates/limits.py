@@ -8,7 +8,7 @@ from berryeval.gates.intervals import interval_of_value
 from berryeval.gates.rules import ROUNDING
 from berryeval.gates.verdict import Status, Verdict
 from berryeval.gates.wording import limit_of, told_apart, wants
-from berryeval.harness.ranking import FAILED
+from berryeval.harness.outcomes import failed_of
 
 if TYPE_CHECKING:
     from berryeval.gates.rules import Rule
@@ -75,7 +75,7 @@ def judge_errors(provider: ProviderRecord, rule: Rule) -> Verdict:
     total = sum(provider.outcomes.values())
     if not total:
         return Verdict("inconclusive", str(rule), f"{rule.subject}: no query was asked")
-    failed = sum(provider.outcomes.get(outcome, 0) for outcome in FAILED)
+    failed = failed_of(provider.outcomes)
     value, limit = failed / total, limit_of(rule)
     share = told_apart(value * 100, limit * 100, 1)
     sentence = f"{failed} of {total} queries failed ({share}%); {wants(rule)}"

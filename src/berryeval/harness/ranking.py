@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, get_args
 
 from berryeval.harness.hit_fields import check_fields
+from berryeval.harness.outcomes import Outcome
 from berryeval.json_record import JsonRecord, Reader, one_of, refused
 from berryeval.providers.answers import as_hits
 from berryeval.providers.order import Disorder, disorder_of, has_moved_ties
@@ -15,10 +16,8 @@ from berryeval.run import RankingRule
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["FAILED", "Disorder", "Outcome", "Ranking", "fair_ranking"]
+__all__ = ["Disorder", "Ranking", "fair_ranking"]
 
-Outcome: TypeAlias = Literal["ok", "empty", "error", "timeout"]
-FAILED: Final[tuple[Outcome, ...]] = ("error", "timeout")  # no answer; the query scores 0
 _PLAIN: Final = {
     "id": str, "score": float, "rank": int,
     "doc_id": str, "section": list, "start": int, "end": int,

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from berryeval.errors import RunFailedError
 from berryeval.harness.attempts import Attempts, TooSlowError, said_by
 from berryeval.harness.loops import run_async
+from berryeval.harness.outcomes import FAILED
 from berryeval.harness.policy import NOTHING_YET, Policy, Progress, is_timeout
-from berryeval.harness.ranking import FAILED, Ranking, fair_ranking
+from berryeval.harness.ranking import Ranking, fair_ranking
 from berryeval.providers.answers import WrongBatchError
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from anyio import CancelScope
 
-    from berryeval.harness.ranking import Outcome
+    from berryeval.harness.outcomes import Outcome
     from berryeval.providers.base import Provider
     from berryeval.records import Query
 

@@ -81,6 +81,8 @@ class _Worker:
     ) -> None:
         self._threads.give_back(self)
         if future.done():
+            if asyncio.iscoroutine(result):  # nobody is left to await it
+                result.close()
             return
         if error is None:
             future.set_result(result)

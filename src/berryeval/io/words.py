@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["LONGEST", "counted", "shortened"]
+__all__ = ["LONGEST", "counted", "cut", "shortened"]
 
 LONGEST: Final = 200  # characters of a message in a table or a list
 
@@ -12,6 +12,16 @@ LONGEST: Final = 200  # characters of a message in a table or a list
 def counted(number: int, one: str, many: str = "") -> str:
     """A number and what it counts: "1 error", "2 queries"."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def cut(text: str, longest: int = 80) -> str:
+    """A text on one line; of a long one the beginning.
+
+    >>> cut("no answer from the server", 10)
+    'no answer…'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:

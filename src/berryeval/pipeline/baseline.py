@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from berryeval.io.files import PathLike
     from berryeval.pipeline.plan import Plan
-    from berryeval.pipeline.run import BenchmarkResult, ProviderResult
+    from berryeval.pipeline.run_result import BenchmarkResult, ProviderResult
     from berryeval.records import Chunk
 
 __all__ = ["baseline_page", "write_baseline"]

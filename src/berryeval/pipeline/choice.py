@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from berryeval.errors import ConfigurationError
 from berryeval.registry import nearest
-from berryeval.results.groups import FIELDS, property_of
+from berryeval.results.groups import FIELDS, property_of, with_property
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ def chosen_queries(benchmark: Benchmark, plan: Plan) -> tuple[Query, ...]:
     for name, wanted in plan.filter.items():
         check_property(benchmark.name, queries, name)
         known = {property_of(query, name) for query in queries}
-        kept = tuple(q for q in queries if property_of(q, name).lower() == wanted.lower())
+        kept = tuple(with_property(queries, name, wanted))
         if not kept:
             there = ", ".join(sorted(value for value in known if value))
             msg = f"no query of {benchmark.name} has {name}={wanted}; there are {there}"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from berryeval.chunkers import parse_chunker
 from berryeval.errors import BerryEvalError, DataError
-from berryeval.harness.ranking import FAILED
+from berryeval.harness.outcomes import FAILED, NO_ANSWER
 from berryeval.io.words import counted
 from berryeval.reports.differences import finding
 from berryeval.stats.alignment import unanswered
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from berryeval.stats import Comparison, PairedDifference
 
 __all__ = ["check_comparable", "with_failures"]
-
-_NO_ANSWER: Final = (*FAILED, "missing")  # as reports count them
 
 
 def check_comparable(candidates: Sequence[Candidate], *, anyway: bool = False) -> list[str]:
@@ -85,6 +82,8 @@ def _chunkers(candidates: Sequence[Candidate]) -> list[str]:
 
 def _chunker(one: Candidate) -> str:
     """The chunker that was used, however it was spelled; empty where a record does not say."""
+    from berryeval.chunkers import parse_chunker
+
     name = one.record.chunker
     try:
         return str(parse_chunker(name)) if name else ""
@@ -139,7 +138,7 @@ def with_failures(
 
 def _failing(one: Candidate) -> set[str]:
     """The queries of a value that is no ranking's."""
-    return {answer.query_id for answer in one.record.answers if answer.outcome in _NO_ANSWER}
+    return {answer.query_id for answer in one.record.answers if answer.outcome in NO_ANSWER}
 
 
 def _noted(

@@ -6,12 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-import numpy as np
-
 from berryeval.errors import ConfigurationError
 from berryeval.pipeline.comparable import check_comparable, with_failures
 from berryeval.pipeline.moved import Side, moved_queries
-from berryeval.pipeline.run import BenchmarkResult
+from berryeval.pipeline.run_result import BenchmarkResult
 from berryeval.pipeline.systems import Source, tables_of
 from berryeval.registry import nearest
 from berryeval.reports import Report
@@ -125,10 +123,7 @@ def _source(one: Compared) -> Source:
     if isinstance(one, RunRecord):
         return Source(one.id, one)
     if isinstance(one, BenchmarkResult):
-        if one.run is None:
-            msg = "this result is no part of a finished run; run_benchmark returns one that is"
-            raise ConfigurationError(msg)
-        return Source(one.run.id, one.run)
+        return Source(one.whole_run.id, one.whole_run)
     return Source.named(str(one))
 
 
@@ -177,14 +172,7 @@ def all_scores(record: ProviderRecord) -> Scores:
         raise ConfigurationError(msg)
     if standard is None or standard.queries != scores.queries:
         return scores
-    rows = [row for row, name in enumerate(standard.measures) if name not in scores.measures]
-    return replace(
-        scores,
-        measures=(*scores.measures, *(standard.measures[row] for row in rows)),
-        values=np.vstack([scores.values, standard.values[rows]]),
-        aggregates=(*scores.aggregates, *(standard.aggregates[row] for row in rows)),
-        spellings={**standard.spellings, **scores.spellings},
-    )
+    return scores.with_those_of(standard)
 
 
 def _asked(candidates: Sequence[Candidate]) -> list[str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.gates import Baseline
@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from berryeval.pipeline.folder import RunFolder
     from berryeval.results import RunRecord
 
-__all__ = ["BASELINE_FILE", "baseline_before", "baseline_for", "find_baseline"]
-
-BASELINE_FILE: Final = "berryeval-baseline.json"
+__all__ = ["baseline_before", "baseline_for", "find_baseline"]
 
 
 def find_baseline(text: str) -> Baseline:

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import DataError
 from berryeval.pipeline.command_lines import to_go_on
-from berryeval.pipeline.folder import RunFolder, read_json_object
+from berryeval.pipeline.folder import RUNS, RunFolder, read_json_object
 from berryeval.pipeline.known_runs import KnownRuns, known_runs
 from berryeval.pipeline.remember import opened_store
-from berryeval.pipeline.resume import RUNS
 from berryeval.registry import nearest
 from berryeval.reports import Report
-from berryeval.reports.json_file import holds_report, read_report
-from berryeval.results import RunRecord
+from berryeval.reports.json_file import read_runs
 
 if TYPE_CHECKING:
     from berryeval.io.files import PathLike
+    from berryeval.results import RunRecord
 
 __all__ = ["LATEST", "FoundRun", "find_record", "find_report", "find_run"]
 
@@ -53,7 +52,7 @@ def find_run(text: str, store: PathLike | None = None) -> FoundRun:
     """
     path = Path(text)
     if path.is_file():
-        return FoundRun(_only_run(_of_file(path), text), _folder_of(path))
+        return FoundRun(_only_run(_report_in(path), text), _folder_of(path))
     if path.is_dir():
         return _of_folder(path)
     if text and Path(text).name == text and (RUNS / text / "run.json").is_file():
@@ -70,16 +69,13 @@ def find_report(text: str, store: PathLike | None = None) -> tuple[Report, Path 
     """The report that `text` names, or that of the run it names; and the folder of that run."""
     path = Path(text)
     if path.is_file():
-        return _of_file(path), _folder_of(path)
+        return _report_in(path), _folder_of(path)
     found = find_run(text, store)
     return Report.of([found.record]), found.folder
 
 
-def _of_file(path: Path) -> Report:
-    data = read_json_object(path)
-    if holds_report(data):
-        return read_report(data, str(path))
-    return Report.of([RunRecord.from_json(data, str(path))])
+def _report_in(path: Path) -> Report:
+    return read_runs(read_json_object(path), str(path))
 
 
 def _only_run(report: Report, text: str) -> RunRecord:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import berryeval
 from berryeval.errors import ConfigurationError, DataError, NotWrittenError
-from berryeval.harness.ranking import FAILED
+from berryeval.harness.outcomes import failed_of
 from berryeval.io.file_names import safe_name
 from berryeval.io.files import name_of, read_bytes, writing
 from berryeval.io.locks import locked
@@ -38,11 +38,17 @@ if TYPE_CHECKING:
     from berryeval.pipeline.plan import Plan, ProviderSpec
     from berryeval.results import BenchmarkRecord
 
-__all__ = ["RunFolder", "config_hash"]
+__all__ = ["RUNS", "RunFolder", "config_hash"]
 
+RUNS: Final = Path(".berryeval") / "runs"  # where they go unless somebody says
 SCHEMA_VERSION: Final = 1
 JSON: Final = json.JSONEncoder(indent=2, ensure_ascii=False, allow_nan=False)
 _AT_ONCE: Final = 1000  # pieces of a text
+
+
+def plan_json(plan: Plan) -> dict[str, Any]:
+    """The plan as JSON has it; secrets are masked."""
+    return dict(json.loads(json.dumps(masked(plan.model_dump()))))
 
 
 def config_hash(plan: Plan) -> str:
@@ -114,7 +120,7 @@ class RunFolder:
             return
         before = self.read_manifest().get("plan")
         before = before if isinstance(before, dict) else {}
-        now = json.loads(json.dumps(masked(plan.model_dump())))
+        now = plan_json(plan)
         names = {*before, *now} - {"run", "thresholds", "gate", "export"}
         different = sorted(name for name in names if before.get(name) != now.get(name))
         if different:
@@ -153,8 +159,7 @@ class RunFolder:
         providers = [one for part in self.read_record().benchmarks for one in part.providers]
         if any(one.failure for one in providers):
             return False
-        failed = any(one.outcomes.get(outcome) for one in providers for outcome in FAILED)
-        return not (failed and retry_errors)
+        return not (retry_errors and any(failed_of(one.outcomes) for one in providers))
 
     def as_asked(self, plan: Plan) -> Plan:
         """The plan with the thresholds it was asked with first; it may be judged by others."""
@@ -191,7 +196,7 @@ class RunFolder:
             self.path.resolve().name,
             self.created,
             tuple(benchmarks),
-            json.loads(json.dumps(masked(plan.model_dump()))),
+            plan_json(plan),
             config_hash(plan),
             versions,
         )

@@ -25,7 +25,6 @@ from berryeval.pipeline.choice import chosen_queries as planned_queries
 from berryeval.pipeline.config_file import ConfigFile, check_model, config_path
 from berryeval.pipeline.find_baseline import baseline_before, baseline_for
 from berryeval.pipeline.limits import Thresholds, limit_rules
-from berryeval.pipeline.plan import Plan
 from berryeval.pipeline.settings import gate_beside
 
 if TYPE_CHECKING:
@@ -36,10 +35,12 @@ if TYPE_CHECKING:
     from berryeval.io.files import PathLike
     from berryeval.pipeline.config_file import Path as Place
     from berryeval.pipeline.folder import RunFolder
+    from berryeval.pipeline.plan import Plan
     from berryeval.results import RunRecord
 
 __all__ = [
     "check_gate",
+    "closing",
     "configured_gate",
     "gate_with",
     "passed",
@@ -79,6 +80,8 @@ def _section(file: ConfigFile, name: str) -> Any:
 
 def _known_keys() -> type[BaseModel]:
     """A configuration of which only the keys are looked at: a run needs the rest, a gate not."""
+    from berryeval.pipeline.plan import Plan
+
     anything: dict[str, Any] = dict.fromkeys(Plan.model_fields, (Any, None))
     return create_model("_Keys", __config__=ConfigDict(extra="forbid"), **anything)
 
@@ -175,9 +178,15 @@ def _check_drop(
 
 
 def passed(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:
-    """Whether the gate is open: nothing failed and, if strict, nothing is inconclusive."""
-    closed = {"fail", "inconclusive"} if strict else {"fail"}
-    return not any(verdict.status in closed for verdict in verdicts)
+    """Whether the gate is open."""
+    return not closing(verdicts, strict=strict)
+
+
+def closing(verdicts: Iterable[Verdict], *, strict: bool = False) -> list[Verdict]:
+    """Those that close the gate: what failed and, if strict, what is inconclusive behind it."""
+    closed = ("fail", "inconclusive") if strict else ("fail",)
+    found = [verdict for verdict in verdicts if verdict.status in closed]
+    return sorted(found, key=lambda verdict: closed.index(verdict.status))
 
 
 def say_missed(verdicts: Iterable[Verdict]) -> None:

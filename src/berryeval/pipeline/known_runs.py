@@ -6,9 +6,8 @@ import logging
 from typing import TYPE_CHECKING, NamedTuple
 
 from berryeval.errors import BerryEvalError, DataError
-from berryeval.pipeline.folder import RunFolder
+from berryeval.pipeline.folder import RUNS, RunFolder
 from berryeval.pipeline.remember import opened_if_there, store_place
-from berryeval.pipeline.resume import RUNS
 
 if TYPE_CHECKING:
     from pathlib import Path

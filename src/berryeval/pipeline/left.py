@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from berryeval.errors import RunFailedError
+from berryeval.harness.outcomes import FAILED
 from berryeval.harness.policy import Progress
-from berryeval.harness.ranking import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,7 +14,7 @@ from berryeval.providers.base import hit_of
 
 if TYPE_CHECKING:
     from berryeval.pipeline.plan import Plan
-    from berryeval.pipeline.run import BenchmarkResult, ProviderResult
+    from berryeval.pipeline.run_result import BenchmarkResult, ProviderResult
     from berryeval.records import Chunk, Hit
 
 __all__ = ["TOP", "ideal_level", "missed_primaries", "random_level"]

@@ -6,7 +6,6 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 from berryeval.io.words import counted
-from berryeval.reports import numbers
 
 if TYPE_CHECKING:
     from berryeval.scores import Scores
@@ -24,6 +23,8 @@ log = logging.getLogger("berryeval")
 
 def say_quality(scores: Scores) -> None:
     """Log what every run should say; the scores hold at least the standard measures."""
+    from berryeval.reports import numbers
+
     means = ", ".join(
         f"{shown}={numbers.measure(scores.mean[name])}" for name, shown in _QUALITY.items()
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from berryeval.harness.ranking import FAILED
+from berryeval.harness.outcomes import FAILED
 from berryeval.measures import parse_measure
 from berryeval.reports.compared import MovedHit, MovedQuery
 from berryeval.results import AnswerRecord

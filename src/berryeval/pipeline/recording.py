@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.benchmarks.checks.naming import name_of
 from berryeval.errors import DataError, MeasureError
-from berryeval.harness.ranking import FAILED
+from berryeval.harness.outcomes import FAILED
 from berryeval.measures import parse_measures
 from berryeval.pipeline.folder import read_json_object
 from berryeval.pipeline.tally import Tally

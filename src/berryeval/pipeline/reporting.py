@@ -12,7 +12,7 @@ from berryeval.gates import Gate
 from berryeval.pipeline.config_file import check_model
 from berryeval.pipeline.find_run import find_report
 from berryeval.pipeline.gating import gate_with, verdicts_of
-from berryeval.pipeline.run import BenchmarkResult
+from berryeval.pipeline.run_result import BenchmarkResult
 from berryeval.reports import Report
 from berryeval.reports.table import EXPORTERS, format_of
 from berryeval.reports.write import write_in_format
@@ -109,10 +109,7 @@ def _report_of(source: Any) -> Report:
     if isinstance(source, RunRecord):
         return Report.of([source])
     if isinstance(source, BenchmarkResult):
-        if source.run is None:
-            msg = "this result is no part of a finished run; run_benchmark returns one that is"
-            raise ConfigurationError(msg)
-        return Report.of([source.run])
+        return Report.of([source.whole_run])
     if isinstance(source, str | Path):
         return find_report(str(source))[0]
     msg = f"expected a result, a record, a report, or a name, found {type(source).__name__}"

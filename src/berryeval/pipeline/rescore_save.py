@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.pipeline.folder import RunFolder, write_json_file
 from berryeval.pipeline.kept_hits import spec_of
@@ -80,14 +78,7 @@ def _joined(old: Scores, new: Scores) -> Scores:
     if old.queries != new.queries:
         msg = "the queries of the run and of the new scores differ; nothing was saved"
         raise DataError(msg)
-    rows = [row for row, name in enumerate(new.measures) if name not in old.measures]
-    return replace(
-        old,
-        measures=(*old.measures, *(new.measures[row] for row in rows)),
-        values=np.vstack([old.values, new.values[rows]]),
-        aggregates=(*old.aggregates, *(new.aggregates[row] for row in rows)),
-        spellings={**new.spellings, **old.spellings},
-    )
+    return old.with_those_of(new)
 
 
 def _write_folder(path: Path, record: RunRecord) -> None:

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.io.file_names import safe_name
 from berryeval.pipeline.command_lines import to_go_on
 from berryeval.pipeline.config_file import ConfigFile, check_model, config_path
-from berryeval.pipeline.folder import RunFolder
+from berryeval.pipeline.folder import RUNS, RunFolder
 from berryeval.pipeline.plan import BenchmarkSpec, Plan, ProviderSpec
 from berryeval.pipeline.redaction import MASK, masked
-from berryeval.pipeline.settings import PATIENCE
+from berryeval.pipeline.settings import overlay
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from berryeval.io.files import PathLike
 
-__all__ = ["RUNS", "folder_for", "new_folder", "resumed"]
-
-RUNS: Final = Path(".berryeval") / "runs"
+__all__ = ["folder_for", "new_folder", "resumed"]
 
 
 def folder_for(
@@ -89,10 +87,7 @@ def resumed(
         msg = f"{folder.manifest_file}: has no plan"
         raise DataError(msg)
     wanted = {name: value for name, value in (changes or {}).items() if value not in (None, [], {})}
-    patience = {name: wanted.pop(name) for name in PATIENCE if name in wanted}
-    data = {**data, **wanted}
-    if patience:
-        data["run"] = {**data.get("run", {}), **patience}
+    overlay(data, wanted)
     providers = data.get("providers")
     if isinstance(providers, list) and _has_mask(providers):
         data = {**data, "providers": _with_secrets(providers, config, folder)}

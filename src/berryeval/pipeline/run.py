@@ -19,7 +19,7 @@ from berryeval.errors import (
 )
 from berryeval.harness.journal import Journal
 from berryeval.harness.lifecycle import index_and_ask
-from berryeval.harness.ranking import FAILED
+from berryeval.harness.outcomes import FAILED
 from berryeval.hit_engine import judge_and_score
 from berryeval.pipeline.choice import chosen_queries
 from berryeval.pipeline.command_lines import to_go_on
@@ -32,6 +32,7 @@ from berryeval.pipeline.log_lines import say_damaged, say_quality, say_taken
 from berryeval.pipeline.rankings import Answers, lean
 from berryeval.pipeline.recording import Passages, Recorder, all_measures, scored_measures
 from berryeval.pipeline.redaction import Secrets, masked
+from berryeval.pipeline.run_result import BenchmarkResult, ProviderResult
 from berryeval.pipeline.scoring import warnings_of_run_file, warnings_of_scores, write_trec_run
 from berryeval.pipeline.versions import versions_of
 from berryeval.providers import make_provider
@@ -47,17 +48,8 @@ if TYPE_CHECKING:
     from berryeval.pipeline.plan import Plan, ProviderSpec
     from berryeval.providers import Provider
     from berryeval.records import Chunk, Query
-    from berryeval.results import Latency, RunRecord
-    from berryeval.scores import Scores
 
-__all__ = [
-    "BenchmarkResult",
-    "Listener",
-    "ProviderResult",
-    "failed_queries",
-    "failed_runs",
-    "run_plan",
-]
+__all__ = ["Listener", "failed_queries", "failed_runs", "run_plan"]
 
 _LONGEST_ERROR: Final = 2000  # characters; some errors bring a whole web page along
 log = logging.getLogger("berryeval")
@@ -85,65 +77,6 @@ class _Silent:
 
     def end(self) -> None:
         pass
-
-
-@dataclass(frozen=True)
-class ProviderResult:
-    """What one provider did on one benchmark: its record, and where its journal and scores are."""
-
-    record: ProviderRecord
-    folder: Path
-
-    @property
-    def name(self) -> str:
-        """What the plan calls the provider."""
-        return self.record.name
-
-    @property
-    def scores(self) -> Scores | None:
-        """Of every query that was to be asked; None if the run of the provider failed."""
-        return self.record.scores
-
-    @property
-    def outcomes(self) -> Mapping[str, int]:
-        """How many queries were answered, were empty, failed, or timed out."""
-        return self.record.outcomes
-
-    @property
-    def latency(self) -> Latency | None:
-        """Of the answered queries."""
-        return self.record.latency
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What was not as it should be: too many hits, repeats, queries that failed."""
-        return self.record.warnings
-
-    @property
-    def failure(self) -> str:
-        """Why there are no scores."""
-        return self.record.failure
-
-
-@dataclass(frozen=True)
-class BenchmarkResult:
-    """What all providers did on one benchmark; `result["bm25"]` is what one of them did.
-
-    `run` is the record of the whole run, for reports and stores.
-    """
-
-    benchmark: Benchmark
-    queries: tuple[Query, ...]
-    providers: tuple[ProviderResult, ...]
-    record: BenchmarkRecord
-    run: RunRecord | None = None
-
-    def __getitem__(self, name: str) -> ProviderResult:
-        for one in self.providers:
-            if one.name == name:
-                return one
-        msg = f"no provider {name!r}; there are {', '.join(one.name for one in self.providers)}"
-        raise KeyError(msg)
 
 
 def run_plan(

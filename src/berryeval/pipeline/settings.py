@@ -6,22 +6,21 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.benchmarks import bundled_benchmarks
 from berryeval.errors import ConfigurationError
 from berryeval.measures.listing import split_names
 from berryeval.pipeline.config_file import CONFIG_NAME, ConfigFile, check_model, config_path
-from berryeval.pipeline.plan import Plan
-from berryeval.pipeline.provider_paths import providers_beside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from berryeval.io.files import PathLike
     from berryeval.pipeline.config_file import Path as Place
+    from berryeval.pipeline.plan import Plan
 
 __all__ = [
     "VARIABLES",
     "gate_beside",
+    "overlay",
     "planned",
     "read_list",
     "read_pairs",
@@ -45,6 +44,9 @@ def planned(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:
             None or empty were not given.
         config: the file; without, `BERRYEVAL_CONFIG` or `berryeval.yaml` here, if there is one.
     """
+    from berryeval.pipeline.plan import Plan
+    from berryeval.pipeline.provider_paths import providers_beside
+
     path = config_path(config)
     file = ConfigFile(path) if path else None
     given = {name: value for name, value in flags.items() if value not in (None, [], {}, ())}
@@ -57,7 +59,7 @@ def planned(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:
     if path and isinstance(data.get("gate"), dict):
         data["gate"] = gate_beside(path.parent, data["gate"])
     for source in (variables, given):
-        _overlay(data, source)
+        overlay(data, source)
     for name in ("benchmarks", "providers"):
         if not data.get(name):
             msg = f"no {name}; give them with --{name}, or in {CONFIG_NAME} (berryeval init)"
@@ -84,11 +86,13 @@ class _Origins:
         return self._file.where(path) if self._file else ""
 
 
-def _overlay(data: dict[str, Any], settings: Mapping[str, Any]) -> None:
+def overlay(data: dict[str, Any], settings: Mapping[str, Any]) -> None:
+    """Give the data these settings; those of `PATIENCE` belong to its `run`."""
     for name, value in settings.items():
         if name in PATIENCE:
-            run = data.get("run")
-            data["run"] = {**(run if isinstance(run, dict) else {}), name: value}
+            run = data.get("run") or {}
+            # What is no mapping stays, to be refused where it is checked.
+            data["run"] = {**run, name: value} if isinstance(run, dict) else run
         else:
             data[name] = value
 
@@ -174,6 +178,8 @@ def _moved_options(folder: Path, options: Any) -> Any:
 
 
 def _moved(folder: Path, path: Any) -> Any:
+    from berryeval.benchmarks import bundled_benchmarks
+
     if not isinstance(path, str) or path in bundled_benchmarks() or Path(path).is_absolute():
         return path
     return str(folder / path)

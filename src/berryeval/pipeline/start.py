@@ -13,13 +13,14 @@ from berryeval.pipeline.plan import DEFAULT_MEASURES, Plan
 from berryeval.pipeline.remember import remember, store_place
 from berryeval.pipeline.resume import folder_for, new_folder
 from berryeval.pipeline.run import run_plan
-from berryeval.pipeline.settings import PATIENCE
+from berryeval.pipeline.settings import PATIENCE, overlay
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from berryeval.io.files import PathLike
-    from berryeval.pipeline.run import BenchmarkResult, Listener
+    from berryeval.pipeline.run import Listener
+    from berryeval.pipeline.run_result import BenchmarkResult
 
 __all__ = ["Provider", "listed", "run_benchmark"]
 
@@ -61,15 +62,14 @@ def run_benchmark(
             `batch`.
     """
     loaded = [benchmark] if isinstance(benchmark, Benchmark) else []
-    patience = {name: options.pop(name) for name in PATIENCE if name in options}
+    patience = {str(name): options.pop(name) for name in PATIENCE if name in options}
     data = {
         **options,
         "benchmarks": [benchmark.name if isinstance(benchmark, Benchmark) else str(benchmark)],
         "providers": listed(providers),
         "measures": listed(measures),
     }
-    if patience:
-        data["run"] = {**data.get("run", {}), **patience}
+    overlay(data, patience)
     plan: Plan = check_model(Plan, data, None)
     place = store_place(store) if store is not None else None
     if folder is not None:

@@ -6,7 +6,7 @@ from array import array
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from berryeval.harness.ranking import FAILED
+from berryeval.harness.outcomes import FAILED
 from berryeval.io.words import counted
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from berryeval.errors import ConfigurationError, DataError
 from berryeval.io.file_names import safe_name
 from berryeval.pipeline.command_lines import to_go_on
 from berryeval.pipeline.folder import read_json_object, write_text_file
-from berryeval.reports.json_file import holds_report, read_report
-from berryeval.results import RunRecord
+from berryeval.reports.json_file import holds_report, read_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -92,12 +91,7 @@ def import_runs(store: Store, files: Iterable[Path], *, replace: bool) -> Iterat
 
 def _imported(store: Store, file: Path, *, replace: bool) -> Iterator[Imported]:
     try:
-        data = read_json_object(file)
-        if holds_report(data):
-            records = read_report(data, str(file)).runs
-        else:
-            records = (RunRecord.from_json(data, str(file)),)
-        for record in records:
+        for record in read_runs(read_json_object(file), str(file)).runs:
             added = store.add(record, replace_content=replace)
             yield Imported(file, added.id, added.how)
     except DataError as error:

@@ -26,6 +26,13 @@ class Returned:
     name: str
     text: str
 
+    @property
+    def grade(self) -> str:
+        """What it counts, in words."""
+        if self.hit.again:
+            return "found above"
+        return "not judged" if self.hit.grade is None else f"grade {self.hit.grade:g}"
+
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         hit = self.hit

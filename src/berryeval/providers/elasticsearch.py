@@ -25,8 +25,7 @@ from berryeval.providers.base import (
     searched_text,
     writable,
 )
-from berryeval.providers.embedding import EmbeddingProvider
-from berryeval.providers.fusion import fused
+from berryeval.providers.embedding import TextAndVectorProvider
 from berryeval.providers.search_index import knn_query, made_index, match_query
 from berryeval.providers.web import JsonServer, check_texts
 
@@ -47,7 +46,7 @@ _ATTEMPTS: Final = 5  # while indexing; searches are asked again by the harness
 
 
 @dataclass
-class Elasticsearch(EmbeddingProvider):
+class Elasticsearch(TextAndVectorProvider):
     """Search in an index of Elasticsearch or OpenSearch, made for the run and deleted at its end.
 
     Attributes:
@@ -166,21 +165,13 @@ class Elasticsearch(EmbeddingProvider):
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """One request, or two that are fused."""
-        if not self._index:
-            return []
-        if self.mode == "text":
-            return self._by_text(query.text, k)
-        if self.mode == "vector":
-            return self._by_vector(query.text, k)
-        depth = max(k, self.depth)
-        rankings = [self._by_text(query.text, depth), self._by_vector(query.text, depth)]
-        return fused(rankings, k, constant=self.k)
+        return self.by_mode(query, k) if self._index else []
 
-    def _by_text(self, text: str, k: int) -> list[Hit]:
-        return self._found(match_query(writable(text), k), k)
+    def _by_text(self, query: Query, k: int) -> list[Hit]:
+        return self._found(match_query(writable(query.text), k), k)
 
-    def _by_vector(self, text: str, k: int) -> list[Hit]:
-        vector = self.embed_query(text) if self._has_vectors else None
+    def _by_vector(self, query: Query, k: int) -> list[Hit]:
+        vector = self.embed_query(query.text) if self._has_vectors else None
         if vector is None or not vector.any():
             return []
         body = knn_query(self._spoken, vector.tolist(), k, self.candidates)

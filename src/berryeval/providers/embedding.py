@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from berryeval.providers.embedders import (
     query_vectors,
     unit_vectors,
 )
+from berryeval.providers.fusion import fused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,8 +22,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from berryeval.providers.embedders import Embedder
+    from berryeval.records import Hit, Query
 
-__all__ = ["EmbeddingProvider"]
+__all__ = ["EmbeddingProvider", "TextAndVectorProvider"]
 
 
 class EmbeddingProvider(Provider):
@@ -55,3 +58,33 @@ class EmbeddingProvider(Provider):
     @cached_property
     def _embedder(self) -> Embedder:
         return make_embedder(self.embedder, self.embedder_options)
+
+
+class TextAndVectorProvider(EmbeddingProvider):
+    """A provider that searches for words, for vectors, or for both.
+
+    Attributes:
+        mode: "text", "vector" or "hybrid".
+        k: how fast a rank loses worth in the fusion.
+        depth: how many hits of each kind are fused, at least as many as are asked for.
+    """
+
+    mode: str
+    k: int
+    depth: int
+
+    def by_mode(self, query: Query, k: int) -> list[Hit]:
+        """By words, by meaning, or by both, fused by reciprocal rank."""
+        if self.mode == "text":
+            return self._by_text(query, k)
+        if self.mode == "vector":
+            return self._by_vector(query, k)
+        deep = max(k, self.depth)
+        rankings = [self._by_text(query, deep), self._by_vector(query, deep)]
+        return fused(rankings, k, constant=self.k)
+
+    @abstractmethod
+    def _by_text(self, query: Query, k: int) -> list[Hit]: ...
+
+    @abstractmethod
+    def _by_vector(self, query: Query, k: int) -> list[Hit]: ...

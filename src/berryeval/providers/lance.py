@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_
 from berryeval.errors import ProviderError
 from berryeval.optional import imported
 from berryeval.providers.base import check_choice, check_counts, first_line, searched_text, writable
-from berryeval.providers.embedding import EmbeddingProvider
-from berryeval.providers.fusion import fused
+from berryeval.providers.embedding import TextAndVectorProvider
 from berryeval.providers.ties import hits_with_ties
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ _SOURCE: Final = re.compile(r", \S+\.rs:\d+.*")  # where in its own source an er
 
 
 @dataclass
-class LanceDb(EmbeddingProvider):
+class LanceDb(TextAndVectorProvider):
     """Vectors, full text or both in LanceDB, in a table that is dropped at the end.
 
     Attributes:
@@ -108,13 +107,7 @@ class LanceDb(EmbeddingProvider):
         if self._table is None:
             return []
         with self._errors():
-            if self.mode == "text":
-                return self._by_text(query, k)
-            if self.mode == "vector":
-                return self._by_vector(query, k)
-            depth = max(k, self.depth)
-            rankings = [self._by_text(query, depth), self._by_vector(query, depth)]
-            return fused(rankings, k, constant=self.k)
+            return self.by_mode(query, k)
 
     def _by_text(self, query: Query, k: int) -> list[Hit]:
         # As an object the text is words; as a string it would be searched for operators.

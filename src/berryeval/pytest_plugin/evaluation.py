@@ -15,6 +15,7 @@ from berryeval.io.words import counted
 from berryeval.pipeline.config_file import check_model
 from berryeval.pipeline.find_run import find_record
 from berryeval.pipeline.gating import (
+    closing,
     configured_gate,
     gate_with,
     passed,
@@ -22,7 +23,7 @@ from berryeval.pipeline.gating import (
     with_baseline,
 )
 from berryeval.pipeline.plan import DEFAULT_MEASURES
-from berryeval.pipeline.run import BenchmarkResult
+from berryeval.pipeline.run_result import BenchmarkResult
 from berryeval.pipeline.start import listed, run_benchmark
 from berryeval.pytest_plugin.summary import property_of, verdict_line
 from berryeval.pytest_plugin.worst import worst_lines
@@ -145,11 +146,10 @@ def _gate(rules: Rules | None) -> Gate:
 
 def _failure(record: RunRecord, verdicts: Sequence[Verdict], worst: int, *, strict: bool) -> str:
     """The broken rules, and the worst queries of who broke them."""
-    closing = [one for one in verdicts if one.status == "fail"]
-    closing += [one for one in verdicts if strict and one.status == "inconclusive"]
-    lines = [f"retrieval quality: {counted(len(closing), 'rule')} not satisfied"]
-    lines += [f"  {one.status.upper()} {verdict_line(one)}" for one in closing]
-    lines += worst_lines(record, closing, worst)
+    broken = closing(verdicts, strict=strict)
+    lines = [f"retrieval quality: {counted(len(broken), 'rule')} not satisfied"]
+    lines += [f"  {one.status.upper()} {verdict_line(one)}" for one in broken]
+    lines += worst_lines(record, broken, worst)
     return "\n".join(lines)
 
 

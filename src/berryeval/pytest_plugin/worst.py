@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from berryeval.benchmarks.checks.naming import shortened
+from berryeval.io.words import cut
 from berryeval.pipeline.worst import worst_queries
 from berryeval.reports.numbers import measure
-from berryeval.results.groups import property_of
+from berryeval.results.groups import with_property
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from berryeval.gates import Verdict
-    from berryeval.pipeline.worst import Returned, WorstQuery
+    from berryeval.pipeline.worst import WorstQuery
     from berryeval.records import Query
     from berryeval.results import BenchmarkRecord, RunRecord
 
@@ -46,31 +46,24 @@ def worst_lines(record: RunRecord, verdicts: Sequence[Verdict], count: int) -> I
 
 def _chosen(benchmark: BenchmarkRecord, group: str) -> list[Query]:
     """The queries that a group like "category=factual" means."""
-    pairs = [part.partition("=") for part in group.split(", ") if "=" in part]
-    return [
-        query
-        for query in benchmark.queries
-        if all(property_of(query, name).lower() == value.lower() for name, _, value in pairs)
-    ]
+    queries = list(benchmark.queries)
+    for part in group.split(", "):
+        name, equals, value = part.partition("=")
+        queries = with_property(queries, name, value) if equals else queries
+    return queries
 
 
 def _query(one: WorstQuery) -> Iterator[str]:
-    text = shortened(one.query.text, _WIDTH)
+    text = cut(one.query.text, _WIDTH)
     yield f"  {one.measure} {measure(one.value)}  {one.query.id}: {text}"
     if one.answer.error:
-        yield f"    {one.answer.outcome}: {shortened(one.answer.error, _WIDTH)}"
+        yield f"    {one.answer.outcome}: {cut(one.answer.error, _WIDTH)}"
     elif not one.returned:
         yield "    nothing came back"
     for rank, returned in enumerate(one.returned[:_HITS], 1):
-        yield f"    {rank}. {shortened(returned.name, _WIDTH)} ({_grade(returned)})"
+        yield f"    {rank}. {cut(returned.name, _WIDTH)} ({returned.grade})"
     missed = one.answer.missed
     for target in missed[:_MISSED]:
-        yield f"    missed: {shortened(target.name, _WIDTH)} (grade {target.grade:g})"
+        yield f"    missed: {cut(target.name, _WIDTH)} (grade {target.grade:g})"
     if len(missed) > _MISSED:
         yield f"    … and {len(missed) - _MISSED} more were missed"
-
-
-def _grade(returned: Returned) -> str:
-    if returned.hit.again:
-        return "found above"
-    return "not judged" if returned.hit.grade is None else f"grade {returned.hit.grade:g}"

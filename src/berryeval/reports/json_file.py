@@ -7,15 +7,21 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from berryeval.errors import DataError
-from berryeval.gates import Verdict
 from berryeval.json_record import refused, unversioned
-from berryeval.reports.compared import ComparedBenchmark
 from berryeval.reports.exporter import Exporter, one_file
 from berryeval.reports.model import Report
 from berryeval.results import RunRecord
 from berryeval.results.answer import array_of
 
-__all__ = ["JSON", "SCHEMA_VERSION", "holds_report", "read_report", "render", "to_json"]
+__all__ = [
+    "JSON",
+    "SCHEMA_VERSION",
+    "holds_report",
+    "read_report",
+    "read_runs",
+    "render",
+    "to_json",
+]
 
 SCHEMA_VERSION: Final = 1
 
@@ -59,8 +65,18 @@ def holds_report(data: Any) -> bool:
     return isinstance(data, Mapping) and "runs" in data
 
 
+def read_runs(data: Any, where: str) -> Report:
+    """The report that a JSON object holds, or one of the only run whose record it is."""
+    if holds_report(data):
+        return read_report(data, where)
+    return Report.of([RunRecord.from_json(data, where)])
+
+
 def read_report(data: Any, where: str) -> Report:
     """A report that was written here."""
+    from berryeval.gates import Verdict
+    from berryeval.reports.compared import ComparedBenchmark
+
     data = unversioned(data, where, "a report", SCHEMA_VERSION)
     runs = array_of(RunRecord)(data.get("runs"), f"{where}: runs")
     verdicts = array_of(Verdict)(data.get("verdicts", []), f"{where}: verdicts")

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING, Final
 
 from berryeval.gates.budget import within_budget
-from berryeval.harness.ranking import FAILED
+from berryeval.harness.outcomes import FAILED
 from berryeval.io.visible import visible_direction
 from berryeval.reports import numbers
 from berryeval.reports.exporter import Exporter, one_file

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from berryeval.errors import BerryEvalError
 from berryeval.reports.pairs import compared_pairs
-from berryeval.reports.titles import titles_of
+from berryeval.reports.titles import numbered, titles_of
+from berryeval.results.groups import group_of
 from berryeval.results.standard import depth_note
 
 if TYPE_CHECKING:
@@ -145,8 +146,7 @@ class Section:
 
     def groups(self, by: str) -> dict[str, str]:
         """The category or the difficulty of every query that has one."""
-        values = {query.id: str(getattr(query, by)) for query in self.queries}
-        return {query: value for query, value in values.items() if value}
+        return group_of(self.queries, by)
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,12 +212,6 @@ def _section(title: str, parts: list[tuple[RunRecord, BenchmarkRecord]]) -> Sect
 def _labels(names: list[tuple[str, str]]) -> list[str]:
     """A label for every provider and run, no two the same: runs may share a name, too."""
     times = Counter(provider for provider, _ in names)
-    labels: list[str] = []
-    for provider, run in names:
-        label = first = f"{provider} ({run})" if times[provider] > 1 else provider
-        number = 1
-        while label in labels:
-            number += 1
-            label = f"{first} #{number}"
-        labels.append(label)
-    return labels
+    return numbered(
+        [f"{provider} ({run})" if times[provider] > 1 else provider for provider, run in names]
+    )

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from berryeval.results import BenchmarkRecord
 
-__all__ = ["titles_of"]
+__all__ = ["numbered", "titles_of"]
 
 _HASH_CHARACTERS: Final = 15  # "sha256:" and eight digits
 
@@ -27,7 +27,8 @@ def titles_of(parts: Sequence[BenchmarkRecord]) -> list[str]:
         if times[titles[place]] > 1:
             brief = part.content_hash[:_HASH_CHARACTERS]
             titles[place] = f"{part.name} ({_asked(part)}, data {brief})"
-    return _numbered(titles)
+    # What is still the same is of as many other queries of the same data.
+    return numbered(titles)
 
 
 def _asked(part: BenchmarkRecord) -> str:
@@ -36,8 +37,8 @@ def _asked(part: BenchmarkRecord) -> str:
     return f"{counted(len(part.queries), 'query', 'queries')}, {counted(part.k, 'hit', 'hits')}"
 
 
-def _numbered(titles: Sequence[str]) -> list[str]:
-    """Those that are still the same, numbered: as many other queries of the same data."""
+def numbered(titles: Sequence[str]) -> list[str]:
+    """Those that are the same, with a number from the second on."""
     found: list[str] = []
     for title in titles:
         shown, number = title, 1

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from berryeval.records import Query
 
-__all__ = ["FIELDS", "group_of", "property_of"]
+__all__ = ["FIELDS", "group_of", "property_of", "with_property"]
 
 FIELDS: Final = ("id", "category", "difficulty")
 
@@ -23,6 +23,11 @@ def property_of(query: Query, name: str) -> str:
         if value is not None and value != "":
             return str(value)
     return ""
+
+
+def with_property(queries: Iterable[Query], name: str, wanted: str) -> list[Query]:
+    """The queries that say this under this name, in whatever case."""
+    return [query for query in queries if property_of(query, name).lower() == wanted.lower()]
 
 
 def group_of(queries: Iterable[Query], name: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from berryeval.errors import DataError
@@ -266,7 +266,3 @@ class Comparison:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             msg = f"this is no comparison as `to_dict` writes it: {error!r:.200}"
             raise DataError(msg) from error
-
-    def with_notes(self, *notes: str) -> Comparison:
-        """The same, with these notes behind its own."""
-        return replace(self, notes=(*self.notes, *notes))

@@ -9,22 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, select
 
+from berryeval.harness.outcomes import failed_of
 from berryeval.results import Latency, RunRecord
 from berryeval.store.packing import column_text, unpack
-from berryeval.store.rows import (
-    FailedResult,
-    StoredResult,
-    StoredRun,
-    StoredValue,
-    TrendPoint,
-    failed_of,
-)
+from berryeval.store.rows import FailedResult, StoredResult, StoredRun, StoredValue, TrendPoint
 from berryeval.store.schema import measured, parts, results, runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
 
 __all__ = ["Filters", "known_names", "listed", "matching", "trend_points", "whole_run"]
 
@@ -63,13 +57,17 @@ class Filters:
 
 def matching(connection: Connection, filters: Filters, limit: int | None) -> list[Any]:
     """Key, id, time and hash of the runs, the newest first."""
-    found = (
-        select(runs.c.key, runs.c.id, runs.c.created, runs.c.config_hash, runs.c.moment)
+    columns = (runs.c.key, runs.c.id, runs.c.created, runs.c.config_hash, runs.c.moment)
+    return list(connection.execute(_newest(filters, limit, *columns)))
+
+
+def _newest(filters: Filters, limit: int | None, *columns: ColumnElement[Any]) -> Select[Any]:
+    return (
+        select(*columns)
         .where(*filters.of_runs())
         .order_by(runs.c.moment.desc(), runs.c.id.desc())
         .limit(limit)
     )
-    return list(connection.execute(found))
 
 
 def listed(
@@ -77,15 +75,9 @@ def listed(
 ) -> list[StoredRun]:
     """The runs with their values, the newest first; of these measures, or of all."""
     found = matching(connection, filters, limit)
-    keys = [row.key for row in found]
-    if not keys:
+    if not found:
         return []
-    chosen = (
-        select(runs.c.key)
-        .where(*filters.of_runs())
-        .order_by(runs.c.moment.desc(), runs.c.id.desc())
-        .limit(limit)
-    )
+    chosen = _newest(filters, limit, runs.c.key)
     rows = connection.execute(
         select(parts, results)
         .join(results, results.c.part == parts.c.key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from berryeval.harness.ranking import FAILED
+from berryeval.harness.outcomes import failed_of
 from berryeval.results import Asked
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from berryeval.results import Latency
 
-__all__ = ["FailedResult", "StoredResult", "StoredRun", "StoredValue", "TrendPoint", "failed_of"]
+__all__ = ["FailedResult", "StoredResult", "StoredRun", "StoredValue", "TrendPoint"]
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,6 @@ class StoredResult:
     def failed(self) -> int:
         """How many queries ended without an answer, and count as 0."""
         return failed_of(self.outcomes)
-
-
-def failed_of(outcomes: Mapping[str, Any]) -> int:
-    """How many of the queries with these outcomes ended without an answer."""
-    return sum(int(outcomes.get(name, 0)) for name in FAILED)
 
 
 @dataclass(frozen=True)

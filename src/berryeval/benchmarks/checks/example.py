@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from berryeval.benchmarks.checks.naming import shortened
 from berryeval.benchmarks.checks.subject import Passage, Subject
 from berryeval.errors import DataError
+from berryeval.io.words import cut
 from berryeval.registry import nearest
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def example_of(benchmark: Benchmark, query_id: str = "") -> Example:
     subject = Subject(benchmark)
     query = _chosen(subject, query_id)
     targets = sorted(subject.passages_for(query), key=lambda one: -one.grade)
-    labels = {name: shortened(str(value), 200) for name, value in query.metadata.items() if value}
+    labels = {name: cut(str(value), 200) for name, value in query.metadata.items() if value}
     return Example(query, labels, tuple(targets))
 
 

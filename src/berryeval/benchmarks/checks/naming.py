@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from berryeval.io.words import cut
 
 if TYPE_CHECKING:
     from berryeval.records import Anchor
 
-__all__ = ["name_of", "shortened"]
-
-_LONGEST: Final = 80
-
-
-def shortened(text: str, longest: int = _LONGEST) -> str:
-    """A text in messages: on one line, and not too long."""
-    line = " ".join(text.split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+__all__ = ["name_of"]
 
 
 def name_of(anchor: Anchor) -> str:
@@ -28,5 +22,5 @@ def name_of(anchor: Anchor) -> str:
     if anchor.start is not None:
         parts.append(f"{anchor.unit} {anchor.start} to {anchor.end}")
     elif anchor.quote:
-        parts.append(f"quote {shortened(anchor.quote, 50)!r}")
+        parts.append(f"quote {cut(anchor.quote, 50)!r}")
     return ", ".join(parts)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.anchors.corpus import as_hash
 from berryeval.benchmarks.checks.finding import Finding
-from berryeval.benchmarks.checks.naming import name_of, shortened
-from berryeval.io.words import counted
+from berryeval.benchmarks.checks.naming import name_of
+from berryeval.io.words import counted, cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,7 @@ def _about(subject: Subject, judgment: Judgment, found: Located, where: str) -> 
     if found.lost is not None:
         yield _about_lost(subject, judgment, found, where)
     elif found.choices:
-        places = f"{len(found.choices)} places: {shortened(', '.join(found.choices))}"
+        places = f"{len(found.choices)} places: {cut(', '.join(found.choices))}"
         if found.spans:
             advice = "add the document; until then each place counts"
             yield Finding(_NAME, "warning", where, f"{name} is at {places}", advice)
@@ -68,7 +68,7 @@ def _about_lost(subject: Subject, judgment: Judgment, found: Located, where: str
     message = f"query {judgment.query_id!r}: {reason}"
     if nearest:
         how = f"found ({ratio:.2f} alike)" if ratio else "there now"
-        message += f"; {how}: {shortened(nearest)!r}"
+        message += f"; {how}: {cut(nearest)!r}"
     advice = "correct the target, or remove the judgment: nothing can cover it"
     if repaired is not None:
         advice = f"if that is meant, point at {name_of(repaired)}"

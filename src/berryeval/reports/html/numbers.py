@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from berryeval.io.words import counted
 from berryeval.reports import numbers
 
 if TYPE_CHECKING:
@@ -60,11 +61,6 @@ def duration(seconds: float | None) -> str:
         if seconds >= size:
             return f"{_three_digits(seconds / size)} {unit}"
     return f"{_three_digits(seconds / 1e-6)} µs"
-
-
-def counted(number: int, noun: str, nouns: str = "") -> str:
-    """A count with its noun: 1 query, 1,200 queries."""
-    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
 
 
 def _three_digits(number: float) -> str:

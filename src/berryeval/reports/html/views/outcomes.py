@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from berryeval.harness.outcomes import FAILED, NO_ANSWER
 from berryeval.reports.html.numbers import counted
 from berryeval.reports.html.text import short
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Outcomes", "outcomes_of"]
 
-_FAILED: Final = ("error", "timeout", "missing")
 _KINDS_OF_ERRORS: Final = 3  # that are shown
 _ERROR_CHARACTERS: Final = 500
 
@@ -70,13 +70,13 @@ def outcomes_of(system: System) -> Outcomes:
     if not answers:
         counts = Counter({str(name): int(count) for name, count in system.record.outcomes.items()})
     errors = Counter(
-        short(one.error, _ERROR_CHARACTERS) for one in answers if one.outcome in _FAILED
+        short(one.error, _ERROR_CHARACTERS) for one in answers if one.outcome in NO_ANSWER
     )
     errors.pop("", None)
-    wrong = (*_FAILED[:2], "empty", _FAILED[2])
+    wrong = (*FAILED, "empty", "missing")
     return Outcomes(
         asked=counts.total(),
-        failed=sum(counts[name] for name in _FAILED),
+        failed=sum(counts[name] for name in NO_ANSWER),
         kinds=tuple((name, counts[name]) for name in wrong if counts[name]),
         errors=tuple(errors.most_common(_KINDS_OF_ERRORS)),
         more_errors=max(0, len(errors) - _KINDS_OF_ERRORS),
