@@ -164,7 +164,7 @@ BAD_TREC = [
     ("topics.51-302.txt", b"", "holds no queries"),
     ("docs/part-1.sgml", b"<DOC><DOCNO>1</DOCNO>", ":1: <DOC> has no </DOC>"),
     ("docs/part-1.sgml", b"<DOC>x</DOC>", ":1: <DOC> has no <DOCNO> with an id"),
-    ("docs/part-1.sgml", b"x", "holds no <DOC>"),
+    ("docs/part-1.sgml", b"x", "or a TREC collection; there is part-1.sgml"),
     ("docs/more.jsonl", b'{"id": 1}', "more.jsonl:1: has no 'text'"),
     ("qrels.51-302.txt", b"1 0 d", "qrels.51-302.txt:1: expected 4 columns"),
     ("qrels.more", b"", "expected one file qrels*, found qrels.51-302.txt, qrels.more; say"),

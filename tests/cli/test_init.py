@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from berryeval.pipeline.folder import RunFolder
 from berryeval.pipeline.plan import Plan
 from berryeval.pipeline.schema import config_schema
 from tests.cli.eval_world import COFFEE, TEA, berryeval, write_drinks
@@ -122,3 +123,34 @@ def test_the_schema_takes_what_we_take(tmp_path: Path) -> None:
         stream.write("measure: [AP]\n")
     done = subprocess.run(check, check=False, cwd=tmp_path, capture_output=True)
     assert done.returncode == 1
+
+
+def test_a_folder_with_other_files_works_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is no text is left out, and said."""
+    Path("docs").mkdir()
+    Path("docs/tea.md").write_text(TEA)
+    Path("docs/logo.PNG").write_bytes(b"\x89PNG\x00")
+    assert berryeval("init", "docs") == 0
+    capsys.readouterr()
+    assert berryeval("eval") == 0
+    assert "1 file is no text and left out: logo.PNG" in " ".join(capsys.readouterr().out.split())
+
+
+def test_questions_alone_say_where_their_corpus_goes(capsys: pytest.CaptureFixture[str]) -> None:
+    """The line is there, and works; without it a warning names it."""
+    Path("docs").mkdir()
+    Path("docs/tea.md").write_text(TEA)
+    Path("q2.csv").write_text("query_id,question,doc_id,grade\nq1,Tea,tea,1\n")
+    assert berryeval("init", "q2.csv") == 0
+    text = Path("berryeval.yaml").read_text()
+    assert yaml.safe_load(text)["benchmarks"] == [{"source": "./q2.csv"}]
+    assert berryeval("eval", "--providers", "bm25") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "nothing to index; if they lie elsewhere, name the place" in said
+    assert "options: {corpus: FOLDER}" in said
+    Path("berryeval.yaml").write_text(text.replace("# options: {corpus", "options: {corpus"))
+    assert berryeval("eval", "--providers", "bm25", "--output", "run") == 0
+    assert "nothing to index" not in capsys.readouterr().out
+    scores = RunFolder("run").read_record()["q2"]["bm25"].scores
+    assert scores is not None
+    assert scores.mean["RR"] == 1.0

@@ -334,3 +334,16 @@ def test_what_cannot_be_is_said(
     assert berryeval("score-run", *arguments) == 2
     assert message in capsys.readouterr().err
     assert record() == before
+
+
+def test_the_hash_is_of_the_data_that_scores_are_by(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of what the benchmark is now, where it is named and has changed."""
+    judgments = (*DRINKS.judgments[:-1], Judgment("q4", Anchor(document="water"), 1))
+    be.write_benchmark(replace(DRINKS, judgments=judgments), "changed")
+    now = be.load_benchmark("changed").content_hash
+    then = record()["drinks"].content_hash
+    assert now != then
+    assert rescored(capsys, "run", "-m", "RR")["content_hash"] == then
+    assert rescored(capsys, "run", "-m", "RR", "--benchmark", "changed")["content_hash"] == now
+    assert berryeval("score-run", "run", "-m", "RR", "--benchmark", "changed") == 0
+    assert f"drinks: 4 queries; {now}" in " ".join(capsys.readouterr().out.split())

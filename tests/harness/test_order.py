@@ -16,8 +16,9 @@ SCORES = st.lists(
 
 
 def ranked(scores: list[float], k: int = 50) -> Ranking:
-    """The ranking of hits with these scores, in this order."""
-    return fair_ranking("q", [(f"d{n}", score) for n, score in enumerate(scores)], k, 0.0, 1)
+    """The ranking of hits with these scores, in this order; equal ones are in ours."""
+    hits = [(f"d{99 - n}", score) for n, score in enumerate(scores)]
+    return fair_ranking("q", hits, k, 0.0, 1)
 
 
 def warnings_about(rankings: list[Ranking], k: int) -> list[str]:

@@ -381,3 +381,9 @@ def test_a_quoted_path_finds_any_name(steps: list[str | int]) -> None:
         data = {step: data} if isinstance(step, str) else [None] * step + [data]
     text = "".join(f'["{step}"]' if isinstance(step, str) else f"[{step}]" for step in steps)
     assert JsonPath.parse(text, "path").one(data) == "here"
+
+
+def test_a_hit_without_a_score_among_scored_ones_is_said() -> None:
+    """It would count as 0, wherever it stood."""
+    told = str(refusal({"hits": [{"id": "a", "score": 0.5}, {"id": "b"}]}))
+    assert "http: hit 2 ('b') has no score, but others have" in told

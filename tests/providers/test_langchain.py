@@ -188,3 +188,10 @@ def test_a_function_must_make_a_retriever() -> None:
         provider.search(query("x"), 1)
     with pytest.raises(ProviderError, match="must return an object with 'invoke', found int"):
         provider.index(CHUNKS)
+
+
+def test_a_document_without_a_score_among_scored_ones_is_said() -> None:
+    """It would count as 0, wherever it stood."""
+    found = [Document("x", id="a", metadata={"score": 0.5}), Document("y", id="b")]
+    with pytest.raises(ProviderError, match=r"langchain: hit 2 \('b'\) has no score, but others"):
+        LangChain(Odd(found)).search(query("x"), 3)

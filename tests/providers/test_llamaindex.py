@@ -55,7 +55,7 @@ class Retriever:
 
 NODES = [
     Scored(Node("tokens", "words", "d", 3, 8, {"key": "k1", "file": "f"}), 0.75),
-    Scored(Node("other"), None),
+    Scored(Node("other"), 0.0),
 ]
 
 
@@ -138,3 +138,12 @@ def test_the_real_classes_are_read() -> None:
             hit = provider.search(query("abc"), 1)[0]
         assert (hit.id, hit.score, hit.text, hit.doc_id) == ("n", 0.5, "abc", "d")
         assert (hit.start, hit.end) == (1, 4)
+
+
+def test_a_node_without_a_score_among_scored_ones_is_said() -> None:
+    """It would count as 0, wherever it stood; if no node has one, the order counts."""
+    some = LlamaIndex(Retriever([Scored(Node("a"), 0.5), Scored(Node("b"), None)]))
+    with pytest.raises(ProviderError, match=r"llamaindex: hit 2 \('b'\) has no score, but others"):
+        some.search(query("x"), 3)
+    none = LlamaIndex(Retriever([Scored(Node("a"), None), Scored(Node("b"), None)]))
+    assert [hit.id for hit in none.search(query("x"), 3)] == ["a", "b"]

@@ -100,7 +100,11 @@ class Benchmark:
 
     @cached_property
     def content_hash(self) -> str:
-        """The hash of everything that can change a score: texts, queries, judgments, pack."""
+        """The hash of what is asked and judged: texts, queries, judgments, pack.
+
+        The chunker that a benchmark suggests is no part of it, nor is anything else that its
+        `metadata` says: the record of a run names the chunker that was used.
+        """
         digest = hashlib.sha256(self.pack.encode())
         kinds: tuple[RecordKind, ...] = ("documents", "queries", "judgments")
         for kind in kinds:

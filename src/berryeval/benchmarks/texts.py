@@ -16,26 +16,28 @@ if TYPE_CHECKING:
 
 __all__ = ["TEXT_SUFFIXES", "files_below", "read_text_documents"]
 
-TEXT_SUFFIXES: Final = (".md", ".txt")
+_MARKDOWN: Final = (".md", ".markdown")
+TEXT_SUFFIXES: Final = (*_MARKDOWN, ".txt", ".rst")
 
 
 def read_text_documents(folder: Path) -> Iterator[tuple[Document, str]]:
     """The Markdown and text files of a folder, each with its path.
 
-    The id is the path below the folder without its ending, "guides/set-up" for
-    "guides/set-up.md"; the title of a Markdown file is its first heading.
+    They are known by their endings, in letters of any case. The id is the path below the folder
+    without its ending, "guides/set-up" for "guides/set-up.md"; the title of a Markdown file is its
+    first heading.
     """
     found = False
-    for path in files_below(folder, lambda name: name.endswith(TEXT_SUFFIXES)):
+    for path in files_below(folder, lambda name: name.lower().endswith(TEXT_SUFFIXES)):
         found = True
         text = read_text(path)
-        title = _title(text) if path.suffix == ".md" else ""
+        title = _title(text) if path.suffix.lower() in _MARKDOWN else ""
         relative = path.relative_to(folder)
         identity = relative.with_suffix("").as_posix()
         yield Document(identity, text, title=title, source=relative.as_posix()), os.fspath(path)
     if not found:
-        endings = " or ".join(TEXT_SUFFIXES)
-        msg = f"{folder}: holds no documents, expected files that end in {endings}"
+        endings = ", ".join(TEXT_SUFFIXES)
+        msg = f"{folder}: holds no documents, expected files that end in one of {endings}"
         raise DataError(msg)
 
 

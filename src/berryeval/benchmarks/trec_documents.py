@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["is_trec", "read_trec_documents"]
+__all__ = ["holds_trec", "is_trec", "read_trec_documents"]
 
 _DOCUMENT: Final = re.compile(r"<DOC>(.*?)(</DOC>|(?=<DOC>)|\Z)", re.IGNORECASE | re.DOTALL)
 _NUMBER: Final = re.compile(r"<DOCNO>\s*(.*?)\s*</DOCNO>", re.IGNORECASE | re.DOTALL)
@@ -29,6 +29,11 @@ _FIRST_BYTES: Final = 4096
 def is_trec(path: Path) -> bool:
     """Whether the file begins like a TREC collection."""
     return b"<doc>" in read_bytes(path)[:_FIRST_BYTES].tobytes().lower()
+
+
+def holds_trec(path: Path) -> bool:
+    """Whether there is a document of a TREC collection anywhere in the file."""
+    return b"<doc>" in read_bytes(path).tobytes().lower()
 
 
 def read_trec_documents(path: Path, encoding: str = "utf-8") -> Iterator[tuple[Document, int]]:

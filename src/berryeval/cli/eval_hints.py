@@ -33,7 +33,9 @@ def say_how_to_go_on(
         allowed: the benchmark and provider whose failed queries were to be expected.
     """
     if failed_runs(results):
-        log.warning("the run is not complete; to go on: %s", to_go_on(folder.path))
+        # Errors before are part of the budget: without asking them again it may be used up.
+        options = ["--retry-errors"] if failed_queries(results) else []
+        log.warning("the run is not complete; to go on: %s", to_go_on(folder.path, *options))
     failed = failed_queries(results, allowed)
     if failed:
         log.warning(

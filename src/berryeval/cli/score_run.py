@@ -104,7 +104,7 @@ def _print(parts: Sequence[Rescored], saved: list[str], *, per_query: bool) -> N
     screen = console()
     for part in parts:
         queries = counted(part.count, "query", "queries")
-        screen.print(f"{part.part.name}: {queries}; {part.part.content_hash}", style="bold")
+        screen.print(f"{part.part.name}: {queries}; {_hash_of(part)}", style="bold")
         for name, scores in part.scores.items() if per_query else ():
             screen.print()
             screen.print(name)
@@ -120,6 +120,11 @@ def _print(parts: Sequence[Rescored], saved: list[str], *, per_query: bool) -> N
             print_indented(screen, f"note: {note}", 0, style="yellow")
     for place in saved:
         screen.print(f"saved in {place}")
+
+
+def _hash_of(part: Rescored) -> str:
+    """The data that the scores are by: what the benchmark is now, else what it was in the run."""
+    return part.content_hash or part.part.content_hash
 
 
 def _outdated(found: FoundRun) -> list[Path]:
@@ -154,7 +159,7 @@ def _print_json(
         "benchmarks": [
             {
                 "benchmark": part.part.name,
-                "content_hash": part.part.content_hash,
+                "content_hash": _hash_of(part),
                 "queries": part.count,
                 "same_judgments": part.same_judgments,
                 "notes": list(part.notes),

@@ -17,7 +17,7 @@ from berryeval.errors import (
 )
 from berryeval.harness.attempts import TooSlowError, said_by
 from berryeval.harness.loops import run_async
-from berryeval.harness.policy import Policy
+from berryeval.harness.policy import NOTHING_YET, Policy, Progress
 from berryeval.harness.runner import Asking
 from berryeval.harness.threads import DaemonThreads
 
@@ -39,6 +39,7 @@ def index_and_ask(
     k: int,
     record: Callable[[Ranking], None],
     policy: Policy | None = None,
+    before: Progress = NOTHING_YET,
 ) -> None:
     """Let the provider index, ask it every query as `ask_all` does, and close it.
 
@@ -46,7 +47,7 @@ def index_and_ask(
     to errors that can pass; a setting that is wrong or a package that is missing stays what it is.
     What goes wrong at the end is logged: all was answered by then.
     """
-    run_async(_Life(provider, chunks, queries, k, record, policy or Policy()).all)
+    run_async(_Life(provider, chunks, queries, k, record, policy or Policy(), before).all)
 
 
 @dataclass
@@ -57,15 +58,19 @@ class _Life:
     k: int
     record: Callable[[Ranking], None]
     policy: Policy
+    before: Progress
 
     async def all(self) -> None:
         seconds = _A_QUICK_END
         try:
             await self._index()
-            await Asking(self.provider, self.queries, self.k, self.record, self.policy).all()
+            await self._asking().all()
             seconds = self.policy.timeout
         finally:
             await self._close(min(seconds, self.policy.timeout))
+
+    def _asking(self) -> Asking:
+        return Asking(self.provider, self.queries, self.k, self.record, self.policy, self.before)
 
     async def _index(self) -> None:
         import anyio

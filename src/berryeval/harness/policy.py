@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from berryeval.errors import ConfigurationError, ProviderError
 
-__all__ = ["Policy", "is_timeout"]
+__all__ = ["NOTHING_YET", "Policy", "Progress", "is_timeout"]
 
 # What the world outside raises when it may be better in a moment.
 _PASSING: Final = ConnectionError
 _SURE_AFTER: Final = 20  # so many queries before a share of them says anything
+
+
+class Progress(NamedTuple):
+    """How many queries of a run have an outcome, and how many of these failed."""
+
+    done: int = 0
+    failed: int = 0
+
+
+NOTHING_YET: Final = Progress()
 
 
 @dataclass(frozen=True)
@@ -29,7 +39,8 @@ class Policy:
         first_wait: seconds before the second attempt; each wait is twice the last, at most
             `longest_wait`, and shortened by chance so that many do not come back at once.
         longest_wait: seconds. A provider that asks for more in `Retry-After` is heard up to it.
-        error_budget: the share of queries that may fail; a run that has used it up is stopped.
+        error_budget: the share of all queries of a run that may fail, in however many goes they
+            are asked; a run that has used it up is stopped.
         warm_up: how many queries are asked once before anything is measured.
         seed: of the chance in the waits.
     """

@@ -9,7 +9,7 @@ from berryeval.harness.hit_fields import check_fields
 from berryeval.harness.outcomes import Outcome
 from berryeval.json_record import JsonRecord, Reader, one_of, refused
 from berryeval.providers.answers import as_hits
-from berryeval.providers.order import Disorder, disorder_of
+from berryeval.providers.order import Disorder, disorder_of, has_moved_ties
 from berryeval.records import Hit
 from berryeval.run import RankingRule
 
@@ -60,7 +60,8 @@ class Ranking(JsonRecord):
         error: what went wrong, for the last attempt.
         cost: what the provider says it cost: tokens, money.
         batch: how many queries were asked together with this one, itself included.
-        disorder: how the order of the answer contradicted its scores, which decide.
+        disorder: how the order of the answer contradicted its scores, which decide; "tied" where
+            only hits of equal scores stood in another order than they do here.
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
@@ -88,8 +89,8 @@ def fair_ranking(
 ) -> Ranking:
     """The same for every provider: each document once, at most k, in THE order of rankings.
 
-    Scores decide, as in trec_eval; where the order of the answer contradicts them, the ranking says
-    so. An answer without scores stays in the order it has.
+    Scores decide, and ids where they are equal, as in trec_eval; where the order of the answer
+    contradicts that, the ranking says so. An answer without scores stays in the order it has.
     """
     cost = getattr(answer, "cost", None) or {}
     given = as_hits(answer)
@@ -100,7 +101,10 @@ def fair_ranking(
         first.setdefault(hit.id, hit)
     hits = list(first.values())
     scores = [hit.score for hit in hits]
+    disorder = disorder_of(scores)
     if any(scores):
+        if not disorder and has_moved_ties([hit.id for hit in hits], scores, k):
+            disorder = "tied"
         order = RankingRule(depth=k).order([hit.id.encode() for hit in hits], scores)
         hits = [hits[place] for place in order]
     else:
@@ -119,5 +123,5 @@ def fair_ranking(
         repeated=len(given) - len(first),
         cost=dict(cost),
         batch=batch,
-        disorder=disorder_of(scores),
+        disorder=disorder,
     )

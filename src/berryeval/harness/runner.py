@@ -11,7 +11,7 @@ from berryeval.errors import RunFailedError
 from berryeval.harness.attempts import Attempts, TooSlowError, said_by
 from berryeval.harness.loops import run_async
 from berryeval.harness.outcomes import FAILED
-from berryeval.harness.policy import Policy, is_timeout
+from berryeval.harness.policy import NOTHING_YET, Policy, Progress, is_timeout
 from berryeval.harness.ranking import Ranking, fair_ranking
 from berryeval.providers.answers import WrongBatchError
 
@@ -33,13 +33,22 @@ def ask_all(
     k: int,
     record: Callable[[Ranking], None],
     policy: Policy | None = None,
+    before: Progress = NOTHING_YET,
 ) -> None:
     """Ask every query; `record` gets each ranking as it comes, in the order in which they end.
 
     What goes wrong with a query is its outcome. When the error budget is used up, the run is given
     up with a `RunFailedError`; what `record` got until then stays.
+
+    Args:
+        provider: who is asked.
+        queries: that are left to be asked.
+        k: how many hits are wanted.
+        record: gets the rankings.
+        policy: how patient the run is.
+        before: queries of the same run that are not asked again; they are part of its budget.
     """
-    run_async(Asking(provider, queries, k, record, policy or Policy()).all)
+    run_async(Asking(provider, queries, k, record, policy or Policy(), before).all)
 
 
 @dataclass
@@ -51,13 +60,15 @@ class Asking:
     k: int
     record: Callable[[Ranking], None]
     policy: Policy
+    before: Progress = NOTHING_YET
     attempts: Attempts = field(init=False)
-    done: int = 0
-    failed: int = 0
-    failure: Exception | None = None
+    done: int = field(init=False)
+    failed: int = field(init=False)
+    failure: Exception | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         """Get ready."""
+        self.done, self.failed = self.before
         self.attempts = Attempts(self.provider, self.k, self.policy.timeout)
 
     @property
@@ -108,11 +119,11 @@ class Asking:
         self.record(ranking)
         self.done += 1
         self.failed += ranking.outcome in FAILED
-        if self.policy.is_hopeless(self.failed, self.done, len(self.queries)):
+        total = self.before.done + len(self.queries)
+        if self.policy.is_hopeless(self.failed, self.done, total):
             msg = (
-                f"given up after {self.failed} of {self.done} queries failed (of "
-                f"{len(self.queries)}; the error budget is {self.policy.error_budget:g}); "
-                f"the last: {ranking.error}"
+                f"given up after {self.failed} of {self.done} queries failed (of {total}; the "
+                f"error budget is {self.policy.error_budget:g}); the last: {ranking.error}"
             )
             raise RunFailedError(msg)
 

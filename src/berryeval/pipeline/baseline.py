@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.io.files import writing
 from berryeval.measures import parse_measures
+from berryeval.pipeline.cutting import chunked
 from berryeval.pipeline.levels import TOP, ideal_level, missed_primaries, random_level
-from berryeval.pipeline.run import chunked
 from berryeval.reports import numbers
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from berryeval.errors import DataError
+from berryeval.errors import BerryEvalError, DataError
 from berryeval.harness.outcomes import FAILED, NO_ANSWER
 from berryeval.io.words import counted
 from berryeval.reports.differences import finding
@@ -72,10 +72,23 @@ def _depth(candidates: Sequence[Candidate]) -> list[str]:
 
 
 def _chunkers(candidates: Sequence[Candidate]) -> list[str]:
-    if len({one.record.chunker for one in candidates}) == 1:
+    used = {_chunker(one) for one in candidates}
+    if len(used) == 1:
         return []
-    told = _told(candidates, lambda one: one.record.chunker or "as it comes")
-    return [f"the documents were not cut alike ({told}): a hit of one may be half a hit of another"]
+    told = _told(candidates, lambda one: one.record.chunker or "as the benchmark suggested")
+    what = "were not" if all(used) else "may not have been"
+    return [f"the documents {what} cut alike ({told}): a hit of one may be half a hit of another"]
+
+
+def _chunker(one: Candidate) -> str:
+    """The chunker that was used, however it was spelled; empty where a record does not say."""
+    from berryeval.chunkers import parse_chunker
+
+    name = one.record.chunker
+    try:
+        return str(parse_chunker(name)) if name else ""
+    except BerryEvalError:
+        return name  # of another version, or registered by who made the run
 
 
 def _failed(candidates: Sequence[Candidate]) -> list[str]:

@@ -18,13 +18,25 @@ if TYPE_CHECKING:
     from berryeval.records import Chunk, Query
     from berryeval.results import AnswerRecord, BenchmarkRecord, ProviderRecord
 
-__all__ = ["hits_of", "spec_of"]
+__all__ = ["hits_of", "recorded_chunker", "spec_of"]
 
 
 def spec_of(provider: ProviderRecord) -> ProviderSpec:
     """The provider as a plan names it, without its options."""
     names = {"type": provider.type, "name": provider.name, "chunker": provider.chunker}
     return ProviderSpec.model_validate(names)
+
+
+def recorded_chunker(found: FoundRun, part: BenchmarkRecord, provider: ProviderRecord) -> str:
+    """The chunker that the run used; empty if neither its record nor its folder says."""
+    if provider.chunker or found.folder is None:
+        return provider.chunker
+    folder = RunFolder(found.folder)
+    try:
+        suggested = folder.read_manifest().get("chunkers") if folder.manifest_file.exists() else {}
+    except DataError:
+        return ""
+    return str(suggested.get(part.name, "")) if isinstance(suggested, dict) else ""
 
 
 def hits_of(

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import logging
-import platform
-import sys
-from importlib import metadata
 from typing import TYPE_CHECKING, Final
 
-import berryeval
 from berryeval.benchmarks.checks.naming import name_of
 from berryeval.errors import DataError, MeasureError
 from berryeval.harness.outcomes import FAILED
@@ -40,31 +36,10 @@ if TYPE_CHECKING:
     from berryeval.records import Hit, Query
     from berryeval.relevance import Judged
 
-__all__ = ["Passages", "Recorder", "all_measures", "loaded_versions", "scored_measures"]
+__all__ = ["Passages", "Recorder", "all_measures", "scored_measures"]
 
 log = logging.getLogger("berryeval")
 PASSAGE_LENGTH: Final = 400  # characters of a hit's text that are kept
-# Libraries that decide what comes back: the module to look for, the package that brings it.
-_LIBRARIES: Final = {
-    "apsw": "apsw",
-    "bm25s": "bm25s",
-    "chonkie": "chonkie",
-    "chromadb": "chromadb",
-    "httpx": "httpx",
-    "lancedb": "lancedb",
-    "langchain_core": "langchain-core",
-    "langchain_text_splitters": "langchain-text-splitters",
-    "llama_index.core": "llama-index-core",
-    "model2vec": "model2vec",
-    "numpy": "numpy",
-    "psycopg": "psycopg",
-    "qdrant_client": "qdrant-client",
-    "sentence_transformers": "sentence-transformers",
-    "snowballstemmer": "snowballstemmer",
-    "sqlite_vec": "sqlite-vec",
-    "tree_sitter": "tree-sitter",
-    "wordllama": "wordllama",
-}
 
 
 def all_measures(scored: Sequence[str]) -> list[str]:
@@ -94,15 +69,6 @@ def _is_known(measure: str) -> bool:
         log.warning("%s cannot be computed again, and is not kept: %s", measure, error)
         return False
     return True
-
-
-def loaded_versions() -> dict[str, str]:
-    """The versions of what may change the outcome of this run: of libraries, those in use."""
-    versions = {"berryeval": berryeval.__version__, "python": platform.python_version()}
-    for module, package in _LIBRARIES.items():
-        if module in sys.modules:
-            versions[package] = metadata.version(package)
-    return versions
 
 
 class Passages:

@@ -10,11 +10,11 @@ from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.hit_engine import judge_and_score
 from berryeval.measures import parse_measures
 from berryeval.pipeline.config_file import check_model
+from berryeval.pipeline.cutting import cut
 from berryeval.pipeline.inputs import load_one
 from berryeval.pipeline.judging import relevance_of
-from berryeval.pipeline.kept_hits import hits_of, spec_of
+from berryeval.pipeline.kept_hits import hits_of, recorded_chunker
 from berryeval.pipeline.plan import BenchmarkSpec
-from berryeval.pipeline.run import chunked
 from berryeval.results.standard import depth_note
 
 if TYPE_CHECKING:
@@ -38,12 +38,16 @@ class Rescored:
         scores: by provider.
         notes: what people should know about them.
         same_judgments: whether what is relevant is what it was in the run.
+        content_hash: of the benchmark that they are judged by; empty if by other judgments.
+        differing: the providers whose own measures come out otherwise than in the run.
     """
 
     part: BenchmarkRecord
     scores: dict[str, Scores]
     notes: tuple[str, ...] = ()
     same_judgments: bool = True
+    content_hash: str = ""
+    differing: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
@@ -121,15 +125,25 @@ def _rescored(
     if not queries:
         msg = f"{benchmark.name}: none of the queries of run {found.record.id} is in it"
         raise DataError(msg)
-    scores = {}
+    scores, differing = {}, []
     for provider in part.providers:
         if provider.scores is None:
             notes.append(f"{provider.name} has no scores: it failed ({provider.failure})")
             continue
-        table, more = _judged_again(found, part, provider, benchmark, queries, measures, same=same)
-        scores[provider.name] = table
+        wanted = [*measures, *(provider.scores.measures if same else ())]
+        everything, more = _judged_again(found, part, provider, benchmark, queries, wanted)
         notes += more
-    return Rescored(part, scores, tuple(notes), same)
+        apart = _apart(provider.scores, everything) if same else []
+        if apart:
+            differing.append(provider.name)
+            notes.append(
+                f"{provider.name}: judged again, the run's own {', '.join(apart)} come out "
+                "otherwise than they were"
+            )
+        scores[provider.name] = everything.only(measures)
+    return Rescored(
+        part, scores, tuple(notes), same, benchmark.content_hash, differing=tuple(differing)
+    )
 
 
 def _judged_again(
@@ -139,26 +153,17 @@ def _judged_again(
     benchmark: Benchmark,
     queries: Sequence[Query],
     measures: Sequence[str],
-    *,
-    same: bool,
 ) -> tuple[Scores, list[str]]:
-    """The scores of a provider; with the same judgments those of the run must come out again."""
-    chunks = chunked(benchmark, spec_of(provider))
+    """The scores of a provider, and what is doubtful of them."""
+    chunks = cut(benchmark, recorded_chunker(found, part, provider))
     hits, notes = hits_of(found, part, provider, queries, chunks)
-    before = provider.scores if same else None
-    wanted = [*measures, *(before.measures if before else ())]
-    everything = judge_and_score(relevance_of(benchmark, queries, chunks), hits, wanted)
-    everything = replace(everything, run_name=provider.name)
-    if before is not None:
-        differing = [
-            name for name in before.measures if everything.per_query(name) != before.per_query(name)
-        ]
-        if differing:
-            notes.append(
-                f"{provider.name}: judged again, the run's own {', '.join(differing)} come out "
-                "otherwise than they were"
-            )
-    return everything.only(measures), notes
+    scores = judge_and_score(relevance_of(benchmark, queries, chunks), hits, measures)
+    return replace(scores, run_name=provider.name), notes
+
+
+def _apart(before: Scores, now: Scores) -> list[str]:
+    """The measures of a run that do not come out again."""
+    return [name for name in before.measures if now.per_query(name) != before.per_query(name)]
 
 
 def rescored_by_qrels(found: FoundRun, measures: Sequence[str], qrels: str) -> list[Rescored]:

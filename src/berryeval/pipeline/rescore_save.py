@@ -26,10 +26,19 @@ def save_rescored(found: FoundRun, parts: Sequence[Rescored], place: str | None)
     """Add the new measures to the run; what was there stays. Where it was saved.
 
     Scores by other judgments than the run's are refused: in one table they would seem comparable.
+    So are those of a run whose own measures do not come out again: nobody knows which are right.
     """
     if not all(part.same_judgments for part in parts):
         msg = "--save keeps scores by the run's own judgments only; leave out --qrels, --benchmark"
         raise ConfigurationError(msg)
+    differing = sorted({name for part in parts for name in part.differing})
+    if differing:
+        msg = (
+            f"--save keeps new measures beside those that come out again; those of "
+            f"{', '.join(differing)} do not: nothing was saved. Leave out --save to see them, or "
+            "make a new run (berryeval eval)"
+        )
+        raise DataError(msg)
     if found.folder is None and place is None:
         msg = "--save has no place to write to: the run has no folder here, and there is no store"
         raise ConfigurationError(msg)

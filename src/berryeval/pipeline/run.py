@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 import traceback
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from berryeval.chunkers import parse_chunker
 from berryeval.errors import (
     BerryEvalError,
     ConfigurationError,
+    DataError,
     MissingDependencyError,
     NotWrittenError,
     RunFailedError,
@@ -22,27 +23,24 @@ from berryeval.harness.outcomes import FAILED
 from berryeval.hit_engine import judge_and_score
 from berryeval.pipeline.choice import chosen_queries
 from berryeval.pipeline.command_lines import to_go_on
+from berryeval.pipeline.cutting import chunker_for, cut, suggested_chunker
 from berryeval.pipeline.folder import RunFolder, write_json_file
 from berryeval.pipeline.inputs import load_benchmarks
 from berryeval.pipeline.judging import relevance_of
+from berryeval.pipeline.left import check_budget, left_to_ask
 from berryeval.pipeline.log_lines import say_damaged, say_quality, say_taken
 from berryeval.pipeline.rankings import Answers, lean
-from berryeval.pipeline.recording import (
-    Passages,
-    Recorder,
-    all_measures,
-    loaded_versions,
-    scored_measures,
-)
+from berryeval.pipeline.recording import Passages, Recorder, all_measures, scored_measures
 from berryeval.pipeline.redaction import Secrets, masked
 from berryeval.pipeline.run_result import BenchmarkResult, ProviderResult
-from berryeval.pipeline.scoring import warnings_of_scores, write_trec_run
+from berryeval.pipeline.scoring import warnings_of_run_file, warnings_of_scores, write_trec_run
+from berryeval.pipeline.versions import versions_of
 from berryeval.providers import make_provider
 from berryeval.results import BenchmarkRecord, ProviderRecord
 from berryeval.results.standard import depth_note
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from berryeval.benchmarks import Benchmark
@@ -53,7 +51,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Listener", "failed_queries", "failed_runs", "run_plan"]
 
-DEFAULT_CHUNKER: Final = "section"
 _LONGEST_ERROR: Final = 2000  # characters; some errors bring a whole web page along
 log = logging.getLogger("berryeval")
 
@@ -114,7 +111,7 @@ def run_plan(
             with _failed_in_the_middle(folder):
                 results = [work.on_benchmark(benchmark) for benchmark in benchmarks]
                 parts = [result.record for result in results]
-                record = folder.record(asked, parts, loaded_versions())
+                record = folder.record(asked, parts, work.versions(parts))
                 folder.write_record(record)
     return [replace(result, run=record) for result in results]
 
@@ -150,6 +147,17 @@ class _Work:
         self.secrets = secrets
         self.listener = listener
         self.retry_errors = retry_errors
+        self._has_asked = False
+
+    def versions(self, parts: Sequence[BenchmarkRecord]) -> Mapping[str, Any]:
+        """The versions of what answered: those of before stay where nothing was asked today."""
+        before: Mapping[str, Any] = {}
+        with suppress(DataError):  # a damaged record is made again
+            before = self.folder.read_record().versions if self.folder.record_file.exists() else {}
+        if before and not self._has_asked:
+            return before
+        chunkers = {one.chunker for part in parts for one in part.providers}
+        return {**before, **versions_of(self.plan.providers, chunkers)}
 
     def made(self, spec: ProviderSpec) -> Provider:
         """The provider, with its secrets filled in."""
@@ -183,13 +191,14 @@ class _Work:
         """Ask every provider, one after the other."""
         queries = chosen_queries(benchmark, self.plan)
         log.info("Starting quality evaluation with %d queries", len(queries))
-        cut: dict[str, list[Chunk]] = {}
+        pieces: dict[str, list[Chunk]] = {}
         passages = Passages()
         results = []
         for spec in self.plan.providers:
-            if spec.chunker not in cut:
-                cut[spec.chunker] = chunked(benchmark, spec)
-            asked = _Asked(benchmark, queries, spec, cut[spec.chunker], passages)
+            chunker = chunker_for(benchmark, spec)
+            if chunker not in pieces:
+                pieces[chunker] = cut(benchmark, chunker)
+            asked = _Asked(benchmark, queries, spec, chunker, pieces[chunker], passages)
             results.append(self._on_provider(asked))
         deeper = depth_note(self.plan.depth, self.plan.scored)
         record = BenchmarkRecord(
@@ -229,10 +238,8 @@ class _Work:
             "k": self.plan.depth,
         }
         with Journal(part / "results.jsonl", header) as journal:
-            again = set(FAILED) if self.retry_errors else set()
-            done = {name for name, outcome in journal.done.items() if outcome not in again}
-            left = [query for query in queries if query.id not in done]
-            taken = len(queries) - len(left)
+            left, before = left_to_ask(queries, journal.done, retry_errors=self.retry_errors)
+            taken = before.done
             say_taken(spec.label, benchmark.name, taken, len(queries), self.folder.created)
             say_damaged(spec.label, benchmark.name, journal.damaged if left else 0)
             self.listener.start(benchmark.name, spec.label, len(queries), taken)
@@ -251,7 +258,11 @@ class _Work:
 
             chunks_of = {chunk.id: chunk for chunk in asked.chunks}
             policy = self.plan.run.policy(self.plan.seed)
-            index_and_ask(self.made(spec), asked.chunks, left, self.plan.depth, record, policy)
+            check_budget(before, len(queries), policy)
+            provider = self.made(spec)
+            provider.expect(queries)
+            self._has_asked = True
+            index_and_ask(provider, asked.chunks, left, self.plan.depth, record, policy, before)
 
     def _scored(self, asked: _Asked, part: Path, failure: str) -> ProviderRecord:
         with Answers.opened(part / "results.jsonl", asked.queries, asked.chunks) as answers:
@@ -259,7 +270,7 @@ class _Work:
                 (part / "scores.json").unlink(missing_ok=True)  # of fewer queries, or another day
                 spec, outcomes = asked.spec, answers.outcomes
                 return ProviderRecord(
-                    spec.label, spec.type, spec.chunker, outcomes=outcomes, failure=failure
+                    spec.label, spec.type, asked.chunker, outcomes=outcomes, failure=failure
                 )
             return replace(self._judged(asked, answers, part), failure=failure)
 
@@ -275,9 +286,10 @@ class _Work:
         record = recorder.record(spec, self.plan.depth, scored, scores)
         write_json_file(part / "scores.json", scores.only(scored).to_dict())
         warnings = recorder.tally.warnings(self.plan.depth, len(chunks))
+        warnings += warnings_of_run_file(spec, record.outcomes)
         warnings += warnings_of_scores(benchmark, scores)
         warnings += write_trec_run(record.answers, spec.label, part / "run.trec")
-        return replace(record, warnings=tuple(warnings))
+        return replace(record, chunker=asked.chunker, warnings=tuple(warnings))
 
 
 @dataclass(frozen=True)
@@ -287,19 +299,9 @@ class _Asked:
     benchmark: Benchmark
     queries: tuple[Query, ...]
     spec: ProviderSpec
+    chunker: str
     chunks: list[Chunk]
     passages: Passages
-
-
-def chunked(benchmark: Benchmark, spec: ProviderSpec) -> list[Chunk]:
-    """The corpus as the provider gets it: cut as the plan says, or as the benchmark suggests."""
-    chunker = parse_chunker(spec.chunker or suggested_chunker(benchmark))
-    return [chunk for document in benchmark.documents for chunk in chunker.chunk(document)]
-
-
-def suggested_chunker(benchmark: Benchmark) -> str:
-    """How the corpus is cut where the plan does not say."""
-    return str(benchmark.metadata.get("chunker", DEFAULT_CHUNKER))
 
 
 def failed_runs(results: Sequence[BenchmarkResult]) -> list[RunFailedError]:

@@ -45,6 +45,7 @@ def planned(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:
         config: the file; without, `BERRYEVAL_CONFIG` or `berryeval.yaml` here, if there is one.
     """
     from berryeval.pipeline.plan import Plan
+    from berryeval.pipeline.provider_paths import providers_beside
 
     path = config_path(config)
     file = ConfigFile(path) if path else None
@@ -53,6 +54,8 @@ def planned(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:
     data = dict(file.data) if file else {}
     if path and data.get("benchmarks"):
         data["benchmarks"] = _beside(path.parent, data["benchmarks"])
+    if path and data.get("providers"):
+        data["providers"] = providers_beside(path.parent, data["providers"])
     if path and isinstance(data.get("gate"), dict):
         data["gate"] = gate_beside(path.parent, data["gate"])
     for source in (variables, given):

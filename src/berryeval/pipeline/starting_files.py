@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from berryeval.benchmarks.load import detect_format
+from berryeval.benchmarks.load import detect_format, options_of
+from berryeval.benchmarks.loaders import LOADERS
 from berryeval.benchmarks.source import Source
 from berryeval.benchmarks.texts import read_text_documents
 from berryeval.errors import ConfigurationError, DataError
@@ -70,6 +71,12 @@ _DENSE: Final = """\
 """
 
 
+_ITS_CORPUS: Final = """\
+    # Where the documents are that the questions are about: a folder, or a file of JSON lines.
+    # Without them there is nothing to index: only a system that has its own finds something.
+    # options: {corpus: ./docs}"""
+
+
 @dataclass(frozen=True)
 class Written:
     """Which files were written, and whether they hold questions to be replaced."""
@@ -92,7 +99,10 @@ def write_starting_files(corpus: Path | None, *, force: bool = False) -> Written
         if not corpus.exists():
             msg = f"{corpus}: no such file or folder"
             raise DataError(msg)
-        if _is_benchmark(corpus):
+        known = _format_of(corpus)
+        if known and "corpus" in options_of(LOADERS.get(known)):
+            benchmarks = f"  - source: {_quoted(corpus)}\n{_ITS_CORPUS}"
+        elif known:
             benchmarks = f"  - {_quoted(corpus)}"
         else:
             has_examples = True
@@ -113,12 +123,12 @@ def write_starting_files(corpus: Path | None, *, force: bool = False) -> Written
     return Written(tuple(files), has_examples)
 
 
-def _is_benchmark(path: Path) -> bool:
+def _format_of(path: Path) -> str:
+    """The format of a benchmark; empty if it is none."""
     try:
-        detect_format(Source(path))
+        return detect_format(Source(path))
     except DataError:
-        return False
-    return True
+        return ""
 
 
 def _quoted(path: Path) -> str:

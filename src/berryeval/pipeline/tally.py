@@ -72,15 +72,24 @@ class Tally:
 
     def _about_order(self) -> list[str]:
         """Whether the scores of the provider say something else than the order of its hits."""
-        wrong = self._disorders.total()
+        tied = self._disorders["tied"]
+        found = [self._about_ties(tied)] if tied else []
+        wrong = self._disorders.total() - tied
         if not wrong:
-            return []
+            return found
         what = "came in another order than their scores say"
         hint = "the scores decide; is the score the one that the hits were ranked by?"
         if self._disorders["reversed"] == wrong:
             what = "came with scores that grow from the first hit to the last"
             hint = "they look like distances: give 1 - distance, or negate them; the highest counts"
-        return [f"the hits of {wrong} of {_queries(len(self._different))} {what}; {hint}"]
+        return [f"the hits of {wrong} of {_queries(len(self._different))} {what}; {hint}", *found]
+
+    def _about_ties(self, count: int) -> str:
+        return (
+            f"hits of equal scores were moved in {count} of {_queries(len(self._different))}: they "
+            "are ordered by id, the highest first, as trec_eval does; to keep the order of the "
+            "answer, give scores that differ, or none"
+        )
 
 
 def _queries(count: int) -> str:

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
 
     from berryeval.records import Chunk
 
-__all__ = ["Answer", "KnownChunks", "WrongBatchError", "as_hits", "id_text", "one_for_each"]
+__all__ = [
+    "Answer",
+    "KnownChunks",
+    "WrongBatchError",
+    "as_hits",
+    "check_all_scored",
+    "id_text",
+    "one_for_each",
+]
 
 
 class WrongBatchError(ProviderError):
@@ -82,11 +90,42 @@ def as_hits(answer: Any) -> list[Hit]:
     answer = getattr(answer, "hits", answer)
     if isinstance(answer, Mapping):
         hits = as_hits(answer.items())
-        return sorted(hits, key=lambda hit: hit.score, reverse=True)
+        return sorted(hits, key=lambda hit: (hit.score, hit.id), reverse=True)  # THE order
     if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
         msg = f"expected a list of hits, found {type(answer).__name__} {answer!r:.80}"
         raise ProviderError(msg)
-    return [_as_hit(item, place) for place, item in enumerate(answer, start=1)]
+    scored: list[bool | None] = []
+    hits = []
+    for place, item in enumerate(answer, start=1):
+        hits.append(_as_hit(item, place))
+        scored.append(_has_score(item))
+    check_all_scored(hits, scored)
+    return hits
+
+
+def _has_score(item: Any) -> bool | None:
+    """Whether a hit was given with a score; None if nobody can tell."""
+    if isinstance(item, Mapping):
+        return "score" in item
+    if isinstance(item, Hit):
+        return True if item.score else None  # 0 may be a score, or none
+    return isinstance(item, tuple | list)
+
+
+def check_all_scored(hits: Sequence[Hit], scored: Sequence[bool | None]) -> None:
+    """Refuse an answer in which some hits have a score and others none: where do these stand?
+
+    Args:
+        hits: the answer.
+        scored: whether each of them has a score; None if that is unknown.
+    """
+    if True in scored and False in scored:
+        place = scored.index(False)
+        msg = (
+            f"hit {place + 1} ({hits[place].id!r}) has no score, but others have; give every hit "
+            "one, or none, and their order counts"
+        )
+        raise ProviderError(msg)
 
 
 def id_text(value: Any) -> str | None:

@@ -54,6 +54,9 @@ class Provider(ABC):
     modules: ClassVar[Sequence[str]] = ()
     in_process: ClassVar[bool] = False
 
+    def expect(self, queries: Sequence[Query]) -> None:  # noqa: B027 - nothing to do is a fine way
+        """Hear which queries a run has, before `index`; who can answer none of them says so."""
+
     def index(self, chunks: Sequence[Chunk]) -> None:  # noqa: B027 - nothing to do is a fine way
         """Take in what will be searched."""
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote
 
 from berryeval.errors import ConfigurationError, DataError, ProviderError
-from berryeval.providers.answers import Answer, KnownChunks
+from berryeval.providers.answers import Answer, KnownChunks, check_all_scored
 from berryeval.providers.base import Provider, check_choice
 from berryeval.providers.json_path import JsonPath
 from berryeval.providers.json_values import READERS, as_array, as_id
@@ -155,7 +155,9 @@ class Http(Provider):
             found = self._hits.all(answer)
             if not self._hits.every:
                 found = as_array(found[0], self.hits)
-            hits = [self._hit(item, place) for place, item in enumerate(found, start=1)]
+            read = [self._hit(item, place) for place, item in enumerate(found, start=1)]
+            hits = [hit for hit, _ in read]
+            check_all_scored(hits, [scored for _, scored in read])
             cost = {name: path.one(answer) for name, path in self._costs.items()}
         except ProviderError as error:
             where = self._server.masked(str(error))
@@ -178,7 +180,8 @@ class Http(Provider):
             )
         return request
 
-    def _hit(self, item: Any, place: int) -> Hit:
+    def _hit(self, item: Any, place: int) -> tuple[Hit, bool]:
+        """The hit, and whether it has a score."""
         try:
             values: dict[str, Any] = {"id": as_id(self._id.one(item), self.id)}
             for name, (path, needed) in self._paths.items():
@@ -187,7 +190,7 @@ class Http(Provider):
                     values[name] = READERS[name](value, path.text)
             if self.distance and "score" in values:
                 values["score"] = -values["score"]
-            return Hit(**values)
+            return Hit(**values), "score" in values
         except (ProviderError, DataError) as error:
             msg = f"hit {place}: {error}"
             raise ProviderError(msg) from None

@@ -91,6 +91,11 @@ class Hybrid(Provider):
             return child
         return make_provider(child, {**_DEFAULTS.get(child, {}), **given})
 
+    def expect(self, queries: Sequence[Query]) -> None:
+        """Each provider hears them."""
+        for child in self._children:
+            child.expect(queries)
+
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Each provider indexes all chunks."""
         for child in self._children:

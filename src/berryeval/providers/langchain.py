@@ -50,7 +50,7 @@ class LangChain(RetrieverProvider):
         """Invoke it."""
         found = self.ask(query, **({self.k_argument: k} if self.k_argument else {}))
         hits = [self._hit(document, place) for place, document in enumerate(found, start=1)]
-        return self.completed(hits)
+        return self.completed(hits, [one.metadata.get(self.score) for one in found])
 
     def _hit(self, document: Any, place: int) -> Hit:
         metadata = getattr(document, "metadata", None)

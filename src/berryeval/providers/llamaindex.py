@@ -45,7 +45,7 @@ class LlamaIndex(RetrieverProvider):
         """Let it retrieve."""
         found = self.ask(query)
         hits = [self._hit(scored, place) for place, scored in enumerate(found, start=1)]
-        return self.completed(hits)
+        return self.completed(hits, [getattr(scored, "score", None) for scored in found])
 
     def _hit(self, scored: Any, place: int) -> Hit:
         node: Any = getattr(scored, "node", None)

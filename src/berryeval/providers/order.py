@@ -1,4 +1,4 @@
-"""Whether hits stand in the order of their scores: one rule, for who checks and for who fuses."""
+"""Whether hits stand in the order of their scores, and in ours where these are equal."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Disorder", "disorder_of"]
+__all__ = ["Disorder", "disorder_of", "has_moved_ties"]
 
-# How an answer contradicts its scores: here and there, or from its first hit to its last.
-Disorder: TypeAlias = Literal["", "mixed", "reversed"]
+# How an answer contradicts its scores: here and there, or from its first hit to its last; or how
+# THE order contradicts the answer, where scores are equal.
+Disorder: TypeAlias = Literal["", "mixed", "reversed", "tied"]
 _ROUNDING: Final = 1e-5  # of the largest score: what float32 or another sum may have done
 
 
@@ -25,3 +26,12 @@ def disorder_of(scores: Sequence[float]) -> Disorder:
     if max(steps) <= slack:
         return ""
     return "mixed" if min(steps) < -slack else "reversed"
+
+
+def has_moved_ties(ids: Sequence[str], scores: Sequence[float], k: int) -> bool:
+    """Whether hits of equal scores came in another order than that of their ids, the highest first.
+
+    Those that come after the first `k` and cannot move among them do not count.
+    """
+    hits = list(zip(scores, ids, strict=True))[: k + 1]
+    return any(one[0] == after[0] and one[1] < after[1] for one, after in pairwise(hits))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from berryeval.errors import ConfigurationError, ProviderError
-from berryeval.providers.answers import KnownChunks, id_text
+from berryeval.providers.answers import KnownChunks, check_all_scored, id_text
 from berryeval.providers.base import Provider
 from berryeval.providers.own_loop import OwnLoop
 from berryeval.providers.python_object import named_object
@@ -74,8 +74,13 @@ class RetrieverProvider(Provider):
             raise ProviderError(msg)
         return list(found)
 
-    def completed(self, hits: Sequence[Hit]) -> list[Hit]:
-        """The hits with what the chunks know about them."""
+    def completed(self, hits: Sequence[Hit], scores: Sequence[Any]) -> list[Hit]:
+        """The hits with what the chunks know about them; all have a score, or none has."""
+        try:
+            check_all_scored(hits, [score is not None for score in scores])
+        except ProviderError as error:
+            msg = f"{self.name}: {error}"
+            raise ProviderError(msg) from None
         return [self._known.completed(hit) for hit in hits]
 
     def _done(self, answer: Any) -> Any:

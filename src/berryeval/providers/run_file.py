@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import ConfigurationError, DataError, ProviderError
 from berryeval.providers.answers import KnownChunks
@@ -13,11 +13,13 @@ from berryeval.records import Hit
 from berryeval.run import RankingRule, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from berryeval.records import Chunk, Query
 
 __all__ = ["RunFile"]
+
+_SHOWN: Final = 3  # ids in a message
 
 
 @dataclass
@@ -25,7 +27,8 @@ class RunFile(Provider):
     """The rankings of a run file, by query id; a query that is not in it finds nothing.
 
     Attributes:
-        path: a TREC, TSV, JSON or Parquet file, also packed; as `Run.load` takes it.
+        path: a TREC, TSV, JSON or Parquet file, also packed; as `Run.load` takes it. In a
+            configuration file it begins where that lies.
         lenient: leave out faulty and repeated lines rather than refuse the file.
     """
 
@@ -39,6 +42,19 @@ class RunFile(Provider):
             msg = "path of run-file is missing; give the run file"
             raise ConfigurationError(msg)
 
+    def expect(self, queries: Sequence[Query]) -> None:
+        """Refuse a file that has none of the queries: it is of other data."""
+        run, place_of = self._loaded
+        if not queries or any(_key(query) in place_of for query in queries):
+            return
+        theirs = _some(run.table.queries[place] for place in range(min(_SHOWN, len(place_of))))
+        ours = _some(query.id for query in queries[:_SHOWN])
+        msg = (
+            f"{self.path}: has none of the {len(queries)} queries by their ids; the file has "
+            f"{theirs}, the benchmark {ours}"
+        )
+        raise ProviderError(msg)
+
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Read the file; the chunks complete hits that are chunks of theirs."""
         self._known = KnownChunks(chunks)
@@ -47,7 +63,7 @@ class RunFile(Provider):
     def search(self, query: Query, k: int) -> list[Hit]:
         """What the file has for the id of the query, in THE order of rankings."""
         run, place_of = self._loaded
-        place = place_of.get(query.id.encode(errors="surrogatepass"))
+        place = place_of.get(_key(query))
         if place is None:
             return []
         start, end = run.table.offsets[place : place + 2].tolist()
@@ -70,3 +86,11 @@ class RunFile(Provider):
         return run, {
             name: place for place, name in enumerate(queries.to_bytes_list(0, len(queries)))
         }
+
+
+def _key(query: Query) -> bytes:
+    return query.id.encode(errors="surrogatepass")
+
+
+def _some(ids: Iterable[str]) -> str:
+    return ", ".join(f"{name!r:.80}" for name in ids) or "no query"

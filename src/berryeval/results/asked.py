@@ -17,7 +17,7 @@ class Asked(NamedTuple):
     """The data, the queries and the number of hits that values are of.
 
     Attributes:
-        content_hash: of everything that is in the benchmark.
+        content_hash: of the texts, queries, judgments and pack of the benchmark.
         sample: a hash of the ids of the queries that were asked.
         k: how many hits were asked for.
     """

@@ -15,9 +15,14 @@ FIELDS: Final = ("id", "category", "difficulty")
 
 
 def property_of(query: Query, name: str) -> str:
-    """What a query says about itself under this name: a field, or a part of its metadata."""
-    value = getattr(query, name, None) if name in FIELDS else None
-    return str(query.metadata.get(name, "") if value is None else value)
+    """What a query says about itself under this name: a field, or a part of its metadata.
+
+    A field that says nothing leaves it to the metadata, where some formats have its like.
+    """
+    for value in (getattr(query, name, None) if name in FIELDS else None, query.metadata.get(name)):
+        if value is not None and value != "":
+            return str(value)
+    return ""
 
 
 def with_property(queries: Iterable[Query], name: str, wanted: str) -> list[Query]:

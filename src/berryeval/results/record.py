@@ -63,7 +63,8 @@ class ProviderRecord(JsonRecord):
     Attributes:
         name: what tables call the provider.
         type: which provider it is.
-        chunker: how the corpus was cut for it.
+        chunker: how the corpus was cut for it; empty where there was nothing to cut, and in older
+            records where the benchmark suggested how.
         scores: by the measures that were asked for; None if the run of the provider failed.
         standard: by the measures that every run has, so that any two runs can be exported alike.
         curve: precision at the recall levels 0.0, 0.1, ..., 1.0, the mean over all queries.
@@ -126,7 +127,7 @@ class BenchmarkRecord(JsonRecord):
 
     Attributes:
         name: of the benchmark.
-        content_hash: of everything that is in it.
+        content_hash: of its texts, queries, judgments and pack.
         k: how many hits every provider was asked for.
         queries: those that were asked.
         providers: what each of them did.

@@ -1,0 +1,97 @@
+"""`run-file` in a run: files of other data, with gaps, and beside the configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from berryeval.errors import ConfigurationError
+from berryeval.pipeline.settings import planned
+from berryeval.run import Run
+from tests.pipeline.worlds import benchmark, plan_of, results_of
+
+
+def run_file(path: Path, *queries: str) -> dict[str, Any]:
+    """A provider with the rankings of these queries."""
+    Run.from_dict({query: {"d0": 1.0} for query in queries}).to_trec(path)
+    return {"type": "run", "name": "r", "options": {"path": str(path)}}
+
+
+def test_a_file_of_other_queries_fails(tmp_path: Path) -> None:
+    """With some ids of both sides: zeros would say that the system is bad."""
+    source = benchmark(tmp_path, 5)
+    other = run_file(tmp_path / "other.trec", "101", "102", "103", "104")
+    child = {"type": "run-file", "options": other["options"]}
+    hybrid = {"type": "hybrid", "name": "h", "options": {"providers": ["bm25", child]}}
+    found = results_of(plan_of(source, other, hybrid), tmp_path / "run")
+    for one in found.values():
+        assert one.scores is None
+        assert one.failure == (
+            f"{tmp_path / 'other.trec'}: has none of the 5 queries by their ids; the file has "
+            "'101', '102', '103', the benchmark 'q0', 'q1', 'q2'"
+        )
+
+
+def test_queries_that_a_file_does_not_have_are_counted(tmp_path: Path) -> None:
+    """Also when the run is made again from its journal; a whole file has nothing to be said of."""
+    source = benchmark(tmp_path, 4)
+    plan = plan_of(source, run_file(tmp_path / "some.trec", "q0", "q3", "other"))
+    for _ in range(2):
+        told = results_of(plan, tmp_path / "run")["r"].warnings
+        assert "2 of 4 queries have no hits in the run file and score 0" in told
+    whole = plan_of(source, run_file(tmp_path / "whole.trec", "q0", "q1", "q2", "q3"))
+    told = results_of(whole, tmp_path / "whole")["r"].warnings
+    assert [text for text in told if "run file" in text] == []
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("runs/a.trec", "conf/runs/a.trec"),
+        ("../a.trec", "conf/../a.trec"),
+        ("/runs/a.trec", "/runs/a.trec"),
+        ("${RUNS}/a.trec", "${RUNS}/a.trec"),
+    ],
+)
+def test_a_path_begins_where_the_configuration_lies(
+    written: str, read: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those of benchmarks do; also below a hybrid one."""
+    monkeypatch.chdir(tmp_path)
+    Path("conf").mkdir()
+    Path("conf/berryeval.yaml").write_text(
+        "benchmarks: [technical-docs]\nproviders:\n"
+        f"  - {{type: run-file, options: {{path: '{written}'}}}}\n"
+        "  - type: hybrid\n    options:\n      providers:\n        - bm25\n        - run-file\n"
+        f"        - {{type: run, options: {{path: '{written}'}}}}\n"
+        f"      options: {{run-file: {{path: '{written}'}}, bm25: {{k1: 1.0}}}}\n",
+        encoding="utf-8",
+    )
+    first, second = planned({}, "conf/berryeval.yaml").providers
+    assert first.options == {"path": read}
+    assert second.options["providers"][2]["options"] == {"path": read}
+    assert second.options["options"] == {"run-file": {"path": read}, "bm25": {"k1": 1.0}}
+
+
+@pytest.mark.parametrize(
+    "providers",
+    ["bm25", "[{type: run-file, options: [a]}]", "[{type: 3, options: {path: a}}]", "[[bm25]]"],
+)
+def test_what_is_no_provider_is_refused_as_ever(
+    providers: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its place in the file."""
+    monkeypatch.chdir(tmp_path)
+    text = f"benchmarks: [technical-docs]\nproviders: {providers}\n"
+    Path("berryeval.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"berryeval\.yaml:2"):
+        planned({})
+
+
+def test_the_path_that_was_tried_is_named(tmp_path: Path) -> None:
+    """So that a wrong folder is seen at once."""
+    spec = {"type": "run-file", "name": "r", "options": {"path": str(tmp_path / "no.trec")}}
+    failure = results_of(plan_of(benchmark(tmp_path, 2), spec), tmp_path / "run")["r"].failure
+    assert f"{tmp_path / 'no.trec'}: no such file" in failure
