@@ -227,7 +227,7 @@ def test_providers_do_not_show_their_secrets() -> None:
         f"{name}.{field.name}"
         for name in PROVIDERS
         if dataclasses.is_dataclass(kind := PROVIDERS.get(name))
-        for field in dataclasses.fields(kind)  # type: ignore[arg-type]
+        for field in dataclasses.fields(kind)
         if field.repr and (is_secret_name(field.name) or field.name in {"headers", "auth"})
     ]
     assert shown == []

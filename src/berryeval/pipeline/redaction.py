@@ -15,7 +15,7 @@ from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 from berryeval.errors import ConfigurationError
 from berryeval.pipeline.secret_names import holds_secret, is_secret_name, name_inside
 
-__all__ = ["MASK", "Secrets", "is_secret_name", "masked"]
+__all__ = ["MASK", "Secrets", "is_secret_name", "masked", "without_objects"]
 
 _VARIABLE: Final = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 # Names and values inside a text: `password=...` of a DSN, `api_key=...` of a URL.
@@ -127,7 +127,16 @@ def masked(options: Any, name: str = "") -> Any:
         if holds_secret(name, options) and not _VARIABLE.fullmatch(options):
             return MASK
         return _without_passwords(options)
-    if options is None or isinstance(options, bool | int | float):
+    return without_objects(options)
+
+
+def without_objects(options: Any) -> Any:
+    """Options of plain values: a function or another object is named by its type and its name."""
+    if isinstance(options, Mapping):
+        return {key: without_objects(value) for key, value in options.items()}
+    if isinstance(options, list | tuple):
+        return [without_objects(value) for value in options]
+    if options is None or isinstance(options, bool | int | float | str):
         return options
     return f"<{type(options).__name__} {getattr(options, '__name__', '')}".rstrip() + ">"
 

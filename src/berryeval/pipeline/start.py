@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from berryeval.benchmarks import Benchmark
 from berryeval.pipeline.config_file import check_model
-from berryeval.pipeline.plan import DEFAULT_MEASURES, Plan
+from berryeval.pipeline.plan import DEFAULT_MEASURES, Plan, ProviderSpec
 from berryeval.pipeline.remember import remember, store_place
 from berryeval.pipeline.resume import folder_for, new_folder
 from berryeval.pipeline.run import run_plan
 from berryeval.pipeline.settings import PATIENCE
+from berryeval.providers.searched import is_searched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Provider", "listed", "run_benchmark"]
 
-Provider: TypeAlias = "str | Mapping[str, Any] | Callable[..., Any]"
+# The last stands for all that has `search`: providers, retrievers, classes of one's own.
+Provider: TypeAlias = "str | Mapping[str, Any] | Callable[..., Any] | object"
+_OF_A_SPEC: Final = frozenset(ProviderSpec.model_fields)
 
 
 def run_benchmark(
@@ -49,8 +52,9 @@ def run_benchmark(
     Args:
         benchmark: a bundled name, a path, or a `Benchmark`.
         providers: names, as "bm25" or "bm25:fixed-400", or mappings with `type`, `chunker`, `name`
-            and `options`, or functions that take a text and a number of hits; one alone needs no
-            list.
+            and `options`, or functions that take a text and a number of hits, or objects with
+            `index` and `search` (docs/providers.md); one alone needs no list, and a mapping from
+            names to them says what each is called.
         measures: what to compute.
         folder: where the journal, the scores and the rankings go; what is there already is not
             asked again. Without one they go to a temporary folder that is removed.
@@ -65,7 +69,7 @@ def run_benchmark(
     data = {
         **options,
         "benchmarks": [benchmark.name if isinstance(benchmark, Benchmark) else str(benchmark)],
-        "providers": listed(providers),
+        "providers": _named(providers),
         "measures": listed(measures),
     }
     if patience:
@@ -85,8 +89,18 @@ def run_benchmark(
 
 def listed(given: Any) -> list[Any]:
     """The things, or the one thing, as a list; the letters of a name are none."""
-    alone = isinstance(given, str | Mapping) or callable(given)
-    return [given] if alone else list(given)
+    alone = isinstance(given, str | Mapping) or not isinstance(given, Iterable)
+    return [given] if alone or is_searched(given) else list(given)
+
+
+def _named(providers: Any) -> list[Any]:
+    """The providers of a list, or of a mapping from their names."""
+    if not isinstance(providers, Mapping) or not _OF_A_SPEC.isdisjoint(providers):
+        return listed(providers)
+    return [
+        check_model(ProviderSpec, one, None).model_copy(update={"name": str(name)})
+        for name, one in providers.items()
+    ]
 
 
 def _remembered(

@@ -88,7 +88,7 @@ class Hybrid(Provider):
         elif isinstance(child, Mapping):
             child, given = _read(child)
         else:
-            return child
+            return make_provider(child)
         return make_provider(child, {**_DEFAULTS.get(child, {}), **given})
 
     def index(self, chunks: Sequence[Chunk]) -> None:
