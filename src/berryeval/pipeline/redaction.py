@@ -24,6 +24,10 @@ _INNER: Final = re.compile(
     re.IGNORECASE,
 )
 _SCHEME: Final = re.compile(r"(bearer|basic|token|apikey|api-key|digest)\s+(\S+)$", re.IGNORECASE)
+# What may stand around a variable and is no secret: how it is sent, and a letter or two.
+_SCHEME_WORD: Final = re.compile(r"\b(bearer|basic|digest|token|api-?key|key)\b", re.IGNORECASE)
+_SEPARATORS: Final = re.compile(r"[\s:;,=/|_.\"'-]*")
+_FEW: Final = 2
 _SHORTEST: Final = 4  # a shorter value would be found in every other word
 MASK: Final = "***"
 
@@ -124,7 +128,7 @@ def masked(options: Any, name: str = "") -> Any:
     if isinstance(options, list | tuple):
         return [masked(value, name) for value in options]
     if isinstance(options, str):
-        if holds_secret(name, options) and not _VARIABLE.fullmatch(options):
+        if holds_secret(name, options) and not _only_variables(options):
             return MASK
         return _without_passwords(options)
     return without_objects(options)
@@ -139,6 +143,16 @@ def without_objects(options: Any) -> Any:
     if options is None or isinstance(options, bool | int | float | str):
         return options
     return f"<{type(options).__name__} {getattr(options, '__name__', '')}".rstrip() + ">"
+
+
+def _only_variables(text: str) -> bool:
+    """Whether the text is `${NAME}`, with no more around it than `Bearer` and the like."""
+    rest = _VARIABLE.sub(" ", text)
+    if rest == text:
+        return False
+    left = _SCHEME_WORD.sub(" ", rest)
+    others = "".join(one for one in left if not one.isalnum())
+    return len(left) - len(others) <= _FEW and bool(_SEPARATORS.fullmatch(others))
 
 
 def _without_passwords(text: str) -> str:
