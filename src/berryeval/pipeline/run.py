@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from berryeval.benchmarks import Benchmark
+    from berryeval.gates import Verdict
     from berryeval.harness.ranking import Ranking
     from berryeval.pipeline.plan import Plan, ProviderSpec
     from berryeval.providers import Provider
@@ -132,7 +133,8 @@ class ProviderResult:
 class BenchmarkResult:
     """What all providers did on one benchmark; `result["bm25"]` is what one of them did.
 
-    `run` is the record of the whole run, for reports and stores.
+    `run` is the record of the whole run, for reports and stores; `verdicts` are those of the
+    thresholds and rules that the run was asked to satisfy, each with a `status`.
     """
 
     benchmark: Benchmark
@@ -140,6 +142,7 @@ class BenchmarkResult:
     providers: tuple[ProviderResult, ...]
     record: BenchmarkRecord
     run: RunRecord | None = None
+    verdicts: tuple[Verdict, ...] = ()
 
     def __getitem__(self, name: str) -> ProviderResult:
         for one in self.providers:
@@ -338,7 +341,7 @@ class _Work:
         scored = scored_measures(self.plan, part / "scores.json")
         scores = judge_and_score(relevance, answers, all_measures(scored), seen=recorder.seen)
         scores = replace(scores, run_name=spec.label)
-        say_quality(scores)
+        say_quality(scores, recorder.strategies)
         record = recorder.record(spec, self.plan.depth, scored, scores)
         write_json_file(part / "scores.json", scores.only(scored).to_dict())
         warnings = recorder.tally.warnings(self.plan.depth, len(chunks))

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from berryeval.benchmarks import Benchmark
 from berryeval.pipeline.config_file import check_model
-from berryeval.pipeline.plan import DEFAULT_MEASURES, Plan, ProviderSpec
+from berryeval.pipeline.gating import check_gate, say_missed, verdicts_of
+from berryeval.pipeline.inputs import load_benchmarks
+from berryeval.pipeline.plan import DEFAULT_MEASURES, Patience, Plan, ProviderSpec
 from berryeval.pipeline.remember import remember, store_place
 from berryeval.pipeline.resume import folder_for, new_folder
 from berryeval.pipeline.run import run_plan
-from berryeval.pipeline.settings import PATIENCE
 from berryeval.providers.searched import is_searched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from berryeval.gates import Baseline, Gate
     from berryeval.io.files import PathLike
+    from berryeval.pipeline.folder import RunFolder
     from berryeval.pipeline.run import BenchmarkResult, Listener
 
 __all__ = ["Provider", "listed", "run_benchmark"]
@@ -61,11 +65,11 @@ def run_benchmark(
         store: where the run is remembered, a path or the URL of a PostgreSQL; nowhere unless given.
         retry_errors: ask queries again that failed before.
         listener: hears how it goes on.
-        options: what else a plan has: `k`, `limit`, `filter`, `seed`, and `concurrency`, `timeout`,
-            `batch`.
+        options: what else a plan has: `k`, `limit`, `filter`, `seed`; the settings of a run, as
+            `concurrency`, `timeout`, `batch` and `error_budget`; and `thresholds` and `gate`, whose
+            verdicts the result has. What misses a threshold is logged, and no error.
     """
-    loaded = [benchmark] if isinstance(benchmark, Benchmark) else []
-    patience = {name: options.pop(name) for name in PATIENCE if name in options}
+    patience = {name: options.pop(name) for name in Patience.model_fields if name in options}
     data = {
         **options,
         "benchmarks": [benchmark.name if isinstance(benchmark, Benchmark) else str(benchmark)],
@@ -75,16 +79,29 @@ def run_benchmark(
     if patience:
         data["run"] = {**data.get("run", {}), **patience}
     plan: Plan = check_model(Plan, data, None)
+    loaded = [benchmark] if isinstance(benchmark, Benchmark) else load_benchmarks(plan)
     place = store_place(store) if store is not None else None
-    if folder is not None:
-        where = folder_for(plan, folder)
+
+    def run(where: RunFolder) -> BenchmarkResult:
+        baseline = check_gate(plan.whole_gate, plan, loaded, where)
         results = run_plan(plan, where, retry_errors=retry_errors, listener=listener, loaded=loaded)
-        return _remembered(results[0], place, folder)
+        return _judged(results[0], plan.whole_gate, baseline)
+
+    if folder is not None:
+        return _remembered(run(folder_for(plan, folder)), place, folder)
     with tempfile.TemporaryDirectory(prefix="berryeval-") as temporary:
         # A name of its own: that of a temporary folder says nothing.
-        where = new_folder(plan, Path(temporary), kept=False)
-        results = run_plan(plan, where, listener=listener, loaded=loaded)
-    return _remembered(results[0], place, None)
+        result = run(new_folder(plan, Path(temporary), kept=False))
+    return _remembered(result, place, None)
+
+
+def _judged(result: BenchmarkResult, gate: Gate, baseline: Baseline | None) -> BenchmarkResult:
+    """The result with the verdicts of the gate; a missed threshold is logged."""
+    if result.run is None or not gate.rules:
+        return result
+    verdicts = verdicts_of(gate, result.run, baseline)
+    say_missed(verdicts)
+    return replace(result, verdicts=tuple(verdicts))
 
 
 def listed(given: Any) -> list[Any]:
