@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from berryeval.errors import RunFailedError
-from berryeval.harness.attempts import Attempts, TooSlowError, said_by
+from berryeval.harness.attempts import Attempts, TooSlowError, said_by, with_attempts
 from berryeval.harness.loops import run_async
 from berryeval.harness.policy import Policy, is_timeout
 from berryeval.harness.ranking import FAILED, Ranking, fair_ranking
@@ -190,6 +190,6 @@ def _failed(
         outcome,
         latency=latency,
         attempts=attempts,
-        error=said_by(error),
+        error=with_attempts(said_by(error), attempts),
         batch=batch,
     )
