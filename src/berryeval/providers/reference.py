@@ -36,6 +36,10 @@ Each may be `async`. Given to `run_benchmark`, an object, a function `(text, k)`
 LangChain or LlamaIndex needs no registration: `providers=[mine]`, or `providers={"name": mine}` to
 say what tables call it (else its `name`, or its class).
 
+What an answer cost is told by returning `Answer(hits, {"tokens": 812, "usd": 0.0004})` of
+`berryeval.providers`, by names of your own. The tables, `eval --json` and the record of the run
+then have the mean per answered query.
+
 A name for it: in Python with `PROVIDERS.register`; for the command line and configuration files as
 an entry point of your package, in the group `berryeval.providers`.
 
