@@ -166,6 +166,7 @@ class Recorder:
             answers=AnswerColumns.of(self._built),
             outcomes=self._answers.outcomes,
             latency=Latency.of(self.tally.seconds, self.tally.batch),
+            cost=self.tally.cost,
         )
 
 

@@ -119,6 +119,11 @@ class ProviderResult:
         return self.record.latency
 
     @property
+    def cost(self) -> Mapping[str, float]:
+        """What an answered query cost on average, where the provider says so: tokens, money."""
+        return self.record.cost
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What was not as it should be: too many hits, repeats, queries that failed."""
         return self.record.warnings
