@@ -71,7 +71,7 @@ class ProviderSpec(_Part):
         if isinstance(value, str):
             kind, _, chunker = value.partition(":")
             return {"type": kind, "chunker": chunker, "name": value}
-        if value is None or isinstance(value, Mapping | ProviderSpec | int | float | list | tuple):
+        if isinstance(value, Mapping | ProviderSpec):
             return value
         from berryeval.providers.searched import wrapper_of
 
