@@ -61,7 +61,7 @@ def test_csv_with_columns_of_any_name(tmp_path: Path) -> None:
     (tmp_path / "pages.jsonl").write_bytes(as_lines({"id": "p1", "text": "Tee"}))
     options = {"format": "csv", "query": "frage", "document": "seite", "grade": "note"}
     benchmark = load_benchmark(path, **options, corpus=tmp_path / "pages.jsonl")
-    assert benchmark.queries == (Query("tee?", "tee?"),)
+    assert benchmark.queries == (Query("tee?", "tee?", metadata={"wer": "ann"}),)
     assert benchmark.documents == (Document("p1", "Tee"),)
     with pytest.raises(DataError, match="no column 'words' with the text of the query; found"):
         load_benchmark(path, **options, text="words")

@@ -33,10 +33,13 @@ def test_a_folder_of_documents(capsys: pytest.CaptureFixture[str]) -> None:
         "berryeval eval\n"
     )
     assert Path("questions.csv").read_text() == (
-        "query_id,question,doc_id,grade\nq1,Coffee,coffee,1\nq2,Tea,hot/tea,1\n"
+        "query_id,question,doc_id,grade,category\n"
+        "q1,Coffee,coffee,1,example\nq2,Tea,hot/tea,1,example\n"
     )
     assert berryeval("eval", "--quiet") == 0
     assert capsys.readouterr().out.startswith("questions: 2 queries, 20 hits each\n")
+    assert berryeval("eval", "--quiet", "--by", "category", "--filter", "category=example") == 0
+    assert "example" in capsys.readouterr().out
 
 
 def test_nothing_is_replaced_unless_forced(capsys: pytest.CaptureFixture[str]) -> None:

@@ -163,7 +163,10 @@ def test_a_bad_query_costs_only_itself() -> None:
     )
     rankings = ask(provider, 12)
     assert [name for name, r in rankings.items() if r.outcome != "ok"] == ["q5"]
-    assert (rankings["q5"].error, rankings["q5"].attempts) == ("ValueError: no q5", 2)
+    assert (rankings["q5"].error, rankings["q5"].attempts) == (
+        "ValueError: no q5 (tried 2 times)",
+        2,
+    )
     assert [rankings[name].batch for name in ("q0", "q4", "q8")] == [4, 1, 4]
     assert set(provider.single) == {"q4", "q5", "q6", "q7"}
 

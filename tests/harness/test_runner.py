@@ -99,7 +99,7 @@ def test_what_goes_wrong_is_the_outcome_of_its_query() -> None:
     assert found == {
         "q0": ("ok", ""),
         "q1": ("error", "ValueError: no such index"),
-        "q2": ("timeout", "no answer within 2 s"),
+        "q2": ("timeout", "no answer within 2 s (tried 2 times)"),
         "q3": ("error", "ProviderError: expected a list of hits, found str 'garbage'"),
         "q4": ("error", "ProviderError: hit 1 ('a'): the score must be finite, found nan"),
         "q5": ("empty", ""),

@@ -127,7 +127,7 @@ def test_an_alias_inside_what_it_names_ends(tmp_path: Path) -> None:
     ("data", "message"),
     [
         ({"benchmarks": [], "providers": ["bm25"]}, "benchmarks: list should have at least 1"),
-        ({"benchmarks": ["x"], "providers": [3]}, "providers[0]: input should be a valid dict"),
+        ({"benchmarks": ["x"], "providers": [3]}, "providers[0]: a provider is a name, "),
     ],
 )
 def test_data_without_a_file_have_keys(data: Any, message: str) -> None:

@@ -125,7 +125,7 @@ def test_what_a_server_does_wrong_is_the_outcome_of_a_query(
         "q0": "error", "q1": "error", "q2": "timeout", "q3": "error", "q4": "error", "q7": "error",
     }  # fmt: skip
     assert [found[f"q{n}"].attempts for n in range(9)] == [3, 3, 3, 3, 1, 3, 3, 1, 1]
-    assert found["q0"].error == f"ProviderError: {url} answered 429"
+    assert found["q0"].error == f"ProviderError: {url} answered 429 (tried 3 times)"
     assert found["q3"].error.startswith("RemoteDisconnected")
     assert asked[BUSY] == asked[BROKEN] == asked[BUSY_ONCE] == asked[BROKEN_ONCE] == 3
     assert result.outcomes == {"ok": 14, "error": 5, "timeout": 1}

@@ -17,6 +17,7 @@ from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.pipeline.config_file import ConfigFile, check_model
 from berryeval.pipeline.plan import Plan
 from berryeval.pipeline.redaction import Secrets, is_secret_name, masked
+from berryeval.pipeline.resume import resumed
 from berryeval.providers.table import PROVIDERS
 from tests.pipeline.worlds import benchmark, plan_of, results_of
 
@@ -227,7 +228,68 @@ def test_providers_do_not_show_their_secrets() -> None:
         f"{name}.{field.name}"
         for name in PROVIDERS
         if dataclasses.is_dataclass(kind := PROVIDERS.get(name))
-        for field in dataclasses.fields(kind)  # type: ignore[arg-type]
+        for field in dataclasses.fields(kind)
         if field.repr and (is_secret_name(field.name) or field.name in {"headers", "auth"})
     ]
     assert shown == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("${CANARY}", True),
+        ("Bearer ${CANARY}", True),
+        ("BEARER ${CANARY}", True),
+        ("ApiKey ${CANARY}", True),
+        ('Token token="${CANARY}"', True),
+        ("Basic ${USER_X:-}:${CANARY}", True),
+        ("v1 ${CANARY}", True),
+        ("Bearer c4n${CANARY}", False),
+        ("c4naryWithoutOddChars", False),
+        ("Bearer c4naryWithoutOddChars", False),
+        ("Bearer c4naryWithoutOddChars ${CANARY}", False),
+        ("Bearer ${CANARY} c4naryWithoutOddChars", False),
+        ("${CANARY}-!$%!$%", False),
+        ("Bearer", False),
+    ],
+)
+def test_what_stands_around_a_variable_is_kept_if_it_is_no_secret(
+    text: str, *, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a run can go on with it; anything longer than a scheme and two letters is masked."""
+    monkeypatch.setenv("CANARY", CANARY)
+    options = {"headers": {"Authorization": text}, "api_key": text}
+    shown = masked(options)
+    expected = text if kept else "***"
+    assert shown == {"headers": {"Authorization": expected}, "api_key": expected}
+    secrets = Secrets()
+    filled = secrets.filled_in(options)
+    unseen(secrets.removed_from(f"{filled}"))
+
+
+def test_a_run_with_a_token_in_a_header_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From its folder alone, and the folder does not hold the token."""
+    monkeypatch.setenv("CANARY", SAFE)
+    options = {"faults": {"headers": {"Authorization": "Bearer ${CANARY}"}}}
+    plan = plan_of(benchmark(tmp_path, 3), {"type": "scripted", "options": options})
+    results_of(plan, tmp_path / "run")
+    for file in (tmp_path / "run").rglob("*"):
+        assert file.is_dir() or SAFE not in file.read_text(encoding="utf-8")
+    again, _ = resumed(tmp_path / "run")
+    assert again.providers[0].options == options
+
+
+@pytest.mark.parametrize("name", ["tokens", "max_tokens", "usage_tokens", "prompt-tokens"])
+def test_tokens_are_counted(name: str) -> None:
+    """The plural alone is no secret: it names costs."""
+    assert masked({"cost": {name: "usage.tokens"}}) == {"cost": {name: "usage.tokens"}}
+
+
+@pytest.mark.parametrize(
+    "name", ["token", "auth_tokens", "access-tokens", "apiTokens", "refresh_tokens", "hf_token"]
+)
+def test_tokens_that_let_in_are_secrets(name: str) -> None:
+    """Of whichever kind."""
+    assert masked({name: "usage.tokens"}) == {name: "***"}

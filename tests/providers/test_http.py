@@ -67,6 +67,14 @@ def test_without_options_query_and_k_are_posted_and_hits_are_read() -> None:
     assert [(hit.id, hit.score) for hit in plain] == [("17", 0.0), ("b", 0.0)]
 
 
+def test_a_put_sends_what_a_post_does() -> None:
+    """The default body too."""
+    _, asked = searched({"hits": []}, method="PUT")
+    assert (asked.method, asked.body) == ("PUT", {"query": "tokens", "k": 3})
+    _, asked = searched({"hits": []}, method="PUT", body={"q": "{query}"})
+    assert (asked.method, asked.body) == ("PUT", {"q": "tokens"})
+
+
 def test_a_get_sends_parameters() -> None:
     """Those of the address stay, ours are added and escaped."""
     _, asked = searched({"hits": []}, method="GET", path="/s?lang=en", asking="a&b=c d")
@@ -339,7 +347,7 @@ def test_a_closed_provider_opens_again() -> None:
         ({"url": "localhost:80/s"}, "url of http must be as http://host:port/path"),
         ({"url": "http://a:b:c/"}, "url of http must be as"),
         ({"url": 7}, "url of http must be as .* found int"),
-        ({"method": "PUT"}, "method of http must be one of POST, GET; found 'PUT'"),
+        ({"method": "PATCH"}, "method of http must be one of POST, GET, PUT; found 'PATCH'"),
         ({"method": "GET", "body": {}}, "a GET has none"),
         ({"body": {"q": "text"}}, r"would ask every query the same: write \{query\}"),
         ({"body": {"q": "{k}"}}, "would ask every query the same"),

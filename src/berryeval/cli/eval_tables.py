@@ -79,13 +79,14 @@ def print_legend(screen: Console, tables: Sequence[Scores | None], measures: Seq
 
 
 def speed_table(providers: Sequence[ProviderRecord]) -> Table:
-    """How long answers took, and what became of the queries."""
+    """How long answers took, what they cost, and what became of the queries."""
     table = _empty()
-    for name in _SPEED:
-        table.add_column(f"{name} ms", justify="right")
+    costs = _costs(providers)
+    for title in _titles(costs):
+        table.add_column(title, justify="right")
     table.add_column("outcomes", overflow="fold")
     for one in providers:
-        table.add_row(one.name, *_times(one), outcomes(one))
+        table.add_row(one.name, *_times(one), *_amounts(one, costs), outcomes(one))
     return table
 
 
@@ -105,7 +106,8 @@ def _table(
     table = _empty()
     for measure in measures:
         table.add_column(measure, justify="left", no_wrap=True)
-    for title in (*(f"{name} ms" for name in _SPEED), "outcomes") if providers else ():
+    costs = _costs(providers)
+    for title in (*_titles(costs), "outcomes") if providers else ():
         table.add_column(title, justify="left" if title == "outcomes" else "right", no_wrap=True)
     best = {measure: best_value(list(rows.values()), measure) for measure in measures}
     for place, (name, scores) in enumerate(rows.items()):
@@ -113,7 +115,8 @@ def _table(
             _cell(scores, measure, best[measure], stacked=stacked) for measure in measures
         ]
         if providers:
-            cells += [*_times(providers[place]), outcomes(providers[place])]
+            one = providers[place]
+            cells += [*_times(one), *_amounts(one, costs), outcomes(one)]
         table.add_row(name, *cells)
     return table
 
@@ -136,6 +139,21 @@ def _times(one: ProviderRecord) -> list[str]:
     if one.latency is None:
         return [numbers.NOTHING] * len(_SPEED)
     return [numbers.milliseconds(getattr(one.latency, name)) for name in _SPEED]
+
+
+def _costs(providers: Sequence[ProviderRecord]) -> list[str]:
+    """What anybody counts as cost."""
+    return list(dict.fromkeys(name for one in providers for name in one.cost))
+
+
+def _titles(costs: Sequence[str]) -> list[str]:
+    return [*(f"{name} ms" for name in _SPEED), *(f"{name}/query" for name in costs)]
+
+
+def _amounts(one: ProviderRecord, costs: Sequence[str]) -> list[str]:
+    return [
+        numbers.amount(one.cost[name]) if name in one.cost else numbers.NOTHING for name in costs
+    ]
 
 
 def _width(table: Table) -> int:

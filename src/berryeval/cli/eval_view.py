@@ -94,6 +94,7 @@ class View:
             "outcomes": one.outcomes,
             "latency_seconds": {name: getattr(one.latency, name, None) for name in _LATENCY},
             "batch": one.latency.batch if one.latency else 1,
+            "cost_per_query": dict(one.cost),
             "warnings": list(one.warnings),
             "scores": one.scores.summary() if one.scores else None,
         }

@@ -98,6 +98,7 @@ def _provider(one: ProviderRecord) -> dict[str, Any]:
         "failure": one.failure,
         "outcomes": dict(one.outcomes),
         "latency_seconds": one.latency.to_json() if one.latency else None,
+        "cost_per_query": dict(one.cost),
         "warnings": list(one.warnings),
         "scores": one.scores.summary() if one.scores else None,
     }

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from berryeval.providers.base import Provider
     from berryeval.records import Query
 
-__all__ = ["Attempts", "TooSlowError", "said_by"]
+__all__ = ["Attempts", "TooSlowError", "said_by", "with_attempts"]
 
 _FAR_TOO_MANY: Final = 1000  # times as many hits as asked for: a generator may never end
 
@@ -36,6 +36,11 @@ def said_by(error: Exception) -> str:
     if isinstance(error, WrongBatchError):
         return f"{ProviderError.__name__}: {error}"
     return f"{type(error).__name__}: {error}".removesuffix(": ")
+
+
+def with_attempts(text: str, attempts: int) -> str:
+    """What went wrong, and how often it was tried if that was more than once."""
+    return f"{text} (tried {attempts} times)" if attempts > 1 else text
 
 
 class Attempts:

@@ -1,4 +1,4 @@
-"""The life of a provider in a run: index, ask, close, in one event loop and never for ever."""
+"""The life of a provider in a run: index, ask, end, in one event loop and never for ever."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from berryeval.harness.loops import run_async
 from berryeval.harness.policy import NOTHING_YET, Policy, Progress
 from berryeval.harness.runner import Asking
 from berryeval.harness.threads import DaemonThreads
+from berryeval.providers.lifetime import entering, leaving
 
 if TYPE_CHECKING:
     from berryeval.harness.ranking import Ranking
@@ -41,7 +42,10 @@ def index_and_ask(
     policy: Policy | None = None,
     before: Progress = NOTHING_YET,
 ) -> None:
-    """Let the provider index, ask it every query as `ask_all` does, and close it.
+    """Let the provider index, ask it every query as `ask_all` does, and end it.
+
+    One that is a context manager, plain or `async`, is entered first and left at the end; another
+    one is closed, if it has `close`.
 
     An index that cannot be made is a `RunFailedError`, after as many attempts as the policy gives
     to errors that can pass; a setting that is wrong or a package that is missing stays what it is.
@@ -62,25 +66,29 @@ class _Life:
 
     async def all(self) -> None:
         seconds = _A_QUICK_END
+        if enter := entering(self.provider):
+            await self._begin("the provider", "entered", enter)
         try:
-            await self._index()
+            await self._begin("the index", "made", self.provider.index, self.chunks)
             await self._asking().all()
             seconds = self.policy.timeout
         finally:
-            await self._close(min(seconds, self.policy.timeout))
+            if leave := leaving(self.provider):
+                await self._end(min(seconds, self.policy.timeout), leave)
 
     def _asking(self) -> Asking:
         return Asking(self.provider, self.queries, self.k, self.record, self.policy, self.before)
 
-    async def _index(self) -> None:
+    async def _begin(self, what: str, done: str, function: Callable[..., Any], *args: Any) -> None:
+        """Call what must be done before anything can be asked."""
         import anyio
 
         attempt = 1
         while True:
             try:
-                return await self._call(self.policy.index_timeout, self.provider.index, self.chunks)
+                return await self._call(self.policy.index_timeout, function, *args)
             except TooSlowError:
-                msg = f"the index was not made within {self.policy.index_timeout:g} s"
+                msg = f"{what} was not {done} within {self.policy.index_timeout:g} s"
                 raise RunFailedError(msg) from None
             except (ConfigurationError, MissingDependencyError):
                 raise  # it is not the provider that must change
@@ -88,16 +96,16 @@ class _Life:
                 error = caught
             wait = self.policy.wait_before(attempt + 1, error, "index")
             if wait is None:
-                raise RunFailedError(_why(error, attempt)) from error
+                raise RunFailedError(_why(f"{what} could not be {done}", error, attempt)) from error
             await anyio.sleep(wait)
             attempt += 1
 
-    async def _close(self, seconds: float) -> None:
+    async def _end(self, seconds: float, leave: Callable[[], Any]) -> None:
         import anyio
 
         with anyio.CancelScope(shield=True):
             try:
-                await self._call(seconds, self.provider.close)
+                await self._call(seconds, leave)
             except TooSlowError:
                 log.warning("a provider was not closed within %g s and is left alone", seconds)
             except Exception as error:  # noqa: BLE001 - the answers are there; this must not lose them
@@ -119,10 +127,10 @@ class _Life:
         raise TooSlowError(seconds)
 
 
-def _why(error: Exception, attempts: int) -> str:
+def _why(failed: str, error: Exception, attempts: int) -> str:
     """What went wrong, and how often it was tried if that was more than once."""
     ours = isinstance(error, BerryEvalError)
-    text = str(error) if ours else f"the index could not be made ({said_by(error)})"
+    text = str(error) if ours else f"{failed} ({said_by(error)})"
     if attempts > 1 or (isinstance(error, ProviderError) and error.passing):
         text += f" (tried {attempts} time{'s' if attempts > 1 else ''})"
     return text

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from berryeval.errors import RunFailedError
-from berryeval.harness.attempts import Attempts, TooSlowError, said_by
+from berryeval.harness.attempts import Attempts, TooSlowError, said_by, with_attempts
 from berryeval.harness.loops import run_async
 from berryeval.harness.outcomes import FAILED
 from berryeval.harness.policy import NOTHING_YET, Policy, Progress, is_timeout
@@ -202,6 +202,6 @@ def _failed(
         outcome,
         latency=latency,
         attempts=attempts,
-        error=said_by(error),
+        error=with_attempts(said_by(error), attempts),
         batch=batch,
     )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 from berryeval.io.words import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from berryeval.scores import Scores
 
 __all__ = ["NOTE", "say_damaged", "say_quality", "say_taken"]
@@ -21,8 +23,14 @@ _QUALITY: Final = {"P@5": "P@5", "P@10": "P@10", "RR": "MRR"}
 log = logging.getLogger("berryeval")
 
 
-def say_quality(scores: Scores) -> None:
-    """Log what every run should say; the scores hold at least the standard measures."""
+def say_quality(scores: Scores, strategies: Mapping[str, str]) -> None:
+    """Log what every run should say.
+
+    Args:
+        scores: hold at least the standard measures.
+        strategies: who decided about each query that was answered. Where words did, nobody knows
+            what there is to find: only what was found can be relevant.
+    """
     from berryeval.reports import numbers
 
     means = ", ".join(
@@ -31,7 +39,8 @@ def say_quality(scores: Scores) -> None:
     log.info("Quality metrics: %s", means)
     first = scores.per_query("RR")
     for query, outcome in zip(scores.queries, scores.outcomes, strict=True):
-        if first[query] == 0 and outcome != "no relevant documents":
+        known = outcome != "no relevant documents" or strategies.get(query) == "token-fallback"
+        if query in strategies and first[query] == 0 and known:
             log.warning("Query %s returned no relevant results", query)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
@@ -10,6 +11,7 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
+    field_serializer,
     field_validator,
     model_validator,
 )
@@ -19,7 +21,7 @@ from berryeval.gates.rules import Gate
 from berryeval.harness.policy import Policy
 from berryeval.pipeline.config_file import MisplacedError
 from berryeval.pipeline.limits import Thresholds, limit_rules
-from berryeval.pipeline.redaction import masked
+from berryeval.pipeline.redaction import masked, without_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,10 +72,17 @@ class ProviderSpec(_Part):
         if isinstance(value, str):
             kind, _, chunker = value.partition(":")
             return {"type": kind, "chunker": chunker, "name": value}
-        if callable(value):
-            name = getattr(value, "__name__", type(value).__name__)
-            return {"type": "callable", "name": name, "options": {"function": value}}
-        return value
+        if isinstance(value, Mapping | ProviderSpec):
+            return value
+        from berryeval.providers.searched import wrapper_of
+
+        kind, option = wrapper_of(value)
+        return {"type": kind, "name": _name_of(value), "options": {option: value}}
+
+    @field_serializer("options")
+    def _without_objects(self, options: dict[str, Any]) -> Any:
+        """An object is written by its name: what it holds is its own, and changes."""
+        return without_objects(options)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """Secrets are masked in all that shows a plan."""
@@ -84,6 +93,14 @@ class ProviderSpec(_Part):
     def label(self) -> str:
         """What tables and folders call it."""
         return self.name or (f"{self.type}:{self.chunker}" if self.chunker else self.type)
+
+
+def _name_of(provider: Any) -> str:
+    """What a function or an object calls itself, or else its class."""
+    given = getattr(provider, "name", None)
+    if isinstance(given, str) and given:
+        return given
+    return str(getattr(provider, "__name__", type(provider).__name__))
 
 
 class Patience(_Part):

@@ -93,13 +93,19 @@ class Passages:
 
 
 class Recorder:
-    """Takes the judged answers of a provider one by one, in the order of the queries."""
+    """Takes the judged answers of a provider one by one, in the order of the queries.
+
+    Attributes:
+        strategies: who decided about each query that was answered, be it without hits.
+        tally: what is counted of the answers.
+    """
 
     def __init__(self, queries: Sequence[Query], answers: Answers, passages: Passages) -> None:
         self._query_of = {query.id: query for query in queries}
         self._answers = answers
         self._passages = passages
         self._built = AnswersBuilder()
+        self.strategies: dict[str, str] = {}
         self.tally = Tally()
 
     def seen(self, query_id: str, hits: Sequence[Hit], judged: Judged) -> None:
@@ -107,6 +113,8 @@ class Recorder:
         ranking = self._answers.ranking(query_id) if query_id in self._answers else None
         if ranking is not None:
             self.tally.add(ranking)
+            if ranking.outcome not in FAILED:
+                self.strategies[query_id] = judged.strategy
         query = self._query_of[query_id]
         self._built.add(_answer(query, ranking, hits, judged, self._passages))
 
@@ -124,6 +132,7 @@ class Recorder:
             answers=AnswerColumns.of(self._built),
             outcomes=self._answers.outcomes,
             latency=Latency.of(self.tally.seconds, self.tally.batch),
+            cost=self.tally.cost,
         )
 
 

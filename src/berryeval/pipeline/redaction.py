@@ -15,7 +15,7 @@ from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 from berryeval.errors import ConfigurationError
 from berryeval.pipeline.secret_names import holds_secret, is_secret_name, name_inside
 
-__all__ = ["MASK", "Secrets", "is_secret_name", "masked"]
+__all__ = ["MASK", "Secrets", "is_secret_name", "masked", "without_objects"]
 
 _VARIABLE: Final = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 # Names and values inside a text: `password=...` of a DSN, `api_key=...` of a URL.
@@ -24,6 +24,10 @@ _INNER: Final = re.compile(
     re.IGNORECASE,
 )
 _SCHEME: Final = re.compile(r"(bearer|basic|token|apikey|api-key|digest)\s+(\S+)$", re.IGNORECASE)
+# What may stand around a variable and is no secret: how it is sent, and a letter or two.
+_SCHEME_WORD: Final = re.compile(r"\b(bearer|basic|digest|token|api-?key|key)\b", re.IGNORECASE)
+_SEPARATORS: Final = re.compile(r"[\s:;,=/|_.\"'-]*")
+_FEW: Final = 2
 _SHORTEST: Final = 4  # a shorter value would be found in every other word
 MASK: Final = "***"
 
@@ -124,12 +128,31 @@ def masked(options: Any, name: str = "") -> Any:
     if isinstance(options, list | tuple):
         return [masked(value, name) for value in options]
     if isinstance(options, str):
-        if holds_secret(name, options) and not _VARIABLE.fullmatch(options):
+        if holds_secret(name, options) and not _only_variables(options):
             return MASK
         return _without_passwords(options)
-    if options is None or isinstance(options, bool | int | float):
+    return without_objects(options)
+
+
+def without_objects(options: Any) -> Any:
+    """Options of plain values: a function or another object is named by its type and its name."""
+    if isinstance(options, Mapping):
+        return {key: without_objects(value) for key, value in options.items()}
+    if isinstance(options, list | tuple):
+        return [without_objects(value) for value in options]
+    if options is None or isinstance(options, bool | int | float | str):
         return options
     return f"<{type(options).__name__} {getattr(options, '__name__', '')}".rstrip() + ">"
+
+
+def _only_variables(text: str) -> bool:
+    """Whether the text is `${NAME}`, with no more around it than `Bearer` and the like."""
+    rest = _VARIABLE.sub(" ", text)
+    if rest == text:
+        return False
+    left = _SCHEME_WORD.sub(" ", rest)
+    others = "".join(one for one in left if not one.isalnum())
+    return len(left) - len(others) <= _FEW and bool(_SEPARATORS.fullmatch(others))
 
 
 def _without_passwords(text: str) -> str:

@@ -282,7 +282,7 @@ class _Work:
         scored = scored_measures(self.plan, part / "scores.json")
         scores = judge_and_score(relevance, answers, all_measures(scored), seen=recorder.seen)
         scores = replace(scores, run_name=spec.label)
-        say_quality(scores)
+        say_quality(scores, recorder.strategies)
         record = recorder.record(spec, self.plan.depth, scored, scores)
         write_json_file(part / "scores.json", scores.only(scored).to_dict())
         warnings = recorder.tally.warnings(self.plan.depth, len(chunks))

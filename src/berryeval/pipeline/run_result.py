@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from berryeval.benchmarks import Benchmark
+    from berryeval.gates import Verdict
     from berryeval.records import Query
     from berryeval.results import BenchmarkRecord, Latency, ProviderRecord, RunRecord
     from berryeval.scores import Scores
@@ -47,6 +48,11 @@ class ProviderResult:
         return self.record.latency
 
     @property
+    def cost(self) -> Mapping[str, float]:
+        """What an answered query cost on average, where the provider says so: tokens, money."""
+        return self.record.cost
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What was not as it should be: too many hits, repeats, queries that failed."""
         return self.record.warnings
@@ -66,7 +72,8 @@ class ProviderResult:
 class BenchmarkResult:
     """What all providers did on one benchmark; `result["bm25"]` is what one of them did.
 
-    `run` is the record of the whole run, for reports and stores.
+    `run` is the record of the whole run, for reports and stores; `verdicts` are those of the
+    thresholds and rules that the run was asked to satisfy, each with a `status`.
     """
 
     benchmark: Benchmark
@@ -74,6 +81,7 @@ class BenchmarkResult:
     providers: tuple[ProviderResult, ...]
     record: BenchmarkRecord
     run: RunRecord | None = None
+    verdicts: tuple[Verdict, ...] = ()
 
     def __repr__(self) -> str:
         return f"BenchmarkResult({self.record.brief})"

@@ -8,7 +8,8 @@ from typing import Any, Final
 __all__ = ["holds_secret", "is_secret_name", "name_inside"]
 
 _SECRET_NAME: Final = re.compile(
-    r"pass(word|wd|phrase)?$|^pwd$|secret|tokens?$|(api|access|private|account|auth)[-_]?key"
+    r"pass(word|wd|phrase)?$|^pwd$|secret|token$|(api|access|private|account|auth)[-_]?key"
+    r"|(auth|access|api|refresh|id|session|csrf)[-_]?tokens$"  # others are counted
     r"|authorization|^auth$|bearer|credential|cookie|^dsn$|conn(ection)?[-_]?str(ing)?$",
     re.IGNORECASE,
 )

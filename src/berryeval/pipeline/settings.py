@@ -87,9 +87,11 @@ class _Origins:
 
 
 def overlay(data: dict[str, Any], settings: Mapping[str, Any]) -> None:
-    """Give the data these settings; those of `PATIENCE` belong to its `run`."""
+    """Give the data these settings; those of patience belong to its `run`."""
+    from berryeval.pipeline.plan import Patience
+
     for name, value in settings.items():
-        if name in PATIENCE:
+        if name in Patience.model_fields:
             run = data.get("run") or {}
             # What is no mapping stays, to be refused where it is checked.
             data["run"] = {**run, name: value} if isinstance(run, dict) else run

@@ -4,30 +4,38 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from berryeval.benchmarks import Benchmark
 from berryeval.pipeline.config_file import check_model
-from berryeval.pipeline.plan import DEFAULT_MEASURES, Plan
+from berryeval.pipeline.gating import check_gate, say_missed, verdicts_of
+from berryeval.pipeline.inputs import load_benchmarks
+from berryeval.pipeline.plan import DEFAULT_MEASURES, Patience, Plan, ProviderSpec
 from berryeval.pipeline.remember import remember, store_place
 from berryeval.pipeline.resume import folder_for, new_folder
 from berryeval.pipeline.run import run_plan
-from berryeval.pipeline.settings import PATIENCE, overlay
+from berryeval.pipeline.settings import overlay
+from berryeval.providers.searched import is_searched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from berryeval.gates import Baseline, Gate
     from berryeval.harness.ranking import Ranking
     from berryeval.io.files import PathLike
+    from berryeval.pipeline.folder import RunFolder
     from berryeval.pipeline.run import Listener
     from berryeval.pipeline.run_result import BenchmarkResult
 
 __all__ = ["Provider", "listed", "run_benchmark"]
 
 log = logging.getLogger("berryeval")
-Provider: TypeAlias = "str | Mapping[str, Any] | Callable[..., Any]"
+# The last stands for all that has `search`: providers, retrievers, classes of one's own.
+Provider: TypeAlias = "str | Mapping[str, Any] | Callable[..., Any] | object"
+_OF_A_SPEC: Final = frozenset(ProviderSpec.model_fields)
 
 
 def run_benchmark(
@@ -53,8 +61,9 @@ def run_benchmark(
     Args:
         benchmark: a bundled name, a path, or a `Benchmark`.
         providers: names, as "bm25" or "bm25:fixed-400", or mappings with `type`, `chunker`, `name`
-            and `options`, or functions that take a text and a number of hits; one alone needs no
-            list.
+            and `options`, or functions that take a text and a number of hits, or objects with
+            `index` and `search` (docs/providers.md); one alone needs no list, and a mapping from
+            names to them says what each is called.
         measures: what to compute.
         folder: where the journal, the scores and the rankings go; what is there already is not
             asked again, and where that is everything, the log warns of it. Without one they go to
@@ -62,22 +71,25 @@ def run_benchmark(
         store: where the run is remembered, a path or the URL of a PostgreSQL; nowhere unless given.
         retry_errors: ask queries again that failed before.
         listener: hears how it goes on.
-        options: what else a plan has: `k`, `limit`, `filter`, `seed`, and `concurrency`, `timeout`,
-            `batch`.
+        options: what else a plan has: `k`, `limit`, `filter`, `seed`; the settings of a run, as
+            `concurrency`, `timeout`, `batch` and `error_budget`; and `thresholds` and `gate`, whose
+            verdicts the result has. What misses a threshold is logged, and no error.
     """
-    loaded = [benchmark] if isinstance(benchmark, Benchmark) else []
-    patience = {str(name): options.pop(name) for name in PATIENCE if name in options}
+    patience = {name: options.pop(name) for name in Patience.model_fields if name in options}
     data = {
         **options,
         "benchmarks": [benchmark.name if isinstance(benchmark, Benchmark) else str(benchmark)],
-        "providers": listed(providers),
+        "providers": _named(providers),
         "measures": listed(measures),
     }
     overlay(data, patience)
     plan: Plan = check_model(Plan, data, None)
+    loaded = [benchmark] if isinstance(benchmark, Benchmark) else load_benchmarks(plan)
     place = store_place(store) if store is not None else None
-    if folder is not None:
-        where, heard = folder_for(plan, folder), _Heard(listener)
+
+    def run(where: RunFolder) -> BenchmarkResult:
+        baseline = check_gate(plan.whole_gate, plan, loaded, where)
+        heard = _Heard(listener)
         results = run_plan(plan, where, retry_errors=retry_errors, listener=heard, loaded=loaded)
         if heard.queries and not heard.left:
             log.warning(
@@ -86,12 +98,23 @@ def run_benchmark(
                 folder,
                 where.created,
             )
-        return _remembered(results[0], place, folder)
+        return _judged(results[0], plan.whole_gate, baseline)
+
+    if folder is not None:
+        return _remembered(run(folder_for(plan, folder)), place, folder)
     with tempfile.TemporaryDirectory(prefix="berryeval-") as temporary:
         # A name of its own: that of a temporary folder says nothing.
-        where = new_folder(plan, Path(temporary), kept=False)
-        results = run_plan(plan, where, listener=listener, loaded=loaded)
-    return _remembered(results[0], place, None)
+        result = run(new_folder(plan, Path(temporary), kept=False))
+    return _remembered(result, place, None)
+
+
+def _judged(result: BenchmarkResult, gate: Gate, baseline: Baseline | None) -> BenchmarkResult:
+    """The result with the verdicts of the gate; a missed threshold is logged."""
+    if result.run is None or not gate.rules:
+        return result
+    verdicts = verdicts_of(gate, result.run, baseline)
+    say_missed(verdicts)
+    return replace(result, verdicts=tuple(verdicts))
 
 
 class _Heard:
@@ -118,8 +141,18 @@ class _Heard:
 
 def listed(given: Any) -> list[Any]:
     """The things, or the one thing, as a list; the letters of a name are none."""
-    alone = isinstance(given, str | Mapping) or callable(given)
-    return [given] if alone else list(given)
+    alone = isinstance(given, str | Mapping) or not isinstance(given, Iterable)
+    return [given] if alone or is_searched(given) else list(given)
+
+
+def _named(providers: Any) -> list[Any]:
+    """The providers of a list, or of a mapping from their names."""
+    if not isinstance(providers, Mapping) or not _OF_A_SPEC.isdisjoint(providers):
+        return listed(providers)
+    return [
+        check_model(ProviderSpec, one, None).model_copy(update={"name": str(name)})
+        for name, one in providers.items()
+    ]
 
 
 def _remembered(

@@ -146,11 +146,11 @@ def _questions(corpus: Path) -> str:
     """A table with the titles of some documents as questions, to be replaced by real ones."""
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(["query_id", "question", "doc_id", "grade"])
+    writer.writerow(["query_id", "question", "doc_id", "grade", "category"])
     documents = [document for document, _ in read_text_documents(corpus)]
     for number, document in enumerate(documents[:_EXAMPLES], start=1):
         title = document.title or document.id.rpartition("/")[2].replace("-", " ")
-        writer.writerow([f"q{number}", title, document.id, 1])
+        writer.writerow([f"q{number}", title, document.id, 1, "example"])
     return table.getvalue()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ class Tally:
         self._different = array("q")
         self._repeated = 0
         self._disorders: Counter[Disorder] = Counter()
+        self._costs: dict[str, list[float]] = {}
         self._failed = 0
         self._last_error = ""
 
@@ -42,8 +44,20 @@ class Tally:
         else:
             self.seconds.append(ranking.latency)
             self._different.append(ranking.returned - ranking.repeated)
+            for name, amount in ranking.cost.items():
+                if isinstance(amount, int | float) and not isinstance(amount, bool):
+                    self._costs.setdefault(name, []).append(amount)
             if ranking.disorder:
                 self._disorders[ranking.disorder] += 1
+
+    @property
+    def cost(self) -> dict[str, float]:
+        """What an answered query cost on average; one that says nothing of it cost nothing."""
+        return {
+            name: math.fsum(amounts) / len(self.seconds)
+            for name, amounts in sorted(self._costs.items())
+            if all(map(math.isfinite, amounts))
+        }
 
     def warnings(self, k: int, available: int | None = None) -> list[str]:
         """What the provider did that makes a comparison unfair, or a score doubtful.

@@ -33,9 +33,13 @@ class WrongBatchError(ProviderError):
 
 
 class Answer(list[Hit]):
-    """Hits, and what it cost to get them: tokens, money."""
+    """Hits, or what else stands for them, and what it cost to get them: tokens, money.
 
-    def __init__(self, hits: Iterable[Hit], cost: Mapping[str, Any] | None = None) -> None:
+    >>> Answer(["doc-7", "doc-2"], {"tokens": 812, "usd": 0.0004}).cost
+    {'tokens': 812, 'usd': 0.0004}
+    """
+
+    def __init__(self, hits: Iterable[Any], cost: Mapping[str, Any] | None = None) -> None:
         super().__init__(hits)
         self.cost: dict[str, Any] = dict(cost or {})
 

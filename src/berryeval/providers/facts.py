@@ -8,12 +8,11 @@ import re
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
+from berryeval.providers.searched import searches
 from berryeval.providers.table import PROVIDERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from berryeval.providers.base import Provider
 
 __all__ = ["ProviderFacts", "ProviderOption", "provider_facts"]
 
@@ -74,8 +73,8 @@ def provider_facts(name: str) -> ProviderFacts:
         summary=text.partition("\n\n")[0].replace("\n", " "),
         about=about,
         options=tuple(_options(kind, text)),
-        extra=kind.extra,
-        missing=tuple(module for module in kind.modules if _is_missing(module)),
+        extra=getattr(kind, "extra", ""),
+        missing=tuple(module for module in getattr(kind, "modules", ()) if _is_missing(module)),
     )
 
 
@@ -86,7 +85,9 @@ def _is_missing(module: str) -> bool:
         return True
 
 
-def _options(kind: type[Provider], text: str) -> Iterator[ProviderOption]:
+def _options(kind: Callable[..., Any], text: str) -> Iterator[ProviderOption]:
+    if not isinstance(kind, type) and searches(kind):
+        return
     attributes = text.partition("Attributes:\n")[2]
     description_of = {
         name: re.sub(r"\s+", " ", description)

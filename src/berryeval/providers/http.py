@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Http"]
 
-_METHODS: Final = ("POST", "GET")
+_METHODS: Final = ("POST", "GET", "PUT")
 _DEFAULT: Final = {"query": "{query}", "k": "{k}"}
 _HEADER_SAFE: Final = string.punctuation.replace("%", "") + " "
 
@@ -45,7 +45,7 @@ class Http(Provider):
 
     Attributes:
         url: the address; `{query}`, `{k}` and `{query_id}` may stand in it and are filled in.
-        method: POST or GET.
+        method: POST, GET or PUT.
         headers: sent with every request, filled in likewise.
         params: what follows the `?` of the address, filled in likewise. A GET that says nowhere
             what is asked sends `query` and `k`.
@@ -119,7 +119,7 @@ class Http(Provider):
             return
         if self.method == "GET" and not self.params:
             self.params = _DEFAULT
-        elif self.method == "POST" and self.body is None:
+        elif self.method != "GET" and self.body is None:
             self.body = _DEFAULT
         else:
             msg = (

@@ -15,20 +15,25 @@ are all the same, counts by its places, evenly spread from 1 down.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from berryeval.errors import ConfigurationError
-from berryeval.providers.answers import one_for_each
+from berryeval.providers.answers import as_hits, one_for_each
 from berryeval.providers.base import Provider, check_choice, check_counts
 from berryeval.providers.fusion import fused, fused_by_score
+from berryeval.providers.lifetime import entering, leaving
+from berryeval.providers.own_loop import OwnLoop
 from berryeval.providers.table import check_options, make_provider
+from berryeval.records import Hit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from berryeval.records import Chunk, Hit, Query
+    from typing_extensions import Self
+
+    from berryeval.records import Chunk, Query
 
 __all__ = ["Hybrid"]
 
@@ -41,7 +46,7 @@ class Hybrid(Provider):
 
     Attributes:
         providers: their names; or mappings with `type` and `options`, so that one may stand there
-            twice with other options; or providers.
+            twice with other options; or providers, and what else can be searched.
         weights: how much each counts; 1 if not given.
         k: how fast a rank loses worth; scores do without.
         depth: how many hits of each are fused, at least as many as are asked for. The last of them
@@ -51,7 +56,7 @@ class Hybrid(Provider):
         fusion: "ranks" adds reciprocal ranks, "scores" adds scores spread from 0 to 1.
     """
 
-    providers: Sequence[str | Mapping[str, Any] | Provider] = ("bm25", "dense")
+    providers: Sequence[Any] = ("bm25", "dense")
     weights: Sequence[float] = ()
     k: int = 60
     depth: int = 100
@@ -61,6 +66,7 @@ class Hybrid(Provider):
     modules: ClassVar[Sequence[str]] = ("wordllama",)
     in_process: ClassVar[bool] = True
     _children: list[Provider] = field(default_factory=list, init=False, repr=False)
+    _loop: OwnLoop = field(default_factory=OwnLoop, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be fused, and make the providers."""
@@ -82,14 +88,21 @@ class Hybrid(Provider):
             raise ConfigurationError(msg)
         self._children = [self._made(child) for child in self.providers]
 
-    def _made(self, child: str | Mapping[str, Any] | Provider) -> Provider:
+    def _made(self, child: Any) -> Provider:
         if isinstance(child, str):
             given = self.options.get(child, {})
         elif isinstance(child, Mapping):
             child, given = _read(child)
         else:
-            return child
+            return make_provider(child)
         return make_provider(child, {**_DEFAULTS.get(child, {}), **given})
+
+    def __enter__(self) -> Self:
+        """Enter those that are context managers."""
+        for child in self._children:
+            if enter := entering(child):
+                self._done(enter())
+        return self
 
     def expect(self, queries: Sequence[Query]) -> None:
         """Each provider hears them."""
@@ -99,7 +112,7 @@ class Hybrid(Provider):
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Each provider indexes all chunks."""
         for child in self._children:
-            child.index(chunks)
+            self._done(child.index(chunks))  # type: ignore[func-returns-value]
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """The hits of all, by their fused score."""
@@ -108,7 +121,7 @@ class Hybrid(Provider):
     def search_many(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         """The same for several queries, which each provider gets together if it takes them so."""
         deep = max(k, self.depth)
-        found = [_found_by(child, queries, deep) for child in self._children]
+        found = [self._found_by(child, queries, deep) for child in self._children]
         return [self._fused(rankings, k) for rankings in zip(*found, strict=True)]
 
     def _fused(self, rankings: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
@@ -116,18 +129,30 @@ class Hybrid(Provider):
             return fused_by_score(rankings, k, weights=self.weights)
         return fused(rankings, k, constant=self.k, weights=self.weights)
 
+    def _found_by(self, child: Provider, queries: Sequence[Query], k: int) -> list[Sequence[Hit]]:
+        """The hits of every query: asked together where the provider can do that."""
+        together = getattr(child, "search_many", None)
+        if together is None:
+            return [_hits(self._done(child.search(query, k))) for query in queries]
+        answers = one_for_each(self._done(together(queries, k)), len(queries))
+        return [_hits(answer) for answer in answers]
+
+    def _done(self, answer: Any) -> Any:
+        return self._loop.result(answer) if isinstance(answer, Awaitable) else answer
+
     def close(self) -> None:
-        """Close every provider."""
+        """Leave or close every provider."""
         for child in self._children:
-            child.close()
+            if leave := leaving(child):
+                self._done(leave())
+        self._loop.close()
 
 
-def _found_by(child: Provider, queries: Sequence[Query], k: int) -> list[Sequence[Hit]]:
-    """The hits of every query: asked together where the provider can do that."""
-    together = getattr(child, "search_many", None)
-    if together is None:
-        return [child.search(query, k) for query in queries]
-    return one_for_each(together(queries, k), len(queries))
+def _hits(answer: Any) -> Sequence[Hit]:
+    """The hits of whatever a provider returned, as the harness reads it."""
+    if isinstance(answer, list) and all(type(one) is Hit for one in answer):
+        return answer  # as those of the bundled ones: there are many, so this is quick
+    return as_hits(answer)
 
 
 def _read(child: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from berryeval.errors import ConfigurationError
 from berryeval.providers.base import Provider
+from berryeval.providers.searched import searches, wrapper_of
 from berryeval.registry import Registry, nearest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+__all__ = ["PROVIDERS", "check_options", "make_provider"]
 
-__all__ = ["PROVIDERS", "make_provider"]
-
-PROVIDERS: Final[Registry[type[Provider]]] = Registry(
+PROVIDERS: Final[Registry[Callable[..., Any]]] = Registry(
     "provider",
     {
         "bm25": "berryeval.providers.bm25:Bm25",
@@ -48,40 +47,46 @@ PROVIDERS: Final[Registry[type[Provider]]] = Registry(
 )
 
 
-# Objects that are searched through a provider of ours, by a method that gives them away.
-_KNOWN_BY: Final = (
-    ("ainvoke", "langchain", "retriever"),
-    ("aretrieve", "llamaindex", "retriever"),
-    ("__call__", "callable", "function"),
-)
-
-
 def make_provider(source: Any, options: Mapping[str, Any] | None = None) -> Provider:
     """The provider of this name with these options.
 
-    Instead of a name, a class of providers may be given, a function that searches, a retriever of
-    LangChain or LlamaIndex, or a provider, which is returned as it is and takes no options.
+    Instead of a name, a class of providers may be given, a function that searches, an object with a
+    method `search`, a retriever of LangChain or LlamaIndex, or a provider, which is returned as it
+    is and takes no options.
     """
     given = dict(options or {})
-    if isinstance(source, Provider):
-        check_options("a provider that is made already", [], given)
-        return source
     if isinstance(source, str):
         kind, owner = PROVIDERS.get(source), f"provider {source!r}"
+        inner = given.get("function") if PROVIDERS.canonical(source) == "callable" else None
+        if isinstance(inner, Provider):
+            return make_provider(given.pop("function"), given)
+    elif isinstance(source, Provider):
+        check_options("a provider that is made already", [], given)
+        return source
     elif isinstance(source, type) and issubclass(source, Provider):
         kind, owner = source, f"provider {source.__name__!r}"
     else:
-        name, option = _wrapper_of(source)
-        kind, owner = PROVIDERS.get(name), f"provider {name!r}"
-        given = {option: source, **given}
+        name, option = wrapper_of(source)
+        return make_provider(name, {option: source, **given})
     with suppress(RecursionError):  # too deep: who uses the option says so
         _check_finite(owner, given)
-    if dataclasses.is_dataclass(kind):
-        known = [field.name for field in dataclasses.fields(kind) if field.init]
-        check_options(owner, known, given)
-        kinds = {field.name: str(field.type) for field in dataclasses.fields(kind)}
-        given = {name: _typed(owner, name, kinds[name], value) for name, value in given.items()}
-    return kind(**given)
+    if not isinstance(kind, type) and searches(kind, given):
+        return make_provider(kind, given)
+    made = kind(**_checked(owner, kind, given))
+    return made if isinstance(made, Provider) else make_provider(made)
+
+
+def _checked(owner: str, kind: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
+    """The options, if it takes them, as the kinds of values it wants."""
+    if not dataclasses.is_dataclass(kind):
+        parameters = inspect.signature(kind).parameters.values()
+        if all(one.kind is not one.VAR_KEYWORD for one in parameters):
+            check_options(owner, [one.name for one in parameters], given)
+        return given
+    known = [field.name for field in dataclasses.fields(kind) if field.init]
+    check_options(owner, known, given)
+    kinds = {field.name: str(field.type) for field in dataclasses.fields(kind)}
+    return {name: _typed(owner, name, kinds[name], value) for name, value in given.items()}
 
 
 def _check_finite(owner: str, value: Any, where: str = "") -> None:
@@ -131,18 +136,6 @@ _SIMPLE: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
     "float": ("a number", _number),
     "bool": ("true or false", _flag),
 }
-
-
-def _wrapper_of(source: Any) -> tuple[str, str]:
-    """The provider that searches with such an object, and the option that takes it."""
-    for method, name, option in _KNOWN_BY:
-        if not isinstance(source, type) and hasattr(source, method):
-            return name, option
-    msg = (
-        "a provider is a name, a function (text, k), a retriever of LangChain or LlamaIndex, or a "
-        f"Provider; found {type(source).__name__}"
-    )
-    raise ConfigurationError(msg)
 
 
 def check_options(owner: str, known: list[str], given: Mapping[str, Any]) -> None:

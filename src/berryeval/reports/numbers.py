@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NOTHING",
     "alike",
+    "amount",
     "delta",
     "delta_interval",
     "exact_interval",
@@ -36,6 +37,7 @@ __all__ = [
 
 NOTHING: Final = "-"  # in place of a number that is not there
 _ROUNDING: Final = 1e-12
+_MUCH: Final = 100
 
 
 def _fixed(value: float, digits: int, *, sign: bool = False) -> str:
@@ -136,6 +138,19 @@ def p_value(value: float) -> str:
 def milliseconds(seconds: float) -> str:
     """A time, given in seconds, as milliseconds."""
     return _fixed(seconds * 1000, 1)
+
+
+def amount(value: float) -> str:
+    """How much of something, tokens or money: whole where it is much, else three digits.
+
+    >>> amount(1234.5), amount(12.345), amount(0.0004321), amount(5)
+    ('1234', '12.3', '0.000432', '5')
+    """
+    if abs(value) >= _MUCH:
+        return f"{value:.0f}"
+    digits = 3 if value == 0 else max(0, 2 - math.floor(math.log10(abs(value))))
+    text = f"{value:.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def share(value: float) -> str:

@@ -73,6 +73,8 @@ class ProviderRecord(JsonRecord):
         latency: of the answered queries; None if there is none.
         warnings: what makes a comparison unfair, or a score doubtful.
         failure: why there are no scores.
+        cost: what an answered query cost on average, by what the provider calls it (tokens, money);
+            empty where it does not say.
     """
 
     is_large: ClassVar[bool] = True
@@ -94,6 +96,7 @@ class ProviderRecord(JsonRecord):
     latency: Latency | None = None
     warnings: tuple[str, ...] = ()
     failure: str = ""
+    cost: Mapping[str, Any] = _free()
     extra: Mapping[str, Any] = _free(repr=False)
 
     def __post_init__(self) -> None:

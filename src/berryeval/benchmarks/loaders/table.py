@@ -3,7 +3,8 @@
 The columns are known by their names, the same as those of frames ("query_id", "doc_id", "grade" and
 many others), or by the options `query`, `document` and `grade`. The text of a query is in a column
 `query_text` or `question`, or in the one that `text` names; without one the id is the text. Other
-columns are kept with the judgment.
+columns are the query's where its rows agree, as `category` and `difficulty` must, for groups and
+filters; the rest is kept with the judgment.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.benchmarks.corpora import read_corpus
 from berryeval.benchmarks.loaders import Loader
+from berryeval.benchmarks.query_columns import QueryColumns
 from berryeval.benchmarks.ratings import Ratings
 from berryeval.benchmarks.source import TABLES
 from berryeval.errors import DataError
@@ -57,12 +59,16 @@ def load(
         raise DataError(msg)
     ratings = Ratings(source)
     read_corpus(ratings, corpus)
+    about = QueryColumns()
     for row in read_rows(source.path):
         identity = row.id(columns[0])
         ratings.ask(identity, row.cells[words], source.name, row.line)
         rest = {name: cell for name, cell in row.cells.items() if name not in {*columns, words}}
+        about.add(identity, rest, f"{source.name}:{row.line}")
         found = identity, row.id(columns[1]), row.number(columns[2])
         ratings.rate(*found, source.name, row.line, rest)
+    ratings.queries = [about.query(one) for one in ratings.queries]
+    ratings.judgments = [about.judgment(one) for one in ratings.judgments]
     return ratings.benchmark()
 
 

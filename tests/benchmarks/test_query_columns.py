@@ -1,0 +1,47 @@
+"""Further columns of a table of judgments: of the query where its rows agree, else of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import berryeval as be
+from berryeval.errors import DataError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def loaded(folder: Path, rows: str, name: str = "judged.csv") -> be.Benchmark:
+    """The benchmark of a table."""
+    (folder / name).write_text(rows, encoding="utf-8")
+    return be.load_benchmark(folder / name)
+
+
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_what_the_rows_of_a_query_agree_on_is_the_querys(tmp_path: Path, separator: str) -> None:
+    """A category, a difficulty and whatever else; who judged differs, and stays where it is."""
+    rows = (
+        "query_id,question,doc_id,grade,Category,difficulty,team,judge\n"
+        "q1,tea,d1,2,hot,easy,blue,ann\n"
+        "q1,tea,d2,1,,easy,blue,ben\n"
+        "q2,ice,d3,1,cold,,,ann\n"
+    )
+    name = "judged.csv" if separator == "," else "judged.tsv"
+    benchmark = loaded(tmp_path, rows.replace(",", separator), name)
+    one, two = benchmark.queries
+    assert (one.category, one.difficulty, one.metadata) == ("hot", "easy", {"team": "blue"})
+    assert (two.category, two.difficulty, two.metadata) == ("cold", "", {})
+    assert [one.extra for one in benchmark.judgments] == [
+        {"judge": "ann"},
+        {"judge": "ben"},
+        {"judge": "ann"},
+    ]
+
+
+def test_two_categories_of_one_query_are_refused(tmp_path: Path) -> None:
+    """With the line, and both."""
+    rows = "query_id,question,doc_id,grade,category\nq1,tea,d1,2,hot\nq1,tea,d2,1,cold\n"
+    with pytest.raises(DataError, match=r"judged\.csv:3: query 'q1' has the category 'cold' here"):
+        loaded(tmp_path, rows)
