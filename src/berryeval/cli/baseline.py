@@ -139,8 +139,8 @@ def diff(
 ) -> int:
     """Show how a run differs from the baseline, measure by measure.
 
-    Exits with 1 where a measure fell for real, or a provider failed; where that cannot be told, or
-    something of the baseline is not in the run, only with --strict.
+    Exits with 1 where a fall of a measure is significant, or a provider failed; where that cannot
+    be told, or something of the baseline is not in the run, only with --strict.
 
     Args:
         run: A run folder, its run.json, the name of a run, or `latest`.
@@ -152,11 +152,12 @@ def diff(
     from berryeval.cli.gate import print_verdicts
     from berryeval.cli.output import console, print_json
     from berryeval.pipeline.differences import differences
+    from berryeval.pipeline.find_baseline import baseline_for
     from berryeval.pipeline.find_run import find_record
     from berryeval.pipeline.gating import passed
 
     record = find_record(run)
-    verdicts = differences(record, baseline)
+    verdicts = differences(record, baseline_for(baseline, record))
     good = passed(verdicts, strict=strict)
     if json:
         data = {

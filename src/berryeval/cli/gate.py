@@ -39,6 +39,7 @@ def gate(
     """Judge a run by rules: thresholds, and drops against a baseline.
 
     The rules are those of the configuration file (its `gate` and `thresholds`) and those of flags.
+    Where a baseline is given and no rule is about drops, any significant fall of a measure fails.
     Exits with 1 if a rule fails; one that cannot be decided lets the run pass unless --strict.
     In a step of GitHub Actions it adds to the summary, and notes what failed.
 
@@ -60,6 +61,7 @@ def gate(
 
     from berryeval.cli.gate_files import asked_formats, publish_on_github, write_files
     from berryeval.cli.output import print_json
+    from berryeval.pipeline.differences import NO_RULE, no_drop_rules
     from berryeval.pipeline.find_run import find_run
     from berryeval.pipeline.gating import passed, self_checked, verdicts_of
     from berryeval.reports import Report
@@ -68,10 +70,12 @@ def gate(
     found = find_run(run)
     record, folder = found.record, found.folder or Path()
     rules = asked_gate(config, baseline, fail_below, max_drop)
-    verdicts = verdicts_of(rules, record)
+    verdicts = verdicts_of(rules, record, named=run)
     checked = self_checked(rules, record, strict=strict) if self_check else None
     good = passed(verdicts, strict=strict)
     if not json:  # first, so that a file that cannot be written hides no verdict
+        if no_drop_rules(rules):
+            print(NO_RULE)
         _print(record, verdicts, checked, good=good, strict=strict)
     report = Report.of([record], verdicts=verdicts)
     files = write_files(report, formats, output or folder)
@@ -107,13 +111,14 @@ def asked_gate(
         read_limits(fail_below, "--fail-below", "recall@10=0.80"),
         read_limits(max_drop, "--max-drop", "nDCG@10=0.01"),
     )
-    if not found.rules:
+    found = with_baseline(found, baseline)
+    if not found.rules and not found.baseline:
         msg = (
             "there are no rules; give some with --fail-below or --max-drop, or as `gate` in "
-            "berryeval.yaml"
+            "berryeval.yaml, or a --baseline below which nothing may fall"
         )
         raise ConfigurationError(msg)
-    return with_baseline(found, baseline)
+    return found
 
 
 def print_verdicts(screen: Console, verdicts: Sequence[Verdict]) -> None:

@@ -69,7 +69,7 @@ def trend(
     with opened_store(store_place(store)) as opened:
         lines = trend_lines(opened.trend(measure, filters))
         failures = opened.failures(filters)
-        if not lines and not failures:
+        if not lines:
             refuse_unknown(opened, filters)
             refuse_measures(opened, [measure])
     if output is not None and lines:

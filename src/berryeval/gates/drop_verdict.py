@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["judge_drop"]
 
 
-def judge_drop(drop: Drop, rule: Rule) -> Verdict:
-    """The verdict on a drop."""
+def judge_drop(drop: Drop, rule: Rule, *, wanted: bool = True) -> Verdict:
+    """The verdict on a drop; the sentence says what the gate allows if that is `wanted`."""
     status, why = _decided(drop, rule)
     if status == "pass" and drop.missing:
         status = "inconclusive"
-    wanted = "" if drop.same else f"; {wants(rule, fell=drop.gain < 0)}"
+    allowed = f"; {wants(rule, fell=drop.gain < 0)}" if wanted and not drop.same else ""
     return Verdict(
-        status, str(rule), f"{_found(drop, rule)}{wanted}{_more(drop, rule)}{why}",
+        status, str(rule), f"{_found(drop, rule)}{allowed}{_more(drop, rule)}{why}",
         value=drop.change if drop.queries else None, limit=rule.max_drop, n=drop.queries,
         interval=drop.interval, level=round(1 - rule.significance, 12) if drop.interval else None,
         p=drop.p, family=None if drop.p is None else drop.family,
