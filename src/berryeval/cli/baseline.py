@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from berryeval.cli.to_stdout import STDOUT, OutputFileName
+
 if TYPE_CHECKING:
     from berryeval.gates import Baseline
     from berryeval.results import RunRecord
@@ -19,7 +21,7 @@ def set_baseline(
     run: str = "latest",
     /,
     *,
-    output: Annotated[str, Parameter(name=["--output", "-o"])] = FILE,
+    output: OutputFileName = FILE,
     allow_errors: Flag = False,
     json: Flag = False,
 ) -> None:
@@ -30,13 +32,13 @@ def set_baseline(
 
     Args:
         run: A run folder, its run.json, the name of a run, or `latest`.
-        output: The file.
+        output: The file; - is stdout.
         allow_errors: Keep the scores of queries that failed, too.
         json: Print JSON.
     """
     from pathlib import Path
 
-    from berryeval.cli.output import print_json
+    from berryeval.cli.output import print_document, print_json
     from berryeval.errors import DataError
     from berryeval.gates import Baseline
     from berryeval.pipeline.find_run import find_record
@@ -52,7 +54,9 @@ def set_baseline(
         msg = f"{_masked(failed)}; ask them again (berryeval eval --resume FOLDER --retry-errors), "
         msg += "or keep them so with --allow-errors"
         raise DataError(msg)
-    write_text_file(Path(output), baseline.dumps())
+    to_stdout = output == STDOUT
+    if not to_stdout:
+        write_text_file(Path(output), baseline.dumps())
     left_out = [
         f"{provider.name} on {part.name}"
         for part in record.benchmarks
@@ -61,17 +65,22 @@ def set_baseline(
     ]
     if json:
         data = {
-            "file": output,
+            "file": None if to_stdout else output,
             "left_out": left_out,
             "failed_queries": failed,
+            **({"text": baseline.dumps()} if to_stdout else {}),
             **_summary(baseline),
         }
         print_json("baseline set", data)
     else:
         owners = ", ".join(f"{part.provider} on {part.benchmark}" for part in baseline.parts)
-        print(f"baseline written to {output}: {owners}")
+        if to_stdout:
+            print_document(baseline.dumps())
+        else:
+            print(f"baseline written to {output}: {owners}")
         if left_out:
-            print(f"not in it, as they failed: {', '.join(left_out)}")
+            words = f"not in it, as they failed: {', '.join(left_out)}"
+            print(words, file=sys.stderr if to_stdout else sys.stdout)
         if failed:
             print(f"warning: {_masked(failed)}", file=sys.stderr)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED
+from berryeval.cli.to_stdout import STDOUT, Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,7 @@ def gate(
     strict: Flag = False,
     self_check: Flag = False,
     export: Several = None,
-    output: Annotated[str | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
     json: Flag = False,
 ) -> int:
     """Judge a run by rules: thresholds, and drops against a baseline.
@@ -54,13 +55,15 @@ def gate(
         strict: Fail where a rule cannot be decided.
         self_check: Show how often the rules about drops raise a false alarm on this data.
         export: Write the run with its verdicts: --export junit markdown (list exporters).
-        output: The folder for --export; the folder of the run unless given.
+        output: The folder for --export; the folder of the run unless given. - prints the file of
+            one format, and the verdicts on stderr.
         json: Print JSON, in full precision.
     """
     from pathlib import Path
 
     from berryeval.cli.gate_files import asked_formats, publish_on_github, write_files
-    from berryeval.cli.output import print_json
+    from berryeval.cli.logs import error_screen
+    from berryeval.cli.output import console, print_document, print_json
     from berryeval.pipeline.differences import NO_RULE, no_drop_rules
     from berryeval.pipeline.find_run import find_run
     from berryeval.pipeline.gating import passed, self_checked, verdicts_of
@@ -74,9 +77,10 @@ def gate(
     checked = self_checked(rules, record, strict=strict) if self_check else None
     good = passed(verdicts, strict=strict)
     if not json:  # first, so that a file that cannot be written hides no verdict
+        screen = error_screen() if output == STDOUT else console()
         if no_drop_rules(rules):
-            print(NO_RULE)
-        _print(record, verdicts, checked, good=good, strict=strict)
+            screen.print(NO_RULE)
+        _print(screen, record, verdicts, checked, good=good, strict=strict)
     report = Report.of([record], verdicts=verdicts)
     files = write_files(report, formats, output or folder)
     if json:
@@ -90,8 +94,11 @@ def gate(
         }
         print_json("gate", data)
     for one in files if not json else ():
-        print(f"{one['format']}: {one['path']}")
-    publish_on_github(report, quietly=json)
+        if "text" in one:
+            print_document(one["text"])
+        else:
+            print(f"{one['format']}: {one['path']}")
+    publish_on_github(report, quietly=json or output == STDOUT)
     return EXIT_PASSED if good else EXIT_FAILED
 
 
@@ -137,6 +144,7 @@ def print_verdicts(screen: Console, verdicts: Sequence[Verdict]) -> None:
 
 
 def _print(
+    screen: Console,
     record: RunRecord,
     verdicts: list[Verdict],
     checked: SelfCheck | None,
@@ -146,9 +154,6 @@ def _print(
 ) -> None:
     from collections import Counter
 
-    from berryeval.cli.output import console
-
-    screen = console()
     screen.print(f"gate on {record.id}")
     screen.print()
     print_verdicts(screen, verdicts)
