@@ -10,6 +10,7 @@ from berryeval.benchmarks import bundled_benchmarks
 from berryeval.errors import ConfigurationError
 from berryeval.measures.listing import split_names
 from berryeval.pipeline.config_file import CONFIG_NAME, ConfigFile, check_model, config_path
+from berryeval.pipeline.parts_of_file import check_parts
 from berryeval.pipeline.plan import Plan
 
 if TYPE_CHECKING:
@@ -59,7 +60,9 @@ def planned(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:
         if not data.get(name):
             msg = f"no {name}; give them with --{name}, or in {CONFIG_NAME} (berryeval init)"
             raise ConfigurationError(msg)
-    plan: Plan = check_model(Plan, data, _Origins(file, set(variables), set(given)))
+    origins = _Origins(file, set(variables), set(given))
+    plan: Plan = check_model(Plan, data, origins)
+    check_parts(plan, origins)
     return plan
 
 
