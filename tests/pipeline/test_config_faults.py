@@ -93,6 +93,7 @@ def test_a_fault_is_said_with_its_line_and_key(tmp_path: Path, text: str, messag
     assert str(caught.value).startswith(str(tmp_path / "berryeval.yaml"))
 
 
+BM25 = "benchmarks: [technical-docs]\nproviders:\n- type: bm25\n"
 HTTP = (
     "benchmarks: [technical-docs]\nproviders:\n- type: http\n  options:\n    url: http://x.test\n"
 )

@@ -7,25 +7,28 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+Flag = Annotated[bool, Parameter(negative="")]
 
-def init(
-    folder: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
-    /,
-    *,
-    force: Annotated[bool, Parameter(negative="")] = False,
-) -> None:
+
+def init(folder: str | None = None, /, *, force: Flag = False, json: Flag = False) -> None:
     """Write a starting berryeval.yaml here, and a table of questions for your documents.
 
     Example: berryeval init docs
 
     Args:
         folder: Your documents (Markdown and text files), or a benchmark you have already; without,
-            a bundled one to start with.
+            a bundled one to start with. One that begins with a hyphen: ./-docs.
         force: Replace files that are there.
+        json: Print JSON.
     """
+    from berryeval.cli.output import print_json
     from berryeval.pipeline.starting_files import QUESTIONS, write_starting_files
 
     written = write_starting_files(Path(folder) if folder else None, force=force)
+    if json:
+        files = [path.as_posix() for path in written.files]
+        print_json("init", {"files": files, "has_examples": written.has_examples})
+        return
     for path in written.files:
         print(f"written: {path.as_posix()}")
     if written.has_examples:
