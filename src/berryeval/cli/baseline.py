@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from berryeval.cli.to_stdout import STDOUT, OutputFileName
+from berryeval.cli.wordiness import is_quiet
 
 if TYPE_CHECKING:
     from berryeval.gates import Baseline
@@ -81,7 +82,7 @@ def set_baseline(
         if left_out:
             words = f"not in it, as they failed: {', '.join(left_out)}"
             print(words, file=sys.stderr if to_stdout else sys.stdout)
-        if failed:
+        if failed and not is_quiet():
             print(f"warning: {_masked(failed)}", file=sys.stderr)
 
 

@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED
 from berryeval.cli.to_stdout import STDOUT, Output
+from berryeval.cli.wordiness import is_quiet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +79,7 @@ def gate(
     good = passed(verdicts, strict=strict)
     if not json:  # first, so that a file that cannot be written hides no verdict
         screen = error_screen() if output == STDOUT else console()
-        if no_drop_rules(rules):
+        if no_drop_rules(rules) and not is_quiet():
             screen.print(NO_RULE)
         _print(screen, record, verdicts, checked, good=good, strict=strict)
     report = Report.of([record], verdicts=verdicts)

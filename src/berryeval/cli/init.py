@@ -7,6 +7,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from berryeval.cli.wordiness import is_quiet
+
 Flag = Annotated[bool, Parameter(negative="")]
 
 
@@ -31,6 +33,8 @@ def init(folder: str | None = None, /, *, force: Flag = False, json: Flag = Fals
         return
     for path in written.files:
         print(f"written: {path.as_posix()}")
+    if is_quiet():
+        return
     if written.has_examples:
         print(f"next: replace the titles in {QUESTIONS} by questions of your users, then:")
     print("berryeval eval")
