@@ -201,10 +201,8 @@ def test_the_example_passes(clean_environment: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("rules", "words"),
     [
-        (
-            '{"nDCG@5": 0.1}',
-            'there is none; give one in `rules`, as [{"measure": "nDCG@10", "max_drop": 0.01}]',
-        ),
+        ('{"nDCG@5": 0.1}', "the baseline 'does-not-exist.json' is no file"),
+        ("{}", "the baseline 'does-not-exist.json' is no file"),
         (
             '[{"measure": "nDCG@5", "max_drop": 0}]',
             "ConfigurationError: the baseline 'does-not-exist.json' is no file",
@@ -214,7 +212,7 @@ def test_the_example_passes(clean_environment: dict[str, str]) -> None:
 def test_a_baseline_is_read_or_refused(
     rules: str, words: str, tmp_path: Path, clean_environment: dict[str, str]
 ) -> None:
-    """One that no rule looks at, or that is not there, is never passed over."""
+    """One that is not there is never passed over, also where no rule is about drops."""
     (tmp_path / "test_baseline.py").write_text(
         "def test_baseline(evaluation):\n"
         "    result = evaluation.run('rag-template', ['bm25'], ['nDCG@5'])\n"

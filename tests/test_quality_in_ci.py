@@ -87,7 +87,7 @@ def test_the_action_passes_fails_and_compares(
     }  # fmt: skip
     code, shown = run_action(project, inputs, clean_environment)
     assert code == 2, shown
-    assert "--baseline is for rules about drops" in shown
+    assert "which never falls below itself" in shown
     code, shown = run_action(project, {**inputs, "baseline": ""}, clean_environment)
     assert code == 1, shown
     assert "::error title=Retrieval quality" in shown

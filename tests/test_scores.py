@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -120,6 +121,18 @@ def test_student_by_hand() -> None:
     assert [low, high] == pytest.approx([2 - reach, 2 + reach])
     low_sum, high_sum = t_interval("sum", np.array([1.0, 2.0, 3.0]), 0.95)
     assert [low_sum, high_sum] == pytest.approx([6 - 3 * reach, 6 + 3 * reach])
+
+
+def test_student_ends_where_the_measure_does() -> None:
+    """A mean of reciprocal ranks is between 0 and 1; of an unknown measure nothing is known."""
+    unknown = table([0.0, 1.0, 0.25])
+    low, high = unknown.ci("M", method="t")
+    assert low < 0.0
+    assert high > 1.0
+    known = replace(unknown, measures=("RR",))
+    assert known.ci("RR", method="t") == (0.0, 1.0)
+    assert replace(known, aggregates=("sum",)).ci("RR", method="t") == (0.0, 3.0)
+    assert replace(table([5.0, 7.0]), measures=("RR",)).ci("RR", method="t") == (0.0, 7.0)
 
 
 def test_student_of_a_geometric_mean() -> None:

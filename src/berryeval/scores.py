@@ -158,7 +158,8 @@ class Scores:
         "bootstrap" takes the percentiles of 10,000 resamples of the queries (1,000 beyond 1,000
         queries), drawn from NumPy's PCG64 with `seed`: the same table always gives the same
         interval, and measures of one table are resampled alike. "t" is Student's interval, for a
-        geometric mean in the logarithms; it needs SciPy and no seed. Both ends are the value itself
+        geometric mean in the logarithms, cut to what the measure can be; it needs SciPy and no
+        seed. Both ends are the value itself
         where nothing varies: with fewer than two queries or all of one value, or a geometric mean
         that is 0.
         """
@@ -169,8 +170,12 @@ class Scores:
             msg = f"method must be 'bootstrap' or 't', found {method!r}"
             raise ValueError(msg)
         row = self.row_of(measure)
-        find = bootstrap_interval if method == "bootstrap" else t_interval
-        return find(self.aggregates[row], self.values[row], level, seed)
+        how, values = self.aggregates[row], self.values[row]
+        if method == "bootstrap" or not len(values):
+            return bootstrap_interval(how, values, level, seed)
+        from berryeval.measures.ranges import cut_to_range
+
+        return cut_to_range(t_interval(how, values, level), self.measures[row], how, values)
 
     def select(self, queries: Iterable[str]) -> Scores:
         """The table of these queries alone; the others are gone from every mean and count."""

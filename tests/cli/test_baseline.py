@@ -217,6 +217,8 @@ def test_diff_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     data = json.loads(capsys.readouterr().out)["data"]
     assert (data["passed"], data["strict"]) == (False, False)
     assert [one["status"] for one in data["verdicts"]] == ["fail", "pass"]
+    sentence = "nDCG@10 fell by 0.150, all 40 queries alike (p < 0.001)"  # no gate is asked
+    assert data["verdicts"][0]["sentence"] == sentence
 
 
 def test_failed_queries_make_no_baseline_unless_allowed(

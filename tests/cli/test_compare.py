@@ -244,7 +244,7 @@ def test_a_file_of_rankings_with_nan(tmp_path: Path, capsys: pytest.CaptureFixtu
         (["{old}"], "there is nothing to compare"),
         (["{old}", "{old}"], "given twice"),
         (["{old}", "{new}", "--moved", "-1"], "moved must be 0 or more"),
-        (["{old}", "{new}", "--format", "markdown"], "needs --output"),
+        (["{old}", "{new}", "--format", "html"], "needs --output"),
         (["{old}", "{new}", "--test", "z"], "'z'"),
         (["{old}", "{new}", "--correction", "guess"], "'guess'"),
         (["{old}", "{new}", "--level", "2"], "level must be a number between 0 and 1"),

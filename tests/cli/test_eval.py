@@ -443,12 +443,27 @@ def test_a_drop_against_a_baseline_fails_the_run(capsys: pytest.CaptureFixture[s
     assert data_of(capsys)["passed"] is True
 
 
+def test_a_baseline_alone_lets_nothing_fall(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every measure that both have is judged, which is said; a report of the run judges alike."""
+    assert berryeval(*BM25, "-m", "nDCG@10", "RR") == 0
+    assert berryeval("baseline", "set", "run", "-o", "kept.json") == 0
+    capsys.readouterr()
+    again = ("eval", "--benchmarks", "drinks", "--providers", "bm25", "--output", "again")
+    assert berryeval(*again, "-m", "RR", "P@3", "--baseline", "kept.json") == 0
+    printed = capsys.readouterr().out
+    assert "no rule about drops: any significant fall fails" in printed
+    assert "PASS  RR did not change: all 4 queries" in printed
+    assert "P@3 did not change" not in printed
+    assert berryeval("report", "again", "--format", "markdown") == 0
+    assert "RR did not change: all 4 queries" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("flags", "word"),
     [
         (("--baseline", "none.json", "--max-drop", "nDCG@10=0"), "'none.json' is no file"),
         (("--max-drop", "nDCG@10=0"), "needs a baseline"),
-        (("--baseline", "kept.json"), "--baseline is for rules about drops"),
+        (("--baseline", "kept.json", "--k", "7"), "asked bm25 for 20"),
         (("--baseline", "kept.json", "--max-drop", "P@3=0"), "has no P@3 of bm25"),
         (("--baseline", "kept.json", "--max-drop", "nDCG@10=0", "--k", "7"), "asked bm25 for 20"),
         (("--baseline", "kept.json", "--max-drop", "nDCG@10=0.999"), "would never fail: in the"),

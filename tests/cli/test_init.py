@@ -42,6 +42,25 @@ def test_a_folder_of_documents(capsys: pytest.CaptureFixture[str]) -> None:
     assert "example" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("flag", ["--foo", "-x"])
+def test_an_unknown_option_is_no_folder(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is refused, and nothing is written."""
+    assert berryeval("init", flag) == 2
+    assert flag in capsys.readouterr().err
+    assert not list(Path().iterdir())
+
+
+def test_machines_are_told_which_files(capsys: pytest.CaptureFixture[str]) -> None:
+    """In the envelope of every command."""
+    Path("docs").mkdir()
+    Path("docs/tea.md").write_text(TEA)
+    assert berryeval("init", "docs", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["command"] == "init"
+    assert found["data"]["files"][:2] == ["berryeval.yaml", "questions.csv"]
+    assert found["data"]["has_examples"] is True
+
+
 def test_nothing_is_replaced_unless_forced(capsys: pytest.CaptureFixture[str]) -> None:
     """A file that is there is named, and stays."""
     Path("berryeval.yaml").write_text("mine")

@@ -43,3 +43,11 @@ def test_the_formats(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["list", "formats", "--json"]) == 0
     formats = json.loads(capsys.readouterr().out)["data"]["formats"]
     assert {row["format"]: row["options"] for row in formats}["beir"] == "split, queries"
+
+
+def test_every_bundled_benchmark_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """In words, for people who choose one."""
+    assert run(build_app(), ["list", "benchmarks", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["data"]["benchmarks"]
+    assert {row["benchmark"] for row in rows} == set(bundled_benchmarks())
+    assert all(row["description"] for row in rows)

@@ -100,10 +100,11 @@ def test_a_store_that_cannot_be_written_costs_nothing(capsys: pytest.CaptureFixt
     assert berryeval(*EVAL, "--store", "blocked/x.db", "--quiet") == 0
     said = " ".join(capsys.readouterr().err.split())
     assert "error: this run is not in the store: the store blocked/x.db cannot be made" in said
-    command = re.search(r"berryeval (results import \S+)", said)
+    command = re.search(r"berryeval (results import \S+ --store blocked/x.db)", said)
     assert command
+    Path("blocked").unlink()
     assert berryeval(*command[1].split()) == 0
-    with open_store(STORE, make=False) as store:
+    with open_store("blocked/x.db", make=False) as store:
         assert len(store.names()) == 1
 
 
@@ -189,7 +190,7 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         (("list", "--benchmark", "nut"), "has a benchmark 'nut'; there are fruit"),
         (("list", "--since", "soon"), "--since: expected a date (2026-02-21), a time or an age"),
         (("list", "-m", "foo@3"), "has 'foo@3'; there are "),
-        (("list", "-m", "RR", "P@7"), "berryeval score-run RUN -m P@7 --save adds it to a run"),
+        (("list", "-m", "RR", "P@7"), "berryeval score-run run-0002 -m P@7 --save adds it to one"),
         (("list", "--limit", "-1"), "--limit must be 0 or more, found -1"),
         (("list", "--store", "none"), "there is no store: it is turned off"),
         (("list", "--store", "other.db"), "there is no store at other.db yet"),
@@ -197,7 +198,8 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         (("show", "run-000"), "is the beginning of 2 runs: run-0002, run-0001; give more"),
         (("show", "latest~2"), "no run 'latest~2'"),
         (("trend", "ndgc@10"), "has 'ndgc@10'; there are nDCG@10"),
-        (("trend", "P@7"), "berryeval score-run RUN -m P@7 --save adds it to a run"),
+        (("trend", "P@7"), "berryeval score-run run-0002 -m P@7 --save adds it to one"),
+        (("trend", "P(rel=2)@5"), "score-run run-0002 -m 'P(rel=2)@5' --save"),
         (("trend", "RR", "-o", "x.doc"), "x.doc: expected a name that ends in .svg, .html, .csv"),
         (("prune",), "say which runs go"),
         (("prune", "--keep", "-1"), "--keep must be 0 or more"),
@@ -486,6 +488,19 @@ def test_a_trend_tells_of_providers_that_failed(capsys: pytest.CaptureFixture[st
     printed = capsys.readouterr().out
     assert "no such run has RR" in printed
     assert "run-0002: bm25" in printed
+
+
+@pytest.mark.parametrize("runs", [(1, 2), (2,)])
+def test_a_slip_is_no_trend_of_runs_that_failed(
+    runs: tuple[int, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A measure that nobody has is refused with the nearest, also where all runs failed."""
+    records = [run_of(one, providers=("bm25",)) for one in runs]
+    (part,) = records[-1].benchmarks
+    gone = replace(part.providers[0], scores=None, standard=None, failure="no server")
+    filled(*records[:-1], replace(records[-1], benchmarks=(replace(part, providers=(gone,)),)))
+    assert berryeval("results", "trend", "ndgc@10") == 2
+    assert "nDCG" in capsys.readouterr().err
 
 
 def test_a_measure_that_is_asked_for_has_its_column(capsys: pytest.CaptureFixture[str]) -> None:

@@ -135,6 +135,7 @@ def test_texts(options: list[str], expected: str, capsys: pytest.CaptureFixture[
     [
         ["-m", "nDCG@10", "AP"],
         ["-m", "nDCG@10,AP"],
+        ["--metrics", "nDCG@10", "AP"],
         ["-m", "nDCG@10", "-m", "AP"],
         ["--measures", "ndcg_cut.10", "-m", "map"],
     ],

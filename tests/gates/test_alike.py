@@ -71,7 +71,7 @@ def test_a_small_change_of_every_query_alike_passes() -> None:
     found = drop(drawn(), drawn() - 0.0005, max_drop=0.02)
     assert found.status == "pass"
     assert found.sentence == (
-        "nDCG@10 fell by 0.0005, all 100 queries alike, p < 0.001; the gate allows a drop of 0.020"
+        "nDCG@10 fell by 0.0005, all 100 queries alike; the gate allows 0.020 (p < 0.001)"
     )
     assert found.interval is not None
     assert found.interval.low == found.interval.high == pytest.approx(-0.0005)

@@ -80,6 +80,17 @@ def test_a_limit_with_confidence_may_be_undecided() -> None:
     assert verdict({**rule, "at_least": 0.9}, run).status == "fail"
 
 
+def test_an_interval_ends_where_the_measure_does() -> None:
+    """No mean of reciprocal ranks is below 0 or above 1, in the sentence and for machines."""
+    run = run_of({"RR": [0.0, 1.0, 0.25], "DCG@10": [0.0, 1.0, 0.25]})
+    found = verdict({"measure": "RR", "at_least": 0.1}, run)
+    assert found.sentence == "RR is 0.417, 95 % CI [0.000, 1.000]; the gate wants at least 0.1"
+    assert found.interval == (0.0, 1.0)
+    unbounded = verdict({"measure": "DCG@10", "at_least": 0.1}, run).interval
+    assert unbounded is not None
+    assert (unbounded.low, unbounded.high > 1) == (0.0, True)
+
+
 def test_a_mean_that_is_equal_on_paper_reaches_its_limit() -> None:
     """Sums of floats may end just below; what lies below for real is told with enough digits."""
     below = [0.1] * 3 + [0.2] * 7
@@ -119,7 +130,7 @@ def test_a_real_drop_fails() -> None:
     found = verdict({"measure": "nDCG@10", "max_drop": 0.01}, after, before)
     assert found.status == "fail"
     assert found.sentence.startswith("nDCG@10 fell by 0.050, 95 % CI [-0.0")
-    assert found.sentence.endswith("p < 0.001; the gate allows a drop of 0.010")
+    assert found.sentence.endswith("; the gate allows 0.010 (p < 0.001)")
 
 
 def test_a_drop_that_may_be_chance_is_inconclusive() -> None:
@@ -219,7 +230,7 @@ def test_a_rule_about_something_else_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="did you mean 'bm25'"):
         verdict({"measure": "nDCG@10", "at_least": 0.1, "providers": ["bm52"]}, run)
     with pytest.raises(
-        ConfigurationError, match="To compute it: berryeval score-run RUN -m P@3 --save"
+        ConfigurationError, match="To compute it: berryeval score-run run-1 -m P@3 --save"
     ):
         verdict({"measure": "P@3", "at_least": 0.1}, run)
 

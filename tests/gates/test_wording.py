@@ -35,17 +35,46 @@ def test_values_are_shown_on_their_side(value: float, limit: float) -> None:
 
 
 def test_a_drop_is_told_from_what_is_allowed() -> None:
-    """Not "fell by 0.010; the gate allows a drop of 0.010"."""
+    """Not "fell by 0.010; the gate allows 0.010"."""
     before = np.random.default_rng(3).uniform(0.3, 0.9, 100)
     fell = before - np.where(np.arange(100) % 2, 0.0208, 0.0)
     rule = {"measure": "nDCG@10", "max_drop": 0.01}
     found = verdict(rule, run_of({"nDCG@10": fell}), run_of({"nDCG@10": before}, name="old"))
     assert found.status == "fail"
     assert found.sentence.startswith("nDCG@10 fell by 0.0104, ")
-    assert found.sentence.endswith("the gate allows a drop of 0.010")
+    assert found.sentence.endswith("; the gate allows 0.010 (p < 0.001)")
     more = {**rule, "max_drop": 0.0101}
     found = verdict(more, run_of({"nDCG@10": fell}), run_of({"nDCG@10": before}, name="old"))
-    assert found.sentence.endswith("the gate allows a drop of 0.0101")
+    assert found.sentence.endswith("; the gate allows 0.0101 (p < 0.001)")
+
+
+@pytest.mark.parametrize(
+    ("moved", "change", "allowed"),
+    [
+        (-0.02, "fell by 0.020, 95 % CI [-0.024, -0.016]", "allows 0.010"),
+        (0.02, "rose by 0.020, 95 % CI [+0.016, +0.024]", "allows a drop of 0.010"),
+    ],
+)
+def test_a_change_is_told_first_then_what_is_allowed_then_how_sure(
+    moved: float, change: str, allowed: str
+) -> None:
+    """The change with its interval; what is allowed, in full unless it fell; p last."""
+    before = np.random.default_rng(3).uniform(0.3, 0.7, 100)
+    after = before + np.where(np.arange(100) % 2, moved * 2, 0.0)
+    rule = {"measure": "nDCG@10", "max_drop": 0.01}
+    found = verdict(rule, run_of({"nDCG@10": after}), run_of({"nDCG@10": before}, name="old"))
+    assert found.sentence == f"nDCG@10 {change}; the gate {allowed} (p < 0.001)"
+
+
+def test_queries_that_were_not_compared_stand_beside_p() -> None:
+    """In the same parentheses, before what cannot be decided."""
+    before, after = np.full(40, 0.6), np.full(39, 0.55)
+    rule = {"measure": "nDCG@10", "max_drop": 0.1}
+    found = verdict(rule, run_of({"nDCG@10": after}), run_of({"nDCG@10": before}, name="old"))
+    assert found.sentence == (
+        "nDCG@10 fell by 0.050, all 39 queries alike; the gate allows 0.100 "
+        "(p < 0.001; 1 query of the baseline is not in the run)"
+    )
 
 
 @pytest.mark.parametrize(

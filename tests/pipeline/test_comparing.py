@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import berryeval as be
-from berryeval.errors import ConfigurationError, DataError
+from berryeval.errors import ConfigurationError, DataError, NotScoredError
 from berryeval.pipeline.comparing import all_scores
 from berryeval.pipeline.systems import Source
 from berryeval.reports.json_file import read_report, to_json
@@ -97,6 +98,36 @@ def test_a_baseline_may_be_named_in_many_ways(tmp_path: Path) -> None:
         be.compare_runs([first, second], baseline="bm25")
     with pytest.raises(ConfigurationError, match=r"no system is named 'nwe'.*did you mean 'new'"):
         be.compare_runs([first, second], baseline="nwe")
+
+
+def test_what_was_typed_is_the_baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An argument wins over a run that happens to have its name."""
+    monkeypatch.chdir(tmp_path)
+    for run, name in zip(old_and_new(1, 2), ("new", "old"), strict=True):
+        (tmp_path / name).write_text(run.dumps(), encoding="utf-8")
+    [one] = be.compare_runs(["new", "old"], baseline="new").compared
+    assert one.comparison.baseline == "bm25 (old)"  # as the file "new" has the run "old"
+
+
+def test_a_copy_of_a_run_is_the_run(tmp_path: Path) -> None:
+    """By whatever path: it has nothing to be compared with in itself."""
+    run = run_of("old", {"bm25": mixed()})
+    copy = tmp_path / "copy.json"
+    copy.write_text(run.dumps(), encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"bm25 of the run old is given twice \(.*copy"):
+        be.compare_runs([save(run, tmp_path), str(copy)])
+
+
+def test_a_measure_that_is_not_there_can_be_computed(tmp_path: Path) -> None:
+    """The line to type names the run as it was given, and is quoted; a slip gets the nearest."""
+    first, second = (save(run, tmp_path) for run in old_and_new(1, 2))
+    lines = "; ".join(
+        f"berryeval score-run {run} -m 'P(rel=2)@5' --save" for run in (first, second)
+    )
+    with pytest.raises(NotScoredError, match=re.escape(f"To compute it: {lines}")):
+        be.compare_runs([first, f"{second}#bm25"], measures=["P(rel=2)@5"])
+    with pytest.raises(NotScoredError, match=r"did you mean nDCG@3\?$"):
+        be.compare_runs([first, second], measures=["nDGC@3"])
 
 
 def test_other_data_is_refused() -> None:

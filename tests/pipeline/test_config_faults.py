@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from berryeval.errors import ConfigurationError
+from berryeval.errors import ConfigurationError, DataError
 from berryeval.pipeline.config_file import ConfigFile, check_model
 from berryeval.pipeline.plan import DEFAULT_MEASURES, Patience, Plan
 from berryeval.pipeline.settings import planned
@@ -65,6 +65,12 @@ def test_providers_are_lines_or_mappings(tmp_path: Path) -> None:
         (GOOD + "run: {warm_up: off}\n", ":3: run.warm_up: input should be a valid integer, found"),
         (GOOD + "thresholds: {RR: true}\n", ":3: thresholds.RR: input should be a valid number"),
         (GOOD + "measures: [nDGC@10]\n", ":3: measures: unknown measure 'nDGC@10'; did you mean"),
+        (GOOD + "measures:\n- RR\n- nDGC@10\n", ":5: measures: unknown measure 'nDGC@10'"),
+        (GOOD + "metrics: [RR]\n", ":3: unknown key 'metrics'; did you mean 'measures'?"),
+        (
+            GOOD + "gate: {rules: [{metric: RR, at_least: 0.1}]}\n",
+            "unknown key 'gate.rules[0].metric'; did you mean 'measure'?",
+        ),
         ("benchmarks: [x]\n", ":1: providers: is missing"),
         ("benchmarks: [x]\nproviders: [bm25, bm25]\n", ": two providers are called 'bm25'; give"),
         ("benchmarks: [x]\nproviders:\n  - {chunker: y}\n", ":3: providers[0].type: is missing"),
@@ -92,6 +98,55 @@ def test_a_flag_hides_no_fault_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "berryeval.yaml").write_text(GOOD + "run: fast\n", encoding="utf-8")
     with pytest.raises(ConfigurationError, match=r"berryeval\.yaml:3: run: .* found 'fast'"):
         planned({"timeout": 5}, tmp_path / "berryeval.yaml")
+
+
+BM25 = "benchmarks: [technical-docs]\nproviders:\n- type: bm25\n"
+HTTP = (
+    "benchmarks: [technical-docs]\nproviders:\n- type: http\n  options:\n    url: http://x.test\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("benchmarks:\n- technical-dcos\nproviders: [bm25]\n",
+         ":2: technical-dcos: no such file or folder, and no bundled benchmark"),
+        ("benchmarks: [technical-docs]\nproviders:\n- bm25\n- bm52\n",
+         ":4: unknown provider 'bm52'; did you mean"),
+        ("benchmarks: [technical-docs]\nproviders:\n- type: bm52\n  name: x\n",
+         ":3: unknown provider 'bm52'; did you mean"),
+        ("benchmarks: [technical-docs]\nproviders:\n- bm25\n- bm25:fixde-400\n",
+         ":4: unknown chunker 'fixde'"),
+        (BM25 + "  chunker: fixde-400\n",
+         ":4: unknown chunker 'fixde'"),
+        (BM25 + "  options:\n    b: 0.5\n    k2: 1\n",
+         ":6: provider 'bm25' has no option 'k2'; it takes k1, b"),
+        (BM25 + "  options:\n    k1: high\n",
+         ":5: provider 'bm25': k1 must be a number, found 'high'"),
+        (HTTP + "    headers:\n      Authorization: Bearer ${BERRYEVAL_NOT_SET}\n",
+         ":7: the environment variable BERRYEVAL_NOT_SET is not set"),
+        ("benchmarks:\n- source: technical-docs\n  options:\n    splt: dev\nproviders: [bm25]\n",
+         ":4: the loader"),
+        ("benchmarks:\n- source: technical-docs\n  format: biir\nproviders: [bm25]\n",
+         ":3: unknown loader 'biir'; did you mean beir?"),
+    ],
+)  # fmt: skip
+def test_what_nobody_knows_is_said_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str
+) -> None:
+    """Providers, chunkers, benchmarks, their options and variables: before anything is run."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "berryeval.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises((ConfigurationError, DataError)) as caught:
+        planned({})
+    assert str(caught.value).startswith(f"berryeval.yaml{message}")
+
+
+def test_what_a_flag_says_stands_in_no_line(tmp_path: Path) -> None:
+    """It is refused where it is used, and no line of the file is to blame."""
+    path = tmp_path / "berryeval.yaml"
+    path.write_text(GOOD, encoding="utf-8")
+    assert planned({"providers": ["bm52"]}, path).labels == ["bm52"]
 
 
 def test_whole_numbers_are_numbers_too(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from berryeval.errors import ConfigurationError, DataError
 from berryeval.registry import nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from berryeval.benchmarks.benchmark import Benchmark
     from berryeval.io.files import PathLike
 
@@ -29,12 +31,19 @@ def load_benchmark(source: PathLike, *, format: str | None = None, **options: An
             none, or those of several formats, that is an error which names them.
         options: what the loader of the format takes, as `split="dev"` for BEIR.
     """
-    path = _path_of(source)
-    found = Source(path)
-    name = format or detect_format(found)
+    found, loader = check_source(source, format, options)
+    return loader.load(found, **options)
+
+
+def check_source(
+    source: PathLike, format_: str | None, options: Mapping[str, Any]
+) -> tuple[Source, Loader]:
+    """Where the files are and who reads them; refused unless all is there and known."""
+    found = Source(_path_of(source))
+    name = format_ or detect_format(found)
     loader = LOADERS.get(name)
     _check_options(name, loader, options)
-    return loader.load(found, **options)
+    return found, loader
 
 
 def _path_of(source: PathLike) -> PathLike:
@@ -81,7 +90,7 @@ def options_of(loader: Loader) -> list[str]:
     ]
 
 
-def _check_options(name: str, loader: Loader, options: dict[str, Any]) -> None:
+def _check_options(name: str, loader: Loader, options: Mapping[str, Any]) -> None:
     takes = options_of(loader)
     for option, value in options.items():
         if option not in takes:

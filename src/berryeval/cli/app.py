@@ -22,6 +22,7 @@ from cyclopts import App, CycloptsError
 from berryeval import __version__
 from berryeval.cli.failures import Failures, abandon_stdout
 from berryeval.cli.signals import terminable
+from berryeval.cli.wordiness import Wordiness, take_wordiness, worded
 from berryeval.errors import BerryEvalError, RunFailedError
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def build_app() -> App:
         help="Evaluate retrieval: exact measures, fast.",
         help_epilogue=(
             "Exit codes: 0 passed, 1 quality failed, 2 wrong usage or configuration, "
-            f"3 the run failed. Any command takes {DEBUG_FLAG} to show where an error came from."
+            "3 the run failed. Any command takes --quiet (no warnings and hints), --verbose (log "
+            f"lines), and {DEBUG_FLAG} to show where an error came from."
         ),
         help_format="plaintext",
         version=__version__,
@@ -127,17 +129,23 @@ def run(app: App, arguments: Sequence[str]) -> int:
     tokens, debug = _take_debug(arguments)
     app.suppress_keyboard_interrupt = False  # or it would exit by itself, without a word
     failures = Failures.of(app, tokens, debug=debug)
+    tokens, wordiness = take_wordiness(failures.command, tokens)
     with terminable() as terminated:
         try:
-            return _run(app, tokens, failures)
+            return _run(app, tokens, failures, wordiness)
         except KeyboardInterrupt as interrupt:
             code = EXIT_TERMINATED if terminated() else EXIT_INTERRUPTED
             return failures.say_interrupted(str(interrupt) or "interrupted", code)
 
 
-def _run(app: App, tokens: list[str], failures: Failures) -> int:  # noqa: PLR0911 - one per kind of end
+def _run(  # noqa: PLR0911 - one per kind of end
+    app: App, tokens: list[str], failures: Failures, wordiness: Wordiness
+) -> int:
     try:
-        result = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        with worded(failures.command, wordiness):
+            result = app(
+                tokens, exit_on_error=False, print_error=False, result_action="return_value"
+            )
         if sys.stdout is not None:
             sys.stdout.flush()
     except CycloptsError as error:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from berryeval.cli.to_stdout import STDOUT, OutputFileName
+from berryeval.cli.wordiness import is_quiet
 from berryeval.io.visible import visible
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ def set_baseline(
     run: str = "latest",
     /,
     *,
-    output: Annotated[str, Parameter(name=["--output", "-o"])] = FILE,
+    output: OutputFileName = FILE,
     allow_errors: Flag = False,
     json: Flag = False,
 ) -> None:
@@ -32,13 +34,13 @@ def set_baseline(
 
     Args:
         run: A run folder, its run.json, the name of a run, or `latest`.
-        output: The file.
+        output: The file; - is stdout.
         allow_errors: Keep the scores of queries that failed, too.
         json: Print JSON.
     """
     from pathlib import Path
 
-    from berryeval.cli.output import print_json
+    from berryeval.cli.output import print_document, print_json
     from berryeval.errors import DataError
     from berryeval.gates import Baseline
     from berryeval.pipeline.find_run import find_record
@@ -54,7 +56,9 @@ def set_baseline(
         msg = f"{_masked(failed)}; ask them again (berryeval eval --resume FOLDER --retry-errors), "
         msg += "or keep them so with --allow-errors"
         raise DataError(msg)
-    write_text_file(Path(output), baseline.dumps())
+    to_stdout = output == STDOUT
+    if not to_stdout:
+        write_text_file(Path(output), baseline.dumps())
     left_out = [
         f"{provider.name} on {part.name}"
         for part in record.benchmarks
@@ -63,18 +67,23 @@ def set_baseline(
     ]
     if json:
         data = {
-            "file": output,
+            "file": None if to_stdout else output,
             "left_out": left_out,
             "failed_queries": failed,
+            **({"text": baseline.dumps()} if to_stdout else {}),
             **_summary(baseline),
         }
         print_json("baseline set", data)
     else:
         owners = ", ".join(f"{part.provider} on {part.benchmark}" for part in baseline.parts)
-        print(visible(f"baseline written to {output}: {owners}"))
+        if to_stdout:
+            print_document(baseline.dumps())
+        else:
+            print(visible(f"baseline written to {output}: {owners}"))
         if left_out:
-            print(visible(f"not in it, as they failed: {', '.join(left_out)}"))
-        if failed:
+            words = visible(f"not in it, as they failed: {', '.join(left_out)}")
+            print(words, file=sys.stderr if to_stdout else sys.stdout)
+        if failed and not is_quiet():
             print(visible(f"warning: {_masked(failed)}"), file=sys.stderr)
 
 
@@ -141,8 +150,8 @@ def diff(
 ) -> int:
     """Show how a run differs from the baseline, measure by measure.
 
-    Exits with 1 where a measure fell for real, or a provider failed; where that cannot be told, or
-    something of the baseline is not in the run, only with --strict.
+    Exits with 1 where a fall of a measure is significant, or a provider failed; where that cannot
+    be told, or something of the baseline is not in the run, only with --strict.
 
     Args:
         run: A run folder, its run.json, the name of a run, or `latest`.
@@ -154,11 +163,12 @@ def diff(
     from berryeval.cli.gate import print_verdicts
     from berryeval.cli.output import console, print_json
     from berryeval.pipeline.differences import differences
+    from berryeval.pipeline.find_baseline import baseline_for
     from berryeval.pipeline.find_run import find_record
     from berryeval.pipeline.gating import passed
 
     record = find_record(run)
-    verdicts = differences(record, baseline)
+    verdicts = differences(record, baseline_for(baseline, record))
     good = passed(verdicts, strict=strict)
     if json:
         data = {

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from berryeval.cli.to_stdout import STDOUT, Output, text_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -32,7 +34,7 @@ def compare(  # noqa: PLR0913 - the options of the command
     benchmark: str | None = None,
     anyway: Flag = False,
     qrels: str | None = None,
-    output: Annotated[str | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
     format: Annotated[str | None, Parameter(name=["--format", "-f"])] = None,  # noqa: A002 - its name
     title: str = "",
     json: Flag = False,
@@ -60,8 +62,10 @@ def compare(  # noqa: PLR0913 - the options of the command
         benchmark: Only this one of several.
         anyway: Compare runs on different data of a benchmark, by the queries that they share.
         qrels: Judgments; the runs are then files of rankings.
-        output: Write a report to this file or folder, too (.md .tex .json .csv .html).
-        format: Of the report: a name of `berryeval list exporters`.
+        output: Write a report to this file or folder, too (.md .tex .json .csv .html); - prints
+            the report instead.
+        format: Of the report: a name of `berryeval list exporters`. Without --output, a format of
+            one text (markdown, latex, ...) is printed.
         title: Of the report.
         json: Print JSON, in full precision.
     """
@@ -83,13 +87,17 @@ def compare(  # noqa: PLR0913 - the options of the command
         anyway=anyway,
     )
     made = _compared(runs, options, qrels, title)
-    files = _written(made, output, format)
+    printed = _printed(made, output, format)
+    files = _written(made, output, format) if printed is None else []
     if json:
-        _print_json(made, files)
+        _print_json(made, files, printed)
         return
     from berryeval.cli.compare_output import print_comparisons
-    from berryeval.cli.output import console
+    from berryeval.cli.output import console, print_document
 
+    if printed is not None:
+        print_document(printed)
+        return
     screen = console()
     print_comparisons(screen, made)
     for path in files:
@@ -98,11 +106,12 @@ def compare(  # noqa: PLR0913 - the options of the command
 
 def _check(runs: Sequence[str], output: str | None, wanted: str | None) -> None:
     from berryeval.errors import ConfigurationError
+    from berryeval.reports.table import EXPORTERS
 
     problem = ""
     if not runs:
         problem = "no run to compare; give two runs, or one with several providers, or latest"
-    elif wanted and output is None:
+    elif wanted and output is None and EXPORTERS.get(wanted).home != "stdout":
         problem = f"--format {wanted} needs --output FILE, which says where the report goes"
     if problem:
         raise ConfigurationError(problem)
@@ -119,6 +128,13 @@ def _compared(runs: Sequence[str], options: Options, qrels: str | None, title: s
     return compared(sources_of(runs, qrels, options.measures), options, title)
 
 
+def _printed(made: Report, output: str | None, wanted: str | None) -> str | None:
+    """The report as a text for stdout; None if it goes to files, or is not asked for."""
+    if output == STDOUT or (output is None and wanted):
+        return text_of(made, wanted or "markdown")
+    return None
+
+
 def _written(made: Report, output: str | None, wanted: str | None) -> list[str]:
     if output is None:
         return []
@@ -129,7 +145,7 @@ def _written(made: Report, output: str | None, wanted: str | None) -> list[str]:
     return [str(path) for path in write_in_format(made, name, output)]
 
 
-def _print_json(made: Report, files: Sequence[str]) -> None:
+def _print_json(made: Report, files: Sequence[str], text: str | None) -> None:
     from berryeval.cli.output import print_json
 
     data: dict[str, Any] = {
@@ -137,5 +153,6 @@ def _print_json(made: Report, files: Sequence[str]) -> None:
         "runs": [run.id for run in made.runs],
         "compared": [one.to_json() for one in made.compared],
         "files": list(files),
+        **({} if text is None else {"text": text}),
     }
     print_json("compare", data)

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from berryeval.cli.output import print_indented
+from berryeval.cli.wordiness import is_quiet
 from berryeval.reports import numbers
 from berryeval.reports.differences import (
     MIXED,
@@ -56,7 +57,7 @@ def print_comparisons(screen: Console, report: Report) -> None:
 def _print_one(screen: Console, one: ComparedBenchmark) -> None:
     found = one.comparison
     screen.print(one.benchmark, style="bold")
-    for warning in one.warnings:
+    for warning in one.warnings if not is_quiet() else ():
         print_indented(screen, f"warning: {warning}", 2, style="yellow")
     for note in found.notes:
         print_indented(screen, f"note: {note}", 2)

@@ -74,6 +74,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         where_it_fails: Show the worst queries of every provider (3, or as many as you say).
         fail_below: Exit with 1 if a provider is below: --fail-below recall@10=0.80.
         baseline: What drops are measured against: a file of `berryeval baseline set`, or a run.
+            Without a rule about drops, any significant fall of a measure fails.
         max_drop: Exit with 1 if a measure fell for real: --max-drop nDCG@10=0.01.
         strict: Exit with 1 where a rule cannot be decided.
         export: What to write besides (csv html): --export csv markdown junit, --export none.

@@ -17,6 +17,7 @@ from berryeval.gates.budget import within_budget
 from berryeval.pipeline.choice import check_property, chosen_queries
 from berryeval.pipeline.command_lines import command_line, to_go_on
 from berryeval.pipeline.config_file import check_model
+from berryeval.pipeline.differences import NO_RULE, no_drop_rules
 from berryeval.pipeline.gating import (
     check_gate,
     gate_with,
@@ -194,6 +195,8 @@ def _show(
         from berryeval.cli.eval_output import print_view
 
         print_view(view, quiet=shown.quiet)
+        if no_drop_rules(plan.gate) and not shown.quiet:
+            print(NO_RULE)
         if shown.baseline_doc and not shown.quiet:
             print(f"baseline written to {shown.baseline_doc}")
     sys.stdout.flush()

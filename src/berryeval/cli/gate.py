@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED
+from berryeval.cli.to_stdout import STDOUT, Output
+from berryeval.cli.wordiness import is_quiet
 from berryeval.io.visible import visible
 
 if TYPE_CHECKING:
@@ -34,12 +36,13 @@ def gate(
     strict: Flag = False,
     self_check: Flag = False,
     export: Several = None,
-    output: Annotated[str | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
     json: Flag = False,
 ) -> int:
     """Judge a run by rules: thresholds, and drops against a baseline.
 
     The rules are those of the configuration file (its `gate` and `thresholds`) and those of flags.
+    Where a baseline is given and no rule is about drops, any significant fall of a measure fails.
     Exits with 1 if a rule fails; one that cannot be decided lets the run pass unless --strict.
     In a step of GitHub Actions it adds to the summary, and notes what failed.
 
@@ -54,13 +57,16 @@ def gate(
         strict: Fail where a rule cannot be decided.
         self_check: Show how often the rules about drops raise a false alarm on this data.
         export: Write the run with its verdicts: --export junit markdown (list exporters).
-        output: The folder for --export; the folder of the run unless given.
+        output: The folder for --export; the folder of the run unless given. - prints the file of
+            one format, and the verdicts on stderr.
         json: Print JSON, in full precision.
     """
     from pathlib import Path
 
     from berryeval.cli.gate_files import asked_formats, publish_on_github, write_files
-    from berryeval.cli.output import print_json
+    from berryeval.cli.logs import error_screen
+    from berryeval.cli.output import console, print_document, print_json
+    from berryeval.pipeline.differences import NO_RULE, no_drop_rules
     from berryeval.pipeline.find_run import find_run
     from berryeval.pipeline.gating import passed, self_checked, verdicts_of
     from berryeval.reports import Report
@@ -69,11 +75,14 @@ def gate(
     found = find_run(run)
     record, folder = found.record, found.folder or Path()
     rules = asked_gate(config, baseline, fail_below, max_drop)
-    verdicts = verdicts_of(rules, record)
+    verdicts = verdicts_of(rules, record, named=run)
     checked = self_checked(rules, record, strict=strict) if self_check else None
     good = passed(verdicts, strict=strict)
     if not json:  # first, so that a file that cannot be written hides no verdict
-        _print(record, verdicts, checked, good=good, strict=strict)
+        screen = error_screen() if output == STDOUT else console()
+        if no_drop_rules(rules) and not is_quiet():
+            screen.print(NO_RULE)
+        _print(screen, record, verdicts, checked, good=good, strict=strict)
     report = Report.of([record], verdicts=verdicts)
     files = write_files(report, formats, output or folder)
     if json:
@@ -87,8 +96,11 @@ def gate(
         }
         print_json("gate", data)
     for one in files if not json else ():
-        print(visible(f"{one['format']}: {one['path']}"))
-    publish_on_github(report, quietly=json)
+        if "text" in one:
+            print_document(one["text"])
+        else:
+            print(visible(f"{one['format']}: {one['path']}"))
+    publish_on_github(report, quietly=json or output == STDOUT)
     return EXIT_PASSED if good else EXIT_FAILED
 
 
@@ -108,13 +120,14 @@ def asked_gate(
         read_limits(fail_below, "--fail-below", "recall@10=0.80"),
         read_limits(max_drop, "--max-drop", "nDCG@10=0.01"),
     )
-    if not found.rules:
+    found = with_baseline(found, baseline)
+    if not found.rules and not found.baseline:
         msg = (
             "there are no rules; give some with --fail-below or --max-drop, or as `gate` in "
-            "berryeval.yaml"
+            "berryeval.yaml, or a --baseline below which nothing may fall"
         )
         raise ConfigurationError(msg)
-    return with_baseline(found, baseline)
+    return found
 
 
 def print_verdicts(screen: Console, verdicts: Sequence[Verdict]) -> None:
@@ -133,6 +146,7 @@ def print_verdicts(screen: Console, verdicts: Sequence[Verdict]) -> None:
 
 
 def _print(
+    screen: Console,
     record: RunRecord,
     verdicts: list[Verdict],
     checked: SelfCheck | None,
@@ -142,9 +156,6 @@ def _print(
 ) -> None:
     from collections import Counter
 
-    from berryeval.cli.output import console
-
-    screen = console()
     screen.print(f"gate on {record.id}")
     screen.print()
     print_verdicts(screen, verdicts)

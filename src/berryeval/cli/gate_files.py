@@ -6,6 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final
 
+from berryeval.cli.to_stdout import STDOUT, text_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -29,13 +31,18 @@ def asked_formats(export: list[str] | None, output: str | None) -> list[str]:
         raise ConfigurationError(msg)
     for name in names:
         EXPORTERS.get(name)
+    if output == STDOUT and len(names) > 1:
+        msg = f"{' and '.join(names)} would both go to stdout; give a folder with --output"
+        raise ConfigurationError(msg)
     return names
 
 
 def write_files(report: Report, formats: Sequence[str], folder: Path | str) -> list[dict[str, str]]:
-    """Write the run and its verdicts in these formats, into one folder."""
+    """Write the run and its verdicts in these formats, into one folder, or as text for stdout."""
     from berryeval.reports.write import write_in_format
 
+    if folder == STDOUT:
+        return [{"format": name, "text": text_of(report, name)} for name in formats]
     return [
         {"format": name, "path": str(path)}
         for name in formats

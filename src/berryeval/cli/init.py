@@ -7,27 +7,34 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from berryeval.cli.wordiness import is_quiet
 
-def init(
-    folder: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
-    /,
-    *,
-    force: Annotated[bool, Parameter(negative="")] = False,
-) -> None:
+Flag = Annotated[bool, Parameter(negative="")]
+
+
+def init(folder: str | None = None, /, *, force: Flag = False, json: Flag = False) -> None:
     """Write a starting berryeval.yaml here, and a table of questions for your documents.
 
     Example: berryeval init docs
 
     Args:
         folder: Your documents (Markdown and text files), or a benchmark you have already; without,
-            a bundled one to start with.
+            a bundled one to start with. One that begins with a hyphen: ./-docs.
         force: Replace files that are there.
+        json: Print JSON.
     """
+    from berryeval.cli.output import print_json
     from berryeval.pipeline.starting_files import QUESTIONS, write_starting_files
 
     written = write_starting_files(Path(folder) if folder else None, force=force)
+    if json:
+        files = [path.as_posix() for path in written.files]
+        print_json("init", {"files": files, "has_examples": written.has_examples})
+        return
     for path in written.files:
         print(f"written: {path.as_posix()}")
+    if is_quiet():
+        return
     if written.has_examples:
         print(f"next: replace the titles in {QUESTIONS} by questions of your users, then:")
     print("berryeval eval")

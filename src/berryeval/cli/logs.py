@@ -8,6 +8,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from berryeval.cli.wordiness import is_quiet, is_verbose
 from berryeval.errors import ConfigurationError
 from berryeval.pipeline.log_lines import NOTE
 
@@ -31,6 +32,7 @@ def error_screen() -> Console:
 
 def log_level(*, quiet: bool, verbose: bool) -> int:
     """Which lines to show: notes and what is worse, unless a flag or `BERRYEVAL_LOG` says more."""
+    quiet, verbose = quiet or is_quiet(), verbose or is_verbose()
     if quiet and verbose:
         msg = "choose one of --quiet and --verbose"
         raise ConfigurationError(msg)
@@ -60,6 +62,9 @@ class _Lines(logging.Handler):
 def log_lines(screen: Console, level: int) -> Iterator[None]:
     """Show our log lines there for a while, and those of nobody else."""
     ours, all_of_them = logging.getLogger("berryeval"), logging.getLogger()
+    if any(isinstance(one, _Lines) for one in ours.handlers):  # they are shown already
+        yield
+        return
     lines, nothing, before = _Lines(screen), logging.NullHandler(), ours.level
     ours.addHandler(lines)
     ours.setLevel(level)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
+from berryeval.cli.to_stdout import STDOUT, Output, files_of
 from berryeval.io.visible import visible
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from berryeval.reports.exporter import OutputFile
 
 DEFAULT_FORMAT: Final = "html"
-STDOUT: Final = "-"
-_NAMED: Final = 3  # files in a message
 Flag = Annotated[bool, Parameter(negative="")]
 
 
@@ -25,9 +24,7 @@ def report(
     format: Annotated[  # noqa: A002 - its name
         list[str] | None, Parameter(name=["--format", "-f"], consume_multiple=True, negative="")
     ] = None,
-    output: Annotated[
-        str | None, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)
-    ] = None,
+    output: Output = None,
     title: str = "",
     label: str = "",
     json: Flag = False,
@@ -59,7 +56,9 @@ def report(
     names = _formats(format or [], output)
     with log_lines(error_screen(), log_level(quiet=quiet, verbose=False)):
         made, folder = named_report(runs, title)
-    files = [_files(made, name, output, label) for name in names]
+    files = [
+        files_of(made, name, label, to_stdout=_to_stdout(name, output)) for name in names
+    ]  # all formats are made before one is written: a wrong one stops all
     found = []
     for name, own in zip(names, files, strict=True):
         done = _done(made, name, own, output, folder)
@@ -107,20 +106,6 @@ def _to_stdout(name: str, output: str | None) -> bool:
     from berryeval.reports.table import EXPORTERS
 
     return output == STDOUT or (output is None and EXPORTERS.get(name).home == "stdout")
-
-
-def _files(made: Report, name: str, output: str | None, label: str) -> list[OutputFile]:
-    """The files of a format; all formats are made before one is written: a wrong one stops all."""
-    from berryeval.errors import ConfigurationError
-    from berryeval.reports.table import EXPORTERS
-
-    files = EXPORTERS.get(name).files(made, label)
-    if len(files) > 1 and _to_stdout(name, output):
-        parts = ", ".join(file.name for file in files[:_NAMED])
-        more = ", ..." if len(files) > _NAMED else ""
-        msg = f"{name} makes {len(files)} files ({parts}{more}); give a folder with --output"
-        raise ConfigurationError(msg)
-    return files
 
 
 def _done(

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
 from berryeval.cli.results_options import Flag, read_filters
+from berryeval.cli.to_stdout import STDOUT, Output, text_of
 from berryeval.io.visible import visible
+
+if TYPE_CHECKING:
+    from berryeval.results import RunRecord
+
+RECORD: Final = "json"  # the record itself, not a report of it
 
 
 def export(
     run: str | None = None,
     /,
     *,
-    output: Annotated[str | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
+    format: Annotated[str | None, Parameter(name=["--format", "-f"])] = None,  # noqa: A002 - its name
     all: str | None = None,  # noqa: A002 - its name
     benchmark: str | None = None,
     since: str | None = None,
@@ -25,11 +32,15 @@ def export(
 ) -> None:
     """Write the whole record of a run as JSON: every answer, every score, to the bit.
 
-    Example: berryeval results export latest -o latest.json
+    Another ending or format writes a report of it, as `berryeval report` does.
+
+    Examples: berryeval results export latest -o latest.json, or ... -o latest.csv
 
     Args:
         run: Its name or the beginning of it, its folder, `latest`, or `latest~1`.
-        output: The file; stdout unless given. A name that ends in .gz is packed.
+        output: The file; stdout (-) unless given. A name that ends in .gz is packed.
+        format: json for the record, or another name of `berryeval list exporters`; what the ending
+            of --output says unless given.
         all: A folder, to which every run of the store is written as a file of its own.
         benchmark: With --all: only runs on this benchmark.
         since: With --all: only runs from then on.
@@ -48,7 +59,11 @@ def export(
     if (run is None) == (all is None):
         msg = "name one RUN (or latest), or give a folder with --all"
         raise ConfigurationError(msg)
+    wanted = _format(output, format)
     if all is not None:
+        if format is not None:
+            msg = "--all writes the records of runs; --format is for one RUN"
+            raise ConfigurationError(msg)
         with opened_store(store_place(store)) as opened:
             filters = read_filters(benchmark, None, since)
             written = [
@@ -59,13 +74,50 @@ def export(
         return
     with log_lines(error_screen(), log_level(quiet=False, verbose=False)):
         record = find_record(run or "", store)
-    if output is not None:
+    if output == STDOUT:
+        output = None
+    if wanted != RECORD:
+        _report(record, wanted, output, json=json)
+    elif output is not None:
         write_text_file(Path(output), record.dumps())
         _say([{"run": record.id, "path": output}], f"written to {output}", json=json)
     elif json:
         _say([{"run": record.id, "path": None, "record": record.to_json()}], "", json=True)
     else:
         print_document(f"{record.dumps()}\n")
+
+
+def _format(output: str | None, given: str | None) -> str:
+    """What to write: the record, or the exporter that the format or the ending names."""
+    from berryeval.io.files import plain_suffix
+    from berryeval.reports.table import EXPORTERS, format_of
+
+    if given is not None:
+        EXPORTERS.get(given)
+        return EXPORTERS.canonical(given)
+    if output is None or output == STDOUT or not plain_suffix(output):
+        return RECORD
+    return format_of(output)
+
+
+def _report(record: RunRecord, name: str, output: str | None, *, json: bool) -> None:
+    """Write the run as `berryeval report` does; to stdout unless there is a file."""
+    from berryeval.cli.output import print_document
+    from berryeval.pipeline.reporting import judged
+    from berryeval.reports import Report
+    from berryeval.reports.write import write_in_format
+
+    made = judged(Report.of([record]))
+    if output is None:
+        text = text_of(made, name)
+        if json:
+            _say([{"run": record.id, "path": None, "text": text}], "", json=True)
+        else:
+            print_document(text)
+        return
+    paths = list(map(str, write_in_format(made, name, output)))
+    runs = [{"run": record.id, "path": path} for path in paths]
+    _say(runs, f"written to {', '.join(paths)}", json=json)
 
 
 def _say(runs: list[dict[str, Any]], text: str, *, json: bool) -> None:

@@ -59,14 +59,17 @@ def refuse_measures(store: Store, measures: Sequence[str]) -> None:
     """Say so if no run has one of these measures at all, and how one gets it."""
     from berryeval.errors import MeasureError
     from berryeval.measures import parse_measure
+    from berryeval.pipeline.command_lines import to_score_again
     from berryeval.registry import nearest
 
     names = store.measures()
     for measure in measures:
         try:
             known = str(parse_measure(measure))
-            hint = f"berryeval score-run RUN -m {measure} --save adds it to a run"
+            hint = f"{to_score_again(next(iter(store.names()), 'latest'), measure)} adds it to one"
         except MeasureError:
+            if not names:
+                raise
             known = measure
             hint = f"there are {', '.join(nearest(measure, names) or names)}"
         if names and known not in names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from cyclopts import Parameter
 
@@ -14,6 +14,7 @@ from berryeval.cli.results_options import (
     refuse_measures,
     refuse_unknown,
 )
+from berryeval.cli.to_stdout import STDOUT, Output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,7 +38,10 @@ def trend(
     provider: str | None = None,
     since: str | None = None,
     until: str | None = None,
-    output: Annotated[str | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
+    format: Annotated[  # noqa: A002 - its name
+        Literal["svg", "html", "csv"] | None, Parameter(name=["--format", "-f"])
+    ] = None,
     store: str | None = None,
     json: Flag = False,
 ) -> None:
@@ -54,13 +58,15 @@ def trend(
         provider: Only this provider.
         since: Only runs from then on: a date (2026-02-21), a time, or an age (30d, 12h).
         until: Only runs up to then.
-        output: A file for the chart (.svg, .html) or the numbers (.csv).
+        output: A file for the chart (.svg, .html) or the numbers (.csv); - is stdout.
+        format: Of that file: svg, html or csv; what its ending says unless given, csv on stdout.
         store: Where runs are remembered, if not .berryeval/results.db.
         json: Print JSON, in full precision.
     """
     from dataclasses import asdict
 
-    from berryeval.cli.output import console, print_indented, print_json
+    from berryeval.cli.logs import error_screen
+    from berryeval.cli.output import console, print_document, print_indented, print_json
     from berryeval.io.words import shortened
     from berryeval.pipeline.remember import opened_store, store_place
     from berryeval.reports.trend import trend_lines
@@ -69,27 +75,39 @@ def trend(
     with opened_store(store_place(store)) as opened:
         lines = trend_lines(opened.trend(measure, filters))
         failures = opened.failures(filters)
-        if not lines and not failures:
+        if not lines:
             refuse_unknown(opened, filters)
             refuse_measures(opened, [measure])
-    if output is not None and lines:
-        from berryeval.reports.trend_chart import write_trend
-
-        write_trend(lines, output)
+    text = _written(lines, output, format)
     if json:
         failed = [asdict(one) for one in failures]
-        print_json("results trend", {"lines": [line.to_dict() for line in lines], "failed": failed})
+        data = {"lines": [line.to_dict() for line in lines], "failed": failed}
+        print_json("results trend", data if text is None else {**data, "text": text})
         return
-    screen = console()
+    if text is not None:
+        print_document(text)
+    screen = console() if text is None else error_screen()
     if not lines:
         screen.print(f"no such run has {measure}")
-    for line in lines:
+    for line in lines if text is None else ():
         _print_line(screen, line)
     for one in failures:
         words = f"! {one.run}: {one.provider} on {one.benchmark} failed, and has no value: "
         print_indented(screen, words + shortened(one.failure), 0, style="yellow")
-    if output is not None and lines:
+    if output is not None and lines and text is None:
         screen.print(f"written to {output}")
+
+
+def _written(lines: Sequence[TrendLine], output: str | None, format_: str | None) -> str | None:
+    """Write the chart or the numbers; as a text, if they go to stdout."""
+    from berryeval.reports.trend_chart import trend_text, write_trend
+
+    if (output is None and format_ is None) or not lines:
+        return None
+    if output in (None, STDOUT):
+        return trend_text(lines, format_ or "csv")
+    write_trend(lines, str(output), format_)
+    return None
 
 
 def _print_line(screen: Console, line: TrendLine) -> None:

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 File = Annotated[str, Parameter(allow_leading_hyphen=True)]
 Names = Annotated[
-    list[str] | None, Parameter(name=["--measures", "-m"], consume_multiple=True, negative="")
+    list[str] | None,
+    Parameter(name=["--measures", "--metrics", "-m"], consume_multiple=True, negative=""),
 ]
 Flag = Annotated[bool, Parameter(negative="")]
 JUDGED = "Judged@10"

@@ -17,15 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["judge_drop"]
 
 
-def judge_drop(drop: Drop, rule: Rule) -> Verdict:
-    """The verdict on a drop."""
+def judge_drop(drop: Drop, rule: Rule, *, wanted: bool = True) -> Verdict:
+    """The verdict on a drop; the sentence says what the gate allows if that is `wanted`."""
     status, why = _decided(drop, rule)
     if status == "pass" and drop.missing:
         status = "inconclusive"
-    words = f"{_found(drop, rule)}{_not_compared(drop, rule)}"
-    ending = "" if drop.same else f"; {wants(rule)}"
+    allowed = f"; {wants(rule, fell=drop.gain < 0)}" if wanted and not drop.same else ""
     return Verdict(
-        status, str(rule), f"{words}{ending}{why}",
+        status, str(rule), f"{_found(drop, rule)}{allowed}{_more(drop, rule)}{why}",
         value=drop.change if drop.queries else None, limit=rule.max_drop, n=drop.queries,
         interval=drop.interval, level=round(1 - rule.significance, 12) if drop.interval else None,
         p=drop.p, family=None if drop.p is None else drop.family,
@@ -53,7 +52,7 @@ def _decided(drop: Drop, rule: Rule) -> tuple[Status, str]:
 
 
 def _found(drop: Drop, rule: Rule) -> str:
-    """How the measure moved, with what statistics say."""
+    """How the measure moved, with its interval."""
     if drop.same:
         whose = "" if not (drop.new or drop.missing) else " that both have"
         return (
@@ -66,15 +65,15 @@ def _found(drop: Drop, rule: Rule) -> str:
     elif drop.interval is not None:
         low, high = (_signed(end, rule) for end in drop.interval)
         parts.append(f"{(1 - rule.significance) * 100:g} % CI [{low}, {high}]")
-    if drop.p is not None:
-        family = f" after correction for {drop.family} rules" if drop.family > 1 else ""
-        parts.append(f"{p_value(drop.p)}{family}")
     return ", ".join(parts)
 
 
-def _not_compared(drop: Drop, rule: Rule) -> str:
-    """How many queries only one of the two has."""
+def _more(drop: Drop, rule: Rule) -> str:
+    """In parentheses: the p-value, and how many queries only one of the two has."""
     parts = []
+    if drop.p is not None and not drop.same:
+        family = f" after correction for {drop.family} rules" if drop.family > 1 else ""
+        parts.append(f"{p_value(drop.p)}{family}")
     if drop.missing:
         maybe = ", and may be of this group" if rule.where else ""
         one = drop.missing == 1

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from berryeval.intervals import RESAMPLES, Interval, aggregate
+from berryeval.measures.ranges import cut_to_range
 from berryeval.stats import change
 from berryeval.stats.interval import Estimate
 from berryeval.stats.paired import Pair
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["interval_of_change", "interval_of_value"]
 
 
-def interval_of_value(values: Floats, how: str, level: float) -> Interval | None:
+def interval_of_value(measure: str, values: Floats, how: str, level: float) -> Interval | None:
     """The interval of an aggregate; None where the spread of the values is not known.
 
-    Where they are alike, and enough to say so, it is a point.
+    It ends where the measure does. Where the values are alike, and enough to say so, it is a point.
     """
     if not testable(values, how):
         return None
@@ -33,9 +34,11 @@ def interval_of_value(values: Floats, how: str, level: float) -> Interval | None
         value = aggregate(how, values)
         return Interval(value, value)
     if how == "geometric mean":
-        return _interval(Estimate((tested(values, how),), np.exp), level)
-    scale = len(values) if how == "sum" else 1
-    return _interval(Estimate((values,), lambda mean: mean * scale), level)
+        estimate = Estimate((tested(values, how),), np.exp)
+    else:
+        scale = len(values) if how == "sum" else 1
+        estimate = Estimate((values,), lambda mean: mean * scale)
+    return cut_to_range(_interval(estimate, level), measure, how, values)
 
 
 def interval_of_change(before: Floats, after: Floats, how: str, level: float) -> Interval | None:

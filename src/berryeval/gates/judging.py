@@ -31,6 +31,7 @@ from berryeval.gates.room import check_room
 from berryeval.gates.verdict import Verdict
 from berryeval.gates.wording import limit_of, wants
 from berryeval.intervals import aggregate
+from berryeval.io.command_lines import to_score_again
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,11 +45,12 @@ __all__ = ["judge", "samples_of"]
 
 
 class _Case(NamedTuple):
-    """A rule and whom it is about."""
+    """A rule and whom it is about; `run` names the run, for lines to type."""
 
     rule: Rule
     benchmark: BenchmarkRecord
     provider: ProviderRecord
+    run: str
 
     @property
     def compared(self) -> bool:
@@ -61,43 +63,59 @@ class _Case(NamedTuple):
         return self.benchmark.name, self.provider.name
 
 
-def judge(gate: Gate, run: RunRecord, baseline: Baseline | None = None) -> list[Verdict]:
+def judge(
+    gate: Gate,
+    run: RunRecord,
+    baseline: Baseline | None = None,
+    *,
+    named: str = "",
+    wanted: bool = True,
+) -> list[Verdict]:
     """The verdicts, in the order of the rules; rules about drops need the baseline.
 
     A drop counts as real by its p-value after Holm's correction over all drops that the gate looks
     at: the chance of any false alarm is that of one rule. What only the baseline or only the run
     holds is inconclusive; a rule about nothing is refused.
+
+    Args:
+        gate: the rules.
+        run: what is judged.
+        baseline: what drops are measured against.
+        named: how people name the run, for lines to type; by its id unless given.
+        wanted: whether the sentences say what the gate wants.
     """
     if baseline is None and needs_baseline(gate):
         msg = f"the baseline {gate.baseline!r} was not read; rules about drops need it"
         raise ConfigurationError(msg)
-    cases = _all_cases(gate, run, baseline)
+    cases = _all_cases(gate, run, baseline, named)
     drops = _drops(cases, baseline)
-    found = [_verdict(case, drops.get(place)) for place, case in enumerate(cases)]
+    found = [_verdict(case, drops.get(place), wanted=wanted) for place, case in enumerate(cases)]
     for rule in gate.rules:
         if baseline is not None and rule.max_drop is not None:
             found += missing_parts(rule, run, baseline)
     return found
 
 
-def _all_cases(gate: Gate, run: RunRecord, baseline: Baseline | None) -> list[_Case]:
+def _all_cases(
+    gate: Gate, run: RunRecord, baseline: Baseline | None, named: str = ""
+) -> list[_Case]:
     """Whom the rules are about; a rule about drops of nobody in the baseline is refused."""
     found = []
     for rule in gate.rules:
-        cases = _cases(rule, run)
+        cases = _cases(rule, run, named or run.id)
         if baseline is not None:
             check_held(rule, baseline, [case.owner for case in cases if case.compared])
         found += cases
     return found
 
 
-def _cases(rule: Rule, run: RunRecord) -> list[_Case]:
+def _cases(rule: Rule, run: RunRecord, named: str) -> list[_Case]:
     """Whom the rule is about; one about nobody is refused."""
     check_names(rule.benchmarks, [part.name for part in run.benchmarks], "benchmark", rule)
     names = [provider.name for part in run.benchmarks for provider in part.providers]
     check_names(rule.providers, names, "provider", rule)
     found = [
-        _Case(rule, part, provider)
+        _Case(rule, part, provider, named)
         for part in run.benchmarks
         for provider in part.providers
         if rule.covers(part.name, provider.name)
@@ -147,7 +165,7 @@ def _samples(cases: Sequence[_Case], baseline: Baseline) -> dict[int, Sample]:
 
 
 def _sample(case: _Case, baseline: Baseline) -> Sample:
-    rule, benchmark, provider = case
+    rule, benchmark, provider, _ = case
     owner = (benchmark.name, benchmark.content_hash, benchmark.k)
     part = comparable_part(rule, baseline, owner, provider.name)
     whole = _table(case)
@@ -164,12 +182,12 @@ def _sample(case: _Case, baseline: Baseline) -> Sample:
     return Sample(rule, before, after, how, new=len(new) - len(shared), missing=missing)
 
 
-def _verdict(case: _Case, drop: Drop | None) -> Verdict:
-    rule, benchmark, provider = case
+def _verdict(case: _Case, drop: Drop | None, *, wanted: bool) -> Verdict:
+    rule, benchmark, provider, _ = case
     if provider.scores is None:
-        found = _without_scores(case)
+        found = _without_scores(case, wanted=wanted)
     elif drop is not None:
-        found = judge_drop(drop, rule)
+        found = judge_drop(drop, rule, wanted=wanted)
     elif rule.max_drop is not None:
         words = new_sentence(provider.name, benchmark.name)
         found = Verdict("inconclusive", str(rule), words, limit=rule.max_drop)
@@ -189,26 +207,26 @@ def _verdict(case: _Case, drop: Drop | None) -> Verdict:
     )
 
 
-def _without_scores(case: _Case) -> Verdict:
+def _without_scores(case: _Case, *, wanted: bool) -> Verdict:
     """A provider that failed fails every rule about it, each with what it wants."""
-    rule, _, provider = case
+    rule, _, provider, _ = case
     sentence = (
-        f"{rule.subject} has no value, as {provider.name} has no scores: {provider.failure}; "
-        f"{wants(rule)}"
+        f"{rule.subject} has no value, as {provider.name} has no scores: {provider.failure}"
+        f"{f'; {wants(rule)}' if wanted else ''}"
     )
     return Verdict("fail", str(rule), sentence, limit=limit_of(rule))
 
 
 def _table(case: _Case) -> Scores:
     """The scores with the measure of the rule, of all queries."""
-    rule, _, provider = case
+    rule, _, provider, run = case
     scores = provider.scores_with(rule.measure)
     if scores is None:
         tables = [table for table in (provider.scores, provider.standard) if table is not None]
         there = ", ".join(dict.fromkeys(name for table in tables for name in table.measures))
         msg = (
             f"the run has no {rule.measure} of {provider.name}; it has {there}. "
-            f"To compute it: berryeval score-run RUN -m {rule.measure} --save"
+            f"To compute it: {to_score_again(run, rule.measure)}"
         )
         raise ConfigurationError(msg)
     return scores
@@ -216,7 +234,7 @@ def _table(case: _Case) -> Scores:
 
 def _scores(case: _Case) -> Scores:
     """The scores that the rule is about: with its measure, of its queries alone."""
-    rule, benchmark, _ = case
+    rule, benchmark, _, _ = case
     scores = _table(case)
     if not rule.where:
         return scores

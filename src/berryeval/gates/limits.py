@@ -28,7 +28,7 @@ def judge_limit(scores: Scores, rule: Rule) -> Verdict:
     value, limit = scores.mean[rule.measure], limit_of(rule)
     level = rule.confidence or _USUAL_LEVEL
     row = scores.row_of(rule.measure)
-    interval = interval_of_value(scores.values[row], scores.aggregates[row], level)
+    interval = interval_of_value(rule.measure, scores.values[row], scores.aggregates[row], level)
     status = _status(value, value, rule)
     if rule.confidence:
         status = _status(*interval, rule) if interval else "inconclusive"

@@ -33,12 +33,13 @@ def limit_of(rule: Rule) -> float:
     return next((one for one in wanted if one is not None), 0.0)
 
 
-def wants(rule: Rule) -> str:
-    """What the rule wants, as "the gate wants at least 0.6"."""
+def wants(rule: Rule, *, fell: bool = False) -> str:
+    """What the rule wants, as "the gate wants at least 0.6"; after "fell by", how far it may."""
     limit = limit_of(rule)
     if rule.max_drop is not None:
-        allowed = f"a {fall_of(rule)} of {_drop(limit)}" if limit else f"no {fall_of(rule)}"
-        return f"the gate allows {allowed}"
+        if not limit:
+            return f"the gate allows no {fall_of(rule)}"
+        return f"the gate allows {'' if fell else f'a {fall_of(rule)} of '}{_drop(limit)}"
     bound = "at least" if rule.at_least is not None else "at most"
     if rule.latency:
         return f"the gate wants {bound} {limit * 1000:.10g} ms"

@@ -4,9 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-__all__ = ["COUNT", "UNBOUNDED", "WITHIN_ONE", "Range", "Within", "of_gains", "range_of"]
+from berryeval.intervals import Interval
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = [
+    "COUNT",
+    "UNBOUNDED",
+    "WITHIN_ONE",
+    "Range",
+    "Within",
+    "cut_to_range",
+    "of_gains",
+    "range_of",
+]
 
 Range: TypeAlias = tuple[float, float]
 # The ends themselves, or what they are with these parameters.
@@ -40,3 +55,19 @@ def range_of(measure: str) -> Range:
         return parse_measure(measure).range
     except MeasureError:
         return UNBOUNDED
+
+
+def cut_to_range(
+    interval: Interval, measure: str, how: str, values: npt.NDArray[np.float64]
+) -> Interval:
+    """The part of an interval of a mean (or sum) of these values that the measure can reach.
+
+    >>> import numpy as np
+    >>> cut_to_range(Interval(-0.6, 1.5), "RR", "mean", np.array([0.0, 1.0]))
+    Interval(low=0.0, high=1.0)
+    """
+    low, high = range_of(measure)
+    scale = len(values) if how == "sum" else 1
+    # What was found can be found, whatever the measure says of itself.
+    low, high = min(low, float(values.min())) * scale, max(high, float(values.max())) * scale
+    return Interval(max(interval.low, low), min(interval.high, high))

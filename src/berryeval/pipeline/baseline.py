@@ -24,9 +24,10 @@ _INTRODUCTION: Final = """\
 # Baseline
 
 What the bundled providers reach on the bundled benchmarks, as measured. Written by `make baseline`,
-which runs `berryeval eval --baseline-doc`; do not edit. Intervals are 95 % bootstrap intervals over
-the queries; the mean of RR is known as MRR. Beside the providers stand the most that the judgments
-allow with so many relevant sections, and what a random ranking reaches (the mean of 20 draws).
+which runs `berryeval eval --baseline-doc FILE`; do not edit. Intervals are 95 % bootstrap intervals
+over the queries; the mean of RR is known as MRR. Beside the providers stand the most that the
+judgments allow with so many relevant sections, and what a random ranking reaches (the mean of 20
+draws).
 """
 
 

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
+
+from berryeval.io.command_lines import command_line, to_score_again
 
 if TYPE_CHECKING:
     from berryeval.io.files import PathLike
 
-__all__ = ["command_line", "to_go_on"]
-
-
-def command_line(*words: PathLike) -> str:
-    """The line to type.
-
-    >>> command_line("report", "run 2", "--format", "csv")
-    "berryeval report 'run 2' --format csv"
-    """
-    return shlex.join(["berryeval", *map(str, words)])
+__all__ = ["command_line", "to_go_on", "to_score_again"]
 
 
 def to_go_on(folder: PathLike, *options: str) -> str:

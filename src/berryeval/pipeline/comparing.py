@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from berryeval.errors import ConfigurationError
+from berryeval.errors import ConfigurationError, MeasureError, NotScoredError
+from berryeval.measures import parse_measure
+from berryeval.pipeline.command_lines import to_score_again
 from berryeval.pipeline.comparable import check_comparable, with_failures
 from berryeval.pipeline.moved import Side, moved_queries
 from berryeval.pipeline.run_result import BenchmarkResult
@@ -20,7 +22,7 @@ from berryeval.stats import compare
 from berryeval.stats.alignment import unanswered
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from berryeval.pipeline.systems import Candidate, Table
     from berryeval.results import ProviderRecord
@@ -132,6 +134,7 @@ def _compared(table: Table, options: Options) -> ComparedBenchmark:
     sides = {one.label: Side.of(one, all_scores(one.record)) for one in table.candidates}
     asked = options.measures is not None
     measures = options.measures if asked else _asked(table.candidates)
+    _check_scored(table.candidates, sides, options.measures or ())
     groups = _groups(table, options.by)
     found = compare(
         {label: side.scores for label, side in sides.items()},
@@ -162,6 +165,34 @@ def _compared(table: Table, options: Options) -> ComparedBenchmark:
         tuple(moved),
         (*table.warnings, *warnings, *([] if asked else _only_some(table.candidates))),
     )
+
+
+def _check_scored(
+    candidates: Sequence[Candidate], sides: Mapping[str, Side], measures: Sequence[str]
+) -> None:
+    """Refuse a measure that a run has not, with the line that computes it there."""
+    for measure in measures:
+        lacks = [(one.source.named_run, _lack(sides[one.label], measure)) for one in candidates]
+        runs = dict.fromkeys(run for run, error in lacks if error is not None)
+        error = next((error for _, error in lacks if error is not None), None)
+        if error is None:
+            continue
+        try:
+            parse_measure(measure)
+        except MeasureError:  # a slip; what there is was said
+            raise error from None
+        lines = "; ".join(to_score_again(run, measure) for run in runs)
+        msg = f"{error}. To compute it: {lines}"
+        raise NotScoredError(msg)
+
+
+def _lack(side: Side, measure: str) -> NotScoredError | None:
+    """Why a system has no such measure; None if it has."""
+    try:
+        side.scores.row_of(measure)
+    except NotScoredError as error:
+        return error
+    return None
 
 
 def all_scores(record: ProviderRecord) -> Scores:
@@ -211,7 +242,8 @@ def _baseline(candidates: Sequence[Candidate], wanted: str | None) -> str | None
     if wanted == ALL_PAIRS:
         return None
     known = {one.label: (one.source.text, one.source.run.id, one.record.name) for one in candidates}
-    found = [label for label, names in known.items() if wanted in names]
+    typed = [one.label for one in candidates if one.source.text == wanted]  # means that, above all
+    found = typed or [label for label, names in known.items() if wanted in names]
     if len(found) == 1:
         return found[0]
     if found:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from berryeval.errors import ConfigurationError, DataError
@@ -20,6 +21,11 @@ __all__ = ["CONFIG_NAME", "ConfigFile", "MisplacedError", "check_model", "config
 CONFIG_NAME: Final = "berryeval.yaml"
 Path = tuple[str | int, ...]
 _QUOTED: Final = re.compile(r"(['\"]).*\1")
+_MEANT: Final = {  # what others call it
+    "metrics": "measures",
+    "metric": "measure",
+    "top_k": "k",
+}
 _KEY: Final = re.compile(r"[\s{,-]*['\"]?([\w.-]+)['\"]?\s*:")
 
 
@@ -132,11 +138,12 @@ def _message(model: type[BaseModel], errors: ValidationError, file: Places | Non
     path += cause.path if isinstance(cause, MisplacedError) else ()
     shown = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     shown = shown.lstrip(".")
-    place = file.where(path) if file else ""
+    place = file.where((*path, *_entry(fault))) if file else ""
     where = f"{place}: " if place else ""
     if fault["type"] == "extra_forbidden":
         known = _fields_at(model, path[:-1])
-        near = nearest(str(path[-1]), known, 1)
+        meant = [_MEANT[name] for name in [str(path[-1]).lower()] if name in _MEANT]
+        near = [name for name in meant if name in known] or nearest(str(path[-1]), known, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
         return f"{where}unknown key {shown!r}; {hint}"
     if fault["type"] == "missing":
@@ -146,6 +153,15 @@ def _message(model: type[BaseModel], errors: ValidationError, file: Places | Non
         return where + str(fault["ctx"]["error"])
     text = fault["msg"][:1].lower() + fault["msg"][1:]
     return f"{where}{text}, found {_shown(fault['input'], path)}"
+
+
+def _entry(fault: Any) -> Path:
+    """Which entry of a list our own words about it name; nothing if they name none."""
+    if fault["type"] != "value_error" or not isinstance(fault["input"], list):
+        return ()
+    text = str(fault["ctx"]["error"])
+    names = (number for number, one in enumerate(fault["input"]) if repr(one) in text)
+    return tuple(islice(names, 1))
 
 
 def _shown(value: Any, path: Path) -> str:

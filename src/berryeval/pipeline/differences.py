@@ -2,48 +2,119 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from berryeval.errors import DataError
+from berryeval.errors import ConfigurationError
 from berryeval.gates import Gate, Rule, Verdict, judge
 from berryeval.gates.missing import missing_verdict, new_sentence
+from berryeval.measures import parse_measures
 from berryeval.measures.direction import direction_of
-from berryeval.pipeline.find_baseline import baseline_for
+from berryeval.results.standard import standard_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from berryeval.benchmarks import Benchmark
     from berryeval.gates import Baseline, BaselinePart, Status
+    from berryeval.pipeline.plan import Plan
     from berryeval.results import ProviderRecord, RunRecord
 
-__all__ = ["differences"]
+__all__ = [
+    "NO_RULE",
+    "differences",
+    "drop_rules",
+    "measures_of_plan",
+    "measures_of_run",
+    "no_drop_rules",
+    "unshared",
+]
+
+NO_RULE: Final = "no rule about drops: any significant fall fails"
+# By benchmark and provider; None where the provider failed, and every measure of it is lost.
+Measures: TypeAlias = "Mapping[tuple[str, str], Collection[str] | None]"
 
 
-def differences(run: RunRecord, baseline: str) -> list[Verdict]:
+def no_drop_rules(gate: Gate) -> bool:
+    """Whether there is a baseline and no rule about it: then nothing may fall."""
+    return bool(gate.baseline) and all(rule.max_drop is None for rule in gate.rules)
+
+
+def differences(run: RunRecord, kept: Baseline) -> list[Verdict]:
     """How every measure of the baseline that can get worse changed; no drop is allowed.
 
     What only one of the two has is inconclusive; a provider that failed fails.
     """
-    kept = baseline_for(baseline, run)
-    there = {(part.name, one.name): one for part in run.benchmarks for one in part.providers}
-    rules: list[Rule] = []
-    missing: list[Verdict] = []
-    for old in kept.parts:
-        provider = there.get((old.benchmark, old.provider))
-        owner = f"{old.provider} on {old.benchmark}"
-        for name in old.values:
-            if direction_of(name) == "neither":  # it can change, and cannot fall
-                continue
-            rule = _rule(name, old)
-            if provider is None:
-                missing.append(missing_verdict(rule, old, owner))
-            elif provider.scores is not None and provider.scores_with(name) is None:
-                missing.append(missing_verdict(rule, old, f"{name} of {owner}"))
-            else:
-                rules.append(rule)
-    if not rules:
-        msg = f"{run.id} and the baseline {kept.run} share no provider, benchmark and measure"
-        raise DataError(msg)
-    gate = Gate(baseline=baseline).model_copy(update={"rules": rules})
-    return [*judge(gate, run, kept), *missing, *_new(run, kept)]
+    there = measures_of_run(run)
+    rules = drop_rules(there, kept, run.id)
+    gate = Gate(baseline=kept.run).model_copy(update={"rules": rules})
+    return [
+        *judge(gate, run, kept, wanted=False),
+        *_missing_measures(there, kept),
+        *unshared(run, kept),
+    ]
+
+
+def measures_of_run(run: RunRecord) -> Measures:
+    """The measures that a run has."""
+    return {
+        (part.name, one.name): _measures(one) for part in run.benchmarks for one in part.providers
+    }
+
+
+def measures_of_plan(plan: Plan, benchmarks: Sequence[Benchmark]) -> Measures:
+    """The measures that a run will have."""
+    names = {str(one) for one in parse_measures([*plan.scored, *standard_of(plan.depth)])}
+    return {(one.name, label): names for one in benchmarks for label in plan.labels}
+
+
+def _measures(provider: ProviderRecord) -> Collection[str] | None:
+    if provider.scores is None:
+        return None
+    tables = (provider.scores, provider.standard)
+    return {name for table in tables if table is not None for name in table.measures}
+
+
+def drop_rules(there: Measures, kept: Baseline, run: str = "the run") -> list[Rule]:
+    """That nothing falls: a rule for every measure of a provider that run and baseline share."""
+    found = [
+        rule
+        for old in kept.parts
+        if (old.benchmark, old.provider) in there
+        for rule in _rules(old)
+        if (names := there[old.benchmark, old.provider]) is None or rule.measure in names
+    ]
+    if not found:
+        msg = f"{run} and the baseline {kept.run} share no provider, benchmark and measure"
+        raise ConfigurationError(msg)
+    return found
+
+
+def unshared(run: RunRecord, kept: Baseline) -> list[Verdict]:
+    """A verdict on each provider that only the baseline or only the run has."""
+    there = measures_of_run(run)
+    gone = [
+        missing_verdict(rule, old, f"{old.provider} on {old.benchmark}")
+        for old in kept.parts
+        if (old.benchmark, old.provider) not in there
+        for rule in _rules(old)
+    ]
+    return [*gone, *_new(run, kept)]
+
+
+def _missing_measures(there: Measures, kept: Baseline) -> list[Verdict]:
+    """A verdict on each measure of the baseline that a provider of the run has not."""
+    return [
+        missing_verdict(rule, old, f"{rule.measure} of {old.provider} on {old.benchmark}")
+        for old in kept.parts
+        if (names := there.get((old.benchmark, old.provider))) is not None
+        for rule in _rules(old)
+        if rule.measure not in names
+    ]
+
+
+def _rules(part: BaselinePart) -> list[Rule]:
+    """That no measure falls; what is neither better nor worse can change, and cannot fall."""
+    return [_rule(name, part) for name in part.values if direction_of(name) != "neither"]
 
 
 def _rule(measure: str, part: BaselinePart) -> Rule:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, create_model
 
@@ -23,6 +23,13 @@ from berryeval.gates.self_check import SelfCheck, self_check
 from berryeval.gates.wording import told_apart
 from berryeval.pipeline.choice import chosen_queries as planned_queries
 from berryeval.pipeline.config_file import ConfigFile, check_model, config_path
+from berryeval.pipeline.differences import (
+    drop_rules,
+    measures_of_plan,
+    measures_of_run,
+    no_drop_rules,
+    unshared,
+)
 from berryeval.pipeline.find_baseline import baseline_before, baseline_for
 from berryeval.pipeline.limits import Thresholds, limit_rules
 from berryeval.pipeline.settings import gate_beside
@@ -34,6 +41,7 @@ if TYPE_CHECKING:
     from berryeval.gates import Rule, Verdict
     from berryeval.io.files import PathLike
     from berryeval.pipeline.config_file import Path as Place
+    from berryeval.pipeline.differences import Measures
     from berryeval.pipeline.folder import RunFolder
     from berryeval.pipeline.plan import Plan
     from berryeval.results import RunRecord
@@ -51,7 +59,6 @@ __all__ = [
 ]
 
 log = logging.getLogger("berryeval")
-_ADVICE: Final = "with --max-drop nDCG@10=0.01, or with `max_drop` in berryeval.yaml"
 
 
 def configured_gate(config: PathLike | None) -> Gate:
@@ -109,33 +116,38 @@ def gate_with(gate: Gate, least: Mapping[str, float], drops: Mapping[str, float]
     return gate.model_copy(update={"rules": rules})
 
 
-def with_baseline(
-    gate: Gate, baseline: str | None, owner: str = "--baseline", advice: str = _ADVICE
-) -> Gate:
-    """The gate with another baseline, if one is given; it must be of use.
-
-    Args:
-        gate: the rules.
-        baseline: the other one; None for that of the gate.
-        owner: who gives it, for messages.
-        advice: how a rule about a drop is given there.
-    """
+def with_baseline(gate: Gate, baseline: str | None, owner: str = "--baseline") -> Gate:
+    """The gate with another baseline, if one is given; `owner` gives it, for messages."""
     if baseline is None:
         return gate
     if not baseline.strip():
         msg = f"{owner} is empty; name a file of `berryeval baseline set`, or a run"
         raise ConfigurationError(msg)
-    if all(rule.max_drop is None for rule in gate.rules):
-        msg = f"{owner} is for rules about drops, and there is none; give one {advice}"
-        raise ConfigurationError(msg)
     return gate.model_copy(update={"baseline": baseline})
 
 
-def verdicts_of(gate: Gate, run: RunRecord, baseline: Baseline | None = None) -> list[Verdict]:
-    """The verdicts of every rule; the baseline is read if a rule needs it and none is given."""
-    if baseline is None and needs_baseline(gate):
+def verdicts_of(
+    gate: Gate, run: RunRecord, baseline: Baseline | None = None, *, named: str = ""
+) -> list[Verdict]:
+    """The verdicts of every rule; where a baseline has no rule about drops, nothing may fall.
+
+    Args:
+        gate: the rules, and the name of the baseline.
+        run: what is judged.
+        baseline: that baseline; it is read if it is needed and not given.
+        named: how people name the run, for lines to type.
+    """
+    if baseline is None and (needs_baseline(gate) or gate.baseline):
         baseline = baseline_for(gate.baseline, run)
-    return judge(gate, run, baseline)
+    if baseline is None or not no_drop_rules(gate):
+        return judge(gate, run, baseline, named=named)
+    found = judge(_no_drop(gate, measures_of_run(run), baseline), run, baseline, named=named)
+    return [*found, *unshared(run, baseline)]
+
+
+def _no_drop(gate: Gate, there: Measures, baseline: Baseline) -> Gate:
+    """The gate with the rule, of every measure that both have, that it does not fall."""
+    return gate.model_copy(update={"rules": [*gate.rules, *drop_rules(there, baseline)]})
 
 
 def check_gate(
@@ -145,7 +157,11 @@ def check_gate(
 
     It is read here, once: a name as `latest` means another run when this one is done.
     """
-    baseline = baseline_before(gate.baseline, folder) if needs_baseline(gate) else None
+    baseline = None
+    if needs_baseline(gate) or gate.baseline:
+        baseline = baseline_before(gate.baseline, folder)
+        if no_drop_rules(gate):
+            gate = _no_drop(gate, measures_of_plan(plan, benchmarks), baseline)
     for rule in gate.rules:
         check_names(rule.providers, plan.labels, "provider", rule)
         check_names(rule.benchmarks, [one.name for one in benchmarks], "benchmark", rule)
@@ -202,8 +218,10 @@ def say_missed(verdicts: Iterable[Verdict]) -> None:
 
 def self_checked(gate: Gate, run: RunRecord, *, strict: bool = False) -> SelfCheck:
     """How often the gate's rules about drops raise a false alarm on the scores of this run."""
+    baseline = baseline_for(gate.baseline, run) if gate.baseline else Baseline.of(run)
+    if no_drop_rules(gate):
+        gate = _no_drop(gate, measures_of_run(run), baseline)
     if all(rule.max_drop is None for rule in gate.rules):
         msg = "--self-check is about rules with max_drop, and there is none"
         raise ConfigurationError(msg)
-    baseline = baseline_for(gate.baseline, run) if gate.baseline else Baseline.of(run)
     return self_check(samples_of(gate, run, baseline), strict=strict)

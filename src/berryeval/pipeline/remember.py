@@ -99,6 +99,16 @@ class Remembered(NamedTuple):
     problem: str = ""
 
 
+def _named(place: str) -> tuple[str, ...]:
+    """The option that names a store, where it is not found without; never with its password."""
+    from berryeval.store.place import Place
+
+    usual: str | None = None
+    with suppress(BerryEvalError):
+        usual = store_place()
+    return () if place == usual else ("--store", Place.of(place).shown)
+
+
 def remember(record: RunRecord, place: str | None, folder: PathLike | None = None) -> Remembered:
     """Keep a run.
 
@@ -111,7 +121,7 @@ def remember(record: RunRecord, place: str | None, folder: PathLike | None = Non
         with opened_store(place, make=True) as store:
             added = store.add(record, replace_content=True)
     except BerryEvalError as error:
-        again = command_line("results", "import", folder) if folder else ""
+        again = command_line("results", "import", folder, *_named(place)) if folder else ""
         advice = f"; when that is put right: {again}" if again else ""
         log.error("this run is not in the store: %s%s", error, advice)  # noqa: TRY400 - it is known
         return Remembered(problem=str(error))

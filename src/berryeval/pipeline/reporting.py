@@ -52,7 +52,7 @@ def judged(report: Report) -> Report:
         gate: Gate = check_model(Gate, run.plan.get("gate") or {}, None)
         least = run.plan.get("thresholds") or {}
         verdicts = verdicts_of(gate_with(Gate(), least, {}), run) if least else []
-        verdicts += verdicts_of(gate, run) if gate.rules else []
+        verdicts += verdicts_of(gate, run) if gate.rules or gate.baseline else []
     except BerryEvalError as error:
         log.warning("the rules of the run %s are not judged again: %s", run.id, error)
         return report

@@ -44,6 +44,7 @@ def planned(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:
             None or empty were not given.
         config: the file; without, `BERRYEVAL_CONFIG` or `berryeval.yaml` here, if there is one.
     """
+    from berryeval.pipeline.parts_of_file import check_parts
     from berryeval.pipeline.plan import Plan
     from berryeval.pipeline.provider_paths import providers_beside
 
@@ -64,7 +65,9 @@ def planned(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:
         if not data.get(name):
             msg = f"no {name}; give them with --{name}, or in {CONFIG_NAME} (berryeval init)"
             raise ConfigurationError(msg)
-    plan: Plan = check_model(Plan, data, _Origins(file, set(variables), set(given)))
+    origins = _Origins(file, set(variables), set(given))
+    plan: Plan = check_model(Plan, data, origins)
+    check_parts(plan, origins)
     return plan
 
 

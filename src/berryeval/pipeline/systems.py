@@ -35,6 +35,11 @@ class Source:
     run: RunRecord
     provider: str = ""
 
+    @property
+    def named_run(self) -> str:
+        """What names the run alone."""
+        return self.text.removesuffix(f"{MARK}{self.provider}") if self.provider else self.text
+
     @classmethod
     def named(cls, text: str) -> Source:
         """What a text means: a folder, file or name of a run, `latest`; `RUN#PROVIDER` of it."""
@@ -156,6 +161,7 @@ def _alone(one: Candidate) -> str:
 
 def _labelled(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """With labels that tell them apart: by provider, and by run where that is not enough."""
+    _refuse_copies(found)
     names = Counter(one.label for one in found)
     ids = Counter((one.label, one.source.run.id) for one in found)
     labelled = []
@@ -171,6 +177,24 @@ def _labelled(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
         msg = f"{twice[0]} is given twice; a run has nothing to be compared with in itself"
         raise ConfigurationError(msg)
     return tuple(labelled)
+
+
+def _refuse_copies(found: Sequence[Candidate]) -> None:
+    """A run and a copy of it are one run, by whatever path each was given."""
+    seen: dict[tuple[str, ...], str] = {}
+    for one in found:
+        run = one.source.run
+        key = (one.label, run.id, run.created, one.part.content_hash)
+        if key in seen:
+            who = (
+                seen[key] if seen[key] == one.source.text else f"{seen[key]} and {one.source.text}"
+            )
+            msg = (
+                f"{one.label} of the run {run.id} is given twice ({who}); a run has nothing to be "
+                "compared with in itself"
+            )
+            raise ConfigurationError(msg)
+        seen[key] = one.source.text
 
 
 def _nothing(sources: Sequence[Source], names: Sequence[str]) -> DataError:

@@ -41,7 +41,6 @@ __all__ = ["Evaluation"]
 Judged: TypeAlias = BenchmarkResult | RunRecord | str
 Rules: TypeAlias = "Gate | Mapping[str, float] | Sequence[Rule | Mapping[str, Any]] | str | Path"
 WORST: Final = 3
-_DROP: Final = 'in `rules`, as [{"measure": "nDCG@10", "max_drop": 0.01}]'
 _BASELINE: Final = "with check(..., baseline=FILE), or as `baseline` of the gate in berryeval.yaml"
 
 
@@ -101,17 +100,17 @@ class Evaluation:
                 a configuration file, whose `gate` and `thresholds` count. Without, berryeval.yaml
                 of the current folder.
             baseline: what drops are measured against: a file of `berryeval baseline set`, or a run.
+                Without a rule about drops, no measure may fall.
             strict: fail where a rule cannot be decided; as `--eval-strict` says unless given.
             worst: how many of the worst queries a failure shows.
         """
         __tracebackhide__ = True
         record = _record(result)
         gate = _gate(rules)
-        if not gate.rules:
+        gate = with_baseline(gate, str(baseline) if baseline != "" else None, "baseline")
+        if not gate.rules and not gate.baseline:
             msg = 'there are no rules to check; give some, as {"nDCG@10": 0.8}'
             raise ConfigurationError(msg)
-        given = str(baseline) if baseline != "" else None
-        gate = with_baseline(gate, given, "baseline", _DROP)
         needs_baseline(gate, _BASELINE)
         verdicts = verdicts_of(gate, record)
         self._properties += map(property_of, verdicts)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from berryeval.io.files import PathLike
     from berryeval.reports.trend import TrendLine
 
-__all__ = ["CHARTS", "write_trend"]
+__all__ = ["CHARTS", "trend_text", "write_trend"]
 
 
 def _svg(lines: Sequence[TrendLine]) -> str:
@@ -60,12 +60,17 @@ CHARTS: Final[dict[str, Callable[[Sequence[TrendLine]], str]]] = {
 }
 
 
-def write_trend(lines: Sequence[TrendLine], path: PathLike) -> None:
+def write_trend(lines: Sequence[TrendLine], path: PathLike, format: str | None = None) -> None:  # noqa: A002 - its name
     """Write a chart or its numbers, all or nothing; the ending of the name says which."""
-    suffix = Path(path).suffix.lower()
+    suffix = f".{format}" if format else Path(path).suffix.lower()
     if suffix not in CHARTS:
         msg = f"{path}: expected a name that ends in {', '.join(CHARTS)}"
         raise ConfigurationError(msg)
     text = CHARTS[suffix](lines)
     with writing(path) as stream:
         stream.write(text.encode())
+
+
+def trend_text(lines: Sequence[TrendLine], format: str) -> str:  # noqa: A002 - its name
+    """The chart (svg, html) or its numbers (csv) as a text."""
+    return CHARTS[f".{format}"](lines)

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from berryeval.errors import ConfigurationError
-from berryeval.registry import Registry
+from berryeval.stats.names import SpelledRegistry
 
 __all__ = ["CORRECTIONS", "Correction", "corrected"]
 
 # Takes p-values; gives the corrected ones, in the same order.
 Correction: TypeAlias = Callable[[Sequence[float]], list[float]]
 
-CORRECTIONS: Final = Registry[Correction](
+CORRECTIONS: Final = SpelledRegistry[Correction](
     "correction",
     {
         "holm": "berryeval.stats.corrections:holm",
@@ -22,7 +22,13 @@ CORRECTIONS: Final = Registry[Correction](
         "tukey": "berryeval.stats.corrections:tukey",
         "none": "berryeval.stats.corrections:none",
     },
-    {"bh": "benjamini-hochberg", "fdr": "benjamini-hochberg"},
+    {
+        "bh": "benjamini-hochberg",
+        "fdr": "benjamini-hochberg",
+        "fdr-bh": "benjamini-hochberg",
+        "holm-bonferroni": "holm",
+        "tukey-hsd": "tukey",
+    },
 )
 
 

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from berryeval.registry import Registry
+from berryeval.errors import ConfigurationError
+from berryeval.stats.names import SpelledRegistry
 from berryeval.stats.paired import Pair
 from berryeval.stats.result import PairedTest, TestResult
 
@@ -14,7 +15,7 @@ __all__ = ["SAMPLES", "TESTS", "check_count", "paired_test"]
 
 SAMPLES: Final = 100_000
 
-TESTS: Final = Registry[PairedTest](
+TESTS: Final = SpelledRegistry[PairedTest](
     "test",
     {
         "randomization": "berryeval.stats.randomization:randomization",
@@ -28,6 +29,9 @@ TESTS: Final = Registry[PairedTest](
         "fisher": "randomization",
         "permutation": "randomization",
         "student": "t",
+        "students-t": "t",
+        "paired-t": "t",
+        "wilcoxon-signed-rank": "wilcoxon",
     },
 )
 
@@ -39,7 +43,7 @@ def paired_test(name: str, a: Any, b: Any, *, seed: int = 0, samples: int = SAMP
         0.125
 
     Args:
-        name: one of `TESTS`.
+        name: one of `TESTS`, in any spelling: "t", "t-test", "Student".
         a: the values of the first system, the baseline.
         b: the values of the second.
         seed: of the random samples; the same seed gives the same p on any number of threads.
@@ -48,6 +52,12 @@ def paired_test(name: str, a: Any, b: Any, *, seed: int = 0, samples: int = SAMP
     Returns:
         The result; its p is None, and `cannot` says why, where nothing can be said.
     """
+    if not isinstance(name, str):
+        msg = (
+            f'the name of the test comes first, as in paired_test("t", a, b); found '
+            f"{type(name).__name__}; there are {', '.join(TESTS)}"
+        )
+        raise ConfigurationError(msg)
     test = TESTS.get(name)
     check_count("samples", samples)
     pair = Pair.of(a, b)

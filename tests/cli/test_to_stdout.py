@@ -1,0 +1,135 @@
+"""`-o -`, and formats without a file: one text goes to stdout, alone, from every command."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from berryeval.gates import Baseline
+from berryeval.store import open_store
+from tests.cli.eval_world import berryeval, write_drinks
+from tests.cli.gate_world import write_runs
+from tests.pipeline.compare_world import mixed
+from tests.pipeline.compare_world import run_of as compared_run
+from tests.store.runs import run_of
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_with_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in list(os.environ):
+        if name.startswith(("BERRYEVAL_", "GITHUB_")) and name != "BERRYEVAL_BACKEND":
+            monkeypatch.delenv(name)
+    write_runs(tmp_path)
+    for name, better in (("old", ()), ("new", (1, 2, 3))):
+        run = compared_run(name, {"bm25": mixed(*better)})
+        Path(f"{name}.json").write_text(run.dumps(), encoding="utf-8")
+    with open_store(Path(".berryeval") / "results.db") as store:
+        store.add(run_of(1))
+        store.add(run_of(2))
+
+
+def names() -> set[str]:
+    """The files that are here."""
+    return {path.name for path in Path().iterdir()}
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    """What a command prints on stdout; it makes no file."""
+    before = names()
+    capsys.readouterr()
+    assert berryeval(*words) == code
+    assert names() == before
+    return capsys.readouterr().out
+
+
+def test_compare_prints_a_text_format(capsys: pytest.CaptureFixture[str]) -> None:
+    """By --format alone, and by -o -: what the file would hold, and nothing else."""
+    assert berryeval("compare", "old.json", "new.json", "-o", "c.md") == 0
+    expected = Path("c.md").read_text(encoding="utf-8")
+    asked = ("compare", "old.json", "new.json")
+    for words in (("--format", "markdown"), ("-o", "-"), ("-o", "-", "--format", "md")):
+        assert printed(capsys, *asked, *words) == expected
+    shown = printed(capsys, *asked, "-o", "-", "--json")
+    assert json.loads(shown)["data"]["text"] == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("compare", "old.json", "new.json", "--format", "html"), "needs --output FILE"),
+        (("compare", "old.json", "new.json", "-o", "--json"), "expected a path, or - for stdout"),
+        (("gate", "same.json", "--fail-below", "RR=0.1", "--export", "junit", "md", "-o", "-"),
+         "would both go to stdout"),
+        (("results", "export", "latest", "-o", "a.doc"), "the ending '.doc', which tells no"),
+        (("results", "export", "--all", "out", "--format", "csv"), "--format is for one RUN"),
+    ],
+)  # fmt: skip
+def test_what_does_not_go_to_stdout_is_refused(
+    words: tuple[str, ...], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the reason."""
+    before = names()
+    assert berryeval(*words) == 2
+    shown = capsys.readouterr()
+    assert problem in shown.err + shown.out
+    assert names() == before
+
+
+def test_gate_prints_one_file(capsys: pytest.CaptureFixture[str]) -> None:
+    """The verdicts are on stderr then."""
+    assert berryeval(
+        "gate", "worse.json", "--baseline", "before.json", "--export", "junit", "-o", "-"
+    ) == 1  # fmt: skip
+    shown = capsys.readouterr()
+    assert ET.fromstring(shown.out).get("failures") == "1"  # noqa: S314 - our own text
+    assert "FAIL  nDCG@10 fell by 0.150" in shown.err
+    asked = ("gate", "same.json", "--fail-below", "RR=0.1", "--export", "markdown", "-o", "-")
+    (file,) = json.loads(printed(capsys, *asked, "--json"))["data"]["files"]
+    assert file["text"].startswith("## ")
+
+
+def test_a_baseline_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """As the file would be."""
+    text = printed(capsys, "baseline", "set", "same.json", "-o", "-")
+    assert Baseline.read(json.loads(text), "stdout").run == "same"
+
+
+def test_a_trend_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """The numbers unless another format is asked for; a name without an ending may be given."""
+    rows = list(csv.DictReader(io.StringIO(printed(capsys, "results", "trend", "RR", "-o", "-"))))
+    assert {row["measure"] for row in rows} == {"RR"}
+    assert printed(capsys, "results", "trend", "RR", "--format", "svg").startswith("<svg")
+    assert berryeval("results", "trend", "RR", "-o", "numbers", "--format", "csv") == 0
+    assert "run-0002" in Path("numbers").read_text(encoding="utf-8")
+
+
+def test_an_export_is_what_its_ending_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A report in that format; JSON, and a name without ending, are the record of the run."""
+    write_drinks(tmp_path)
+    assert berryeval(
+        "eval", "--benchmarks", "drinks", "--providers", "bm25", "--output", "run", "--quiet"
+    ) == 0  # fmt: skip
+    export = ("results", "export", "run")
+    text = printed(capsys, *export, "-o", "-").strip()
+    assert json.loads(text)["id"] == "run"
+    for name in ("a.json", "plain"):
+        assert berryeval(*export, "-o", name) == 0
+        assert Path(name).read_text(encoding="utf-8").strip() == text
+    assert berryeval(*export, "-o", "a.html") == 0
+    assert Path("a.html").read_text(encoding="utf-8").lower().startswith("<!doctype html")
+    assert berryeval(*export, "-o", "a.csv") == 0
+    assert [path.suffix for path in Path().glob("a-*")] == [".csv", ".csv"]
+    assert berryeval(*export, "--format", "csv") == 2
+    assert "csv makes 2 files" in capsys.readouterr().err
+    assert printed(capsys, *export, "--format", "markdown").startswith("## ")
+    assert berryeval(*export, "-o", "b.txt", "--format", "latex") == 0
+    assert "\\begin{tabular}" in Path("b.txt").read_text(encoding="utf-8")

@@ -1,0 +1,94 @@
+"""`--quiet` and `--verbose`: every command takes them, and says less or more besides its result."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import pytest
+from cyclopts import App
+
+from berryeval.cli.app import build_app, run
+from tests.cli.gate_world import write_runs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def commands(app: App, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """Every command that does something, by the words that call it."""
+    found: list[tuple[str, ...]] = []
+    for name in app:
+        if name.startswith("-"):
+            continue
+        inner = app[name]
+        words = (*before, name)
+        below = [one for one in inner if not one.startswith("-")] if words[-1] in GROUPS else []
+        found += commands(inner, words) if below else [words]
+    return found
+
+
+GROUPS = ("baseline", "list", "results")
+COMMANDS = [words for words in commands(build_app()) if words != ("trec-eval",)]
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_with_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+    write_runs(tmp_path)
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_every_command_takes_both_but_not_at_once(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """None takes them for an unknown option."""
+    assert run(build_app(), [*words, "--quiet", "--verbose"]) == 2
+    assert "choose one of --quiet and --verbose" in capsys.readouterr().err
+    for flag in ("--quiet", "--verbose"):
+        run(build_app(), [*words, "a-run-that-is-not-there", flag])
+        assert "nknown option" not in capsys.readouterr().err
+
+
+def test_there_are_commands_to_try() -> None:
+    """Commands of groups too."""
+    assert {("eval",), ("results", "trend"), ("list", "measures"), ("init",)} <= set(COMMANDS)
+
+
+def test_quiet_leaves_out_warnings_and_hints(capsys: pytest.CaptureFixture[str]) -> None:
+    """The result stays, and so does an error."""
+    asked = ["baseline", "set", "errors.json", "--allow-errors"]
+    assert run(build_app(), asked) == 0
+    assert "warning: " in capsys.readouterr().err
+    assert run(build_app(), [*asked, "--quiet"]) == 0
+    shown = capsys.readouterr()
+    assert (shown.err, shown.out.startswith("baseline written to")) == ("", True)
+    assert run(build_app(), ["init", "--quiet"]) == 0
+    assert "berryeval eval" not in capsys.readouterr().out
+    assert run(build_app(), ["gate", "worse.json", "--baseline", "before.json", "--quiet"]) == 1
+    shown = capsys.readouterr()
+    assert "no rule about drops" not in shown.out
+    assert "FAIL  nDCG@10" in shown.out
+    assert run(build_app(), ["gate", "nowhere", "--quiet"]) == 2
+    assert "error: " in capsys.readouterr().err
+
+
+def test_verbose_shows_log_lines_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also in a command that shows some by itself; afterwards all is as before."""
+    before = list(logging.getLogger("berryeval").handlers)
+    app = App(name="berryeval")
+
+    @app.command
+    def speak() -> None:
+        from berryeval.cli.logs import error_screen, log_level, log_lines
+
+        with log_lines(error_screen(), log_level(quiet=False, verbose=False)):
+            logging.getLogger("berryeval").debug("looking")
+
+    assert run(app, ["speak"]) == 0
+    assert capsys.readouterr().err == ""
+    assert run(app, ["speak", "--verbose"]) == 0
+    assert capsys.readouterr().err == "debug: looking\n"
+    assert logging.getLogger("berryeval").handlers == before
