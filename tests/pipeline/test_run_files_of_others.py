@@ -60,6 +60,7 @@ def test_a_path_begins_where_the_configuration_lies(
 ) -> None:
     """As those of benchmarks do; also below a hybrid one."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RUNS", "/runs")
     Path("conf").mkdir()
     Path("conf/berryeval.yaml").write_text(
         "benchmarks: [technical-docs]\nproviders:\n"

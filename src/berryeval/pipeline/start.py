@@ -110,7 +110,7 @@ def run_benchmark(
 
 def _judged(result: BenchmarkResult, gate: Gate, baseline: Baseline | None) -> BenchmarkResult:
     """The result with the verdicts of the gate; a missed threshold is logged."""
-    if result.run is None or not gate.rules:
+    if result.run is None:
         return result
     verdicts = verdicts_of(gate, result.run, baseline)
     say_missed(verdicts)
