@@ -54,7 +54,7 @@ FINE = [
     f"host=127.0.0.1 port=1 password=p@#/{CANARY}",
 ]
 
-
+AT = "error: berryeval.yaml:6: "  # where the option stands
 pytestmark = pytest.mark.usefixtures("drinks_folder")
 
 
@@ -94,7 +94,7 @@ def test_what_is_no_clear_address_is_refused(
     assert evaluated({"dsn": "${ADDRESS}" if from_environment else dsn}, "--debug") == 2
     error = unseen(capsys)
     line = error.strip().splitlines()[-1]
-    assert line.startswith("error: berryeval.yaml:6: dsn of postgres is no address of a PostgreSQL server")
+    assert line.startswith(f"{AT}dsn of postgres is no address of a PostgreSQL server")
     assert "must be percent-encoded" in line
 
 
@@ -139,7 +139,7 @@ def test_the_address_of_a_web_server_is_no_different(
 ) -> None:
     """Refused before anything is sent to whoever it names."""
     assert evaluated({"url": url}, kind="http") == 2
-    assert "error: berryeval.yaml:6: url of http can be read in two ways, found http://...;" in unseen(capsys)
+    assert f"{AT}url of http can be read in two ways, found http://...;" in unseen(capsys)
 
 
 def test_a_clear_address_of_a_web_server_may_have_signs(
@@ -190,7 +190,7 @@ def test_an_empty_variable_does_not_mean_another_server(
     """One that is set to nothing is said; a default of nothing is meant so."""
     monkeypatch.setenv("DATABASE_URL", "")
     assert evaluated({"dsn": "${DATABASE_URL}"}) == 2
-    assert "error: berryeval.yaml:6: the environment variable DATABASE_URL is empty; set it" in unseen(capsys)
+    assert f"{AT}the environment variable DATABASE_URL is empty; set it" in unseen(capsys)
     monkeypatch.setenv("BERRYEVAL_LOG", "info")
     assert evaluated({"dsn": "${DATABASE_URL:-}", "mode": "text"}) == 0
     assert "info: postgres: PostgreSQL 1" in unseen(capsys)
