@@ -13,7 +13,7 @@ from typing import Any, Final
 from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 
 from berryeval.errors import ConfigurationError
-from berryeval.pipeline.secret_names import holds_secret, is_secret_name, name_inside
+from berryeval.io.secret_names import holds_secret, is_secret_name, name_inside
 
 __all__ = ["MASK", "Secrets", "is_secret_name", "masked", "without_objects"]
 

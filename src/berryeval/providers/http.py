@@ -107,7 +107,7 @@ class Http(Provider):
         headers = dict(self.headers) if isinstance(self.headers, Mapping) else self.headers
         if self.token and isinstance(headers, dict):
             headers["Authorization"] = f"Bearer {self.token}"
-        hidden = [self.token, *secrets_in(self.params), *secrets_in(self.body)]
+        hidden = [self.token, *secrets_in(self.params, "params"), *secrets_in(self.body, "body")]
         self._server = JsonServer(
             "http", self.url, headers, self.user, self.password, self.timeout, self.verify, hidden
         )

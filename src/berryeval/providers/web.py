@@ -20,6 +20,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from berryeval.errors import ConfigurationError, ProviderError
+from berryeval.io.secret_names import holds_secret, name_inside
 from berryeval.optional import imported
 
 __all__ = ["JsonServer", "check_headers", "check_texts", "check_url", "secrets_in"]
@@ -33,10 +34,6 @@ _FIRST_WAIT: Final = 0.5  # seconds; each wait is twice the last
 _LONGEST_WAIT: Final = 60.0
 _SHOWN: Final = 200  # characters of an answer that are repeated in a message
 _SHORTEST_SECRET: Final = 4  # a shorter one would be found in every other word
-_PLAIN_HEADERS: Final = {"accept", "content-type", "user-agent"}
-_SECRET_NAME: Final = re.compile(
-    r"pass(word|wd)?$|secret|token|key$|authorization|credential|cookie", re.IGNORECASE
-)
 _NUMBER: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _PLACE_WITH_PORT: Final = re.compile(r"(?:[^:\[\]]*|\[[^\[\]]*\]):[0-9]*")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -78,13 +75,13 @@ class JsonServer:
         if not self.timeout > 0:
             msg = f"timeout of {self.what} must be more than 0 seconds, found {self.timeout!r}"
             raise ConfigurationError(msg)
-        hidden = {self.password, *self.secrets, *secrets_in(self.headers, headers=True)}
+        hidden = {self.password, *self.secrets, *secrets_in(self.headers, "headers")}
         parts = urlsplit(self.url)
         named = (unquote(parts.username or ""), unquote(parts.password or ""))
         for user, password in ((self.user, self.password), named):
             hidden.add(b64encode(f"{user}:{password}".encode(errors="replace")).decode())
         hidden |= {parts.password or "", unquote(parts.password or "")}
-        hidden |= set(secrets_in(dict(parse_qsl(parts.query))))
+        hidden |= set(secrets_in(dict(parse_qsl(parts.query)), "params"))
         self._hidden = sorted(
             (value for value in hidden if len(value) >= _SHORTEST_SECRET), key=len, reverse=True
         )
@@ -260,20 +257,18 @@ def check_headers(what: str, headers: object) -> None:
             raise ConfigurationError(msg)
 
 
-def secrets_in(options: Any, name: str = "", *, headers: bool = False) -> Iterator[str]:
-    """The values that are secret: by their name, or, of headers, all that are not plainly public.
+def secrets_in(options: Any, name: str) -> Iterator[str]:
+    """The values that are secret, below an option of this name.
 
     Of "Bearer abc" the part after the blank is secret by itself, too.
     """
     if isinstance(options, Mapping):
         for key, value in options.items():
-            yield from secrets_in(value, str(key), headers=headers)
+            yield from secrets_in(value, name_inside(name, key))
     elif isinstance(options, list | tuple):
         for value in options:
-            yield from secrets_in(value, name, headers=headers)
-    elif isinstance(options, str) and (
-        name.lower() not in _PLAIN_HEADERS if headers else _SECRET_NAME.search(name)
-    ):
+            yield from secrets_in(value, name)
+    elif isinstance(options, str) and holds_secret(name, options):
         yield options
         yield options.rpartition(" ")[2]
 
