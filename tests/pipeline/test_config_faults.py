@@ -93,10 +93,11 @@ def test_a_fault_is_said_with_its_line_and_key(tmp_path: Path, text: str, messag
     assert str(caught.value).startswith(str(tmp_path / "berryeval.yaml"))
 
 
-def test_a_flag_hides_no_fault_of_the_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("run", ["'fast'", "0", "''"])
+def test_a_flag_hides_no_fault_of_the_file(tmp_path: Path, run: str) -> None:
     """A `run` that is no mapping is refused, also where a flag has something to add to it."""
-    (tmp_path / "berryeval.yaml").write_text(GOOD + "run: fast\n", encoding="utf-8")
-    with pytest.raises(ConfigurationError, match=r"berryeval\.yaml:3: run: .* found 'fast'"):
+    (tmp_path / "berryeval.yaml").write_text(f"{GOOD}run: {run}\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=rf"berryeval\.yaml:3: run: .* found {run}"):
         planned({"timeout": 5}, tmp_path / "berryeval.yaml")
 
 

@@ -15,6 +15,7 @@ import pytest
 import tests.pipeline.scripted
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.pipeline.config_file import ConfigFile, check_model
+from berryeval.pipeline.folder import RunFolder
 from berryeval.pipeline.plan import Plan
 from berryeval.pipeline.redaction import Secrets, is_secret_name, masked
 from berryeval.pipeline.resume import resumed
@@ -251,6 +252,8 @@ def test_providers_do_not_show_their_secrets() -> None:
         ("Bearer ${CANARY} c4naryWithoutOddChars", False),
         ("${CANARY}-!$%!$%", False),
         ("Bearer", False),
+        ("${CANARY:-c4naryWithoutOddChars}", False),
+        ("Bearer ${NOT_SET:-c4naryWithoutOddChars}", False),
     ],
 )
 def test_what_stands_around_a_variable_is_kept_if_it_is_no_secret(
@@ -281,6 +284,22 @@ def test_a_run_with_a_token_in_a_header_goes_on(
     assert again.providers[0].options == options
 
 
+def test_a_mask_stands_for_any_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder whose secrets were masked by stricter rules goes on; what else differs is told."""
+    monkeypatch.setenv("CANARY", SAFE)
+    options = {"faults": {"headers": {"Authorization": "Bearer ${CANARY}", "Accept": "a"}}}
+    plan = plan_of(benchmark(tmp_path, 3), {"type": "scripted", "options": options})
+    folder = RunFolder(tmp_path / "run")
+    results_of(plan, folder.path)
+    manifest = folder.manifest_file.read_text(encoding="utf-8")
+    folder.manifest_file.write_text(manifest.replace("Bearer ${CANARY}", "***"), encoding="utf-8")
+    folder.check_same_run(plan)
+    options["faults"]["headers"]["Accept"] = "b"
+    other = plan_of(benchmark(tmp_path, 3), {"type": "scripted", "options": options})
+    with pytest.raises(ConfigurationError, match="providers differ"):
+        folder.check_same_run(other)
+
+
 @pytest.mark.parametrize("name", ["tokens", "max_tokens", "usage_tokens", "prompt-tokens"])
 def test_tokens_are_counted(name: str) -> None:
     """The plural alone is no secret: it names costs."""
@@ -288,7 +307,7 @@ def test_tokens_are_counted(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["token", "auth_tokens", "access-tokens", "apiTokens", "refresh_tokens", "hf_token"]
+    "name", ["token", "auth_tokens", "access-tokens", "apiTokens", "github_tokens", "hf_token"]
 )
 def test_tokens_that_let_in_are_secrets(name: str) -> None:
     """Of whichever kind."""

@@ -8,10 +8,13 @@ from typing import Any, Final
 __all__ = ["holds_secret", "is_secret_name", "name_inside"]
 
 _SECRET_NAME: Final = re.compile(
-    r"pass(word|wd|phrase)?$|^pwd$|secret|token$|(api|access|private|account|auth)[-_]?key"
-    r"|(auth|access|api|refresh|id|session|csrf)[-_]?tokens$"  # others are counted
+    r"pass(word|wd|phrase)?$|^pwd$|secret|tokens?$|(api|access|private|account|auth)[-_]?key"
     r"|authorization|^auth$|bearer|credential|cookie|^dsn$|conn(ection)?[-_]?str(ing)?$",
     re.IGNORECASE,
+)
+# Tokens that are counted, not shown at a door.
+_COUNT: Final = re.compile(
+    r"((max|min|num|total|input|output|prompt|completion|usage)[-_]?)?tokens", re.IGNORECASE
 )
 _UNNAMED: Final = "credential"  # a name that says so, for what has none of its own
 # Of requests: every header but these may carry a key, and so may what is sent with them.
@@ -28,7 +31,7 @@ _RUN: Final = re.compile(r"[A-Za-z0-9+/=]{16,}")
 
 def is_secret_name(name: str) -> bool:
     """Whether the name of an option says that its value is a secret."""
-    return bool(_SECRET_NAME.search(name))
+    return bool(_SECRET_NAME.search(name)) and not _COUNT.fullmatch(name)
 
 
 def name_inside(name: str, key: Any) -> str:

@@ -27,7 +27,7 @@ from berryeval.io.files import name_of, read_bytes, writing
 from berryeval.io.locks import locked
 from berryeval.json_record import unversioned
 from berryeval.pipeline.command_lines import to_go_on
-from berryeval.pipeline.redaction import masked
+from berryeval.pipeline.redaction import masked, same_if_masked
 from berryeval.results import RunRecord
 
 if TYPE_CHECKING:
@@ -122,7 +122,9 @@ class RunFolder:
         before = before if isinstance(before, dict) else {}
         now = plan_json(plan)
         names = {*before, *now} - {"run", "thresholds", "gate", "export"}
-        different = sorted(name for name in names if before.get(name) != now.get(name))
+        different = sorted(
+            name for name in names if not same_if_masked(before.get(name), now.get(name))
+        )
         if different:
             msg = (
                 f"{self.path}: holds another run ({', '.join(different)} differ); give another "

@@ -15,7 +15,7 @@ from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 from berryeval.errors import ConfigurationError
 from berryeval.io.secret_names import holds_secret, is_secret_name, name_inside
 
-__all__ = ["MASK", "Secrets", "is_secret_name", "masked", "without_objects"]
+__all__ = ["MASK", "Secrets", "is_secret_name", "masked", "same_if_masked", "without_objects"]
 
 _VARIABLE: Final = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 # Names and values inside a text: `password=...` of a DSN, `api_key=...` of a URL.
@@ -134,6 +134,18 @@ def masked(options: Any, name: str = "") -> Any:
     return without_objects(options)
 
 
+def same_if_masked(kept: Any, options: Any) -> bool:
+    """Whether options are those that were written down; a mask may stand for any text."""
+    if isinstance(kept, Mapping) and isinstance(options, Mapping):
+        names = {*kept, *options}
+        return all(same_if_masked(kept.get(name), options.get(name)) for name in names)
+    if isinstance(kept, list) and isinstance(options, list):
+        return len(kept) == len(options) and all(map(same_if_masked, kept, options))
+    if isinstance(kept, str) and isinstance(options, str) and MASK in kept:
+        return bool(re.fullmatch(".*".join(map(re.escape, kept.split(MASK))), options, re.DOTALL))
+    return bool(kept == options)
+
+
 def without_objects(options: Any) -> Any:
     """Options of plain values: a function or another object is named by its type and its name."""
     if isinstance(options, Mapping):
@@ -146,8 +158,11 @@ def without_objects(options: Any) -> Any:
 
 
 def _only_variables(text: str) -> bool:
-    """Whether the text is `${NAME}`, with no more around it than `Bearer` and the like."""
-    rest = _VARIABLE.sub(" ", text)
+    """Whether the text is `${NAME}`, with no more around it than `Bearer` and the like.
+
+    What is to be taken where a variable is not set is written in the text: it may be the secret.
+    """
+    rest = _VARIABLE.sub(lambda found: f" {found[2] or ''} ", text)
     if rest == text:
         return False
     left = _SCHEME_WORD.sub(" ", rest)

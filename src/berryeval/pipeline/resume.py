@@ -12,7 +12,8 @@ from berryeval.pipeline.command_lines import to_go_on
 from berryeval.pipeline.config_file import ConfigFile, check_model, config_path
 from berryeval.pipeline.folder import RUNS, RunFolder
 from berryeval.pipeline.plan import BenchmarkSpec, Plan, ProviderSpec
-from berryeval.pipeline.redaction import MASK, masked
+from berryeval.pipeline.provider_paths import providers_beside
+from berryeval.pipeline.redaction import MASK, masked, same_if_masked
 from berryeval.pipeline.settings import overlay
 
 if TYPE_CHECKING:
@@ -106,14 +107,15 @@ def _has_mask(value: Any) -> bool:
 def _with_secrets(providers: list[Any], config: PathLike | None, folder: RunFolder) -> list[Any]:
     """The providers as the configuration file has them, where only secrets differ."""
     path = config_path(config)
-    known = ConfigFile(path).data.get("providers") if path else None
+    known = providers_beside(path.parent, ConfigFile(path).data.get("providers")) if path else None
     given = [
         check_model(ProviderSpec, one, None).model_dump(mode="json")
         for one in (known if isinstance(known, list) else ())
     ]
     found = []
     for provider in providers:
-        same = [one for one in given if masked(one) == provider] if _has_mask(provider) else []
+        wanted = given if _has_mask(provider) else ()
+        same = [one for one in wanted if same_if_masked(provider, masked(one))]
         if _has_mask(provider) and not same:
             name = provider.get("name") or provider.get("type")
             msg = (

@@ -26,7 +26,7 @@ __all__ = [
     "read_pairs",
 ]
 
-PATIENCE: Final = ("concurrency", "timeout", "batch")
+PATIENCE: Final = ("concurrency", "timeout", "batch")  # what of it flags and variables give
 _LISTS: Final = ("benchmarks", "providers", "measures", "export")
 _PAIRS: Final = ("filter",)
 # Every setting that a variable can give; values of a list have spaces or commas between.
@@ -95,7 +95,7 @@ def overlay(data: dict[str, Any], settings: Mapping[str, Any]) -> None:
 
     for name, value in settings.items():
         if name in Patience.model_fields:
-            run = data.get("run") or {}
+            run = {} if data.get("run") is None else data["run"]
             # What is no mapping stays, to be refused where it is checked.
             data["run"] = {**run, name: value} if isinstance(run, dict) else run
         else:
