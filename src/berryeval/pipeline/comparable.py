@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from berryeval.errors import BerryEvalError, DataError
 from berryeval.harness.outcomes import FAILED, NO_ANSWER
 from berryeval.io.words import counted
-from berryeval.pipeline.kept_hits import recorded_chunker
 from berryeval.reports.differences import finding
 from berryeval.stats.alignment import unanswered
 
@@ -75,7 +74,7 @@ def _depth(candidates: Sequence[Candidate]) -> list[str]:
 def _chunkers(candidates: Sequence[Candidate]) -> list[str]:
     if not any(one.record.chunker for one in candidates):
         return []  # there was nothing to cut, or all followed the benchmark
-    names = [recorded_chunker(one.source.found, one.part, one.record) for one in candidates]
+    names = [one.record.chunker or _of_folder(one) for one in candidates]
     used = {_spelled(name) for name in names}
     if len(used) == 1:
         return []
@@ -86,6 +85,13 @@ def _chunkers(candidates: Sequence[Candidate]) -> list[str]:
     )
     what = "were not" if all(used) else "may not have been"
     return [f"the documents {what} cut alike ({told}): a hit of one may be half a hit of another"]
+
+
+def _of_folder(one: Candidate) -> str:
+    """The chunker of a run whose record does not say it; runs of today need nothing of this."""
+    from berryeval.pipeline.kept_hits import recorded_chunker
+
+    return recorded_chunker(one.source.found, one.part, one.record)
 
 
 def _spelled(name: str) -> str:
