@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import os
 from typing import TYPE_CHECKING
 
 import pytest
+import zstandard
 
 from berryeval import load_benchmark
 from berryeval.errors import DataError
+from berryeval.io.beginnings import beginning_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
 LINE = b'{"id": "j", "text": "of lines"}\n'
 TREC = b"<DOC>\n<DOCNO> t </DOCNO>\n<TEXT>of trec</TEXT>\n</DOC>\n"
+HEADED = b'\xef\xbb\xbf<?xml version="1.0"?>\n<!DOCTYPE all [ <!ELEMENT x ANY> ]>\n<all>' + TREC
 LATE = b"<!-- " + b"x" * 5000 + b" -->\n" + TREC
 
 
@@ -57,6 +61,9 @@ def test_texts_are_read_and_the_rest_is_left_out(tmp_path: Path) -> None:
         {"c.sgml": TREC, "logo.png": b"\x89PNG"},
         {"c.txt": TREC, "logo.png": b"\x89PNG"},
         {"c": LATE, "logo.png": b"\x89PNG"},
+        {"c": TREC.lower(), "logo.png": b"\x89PNG"},
+        {"c.xml": HEADED, "logo.png": b"\x89PNG"},
+        {"c.zst": zstandard.compress(TREC), "logo.png": b"\x89PNG"},
         {"c": gzip.compress(TREC), "logo.png": b"\x89PNG"},
     ],
 )
@@ -68,6 +75,53 @@ def test_collections_are_read_and_the_rest_is_left_out(
     assert [one.text for one in made.documents] in (["of lines"], ["of trec"])
     assert len(made.remarks) == 1
     assert "1 file is no text and left out: " in made.remarks[0]
+
+
+@pytest.mark.parametrize(
+    "stray",
+    [
+        {"x.gz": b"no gzip"},
+        {"x.gz": b""},
+        {"x": b"\x1f\x8b" + b"damaged"},
+        {"x.zst": b"no zstd"},
+        {"page.html": b"<!DOCTYPE html>\n<html>\n<p>A <DOC> is <b><doc></b>.</p></html>"},
+        {"Lib.xml": b'<?xml version="1.0"?>\n<doc>\n  <assembly/>\n</doc>\n'},
+        {"log": b"read <DOC> 1\n"},
+        {"film": b"<!-- " + b"x" * 20_000 + b" -->" + TREC},  # no more than the beginning is read
+    ],
+)
+@pytest.mark.parametrize("documents", [{"a.md": b"# A\n\nA <DOC> begins.\n"}, {"c.jsonl": LINE}])
+def test_one_stray_file_does_not_stop_a_corpus(
+    documents: dict[str, bytes], stray: dict[str, bytes], tmp_path: Path
+) -> None:
+    """Damaged, or with the tag of a collection somewhere in it."""
+    made = loaded(tmp_path, {**documents, **stray})
+    assert len(made.documents) == 1
+    assert made.remarks == (
+        f"{tmp_path / 'docs'}: 1 file is no text and left out: {next(iter(stray))}",
+    )
+
+
+@pytest.mark.parametrize("name", ["x", "x.md", "x.jsonl"])
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_only_regular_files_are_read(kind: str, name: str, tmp_path: Path) -> None:
+    """A link that leads nowhere cannot be read, and a pipe never ends."""
+    (tmp_path / "docs").mkdir()
+    if kind == "link":
+        (tmp_path / "docs" / name).symlink_to(tmp_path / "gone")
+    else:
+        os.mkfifo(tmp_path / "docs" / name)
+    made = loaded(tmp_path, {"a.md": b"# A\n"})
+    assert [one.id for one in made.documents] == ["a"]
+    assert made.remarks == (f"{tmp_path / 'docs'}: 1 file is no text and left out: {name}",)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_of_a_large_file_the_beginning_is_looked_at(packed: bool, tmp_path: Path) -> None:
+    """However much there is of it."""
+    content = b"x" * 100_000
+    (tmp_path / "film").write_bytes(gzip.compress(content, 0) if packed else content)
+    assert beginning_of(tmp_path / "film", 1000) == content[: 1000 - 10 - 5 if packed else 1000]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 import berryeval as be
-from berryeval.errors import DataError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,8 +39,11 @@ def test_what_the_rows_of_a_query_agree_on_is_the_querys(tmp_path: Path, separat
     ]
 
 
-def test_two_categories_of_one_query_are_refused(tmp_path: Path) -> None:
-    """With the line, and both."""
-    rows = "query_id,question,doc_id,grade,category\nq1,tea,d1,2,hot\nq1,tea,d2,1,cold\n"
-    with pytest.raises(DataError, match=r"judged\.csv:3: query 'q1' has the category 'cold' here"):
-        loaded(tmp_path, rows)
+@pytest.mark.parametrize("name", ["category", "Description", "difficulty"])
+def test_a_column_that_differs_in_a_query_is_of_the_judgments(tmp_path: Path, name: str) -> None:
+    """Whatever it is called: it says something of documents then, also where a query has one."""
+    rows = f"query_id,question,doc_id,grade,{name}\nq1,tea,d1,2,x\nq1,tea,d2,1,y\nq2,ice,d3,1,z\n"
+    benchmark = loaded(tmp_path, rows)
+    for one in benchmark.queries:
+        assert (one.category, one.description, one.difficulty, one.metadata) == ("", "", "", {})
+    assert [one.extra for one in benchmark.judgments] == [{name: "x"}, {name: "y"}, {name: "z"}]

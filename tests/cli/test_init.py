@@ -42,6 +42,26 @@ def test_a_folder_of_documents(capsys: pytest.CaptureFixture[str]) -> None:
     assert "example" in capsys.readouterr().out
 
 
+def test_a_folder_that_eval_would_refuse(capsys: pytest.CaptureFixture[str]) -> None:
+    """Texts and collections together: it is said at once, and nothing is written."""
+    Path("docs").mkdir()
+    Path("docs/tea.md").write_text(TEA)
+    Path("docs/more.jsonl").write_text('{"id": "j", "text": "x"}\n')
+    assert berryeval("init", "docs") == 2
+    assert "docs: holds collections (more.jsonl) and texts" in capsys.readouterr().err
+    assert not Path("berryeval.yaml").exists()
+
+
+def test_a_folder_of_json_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its documents are asked for as those of texts are."""
+    Path("docs").mkdir()
+    Path("docs/more.jsonl").write_text('{"id": "j", "title": "Green tea", "text": "x"}\n')
+    assert berryeval("init", "docs") == 0
+    assert "q1,Green tea,j,1,example\n" in Path("questions.csv").read_text()
+    assert berryeval("eval", "--quiet") == 0
+    assert "questions: 1 query" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("flag", ["--foo", "-x"])
 def test_an_unknown_option_is_no_folder(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
     """It is refused, and nothing is written."""

@@ -29,9 +29,25 @@ def test_a_file_of_other_queries_fails(tmp_path: Path) -> None:
     for one in found.values():
         assert one.scores is None
         assert one.failure == (
-            f"{tmp_path / 'other.trec'}: has none of the 5 queries by their ids; the file has "
+            f"{tmp_path / 'other.trec'}: has none of the ids of 5 queries; the file has "
             "'101', '102', '103', the benchmark 'q0', 'q1', 'q2'"
         )
+
+
+def test_a_query_alone_that_a_file_does_not_have_is_a_gap(tmp_path: Path) -> None:
+    """The file is of the same data, for it has other queries of the benchmark."""
+    source = benchmark(tmp_path, 3)
+    plan = plan_of(source, run_file(tmp_path / "r.trec", "q0", "q1"), filter={"id": "q2"})
+    one = results_of(plan, tmp_path / "run")["r"]
+    assert one.failure == ""
+    assert "1 of 1 query has no hits in the run file and scores 0" in one.warnings
+
+
+def test_a_benchmark_of_one_query_is_said_so(tmp_path: Path) -> None:
+    """Not "1 queries"."""
+    plan = plan_of(benchmark(tmp_path, 1), run_file(tmp_path / "r.trec", "z"))
+    failure = results_of(plan, tmp_path / "run")["r"].failure
+    assert "has none of the ids of 1 query; the file has 'z', the benchmark 'q0'" in failure
 
 
 def test_queries_that_a_file_does_not_have_are_counted(tmp_path: Path) -> None:

@@ -138,6 +138,24 @@ def test_what_was_not_cut_alike_is_said(
     assert warning in "".join(told)
 
 
+@pytest.mark.parametrize(("now", "warning"), [("fixed-20", ""), ("whole", "were not cut alike")])
+def test_the_folder_of_an_older_run_says_how_it_was_cut(
+    tmp_path: Path, now: str, warning: str
+) -> None:
+    """Its record does not: it is compared by what was used all the same."""
+    run_of(tmp_path, older=True)
+    source = Source.named(str(tmp_path / "run"))
+    part = source.run["fruit"]
+    newer = replace(part["bm25"], chunker=now)
+    both = [
+        Candidate("a", source, part, part["bm25"]),
+        Candidate("b", Source("b", source.run), part, newer),
+    ]
+    told = [text for text in check_comparable(both) if "cut alike" in text]
+    assert bool(told) == bool(warning)
+    assert warning in "".join(told)
+
+
 def test_a_run_that_asks_nothing_keeps_its_versions(tmp_path: Path) -> None:
     """Even if all libraries are of another version today; asked again, they are today's."""
     source = benchmark(tmp_path, 3)
@@ -174,6 +192,17 @@ def test_a_damaged_record_does_not_keep_a_run_from_going_on(tmp_path: Path) -> N
         ({"type": "http"}, "", ["httpx"]),
         ({"type": "opensearch", "options": {"embedder": "openai"}}, "", ["httpx"]),
         ({"type": "dense"}, "chonkie-token-100", ["chonkie", "wordllama"]),
+        ({"type": "sqlite"}, "", ["apsw", "sqlite-vec", "wordllama"]),
+        ({"type": "sqlite", "options": {"mode": "text"}}, "", ["apsw"]),
+        (
+            {"type": "sqlite", "options": {"mode": "vector"}},
+            "",
+            ["apsw", "sqlite-vec", "wordllama"],
+        ),
+        ({"type": "lance", "options": {"mode": "text"}}, "", ["lancedb"]),
+        ({"type": "pgvector", "options": {"mode": "text"}}, "", ["psycopg"]),
+        ({"type": "opensearch"}, "", ["httpx"]),
+        ({"type": "opensearch", "options": {"mode": "hybrid"}}, "", ["httpx", "wordllama"]),
         ({"type": "hybrid"}, "", ["bm25s", "snowballstemmer", "wordllama"]),
         (
             {"type": "hybrid", "options": {"providers": ["bm25", {"type": "http"}]}},

@@ -71,7 +71,7 @@ def test_a_put_sends_what_a_post_does() -> None:
     """The default body too."""
     _, asked = searched({"hits": []}, method="PUT")
     assert (asked.method, asked.body) == ("PUT", {"query": "tokens", "k": 3})
-    _, asked = searched({"hits": []}, method="PUT", body={"q": "{query}"})
+    _, asked = searched({"hits": []}, method="put", body={"q": "{query}"})
     assert (asked.method, asked.body) == ("PUT", {"q": "tokens"})
 
 

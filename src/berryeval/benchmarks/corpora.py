@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from berryeval.benchmarks.texts import TEXT_SUFFIXES, files_below, read_text_documents
-from berryeval.benchmarks.trec_documents import holds_trec, is_trec, read_trec_documents
+from berryeval.benchmarks.trec_documents import is_trec, read_trec_documents
 from berryeval.errors import DataError
+from berryeval.io.beginnings import is_regular
 from berryeval.io.files import plain_suffix
 from berryeval.io.json_text import read_json_lines
 from berryeval.io.words import counted
@@ -44,6 +45,18 @@ def read_corpus(gather: Gather, path: PathLike | None, *, encoding: str = "utf-8
     if not place.is_dir():
         _read_file(gather, place, encoding)
         return
+    files = _files_of(place)
+    if files.others:
+        left_out = counted(len(files.others), "file is", "files are")
+        gather.remark(f"{place}: {left_out} no text and left out: {_named(files.others, place)}")
+    for file in files.collections:
+        _read_file(gather, file, encoding)
+    for document, name in read_text_documents(place) if files.texts else ():
+        gather.document(document, name)
+
+
+def _files_of(place: Path) -> _Files:
+    """The files of a folder, if they can be a corpus: of collections or of texts, not of both."""
     files = _Files.below(place)
     if files.collections and files.texts:
         msg = (
@@ -58,13 +71,7 @@ def read_corpus(gather: Gather, path: PathLike | None, *, encoding: str = "utf-8
             f"{', '.join((*TEXT_SUFFIXES, *_JSON_LINES))}, or a TREC collection{there}"
         )
         raise DataError(msg)
-    if files.others:
-        left_out = counted(len(files.others), "file is", "files are")
-        gather.remark(f"{place}: {left_out} no text and left out: {_named(files.others, place)}")
-    for file in files.collections:
-        _read_file(gather, file, encoding)
-    for document, name in read_text_documents(place) if files.texts else ():
-        gather.document(document, name)
+    return files
 
 
 @dataclass
@@ -77,15 +84,25 @@ class _Files:
 
     @classmethod
     def below(cls, folder: Path) -> _Files:
+        """Look at each of them; what cannot be read and need not be is one of the others."""
         found = cls()
         for file in files_below(folder, lambda _: True):
-            if plain_suffix(file) in _JSON_LINES:
+            if not is_regular(file):
+                found.others.append(file)
+            elif plain_suffix(file) in _JSON_LINES:
                 found.collections.append(file)
             elif file.suffix.lower() in TEXT_SUFFIXES:
                 (found.collections if is_trec(file) else found.texts).append(file)
             else:
-                (found.collections if holds_trec(file) else found.others).append(file)
+                (found.collections if _is_readable_trec(file) else found.others).append(file)
         return found
+
+
+def _is_readable_trec(file: Path) -> bool:
+    try:
+        return is_trec(file)
+    except DataError:  # a stray file, as one that is packed and damaged
+        return False
 
 
 def _named(files: Sequence[Path], folder: Path) -> str:

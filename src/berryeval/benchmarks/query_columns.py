@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.errors import DataError
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -18,37 +16,29 @@ _FIELDS: Final = ("category", "difficulty", "description")
 
 
 class QueryColumns:
-    """What the rows of a query agree on belongs to it; else the column is one of judgments.
-
-    A category, a difficulty and a description are always a query's: two of them are refused.
-    """
+    """A column is the queries' where all rows of a query agree; else it is one of judgments."""
 
     def __init__(self) -> None:
         self._cells: dict[str, dict[str, str]] = {}
         self._differ: set[str] = set()
 
-    def add(self, query: str, cells: Mapping[str, str], where: str) -> None:
+    def add(self, query: str, cells: Mapping[str, str]) -> None:
         """Look at the further cells of a row; an empty one says nothing."""
         known = self._cells.setdefault(query, {})
         for name, cell in cells.items():
-            if not cell or known.setdefault(name, cell) == cell:
-                continue
-            if name.lower() in _FIELDS:
-                msg = (
-                    f"{where}: query {query!r:.80} has the {name} {cell!r:.80} here, and "
-                    f"{known[name]!r:.80} before; expected one"
-                )
-                raise DataError(msg)
-            self._differ.add(name)
+            if cell and known.setdefault(name, cell) != cell:
+                self._differ.add(name)
 
     def query(self, query: Query) -> Query:
         """The query with its columns."""
         fields: dict[str, Any] = {}
         metadata: dict[str, str] = {}
         for name, cell in self._cells.get(query.id, {}).items():
+            if name in self._differ:
+                continue
             if name.lower() in _FIELDS:
                 fields[name.lower()] = cell
-            elif name not in self._differ:
+            else:
                 metadata[name] = cell
         return replace(query, **fields, metadata=metadata)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.anchors.sections import parse_sections
 from berryeval.errors import DataError
+from berryeval.io.beginnings import is_regular
 from berryeval.io.json_text import read_text
 from berryeval.records import Document
 
@@ -29,6 +30,8 @@ def read_text_documents(folder: Path) -> Iterator[tuple[Document, str]]:
     """
     found = False
     for path in files_below(folder, lambda name: name.lower().endswith(TEXT_SUFFIXES)):
+        if not is_regular(path):
+            continue
         found = True
         text = read_text(path)
         title = _title(text) if path.suffix.lower() in _MARKDOWN else ""

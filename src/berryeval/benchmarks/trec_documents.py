@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import ConfigurationError, DataError
+from berryeval.io.beginnings import beginning_of
 from berryeval.io.files import name_of, read_bytes
 from berryeval.records import Document
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["holds_trec", "is_trec", "read_trec_documents"]
+__all__ = ["is_trec", "read_trec_documents"]
 
 _DOCUMENT: Final = re.compile(r"<DOC>(.*?)(</DOC>|(?=<DOC>)|\Z)", re.IGNORECASE | re.DOTALL)
 _NUMBER: Final = re.compile(r"<DOCNO>\s*(.*?)\s*</DOCNO>", re.IGNORECASE | re.DOTALL)
@@ -23,17 +24,28 @@ _TITLE: Final = re.compile(
 )
 _TEXT: Final = re.compile(r"<TEXT>(.*?)</TEXT>", re.IGNORECASE | re.DOTALL)
 _TAG: Final = re.compile(r"</?[A-Za-z][^<>]*>")
-_FIRST_BYTES: Final = 4096
+_FIRST: Final = re.compile(rb"(?:<[A-Za-z][^<>]*>\s*)?(<DOC>)", re.IGNORECASE)
+_FIRST_BYTES: Final = 16_384
 
 
 def is_trec(path: Path) -> bool:
-    """Whether the file begins like a TREC collection."""
-    return b"<doc>" in read_bytes(path)[:_FIRST_BYTES].tobytes().lower()
+    """Whether the file begins like a TREC collection; no more than its beginning is read.
+
+    That is with `<DOC>`, after white space, what stands at the head of XML and SGML, and an element
+    around all. Other XML has a `<doc>`, too: in small letters it counts where a `<docno>` follows.
+    """
+    start = beginning_of(path, _FIRST_BYTES)
+    first = _FIRST.match(_without_head(start))
+    return first is not None and (first[1] == b"<DOC>" or b"<docno>" in start.lower())
 
 
-def holds_trec(path: Path) -> bool:
-    """Whether there is a document of a TREC collection anywhere in the file."""
-    return b"<doc>" in read_bytes(path).tobytes().lower()
+def _without_head(text: bytes) -> bytes:
+    """The text without declarations and comments before its first element."""
+    text = text.lstrip()
+    while text.startswith((b"<?", b"<!")):
+        text = text.partition(b"-->" if text.startswith(b"<!--") else b">")[2]
+        text = text.lstrip(b"]> \t\r\n")  # the end of a list of declarations, too
+    return text
 
 
 def read_trec_documents(path: Path, encoding: str = "utf-8") -> Iterator[tuple[Document, int]]:

@@ -18,8 +18,8 @@ def init(folder: str | None = None, /, *, force: Flag = False, json: Flag = Fals
     Example: berryeval init docs
 
     Args:
-        folder: Your documents (Markdown and text files), or a benchmark you have already; without,
-            a bundled one to start with. One that begins with a hyphen: ./-docs.
+        folder: Your documents (texts or JSON lines), or a benchmark you have already; without, a
+            bundled one to start with. One that begins with a hyphen: ./-docs.
         force: Replace files that are there.
         json: Print JSON.
     """

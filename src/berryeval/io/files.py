@@ -17,7 +17,17 @@ from berryeval.errors import DataError, NotWrittenError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["PathLike", "name_of", "plain_suffix", "read_bytes", "writing"]
+__all__ = [
+    "BYTE_ORDER_MARK",
+    "GZIP",
+    "ZSTD",
+    "PathLike",
+    "imported_zstandard",
+    "name_of",
+    "plain_suffix",
+    "read_bytes",
+    "writing",
+]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 STDIN = "-"
@@ -30,9 +40,9 @@ class Sink(Protocol):
         """Take more bytes."""
 
 
-_GZIP = b"\x1f\x8b"
-_ZSTD = b"\x28\xb5\x2f\xfd"
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+GZIP = b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _PACKED = (".gz", ".zst")
 
 
@@ -68,7 +78,7 @@ def read_bytes(path: PathLike) -> npt.NDArray[np.uint8]:
     except ValueError as error:  # a path that no system takes
         problem = f"cannot be read ({error})"
     else:
-        return content[3:] if content[:3].tobytes() == _BYTE_ORDER_MARK else content
+        return content[3:] if content[:3].tobytes() == BYTE_ORDER_MARK else content
     msg = f"{name_of(path)}: {problem}"
     raise DataError(msg) from None
 
@@ -79,11 +89,11 @@ def _content(path: PathLike) -> npt.NDArray[np.uint8]:
     else:
         raw, suffix = _mapped(Path(path)), Path(path).suffix
     start = raw[:4].tobytes()
-    if start.startswith(_GZIP) or suffix == ".gz":
+    if start.startswith(GZIP) or suffix == ".gz":
         if not len(raw):
             raise EOFError
         return np.frombuffer(_unpack_gzip(raw, name_of(path)), dtype=np.uint8)
-    if start == _ZSTD or suffix == ".zst":
+    if start == ZSTD or suffix == ".zst":
         return np.frombuffer(_unpack_zstd(raw.tobytes(), name_of(path)), dtype=np.uint8)
     return raw
 
@@ -111,7 +121,8 @@ def _unpack_gzip(packed: npt.NDArray[np.uint8], name: str) -> bytes:
         raise DataError(msg) from None
 
 
-def _zstandard(name: str, doing: str) -> Any:
+def imported_zstandard(name: str, doing: str) -> Any:
+    """The package, to read or write what this file is called."""
     try:
         import zstandard
     except ImportError:
@@ -121,7 +132,7 @@ def _zstandard(name: str, doing: str) -> Any:
 
 
 def _unpack_zstd(packed: bytes, name: str) -> bytes:
-    zstandard = _zstandard(name, "reading")
+    zstandard = imported_zstandard(name, "reading")
     parts: list[bytes] = []
     try:
         while packed or not parts:  # one frame after the other
@@ -176,7 +187,7 @@ def _packing(raw: IO[bytes], target: Path) -> Iterator[Sink]:
         with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as stream:
             yield stream
     elif target.suffix == ".zst":
-        packer = _zstandard(os.fspath(target), "writing").ZstdCompressor()
+        packer = imported_zstandard(os.fspath(target), "writing").ZstdCompressor()
         with packer.stream_writer(raw, closefd=False) as stream:
             yield stream
     else:

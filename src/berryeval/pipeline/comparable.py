@@ -72,19 +72,32 @@ def _depth(candidates: Sequence[Candidate]) -> list[str]:
 
 
 def _chunkers(candidates: Sequence[Candidate]) -> list[str]:
-    used = {_chunker(one) for one in candidates}
+    if not any(one.record.chunker for one in candidates):
+        return []  # there was nothing to cut, or all followed the benchmark
+    names = [one.record.chunker or _of_folder(one) for one in candidates]
+    used = {_spelled(name) for name in names}
     if len(used) == 1:
         return []
-    told = _told(candidates, lambda one: one.record.chunker or "as the benchmark suggested")
+    labels = (one.label for one in candidates)
+    told = ", ".join(
+        f"{label}: {name or 'as the benchmark suggested'}"
+        for label, name in zip(labels, names, strict=True)
+    )
     what = "were not" if all(used) else "may not have been"
     return [f"the documents {what} cut alike ({told}): a hit of one may be half a hit of another"]
 
 
-def _chunker(one: Candidate) -> str:
-    """The chunker that was used, however it was spelled; empty where a record does not say."""
+def _of_folder(one: Candidate) -> str:
+    """The chunker of a run whose record does not say it; runs of today need nothing of this."""
+    from berryeval.pipeline.kept_hits import recorded_chunker
+
+    return recorded_chunker(one.source.found, one.part, one.record)
+
+
+def _spelled(name: str) -> str:
+    """The name of a chunker, however it was spelled; empty where nothing says which it was."""
     from berryeval.chunkers import parse_chunker
 
-    name = one.record.chunker
     try:
         return str(parse_chunker(name)) if name else ""
     except BerryEvalError:

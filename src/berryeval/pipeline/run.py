@@ -260,7 +260,7 @@ class _Work:
             policy = self.plan.run.policy(self.plan.seed)
             check_budget(before, len(queries), policy)
             provider = self.made(spec)
-            provider.expect(queries)
+            provider.expect(benchmark.queries)
             self._has_asked = True
             index_and_ask(provider, asked.chunks, left, self.plan.depth, record, policy, before)
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from berryeval.benchmarks.corpora import read_corpus
+from berryeval.benchmarks.gather import Gather
 from berryeval.benchmarks.load import detect_format, options_of
 from berryeval.benchmarks.loaders import LOADERS
 from berryeval.benchmarks.source import Source
-from berryeval.benchmarks.texts import read_text_documents
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.pipeline.config_file import CONFIG_NAME
 from berryeval.pipeline.folder import write_text_file
@@ -89,7 +90,7 @@ def write_starting_files(corpus: Path | None, *, force: bool = False) -> Written
     """Write `berryeval.yaml` here, and for a corpus without questions a table of them.
 
     Args:
-        corpus: a folder of Markdown and text files, or a benchmark; without, a bundled one is used.
+        corpus: a folder of documents, or a benchmark; without, a bundled one is used.
         force: replace files that are there.
     """
     has_examples = False
@@ -144,11 +145,12 @@ def _escaped(text: str) -> str:
 
 def _questions(corpus: Path) -> str:
     """A table with the titles of some documents as questions, to be replaced by real ones."""
+    gather = Gather(Source(corpus))
+    read_corpus(gather, corpus)  # as `eval` will
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(["query_id", "question", "doc_id", "grade", "category"])
-    documents = [document for document, _ in read_text_documents(corpus)]
-    for number, document in enumerate(documents[:_EXAMPLES], start=1):
+    for number, document in enumerate(gather.documents[:_EXAMPLES], start=1):
         title = document.title or document.id.rpartition("/")[2].replace("-", " ")
         writer.writerow([f"q{number}", title, document.id, 1, "example"])
     return table.getvalue()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.pipeline.find_run import find_record
+from berryeval.pipeline.find_run import FoundRun, find_run
 from berryeval.registry import nearest
 
 if TYPE_CHECKING:
@@ -29,11 +29,18 @@ class Source:
         text: what named it; messages and labels show it.
         run: the record of the run.
         provider: the only provider that is meant; empty for all of them.
+        folder: that of the run, if it is still there.
     """
 
     text: str
     run: RunRecord
     provider: str = ""
+    folder: Path | None = None
+
+    @property
+    def found(self) -> FoundRun:
+        """The run with its folder."""
+        return FoundRun(self.run, self.folder)
 
     @property
     def named_run(self) -> str:
@@ -44,7 +51,8 @@ class Source:
     def named(cls, text: str) -> Source:
         """What a text means: a folder, file or name of a run, `latest`; `RUN#PROVIDER` of it."""
         run, provider = _split(text)
-        found = cls(text, find_record(run), provider)
+        there = find_run(run)
+        found = cls(text, there.record, provider, there.folder)
         names = list(dict.fromkeys(p.name for part in found.run.benchmarks for p in part.providers))
         if provider and provider not in names:
             near = nearest(provider, names, 1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["versions_of"]
 
 _EMBEDDING: Final = "embedder"  # stands for whichever embedder is asked for
-_DEFAULT_EMBEDDER: Final = "wordllama"
-_HYBRID: Final = ("bm25", "dense")  # what it fuses if it is not told
+_OF_VECTORS: Final = frozenset({_EMBEDDING, "sqlite-vec"})  # a search for words does without
 _PROVIDERS: Final[Mapping[str, tuple[str, ...]]] = {
     "bm25": ("bm25s", "snowballstemmer"),
     "dense": (_EMBEDDING,),
@@ -94,14 +94,22 @@ def _of_provider(name: str, options: Mapping[str, Any]) -> Iterator[str]:
     if known not in _PROVIDERS:
         yield from (package for module, package in _ANY.items() if module in sys.modules)
         return
+    asked = {"mode": "", "embedder": "", **_defaults(known), **options}
     for package in _PROVIDERS[known]:
-        yield _of_embedder(options) if package == _EMBEDDING else package
+        if package not in _OF_VECTORS or asked["mode"] != "text":
+            yield _of_embedder(str(asked["embedder"])) if package == _EMBEDDING else package
+
+
+def _defaults(provider: str) -> dict[str, Any]:
+    """What the options of a provider are where it is not told."""
+    kind = PROVIDERS.get(provider)
+    return {one.name: one.default for one in fields(kind)} if is_dataclass(kind) else {}
 
 
 def _fused(options: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The providers that a hybrid one fuses, each with its options."""
     by_name = options.get("options")
-    for child in options.get("providers") or _HYBRID:
+    for child in options.get("providers") or _defaults("hybrid")["providers"]:
         given = child.get("options") if isinstance(child, Mapping) else None
         name = child.get("type") if isinstance(child, Mapping) else child
         if isinstance(name, str) and given is None and isinstance(by_name, Mapping):
@@ -109,8 +117,7 @@ def _fused(options: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]
         yield str(name), given if isinstance(given, Mapping) else {}
 
 
-def _of_embedder(options: Mapping[str, Any]) -> str:
-    name = str(options.get("embedder", _DEFAULT_EMBEDDER))
+def _of_embedder(name: str) -> str:
     return _EMBEDDERS.get(name, name)
 
 

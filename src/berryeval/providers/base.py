@@ -55,7 +55,7 @@ class Provider(ABC):
     in_process: ClassVar[bool] = False
 
     def expect(self, queries: Sequence[Query]) -> None:  # noqa: B027 - nothing to do is a fine way
-        """Hear which queries a run has, before `index`; who can answer none of them says so."""
+        """Hear which queries the benchmark has, before `index`; who can answer none says so."""
 
     def index(self, chunks: Sequence[Chunk]) -> None:  # noqa: B027 - nothing to do is a fine way
         """Take in what will be searched."""

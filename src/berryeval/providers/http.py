@@ -45,7 +45,7 @@ class Http(Provider):
 
     Attributes:
         url: the address; `{query}`, `{k}` and `{query_id}` may stand in it and are filled in.
-        method: POST, GET or PUT.
+        method: POST, GET or PUT, in letters of any case.
         headers: sent with every request, filled in likewise.
         params: what follows the `?` of the address, filled in likewise. A GET that says nowhere
             what is asked sends `query` and `k`.
@@ -97,6 +97,7 @@ class Http(Provider):
         if not self.url:
             msg = "url of http is missing; give the address of the search"
             raise ConfigurationError(msg)
+        self.method = str(self.method).upper()
         check_choice("http", "method", self.method, _METHODS)
         if self.method == "GET" and self.body is not None:
             msg = "body of http: a GET has none; give params, or method: POST"

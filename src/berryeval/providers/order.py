@@ -31,7 +31,9 @@ def disorder_of(scores: Sequence[float]) -> Disorder:
 def has_moved_ties(ids: Sequence[str], scores: Sequence[float], k: int) -> bool:
     """Whether hits of equal scores came in another order than that of their ids, the highest first.
 
-    Those that come after the first `k` and cannot move among them do not count.
+    Only what changes the first `k` counts: their own order, and what moves among them from behind.
     """
-    hits = list(zip(scores, ids, strict=True))[: k + 1]
-    return any(one[0] == after[0] and one[1] < after[1] for one, after in pairwise(hits))
+    hits = list(zip(scores, ids, strict=True))
+    if any(one[0] == after[0] and one[1] < after[1] for one, after in pairwise(hits[:k])):
+        return True
+    return any(score == hits[k - 1][0] and name > hits[k - 1][1] for score, name in hits[k:])

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import ConfigurationError, DataError, ProviderError
+from berryeval.io.words import counted
 from berryeval.providers.answers import KnownChunks
 from berryeval.providers.base import Provider
 from berryeval.records import Hit
@@ -43,15 +44,15 @@ class RunFile(Provider):
             raise ConfigurationError(msg)
 
     def expect(self, queries: Sequence[Query]) -> None:
-        """Refuse a file that has none of the queries: it is of other data."""
+        """Refuse a file that has no query of the benchmark: it is of other data."""
         run, place_of = self._loaded
         if not queries or any(_key(query) in place_of for query in queries):
             return
         theirs = _some(run.table.queries[place] for place in range(min(_SHOWN, len(place_of))))
         ours = _some(query.id for query in queries[:_SHOWN])
         msg = (
-            f"{self.path}: has none of the {len(queries)} queries by their ids; the file has "
-            f"{theirs}, the benchmark {ours}"
+            f"{self.path}: has none of the ids of {counted(len(queries), 'query', 'queries')}; the "
+            f"file has {theirs}, the benchmark {ours}"
         )
         raise ProviderError(msg)
 

@@ -3,8 +3,8 @@
 The columns are known by their names, the same as those of frames ("query_id", "doc_id", "grade" and
 many others), or by the options `query`, `document` and `grade`. The text of a query is in a column
 `query_text` or `question`, or in the one that `text` names; without one the id is the text. Other
-columns are the query's where its rows agree, as `category` and `difficulty` must, for groups and
-filters; the rest is kept with the judgment.
+columns, as `category` and `difficulty`, are the query's, for groups and filters, where all rows of
+a query agree; one in which they differ is kept with the judgments.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def load(
         identity = row.id(columns[0])
         ratings.ask(identity, row.cells[words], source.name, row.line)
         rest = {name: cell for name, cell in row.cells.items() if name not in {*columns, words}}
-        about.add(identity, rest, f"{source.name}:{row.line}")
+        about.add(identity, rest)
         found = identity, row.id(columns[1]), row.number(columns[2])
         ratings.rate(*found, source.name, row.line, rest)
     ratings.queries = [about.query(one) for one in ratings.queries]
