@@ -15,7 +15,7 @@ from berryeval.errors import (
     ProviderError,
     RunFailedError,
 )
-from berryeval.harness.attempts import TooSlowError, said_by
+from berryeval.harness.attempts import TooSlowError, said_by, with_attempts
 from berryeval.harness.loops import run_async
 from berryeval.harness.policy import NOTHING_YET, Policy, Progress
 from berryeval.harness.runner import Asking
@@ -128,9 +128,8 @@ class _Life:
 
 
 def _why(failed: str, error: Exception, attempts: int) -> str:
-    """What went wrong, and how often it was tried if that was more than once."""
+    """What went wrong, and how often it was tried if it could have passed."""
     ours = isinstance(error, BerryEvalError)
     text = str(error) if ours else f"{failed} ({said_by(error)})"
-    if attempts > 1 or (isinstance(error, ProviderError) and error.passing):
-        text += f" (tried {attempts} time{'s' if attempts > 1 else ''})"
-    return text
+    can_pass = isinstance(error, ProviderError) and error.passing
+    return with_attempts(text, attempts, even_once=can_pass)
