@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import berryeval as be
+from berryeval.errors import ProviderError
 from berryeval.pipeline.folder import RunFolder
 from berryeval.providers import Answer
+from berryeval.providers.costs import as_cost
 from tests.cli.eval_world import berryeval
 
 if TYPE_CHECKING:
@@ -76,3 +81,78 @@ def test_the_mean_is_over_answered_queries() -> None:
     assert result["search"].outcomes == {"error": 1, "ok": 9}
     assert result["search"].cost == {"tokens": 10.0}
     assert result["search"].record.cost == {"tokens": 10.0}
+
+
+@pytest.mark.parametrize("amount", [1e308, -1e308])
+def test_a_sum_beyond_all_floats_is_a_mean_all_the_same(amount: float) -> None:
+    """A huge cost loses no run."""
+    result = be.run_benchmark("rag-template", lambda _, k: Answer(["x"][:k], {"t": amount}), ["RR"])
+    assert result.providers[0].cost == {"t": amount}
+
+
+@pytest.mark.parametrize(
+    ("amount", "found"),
+    [
+        (float("nan"), "nan"),
+        (float("-inf"), "-inf"),
+        (Decimal("NaN"), "NaN"),
+        (Decimal("1e999"), "1E+999"),
+        pytest.param(10**400, "one beyond all floats", id="beyond-floats"),
+        pytest.param(10**5000, "one beyond all floats", id="beyond-text"),
+        (Fraction(10**400), "one beyond all floats"),
+        (np.float32("inf"), "inf"),
+    ],
+)
+def test_a_cost_that_is_not_finite_is_said(amount: Any, found: str) -> None:
+    """As with a score: it is the query's error, and the run has a record."""
+    asked: list[str] = []
+
+    def search(text: str, k: int) -> Answer:
+        asked.append(text)
+        return Answer(["x"][:k], {"usd": 1, "t": amount} if len(asked) == 1 else {"usd": 1})
+
+    result = be.run_benchmark("rag-template", search, ["RR"], concurrency=1, warm_up=0)
+    assert result["search"].outcomes == {"error": 1, "ok": 9}
+    assert f"cost 't' must be a finite number, found {found}" in " ".join(result["search"].warnings)
+    assert result["search"].cost == {"usd": 1.0}
+
+
+@pytest.mark.parametrize("amount", [Decimal("0.5"), np.float32(0.5), Fraction(1, 2), np.array(0.5)])
+def test_numbers_of_every_kind_are_counted(amount: Any) -> None:
+    """Decimals, fractions and those of NumPy."""
+    result = be.run_benchmark("rag-template", lambda _, k: Answer(["x"][:k], {"t": amount}), ["RR"])
+    assert result.providers[0].cost == {"t": 0.5}
+
+
+def test_a_cost_must_be_a_mapping() -> None:
+    """One that is none is named."""
+    with pytest.raises(ProviderError, match="cost: expected a mapping from names to numbers"):
+        as_cost(3)
+
+
+@pytest.mark.parametrize(
+    ("value", "where"),
+    [
+        ("NaN", "cost.usd"),
+        ("-Infinity", "cost.usd"),
+        ("1e999", "cost.usd"),
+        ("[1]", "cost.usd"),
+        ("NaN", "answers[0].cost.usd"),
+    ],
+)
+def test_a_record_with_a_cost_that_is_none_is_refused(
+    value: str, where: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It says where, and is no bug."""
+    assert berryeval("eval", "--quiet", "--output", "run") == 0
+    file = Path("run/run.json")
+    text = file.read_text(encoding="utf-8")
+    there = text.index('"usd": 0.0004') if "answers" in where else text.rindex('"usd": 0.0004')
+    changed = text[:there] + text[there:].replace("0.0004", value, 1)
+    file.write_text(changed, encoding="utf-8")
+    capsys.readouterr()
+    assert berryeval("report", "run") != 0
+    said = capsys.readouterr().err
+    assert "bug" not in said
+    expected = f"benchmarks[0].providers[1].{where}: expected a finite number"
+    assert expected in " ".join(said.split())

@@ -11,6 +11,9 @@ import pytest
 import berryeval as be
 from berryeval.errors import ConfigurationError
 from berryeval.providers import PROVIDERS, Provider, make_provider
+from berryeval.providers.facts import provider_facts
+from berryeval.providers.reference import INTRODUCTION
+from berryeval.records import Query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from berryeval.records import Chunk, Hit, Query
+    from berryeval.records import Chunk, Hit
 
 
 class Duck:
@@ -223,3 +226,57 @@ def test_registered_things_work_as_given_ones(monkeypatch: pytest.MonkeyPatch) -
             make_provider(name, {"dept": 3})
     assert callable(found)
     assert callable(made)
+
+
+@pytest.fixture
+def _own_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is registered goes again."""
+    monkeypatch.setattr(PROVIDERS, "_homes", dict(PROVIDERS._homes))
+
+
+@pytest.mark.usefixtures("_own_table")
+def test_a_function_that_makes_a_provider_is_told_from_one_that_searches() -> None:
+    """By its parameters: the second of a search says how many hits are wanted."""
+
+    @PROVIDERS.register("test-maker")
+    def made(host: str, port: int = 3) -> Duck:
+        assert (host, port) == ("here", 4)
+        return Duck()
+
+    @PROVIDERS.register("test-search")
+    def found(text: str = "", k: int = 10) -> list[str]:
+        return [text][:k]
+
+    slip = r"provider 'test-maker' has no option 'prt'; did you mean 'port'"
+    with pytest.raises(ConfigurationError, match=slip):
+        make_provider("test-maker", {"prt": 4})
+    assert [one.name for one in provider_facts("test-maker").options] == ["host", "port"]
+    assert callable(make_provider("test-maker", {"host": "here", "port": 4}).search)
+    assert provider_facts("test-search").options == ()
+    assert make_provider("test-search").search(Query("q", "word"), 5)[0].id == "word"
+    assert callable(made)
+    assert callable(found)
+
+
+@pytest.mark.usefixtures("_own_table")
+def test_a_class_that_does_not_say_its_options_is_taken() -> None:
+    """As one that inherits from a type written in C."""
+
+    @PROVIDERS.register("test-dict")
+    class Words(dict[str, Any]):
+        def search(self, query: Query, k: int) -> list[str]:
+            return [self[query.text]][:k]
+
+    made = make_provider("test-dict", {"word": "a"})
+    assert made.search(Query("q", "word"), 5)[0].id == "a"
+    assert provider_facts("test-dict").options == ()
+    assert issubclass(Words, dict)
+
+
+@pytest.mark.parametrize("name", ["my-search", "name", "options", "chunker", "type"])
+def test_any_name_may_be_given_to_an_object(name: str) -> None:
+    """A mapping is a provider itself only if it says its type; the page shows such a line."""
+    if name == "my-search":
+        assert 'providers={"my-search": mine}' in INTRODUCTION
+    result = be.run_benchmark("rag-template", providers={name: Duck()}, measures=["RR"], limit=1)
+    assert [one.name for one in result.providers] == [name]

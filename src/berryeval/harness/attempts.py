@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.errors import ProviderError
 from berryeval.harness.threads import DaemonThreads
+from berryeval.io.words import counted
 from berryeval.providers.answers import WrongBatchError, one_for_each
 
 if TYPE_CHECKING:
@@ -38,9 +39,9 @@ def said_by(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
-def with_attempts(text: str, attempts: int) -> str:
+def with_attempts(text: str, attempts: int, *, even_once: bool = False) -> str:
     """What went wrong, and how often it was tried if that was more than once."""
-    return f"{text} (tried {attempts} times)" if attempts > 1 else text
+    return f"{text} (tried {counted(attempts, 'time')})" if attempts > 1 or even_once else text
 
 
 class Attempts:

@@ -15,7 +15,7 @@ from berryeval.errors import (
     ProviderError,
     RunFailedError,
 )
-from berryeval.harness.attempts import TooSlowError, said_by
+from berryeval.harness.attempts import TooSlowError, said_by, with_attempts
 from berryeval.harness.loops import run_async
 from berryeval.harness.policy import NOTHING_YET, Policy, Progress
 from berryeval.harness.runner import Asking
@@ -45,7 +45,7 @@ def index_and_ask(
     """Let the provider index, ask it every query as `ask_all` does, and end it.
 
     One that is a context manager, plain or `async`, is entered first and left at the end; another
-    one is closed, if it has `close`.
+    one is closed, if it has `close`, as is one that could not be entered.
 
     An index that cannot be made is a `RunFailedError`, after as many attempts as the policy gives
     to errors that can pass; a setting that is wrong or a package that is missing stays what it is.
@@ -65,15 +65,16 @@ class _Life:
     before: Progress
 
     async def all(self) -> None:
-        seconds = _A_QUICK_END
-        if enter := entering(self.provider):
-            await self._begin("the provider", "entered", enter)
+        seconds, entered = _A_QUICK_END, False
         try:
+            if enter := entering(self.provider):
+                await self._begin("the provider", "entered", enter)
+            entered = True
             await self._begin("the index", "made", self.provider.index, self.chunks)
             await self._asking().all()
             seconds = self.policy.timeout
         finally:
-            if leave := leaving(self.provider):
+            if leave := leaving(self.provider, entered=entered):
                 await self._end(min(seconds, self.policy.timeout), leave)
 
     def _asking(self) -> Asking:
@@ -128,9 +129,8 @@ class _Life:
 
 
 def _why(failed: str, error: Exception, attempts: int) -> str:
-    """What went wrong, and how often it was tried if that was more than once."""
+    """What went wrong, and how often it was tried if it could have passed."""
     ours = isinstance(error, BerryEvalError)
     text = str(error) if ours else f"{failed} ({said_by(error)})"
-    if attempts > 1 or (isinstance(error, ProviderError) and error.passing):
-        text += f" (tried {attempts} time{'s' if attempts > 1 else ''})"
-    return text
+    can_pass = isinstance(error, ProviderError) and error.passing
+    return with_attempts(text, attempts, even_once=can_pass)

@@ -9,6 +9,7 @@ from berryeval.harness.hit_fields import check_fields
 from berryeval.harness.outcomes import Outcome
 from berryeval.json_record import JsonRecord, Reader, one_of, refused
 from berryeval.providers.answers import as_hits
+from berryeval.providers.costs import as_cost
 from berryeval.providers.order import Disorder, disorder_of, has_moved_ties
 from berryeval.records import Hit
 from berryeval.run import RankingRule
@@ -92,7 +93,7 @@ def fair_ranking(
     Scores decide, and ids where they are equal, as in trec_eval; where the order of the answer
     contradicts that, the ranking says so. An answer without scores stays in the order it has.
     """
-    cost = getattr(answer, "cost", None) or {}
+    cost = as_cost(getattr(answer, "cost", None))
     given = as_hits(answer)
     for place, hit in enumerate(given, start=1):
         check_fields(hit, place)
@@ -121,7 +122,7 @@ def fair_ranking(
         attempts,
         returned=len(given),
         repeated=len(given) - len(first),
-        cost=dict(cost),
+        cost=cost,
         batch=batch,
         disorder=disorder,
     )

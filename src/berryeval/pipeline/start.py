@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from berryeval.benchmarks import Benchmark
 from berryeval.pipeline.config_file import check_model
@@ -35,7 +35,6 @@ __all__ = ["Provider", "listed", "run_benchmark"]
 log = logging.getLogger("berryeval")
 # The last stands for all that has `search`: providers, retrievers, classes of one's own.
 Provider: TypeAlias = "str | Mapping[str, Any] | Callable[..., Any] | object"
-_OF_A_SPEC: Final = frozenset(ProviderSpec.model_fields)
 
 
 def run_benchmark(
@@ -146,8 +145,8 @@ def listed(given: Any) -> list[Any]:
 
 
 def _named(providers: Any) -> list[Any]:
-    """The providers of a list, or of a mapping from their names."""
-    if not isinstance(providers, Mapping) or not _OF_A_SPEC.isdisjoint(providers):
+    """The providers of a list, or of a mapping from their names; one with a type is a provider."""
+    if not isinstance(providers, Mapping) or isinstance(providers.get("type"), str):
         return listed(providers)
     return [
         check_model(ProviderSpec, one, None).model_copy(update={"name": str(name)})

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from berryeval.harness.outcomes import FAILED
 from berryeval.io.words import counted
+from berryeval.providers.costs import is_amount
 
 if TYPE_CHECKING:
     from berryeval.harness.ranking import Disorder, Ranking
@@ -45,7 +47,7 @@ class Tally:
             self.seconds.append(ranking.latency)
             self._different.append(ranking.returned - ranking.repeated)
             for name, amount in ranking.cost.items():
-                if isinstance(amount, int | float) and not isinstance(amount, bool):
+                if is_amount(amount):
                     self._costs.setdefault(name, []).append(amount)
             if ranking.disorder:
                 self._disorders[ranking.disorder] += 1
@@ -54,9 +56,8 @@ class Tally:
     def cost(self) -> dict[str, float]:
         """What an answered query cost on average; one that says nothing of it cost nothing."""
         return {
-            name: math.fsum(amounts) / len(self.seconds)
+            name: _share(amounts, len(self.seconds))
             for name, amounts in sorted(self._costs.items())
-            if all(map(math.isfinite, amounts))
         }
 
     def warnings(self, k: int, available: int | None = None) -> list[str]:
@@ -104,6 +105,14 @@ class Tally:
             "are ordered by id, the highest first, as trec_eval does; to keep the order of the "
             "answer, give scores that differ, or none"
         )
+
+
+def _share(amounts: list[float], count: int) -> float:
+    """The sum of so many amounts or fewer, divided by the count."""
+    try:
+        return math.fsum(amounts) / count
+    except OverflowError:  # of the sum: the quotient is no larger than the largest of them
+        return float(sum(map(Fraction, amounts)) / count)
 
 
 def _queries(count: int) -> str:

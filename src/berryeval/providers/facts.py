@@ -8,7 +8,7 @@ import re
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.providers.searched import searches
+from berryeval.providers.searched import parameters_of, searches
 from berryeval.providers.table import PROVIDERS
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _options(kind: Callable[..., Any], text: str) -> Iterator[ProviderOption]:
             for option in dataclasses.fields(kind)
             if option.default_factory is not dataclasses.MISSING
         }
-    for option in inspect.signature(kind).parameters.values():
+    for option in parameters_of(kind) or ():
         required = option.default is option.empty
         default = None if required else option.default
         if option.name in factory_of:

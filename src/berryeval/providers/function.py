@@ -60,6 +60,7 @@ class Function(Provider):
     _called: Callable[..., Any] = field(init=False, repr=False)
     _called_with_many: Callable[..., Any] | None = field(default=None, init=False, repr=False)
     _with_query: bool = field(init=False, repr=False)
+    _entered: bool = field(default=False, init=False, repr=False)
     _known: KnownChunks = field(default_factory=KnownChunks, init=False, repr=False)
     _loop: OwnLoop = field(default_factory=OwnLoop, init=False, repr=False)
 
@@ -118,9 +119,23 @@ class Function(Provider):
 
     def __enter__(self) -> Self:
         """Enter the object, if it is a context manager."""
-        if enter := entering(self._object):
-            self._done(enter())
+        try:
+            if enter := entering(self._object):
+                self._done(enter())
+            self._entered = True
+        finally:
+            if not self._entered:
+                self._loop.close()
         return self
+
+    def __exit__(self, *error: object) -> None:
+        """Leave or close it, if it can be left or closed, and stop what still runs."""
+        entered, self._entered = self._entered, False
+        try:
+            if leave := leaving(self._object, *error, entered=entered):
+                self._done(leave())
+        finally:
+            self._loop.close()
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Hand the chunks on, if the object wants them."""
@@ -149,12 +164,8 @@ class Function(Provider):
         return self._loop.result(answer) if isinstance(answer, Awaitable) else answer
 
     def close(self) -> None:
-        """Leave or close it, if it can be left or closed, and stop what still runs."""
-        try:
-            if leave := leaving(self._object):
-                self._done(leave())
-        finally:
-            self._loop.close()
+        """End it as without an error."""
+        self.__exit__(None, None, None)
 
 
 def _is_query(annotation: Any) -> bool:

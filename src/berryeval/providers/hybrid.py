@@ -16,12 +16,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from berryeval.errors import ConfigurationError
-from berryeval.providers.answers import as_hits, one_for_each
+from berryeval.providers.answers import Answer, as_hits, one_for_each
 from berryeval.providers.base import Provider, check_choice, check_counts
+from berryeval.providers.costs import added_costs
 from berryeval.providers.fusion import fused, fused_by_score
 from berryeval.providers.lifetime import entering, leaving
 from berryeval.providers.own_loop import OwnLoop
@@ -66,6 +69,7 @@ class Hybrid(Provider):
     modules: ClassVar[Sequence[str]] = ("wordllama",)
     in_process: ClassVar[bool] = True
     _children: list[Provider] = field(default_factory=list, init=False, repr=False)
+    _entered: set[int] = field(default_factory=set, init=False, repr=False)
     _loop: OwnLoop = field(default_factory=OwnLoop, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -98,11 +102,29 @@ class Hybrid(Provider):
         return make_provider(child, {**_DEFAULTS.get(child, {}), **given})
 
     def __enter__(self) -> Self:
-        """Enter those that are context managers."""
-        for child in self._children:
-            if enter := entering(child):
-                self._done(enter())
+        """Enter those that are context managers: all of them, or none."""
+        with ExitStack() as undo:
+            undo.callback(self._loop.close)
+            for place, child in enumerate(self._children):
+                if enter := entering(child):
+                    undo.push(partial(self._leave, place))
+                    self._done(enter())
+                self._entered.add(place)
+            undo.pop_all()
         return self
+
+    def __exit__(self, *error: object) -> None:
+        """Leave or close every provider, the last first, also where one of them fails."""
+        with ExitStack() as ends:
+            ends.callback(self._loop.close)
+            for place in range(len(self._children)):
+                ends.callback(self._leave, place, *error)
+
+    def _leave(self, place: int, *error: object) -> None:
+        entered = place in self._entered
+        self._entered.discard(place)
+        if leave := leaving(self._children[place], *error, entered=entered):
+            self._done(leave())
 
     def expect(self, queries: Sequence[Query]) -> None:
         """Each provider hears them."""
@@ -122,30 +144,31 @@ class Hybrid(Provider):
         """The same for several queries, which each provider gets together if it takes them so."""
         deep = max(k, self.depth)
         found = [self._found_by(child, queries, deep) for child in self._children]
-        return [self._fused(rankings, k) for rankings in zip(*found, strict=True)]
+        return [self._fused(answers, k) for answers in zip(*found, strict=True)]
 
-    def _fused(self, rankings: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
+    def _fused(self, answers: Sequence[Any], k: int) -> list[Hit]:
+        """The answers of all to a query as one, which cost what they cost together."""
+        rankings = list(map(_hits, answers))
         if self.fusion == "scores":
-            return fused_by_score(rankings, k, weights=self.weights)
-        return fused(rankings, k, constant=self.k, weights=self.weights)
+            hits = fused_by_score(rankings, k, weights=self.weights)
+        else:
+            hits = fused(rankings, k, constant=self.k, weights=self.weights)
+        cost = added_costs(getattr(answer, "cost", None) for answer in answers)
+        return Answer(hits, cost) if cost else hits
 
-    def _found_by(self, child: Provider, queries: Sequence[Query], k: int) -> list[Sequence[Hit]]:
-        """The hits of every query: asked together where the provider can do that."""
+    def _found_by(self, child: Provider, queries: Sequence[Query], k: int) -> list[Any]:
+        """The answer to every query: asked together where the provider can do that."""
         together = getattr(child, "search_many", None)
         if together is None:
-            return [_hits(self._done(child.search(query, k))) for query in queries]
-        answers = one_for_each(self._done(together(queries, k)), len(queries))
-        return [_hits(answer) for answer in answers]
+            return [self._done(child.search(query, k)) for query in queries]
+        return one_for_each(self._done(together(queries, k)), len(queries))
 
     def _done(self, answer: Any) -> Any:
         return self._loop.result(answer) if isinstance(answer, Awaitable) else answer
 
     def close(self) -> None:
-        """Leave or close every provider."""
-        for child in self._children:
-            if leave := leaving(child):
-                self._done(leave())
-        self._loop.close()
+        """End every provider as without an error."""
+        self.__exit__(None, None, None)
 
 
 def _hits(answer: Any) -> Sequence[Hit]:

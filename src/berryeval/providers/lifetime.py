@@ -19,14 +19,19 @@ def entering(thing: Any) -> Callable[[], Any] | None:
     return _own(thing, "__aenter__") or _own(thing, "__enter__")
 
 
-def leaving(thing: Any) -> Callable[[], Any] | None:
+def leaving(thing: Any, *error: Any, entered: bool = True) -> Callable[[], Any] | None:
     """What ends it: it is left as a context manager or else closed; None if it does neither.
 
-    Called where an error is on its way, a context manager hears of it, and cannot hold it up.
+    Where an error is on its way, a context manager hears of it, and cannot hold it up.
+
+    Args:
+        thing: that is ended.
+        error: its kind, itself and where it was raised; what is handled here unless given.
+        entered: whether it was; else it is only closed.
     """
     leave = _own(thing, "__aexit__") or _own(thing, "__exit__")
-    if leave is not None:
-        return partial(leave, *sys.exc_info())
+    if leave is not None and entered:
+        return partial(leave, *(error or sys.exc_info()))
     close = getattr(thing, "close", None)
     return close if callable(close) else None
 

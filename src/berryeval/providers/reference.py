@@ -33,12 +33,12 @@ the answer is what `callable` below takes: ids, pairs, `Hit`s, best first. All e
 | `__exit__` or `__aexit__`; else `close()` | once, at the end |
 
 Each may be `async`. Given to `run_benchmark`, an object, a function `(text, k)` or a retriever of
-LangChain or LlamaIndex needs no registration: `providers=[mine]`, or `providers={"name": mine}` to
-say what tables call it (else its `name`, or its class).
+LangChain or LlamaIndex needs no registration: `providers=[mine]`, or
+`providers={"my-search": mine}` to say what tables call it (else its `name`, or its class).
 
 What an answer cost is told by returning `Answer(hits, {"tokens": 812, "usd": 0.0004})` of
 `berryeval.providers`, by names of your own. The tables, `eval --json` and the record of the run
-then have the mean per answered query.
+then have the mean per answered query. A number that is not finite is an error of the query.
 
 A name for it: in Python with `PROVIDERS.register`; for the command line and configuration files as
 an entry point of your package, in the group `berryeval.providers`.
@@ -58,7 +58,8 @@ class Mine:
 mine = "my_package.search:Mine"
 ```
 
-A class is made with the options of the configuration; a function `(text, k)` is searched as it is.
+A class is made with the options of the configuration; a function `(text, k)` is searched as it is,
+another one makes a provider of the options.
 Without a package of your own, `callable` takes `function: module:object`.
 
 ## Bundled

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-__all__ = ["is_searched", "searches", "wrapper_of"]
+__all__ = ["is_searched", "parameters_of", "searches", "wrapper_of"]
 
 # Objects that are searched through a provider of ours, by a method that gives them away.
 _KNOWN_BY: Final = (
@@ -20,6 +19,11 @@ _KNOWN_BY: Final = (
     ("search", "callable", "function"),
     ("__call__", "callable", "function"),
 )
+_A_SEARCH: Final = ("text", "k")
+_HOW_MANY: Final = frozenset(
+    ("k", "n", "limit", "top_k", "topk", "top_n", "n_results", "num_results", "max_results")
+)
+_IN_ORDER: Final = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def is_searched(thing: Any) -> bool:
@@ -27,18 +31,27 @@ def is_searched(thing: Any) -> bool:
     return any(hasattr(thing, method) for method, _, _ in _KNOWN_BY)
 
 
+def parameters_of(thing: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    """What it is called with; None if that cannot be known, as of some that are written in C."""
+    try:
+        return list(inspect.signature(thing).parameters.values())
+    except (TypeError, ValueError):
+        return None
+
+
 def searches(thing: Any, options: Mapping[str, Any] | None = None) -> bool:
     """Whether it is what searches, or else what makes a provider of these options."""
     if any(hasattr(thing, method) for method, _, _ in _KNOWN_BY if method != "__call__"):
         return True
-    signature = inspect.signature(thing)
-    try:
-        signature.bind(**(options or {}))
-    except TypeError:
-        with suppress(TypeError):
-            signature.bind("text", 1)
-            return True
-    return False
+    parameters = parameters_of(thing)
+    if parameters is None:
+        return not options
+    ordered = [one for one in parameters if one.kind in _IN_ORDER]
+    if len(ordered) < len(_A_SEARCH) or any(one.name in (options or ()) for one in parameters):
+        return False
+    # Of one that could be both, the name of the second parameter says what it is.
+    needed = [one for one in ordered if one.default is one.empty]
+    return ordered[1].name in _HOW_MANY or (not options and len(needed) == len(_A_SEARCH))
 
 
 def wrapper_of(source: Any) -> tuple[str, str]:

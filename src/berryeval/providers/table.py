@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -11,7 +10,7 @@ from typing import Any, Final
 
 from berryeval.errors import ConfigurationError
 from berryeval.providers.base import Provider
-from berryeval.providers.searched import searches, wrapper_of
+from berryeval.providers.searched import parameters_of, searches, wrapper_of
 from berryeval.registry import Registry, nearest
 
 __all__ = ["PROVIDERS", "check_options", "make_provider"]
@@ -79,7 +78,9 @@ def make_provider(source: Any, options: Mapping[str, Any] | None = None) -> Prov
 def _checked(owner: str, kind: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
     """The options, if it takes them, as the kinds of values it wants."""
     if not dataclasses.is_dataclass(kind):
-        parameters = inspect.signature(kind).parameters.values()
+        parameters = parameters_of(kind)
+        if parameters is None:
+            return given
         if all(one.kind is not one.VAR_KEYWORD for one in parameters):
             check_options(owner, [one.name for one in parameters], given)
         return given

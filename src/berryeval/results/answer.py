@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from berryeval.json_record import JsonRecord, Reader, refused
+from berryeval.json_record import JsonRecord, Reader, is_finite, refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 __all__ = ["AnswerRecord", "HitRecord", "MissedTarget", "Passage", "array_of"]
 
@@ -71,6 +72,17 @@ class MissedTarget(JsonRecord):
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
 
+def _cost(value: Any, where: str) -> dict[str, Any]:
+    """What a provider said; no file could hold a number that is not finite."""
+    if not isinstance(value, Mapping):
+        raise refused(where, "an object", value)
+    for name, amount in value.items():
+        if isinstance(amount, float) and not is_finite(amount):
+            place = f"{where}.{name}"
+            raise refused(place, "a finite number", amount)
+    return dict(value)
+
+
 @dataclass(frozen=True)
 class AnswerRecord(JsonRecord):
     """The answer to one query.
@@ -89,6 +101,7 @@ class AnswerRecord(JsonRecord):
     readers: ClassVar[Mapping[str, Reader]] = {
         "tuple[HitRecord, ...]": array_of(HitRecord),
         "tuple[MissedTarget, ...]": array_of(MissedTarget),
+        "Mapping[str, Any]": _cost,
     }
 
     query_id: str

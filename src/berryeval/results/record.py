@@ -48,6 +48,16 @@ def _curve(value: Any, where: str) -> tuple[float, ...]:
     return tuple(map(float, value))
 
 
+def _amounts(value: Any, where: str) -> dict[str, float]:
+    if not isinstance(value, dict):
+        raise refused(where, "an object", value)
+    for name, amount in value.items():
+        if isinstance(amount, bool) or not isinstance(amount, int | float) or not is_finite(amount):
+            place = f"{where}.{name}"
+            raise refused(place, "a finite number", amount)
+    return dict(value)
+
+
 _answers = array_of(AnswerRecord)
 
 
@@ -83,6 +93,7 @@ class ProviderRecord(JsonRecord):
         "tuple[float, ...]": _curve,
         "Sequence[AnswerRecord]": _columns,
         "Latency": Latency.from_json,
+        "Mapping[str, float]": _amounts,
     }
 
     name: str
@@ -96,7 +107,7 @@ class ProviderRecord(JsonRecord):
     latency: Latency | None = None
     warnings: tuple[str, ...] = ()
     failure: str = ""
-    cost: Mapping[str, Any] = _free()
+    cost: Mapping[str, float] = _free()
     extra: Mapping[str, Any] = _free(repr=False)
 
     def __post_init__(self) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from berryeval.providers.costs import is_amount
 from berryeval.reports.html.views.outcomes import outcomes_of
 from berryeval.reports.html.views.standings import ordered
 
@@ -55,8 +56,8 @@ def _speed(place: int, system: System) -> Speed:
     costs: Counter[str] = Counter()
     for answer in answers:
         for name, amount in answer.cost.items():
-            if isinstance(amount, int | float) and not isinstance(amount, bool):
-                costs[name] += amount  # type: ignore[assignment] # counts may be fractions
+            if is_amount(amount):
+                costs[name] += amount
     return Speed(
         place=place,
         label=system.label,
@@ -64,5 +65,5 @@ def _speed(place: int, system: System) -> Speed:
         seconds=tuple(one.latency for one in answers if one.latency is not None),
         asked=outcomes.asked,
         answered=outcomes.answered,
-        costs=tuple(sorted(costs.items())),
+        costs=tuple(sorted(cost for cost in costs.items() if is_amount(cost[1]))),
     )
