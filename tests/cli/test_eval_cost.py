@@ -13,7 +13,9 @@ import pytest
 
 import berryeval as be
 from berryeval.errors import ProviderError
+from berryeval.harness.ranking import Ranking
 from berryeval.pipeline.folder import RunFolder
+from berryeval.pipeline.tally import Tally
 from berryeval.providers import Answer
 from berryeval.providers.costs import as_cost
 from tests.cli.eval_world import berryeval
@@ -122,6 +124,15 @@ def test_numbers_of_every_kind_are_counted(amount: Any) -> None:
     """Decimals, fractions and those of NumPy."""
     result = be.run_benchmark("rag-template", lambda _, k: Answer(["x"][:k], {"t": amount}), ["RR"])
     assert result.providers[0].cost == {"t": 0.5}
+
+
+def test_a_journal_with_a_huge_cost_can_be_scored() -> None:
+    """As older ones have it: there is no mean, and that is said."""
+    tally = Tally()
+    for amount in (10**400, 3):
+        tally.add(Ranking("q", "ok", cost={"t": amount, "u": 2}))
+    assert tally.cost == {"u": 2.0}
+    assert tally.warnings(10) == ["reported a cost 't' beyond all numbers; it has no mean"]
 
 
 def test_a_cost_must_be_a_mapping() -> None:

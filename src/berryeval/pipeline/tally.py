@@ -33,6 +33,7 @@ class Tally:
         self._repeated = 0
         self._disorders: Counter[Disorder] = Counter()
         self._costs: dict[str, list[float]] = {}
+        self._uncountable: set[str] = set()
         self._failed = 0
         self._last_error = ""
 
@@ -49,6 +50,8 @@ class Tally:
             for name, amount in ranking.cost.items():
                 if is_amount(amount):
                     self._costs.setdefault(name, []).append(amount)
+                elif isinstance(amount, int) and not isinstance(amount, bool):
+                    self._uncountable.add(name)  # of an older run: today it is an error
             if ranking.disorder:
                 self._disorders[ranking.disorder] += 1
 
@@ -58,6 +61,7 @@ class Tally:
         return {
             name: _share(amounts, len(self.seconds))
             for name, amounts in sorted(self._costs.items())
+            if name not in self._uncountable
         }
 
     def warnings(self, k: int, available: int | None = None) -> list[str]:
@@ -79,6 +83,10 @@ class Tally:
         if self._repeated:
             found.append(f"returned {self._repeated} hits more than once; the first counts")
         found += self._about_order()
+        found += [
+            f"reported a cost {name!r} beyond all numbers; it has no mean"
+            for name in sorted(self._uncountable)
+        ]
         if self._failed:
             verb = "scores" if self._failed == 1 else "score"
             words = f"{_queries(self._failed)} failed and {verb} 0"

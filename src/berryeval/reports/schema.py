@@ -28,6 +28,7 @@ _KINDS: Final[dict[str, dict[str, Any]]] = {
     "float": {"type": "number"},
     "bool": {"type": "boolean"},
     "Mapping[str, Any]": {"type": "object"},
+    "Mapping[str, float]": {"type": "object", "additionalProperties": {"type": "number"}},
     "tuple[str, ...]": _TEXTS,
     "tuple[float, ...]": _NUMBERS,
     "Status": {"enum": list(get_args(Status))},
