@@ -78,13 +78,16 @@ def gate(
     verdicts = verdicts_of(rules, record, named=run)
     checked = self_checked(rules, record, strict=strict) if self_check else None
     good = passed(verdicts, strict=strict)
-    if not json:  # first, so that a file that cannot be written hides no verdict
+    report = Report.of([record], verdicts=verdicts)
+    # What cannot go to stdout is refused first; a file that cannot be written hides no verdict.
+    files = write_files(report, formats, STDOUT) if output == STDOUT else None
+    if not json:
         screen = error_screen() if output == STDOUT else console()
         if no_drop_rules(rules) and not is_quiet():
             screen.print(NO_RULE)
         _print(screen, record, verdicts, checked, good=good, strict=strict)
-    report = Report.of([record], verdicts=verdicts)
-    files = write_files(report, formats, output or folder)
+    if files is None:
+        files = write_files(report, formats, output or folder)
     if json:
         data = {
             "run": record.id,
