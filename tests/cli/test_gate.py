@@ -198,3 +198,20 @@ def test_several_files_for_stdout_are_refused_before_verdicts(
     shown = capsys.readouterr()
     assert shown.out == ""
     assert len(shown.err.splitlines()) == 1
+
+
+def test_that_nothing_may_fall_is_said_everywhere(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Above the verdicts, in JSON, and in the summary of a step."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    words = "no rule about drops: any significant fall fails"
+    asked = ["gate", "same.json", "--baseline", "before.json"]
+    assert run(build_app(), asked) == 0
+    assert f"{words}\nbm25 on drinks\n" in capsys.readouterr().out
+    assert words in Path("summary.md").read_text("utf-8")
+    assert run(build_app(), [*asked, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["data"]["note"] == words
+    assert run(build_app(), [*asked, "--max-drop", "RR=0.1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["data"]["note"] == ""

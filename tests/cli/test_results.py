@@ -656,3 +656,19 @@ def test_all_runs_go_to_one_folder_alone(
     assert berryeval("results", "export", "--all", str(folder), "-o", "x.csv") == 2
     assert "--output is for one RUN" in capsys.readouterr().err
     assert not folder.exists()
+
+
+def test_the_line_to_type_is_about_the_runs_that_were_meant(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Of the benchmark that was asked for, and in the store that was given."""
+    other = run_of(2)
+    (part,) = other.benchmarks
+    with open_store("other.db") as store:
+        store.add(run_of(1))
+        store.add(replace(other, benchmarks=(replace(part, name="elsewhere"),)))
+    asked = ("results", "trend", "P@7", "--store", "other.db", "--benchmark")
+    for name, run in ((part.name, "run-0001"), ("elsewhere", "run-0002")):
+        assert berryeval(*asked, name) == 2
+        line = f"berryeval score-run {run} -m P@7 --save --store other.db adds it"
+        assert line in capsys.readouterr().err

@@ -77,7 +77,7 @@ def trend(
         failures = opened.failures(filters)
         if not lines:
             refuse_unknown(opened, filters)
-            refuse_measures(opened, [measure])
+            refuse_measures(opened, [measure], filters, store)
     text = _written(lines, output, format)
     if json:
         failed = [asdict(one) for one in failures]
