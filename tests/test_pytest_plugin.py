@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from berryeval.errors import ConfigurationError
+from berryeval.pytest_plugin.evaluation import Evaluation
+from tests.gates.worlds import run_of
+
 ROOT = Path(__file__).parents[1]
 SUITE = """
 import pytest
@@ -244,3 +248,9 @@ def test_one_provider_needs_no_list_and_errors_speak_of_the_plugin(
     assert (code, "1 failed, 1 passed" in shown) == (1, True), shown
     assert "and name it with check(..., baseline=FILE), or as `baseline` of the gate" in shown
     assert "--baseline" not in shown
+
+
+def test_a_check_without_rules_says_what_to_give() -> None:
+    """Rules, or a baseline."""
+    with pytest.raises(ConfigurationError, match=r"no rules to check; .* or a baseline= below"):
+        Evaluation({}, []).check(run_of({"RR": [0.5, 0.6]}), {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ __all__ = [
     "Interval",
     "aggregate",
     "bootstrap_interval",
+    "restored",
     "spread_known",
     "t_interval",
 ]
@@ -24,6 +26,7 @@ RESAMPLES: Final = 10_000
 RESAMPLES_OF_MANY: Final = 1_000
 MANY: Final = 1_000  # beyond, the mean is so nearly normal that fewer resamples tell as much
 FEWEST_ALIKE: Final = 10  # values of which all are the same; fewer say nothing of how values vary
+_LARGEST_LOG: Final = math.log(sys.float_info.max)
 _CELLS_AT_ONCE = 1 << 21  # of the table of resampled values, to bound its memory
 
 
@@ -85,7 +88,7 @@ def bootstrap_interval(
         places = generator.integers(size, size=(rows, size), dtype=np.int32)
         means[start : start + rows] = numbers[places].mean(axis=1)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return _restored(how, float(low), float(high), size)
+    return restored(how, Interval(float(low), float(high)), size)
 
 
 def t_interval(how: str, values: npt.NDArray[np.float64], level: float, _seed: int = 0) -> Interval:
@@ -98,7 +101,7 @@ def t_interval(how: str, values: npt.NDArray[np.float64], level: float, _seed: i
     error = float(numbers.std(ddof=1)) / math.sqrt(size)
     reach = float(stats.t.ppf((1 + level) / 2, size - 1)) * error
     mean = float(numbers.mean())
-    return _restored(how, mean - reach, mean + reach, size)
+    return restored(how, Interval(mean - reach, mean + reach), size)
 
 
 def _varies(how: str, values: npt.NDArray[np.float64]) -> bool:
@@ -119,9 +122,14 @@ def _additive(how: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float
     return np.array([math.log(value) for value in values.tolist()], dtype=np.float64)
 
 
-def _restored(how: str, low: float, high: float, size: int) -> Interval:
-    """The ends of an interval of the mean as ends of the aggregate."""
+def restored(how: str, of_mean: Interval, size: int) -> Interval:
+    """The interval of the aggregate, from that of the mean on the scale where it is taken.
+
+    >>> restored("geometric mean", Interval(-math.inf, 0.0), 8), restored("sum", Interval(0, 2), 8)
+    (Interval(low=0.0, high=1.0), Interval(low=0, high=16))
+    """
     if how == "geometric mean":
-        return Interval(math.exp(low), math.exp(high))
+        # Few values and a high level reach farther than numbers do.
+        return Interval(*(math.exp(end) if end < _LARGEST_LOG else math.inf for end in of_mean))
     scale = size if how == "sum" else 1
-    return Interval(low * scale, high * scale)
+    return Interval(of_mean.low * scale, of_mean.high * scale)

@@ -451,7 +451,7 @@ def test_a_baseline_alone_lets_nothing_fall(capsys: pytest.CaptureFixture[str]) 
     again = ("eval", "--benchmarks", "drinks", "--providers", "bm25", "--output", "again")
     assert berryeval(*again, "-m", "RR", "P@3", "--baseline", "kept.json") == 0
     printed = capsys.readouterr().out
-    assert "no rule about drops: any significant fall fails" in printed
+    assert "no rule about drops: any significant fall fails\nbm25 on drinks\n" in printed
     assert "PASS  RR did not change: all 4 queries" in printed
     assert "P@3 did not change" not in printed
     assert berryeval("report", "again", "--format", "markdown") == 0

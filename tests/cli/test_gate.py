@@ -159,3 +159,59 @@ def test_on_github_the_step_has_a_summary_and_notes(
     assert "❌ fail" in summary
     if json_too:
         assert json.loads(shown.out)["data"]["passed"] is False
+
+
+def test_measures_that_only_the_baseline_has_are_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """With a baseline alone, each of them; and strict fails for it."""
+    asked = ("gate", "errors.json", "--baseline", "before.json")
+    found = outcome_of(capsys, *asked)
+    assert "INCONCLUSIVE  the run has no RR of bm25 on drinks, which the baseline has" in found
+    assert outcome_of(capsys, *asked, "--strict").endswith("exit code 1\n")
+
+
+def test_a_provider_that_is_gone_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """Not once for each of its measures."""
+    for words in (("gate",), ("baseline", "diff")):
+        found = outcome_of(capsys, *words, "same.json", "--baseline", "two.json")
+        assert found.count("the run has no hybrid on drinks") == 1
+
+
+def test_verdicts_beside_a_file_on_stdout_are_whole_lines(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No terminal, no width; and the notes for the runner are there too."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    asked = ["gate", "worse.json", "--baseline", "before.json", "--export", "junit", "-o", "-"]
+    assert run(build_app(), asked) == 1
+    shown = capsys.readouterr().err
+    assert "all 40 queries alike; the gate allows no drop (p < 0.001)\n" in shown
+    assert shown.count("::error title=") == 1
+
+
+def test_several_files_for_stdout_are_refused_before_verdicts(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nobody takes the verdicts for the outcome."""
+    asked = ["gate", "worse.json", "--baseline", "before.json", "--export", "csv", "-o", "-"]
+    assert run(build_app(), asked) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert len(shown.err.splitlines()) == 1
+
+
+def test_that_nothing_may_fall_is_said_everywhere(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Above the verdicts, in JSON, and in the summary of a step."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    words = "no rule about drops: any significant fall fails"
+    asked = ["gate", "same.json", "--baseline", "before.json"]
+    assert run(build_app(), asked) == 0
+    assert f"{words}\nbm25 on drinks\n" in capsys.readouterr().out
+    assert words in Path("summary.md").read_text("utf-8")
+    assert run(build_app(), [*asked, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["data"]["note"] == words
+    assert run(build_app(), [*asked, "--max-drop", "RR=0.1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["data"]["note"] == ""

@@ -621,3 +621,54 @@ def test_help_needs_no_database() -> None:
             [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True
         )
         assert done.stdout.splitlines()[-1] == "False", arguments
+
+
+def test_a_trend_of_failed_runs_alone_is_still_a_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """CSV has its head and no row, words go to stderr; a chart of nothing is refused."""
+    record = run_of(2, providers=("bm25",))
+    (part,) = record.benchmarks
+    gone = replace(part.providers[0], scores=None, standard=None, failure="no server")
+    failed = replace(record, benchmarks=(replace(part, providers=(gone,)),))
+    filled(run_of(1, providers=("bm25",)), failed)
+    asked = ("results", "trend", "RR", "--since", record.created)
+    assert berryeval(*asked, "-o", "-") == 0
+    shown = capsys.readouterr()
+    (head,) = shown.out.splitlines()
+    assert head.startswith("benchmark,provider,measure,")
+    assert "no server" in shown.err
+    file = tmp_path / "trend.csv"
+    assert berryeval(*asked, "-o", str(file)) == 0
+    assert file.read_text(encoding="utf-8").startswith(head)
+    for name, words in (("trend.svg", "would show nothing"), ("trend.txt", "ends in .svg")):
+        assert berryeval(*asked, "-o", str(tmp_path / name)) == 2
+        assert words in capsys.readouterr().err
+        assert not (tmp_path / name).exists()
+
+
+def test_all_runs_go_to_one_folder_alone(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A file besides would not be written, and is refused."""
+    filled(run_of(1))
+    folder = tmp_path / "all"
+    assert berryeval("results", "export", "--all", str(folder), "-o", "x.csv") == 2
+    assert "--output is for one RUN" in capsys.readouterr().err
+    assert not folder.exists()
+
+
+def test_the_line_to_type_is_about_the_runs_that_were_meant(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Of the benchmark that was asked for, and in the store that was given."""
+    other = run_of(2)
+    (part,) = other.benchmarks
+    with open_store("other.db") as store:
+        store.add(run_of(1))
+        store.add(replace(other, benchmarks=(replace(part, name="elsewhere"),)))
+    asked = ("results", "trend", "P@7", "--store", "other.db", "--benchmark")
+    for name, run in ((part.name, "run-0001"), ("elsewhere", "run-0002")):
+        assert berryeval(*asked, name) == 2
+        line = f"berryeval score-run {run} -m P@7 --save --store other.db adds it"
+        assert line in capsys.readouterr().err

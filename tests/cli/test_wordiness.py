@@ -92,3 +92,27 @@ def test_verbose_shows_log_lines_once(capsys: pytest.CaptureFixture[str]) -> Non
     assert run(app, ["speak", "--verbose"]) == 0
     assert capsys.readouterr().err == "debug: looking\n"
     assert logging.getLogger("berryeval").handlers == before
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_the_flags_may_stand_before_the_command(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They mean the same there, and the command is known all the same."""
+    line = [*words, "a-run-that-is-not-there", "--json"]
+    run(build_app(), [*line, "--quiet"])
+    after = capsys.readouterr()
+    run(build_app(), ["--quiet", *line])
+    assert capsys.readouterr() == after
+    assert '"command":""' not in after.out.replace(" ", "")
+
+
+def test_an_eval_is_quiet_when_the_flag_stands_first(capsys: pytest.CaptureFixture[str]) -> None:
+    """It reads the flag by itself."""
+    line = ["eval", "--benchmarks", "rag-template", "--providers", "bm25", "--output", "a"]
+    assert run(build_app(), ["--quiet", *line]) == 0
+    first = capsys.readouterr()
+    assert run(build_app(), [*line[:-1], "b", "--quiet"]) == 0
+    second = capsys.readouterr()
+    assert first.err == second.err
+    assert len(first.out.splitlines()) == len(second.out.splitlines())

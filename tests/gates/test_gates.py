@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from berryeval.gates import Baseline, Gate, Rule, Verdict, judge
 from berryeval.gates.regression import Sample
 from berryeval.gates.self_check import SelfCheck, self_check
 from berryeval.results import Latency
-from tests.gates.worlds import run_of
+from tests.gates.worlds import run_of, scores_of
 
 HALF = {"nDCG@10": [0.5] * 10}
 
@@ -323,3 +324,27 @@ def test_a_self_check_says_what_it_shows(failed: int, word: str) -> None:
     """A rate above the claim is not called below it."""
     found = SelfCheck(1000, failed, 0, 0.025)
     assert found.sentence.endswith(f"%), {word} the 2.5% that the gate claims")
+
+
+@pytest.mark.parametrize(
+    ("measure", "how"), [("GMAP", "geometric mean"), ("Mine", "geometric mean"), ("RR", "mean")]
+)
+def test_the_interval_of_a_value_is_that_of_the_scores(measure: str, how: str) -> None:
+    """Of a geometric mean in the logarithms: never below 0, and the same as `Scores.ci`."""
+    from berryeval.gates.intervals import interval_of_value
+
+    values = [1e-5, 0.9, 0.4, 1e-5, 1.0, 0.8]
+    scores = replace(scores_of({measure: values}), aggregates=(how,))
+    for level in (0.95, 0.9999999):
+        found = interval_of_value(measure, np.array(values), how, level)
+        assert found is not None
+        assert found.low >= 0
+        assert found == pytest.approx(scores.ci(measure, level, method="t"), rel=1e-6)
+
+
+def test_an_interval_without_end_is_no_fault() -> None:
+    """Two values and a high level reach farther than numbers do."""
+    from berryeval.gates.intervals import interval_of_value
+
+    found = interval_of_value("Mine", np.array([1e-5, 1.0]), "geometric mean", 0.9999)
+    assert found == (0.0, float("inf"))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from berryeval import engine
+from berryeval.intervals import Interval
 from berryeval.measures import definitions, parse_measure, register
-from berryeval.measures.ranges import range_of
+from berryeval.measures.ranges import cut_to_range, range_of
 from berryeval.qrels import Qrels
 from berryeval.run import RankingRule, Run
 from tests.measures.rankings import Rows, judged_runs, measures_of
@@ -58,3 +60,11 @@ def test_a_measure_of_your_own_may_have_ends() -> None:
     """As it is declared; without, it has none."""
     register("HalfAsGood", within=(0.0, 0.5))(lambda judged: 0.5 * bool(judged.hits))
     assert parse_measure("HalfAsGood").range == (0.0, 0.5)
+
+
+def test_a_sum_is_cut_to_the_range_of_a_run() -> None:
+    """The ends are of the value of a run, as where a rule is refused; what was found is in it."""
+    register("SumToTen", aggregate="sum", within=(0.0, 10.0))(lambda judged: float(judged.hits))
+    wide = Interval(-3.0, 14.0)
+    assert cut_to_range(wide, "SumToTen", "sum", np.array([2.0, 4.0])) == (0.0, 10.0)
+    assert cut_to_range(wide, "SumToTen", "sum", np.array([6.0, 6.0])) == (0.0, 12.0)

@@ -304,3 +304,13 @@ def test_all_scores_join_what_was_asked_and_what_every_run_has() -> None:
     assert names[:2] == ("nDCG@3", "RR")
     assert len(set(names)) == len(names)
     assert "R@20" in names
+
+
+def test_all_missing_measures_are_in_one_line_to_type() -> None:
+    """Each where it is missing; a question keeps its mark, and no full stop follows it."""
+    run = run_of("one", {"bm25": mixed(), "dense": mixed(1)})
+    with pytest.raises(NotScoredError) as caught:
+        be.compare_runs(run, measures=["RR@5", "P@7", "RR"])
+    assert "berryeval score-run one -m RR@5 P@7 --save" in str(caught.value)
+    assert "To compute them: " in str(caught.value)
+    assert "?." not in str(caught.value)

@@ -10,6 +10,7 @@ from berryeval.errors import ConfigurationError, DataError
 from berryeval.pipeline.config_file import ConfigFile, check_model
 from berryeval.pipeline.plan import DEFAULT_MEASURES, Patience, Plan
 from berryeval.pipeline.settings import planned
+from berryeval.providers.table import PROVIDERS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,6 +102,7 @@ def test_a_flag_hides_no_fault_of_the_file(tmp_path: Path, run: str) -> None:
         planned({"timeout": 5}, tmp_path / "berryeval.yaml")
 
 
+HYBRID = "benchmarks: [technical-docs]\nproviders:\n- type: hybrid\n  options:\n    providers:\n"
 BM25 = "benchmarks: [technical-docs]\nproviders:\n- type: bm25\n"
 HTTP = (
     "benchmarks: [technical-docs]\nproviders:\n- type: http\n  options:\n    url: http://x.test\n"
@@ -130,6 +132,16 @@ HTTP = (
          ":4: the loader"),
         ("benchmarks:\n- source: technical-docs\n  format: biir\nproviders: [bm25]\n",
          ":3: unknown loader 'biir'; did you mean beir?"),
+        (HYBRID + "    - {type: bm25, options: {k1: 1}}\n    - {type: bm25, options: {k1: high}}\n",
+         ":7: provider 'bm25': k1 must be a number, found 'high'"),
+        (HYBRID + "    - bm25\n    - type: dense\n      options:\n        embedder: nosuch\n",
+         ":9: unknown embedder 'nosuch'"),
+        (HYBRID + "    - bm25\n    - dense\n    options:\n      dense:\n        embedder: nosuch\n",
+         ":10: unknown embedder 'nosuch'"),
+        (HYBRID + "    - {type: bm25, options: {k1: 1}}\n    - bm25\n    k1: 3\n",
+         ":8: provider 'hybrid' has no option 'k1'"),
+        (BM25.replace("bm25", "dense") + "  options:\n    embedder: nosuch\n",
+         ":5: unknown embedder 'nosuch'"),
     ],
 )  # fmt: skip
 def test_what_nobody_knows_is_said_with_its_line(
@@ -141,6 +153,37 @@ def test_what_nobody_knows_is_said_with_its_line(
     with pytest.raises((ConfigurationError, DataError)) as caught:
         planned({})
     assert str(caught.value).startswith(f"berryeval.yaml{message}")
+
+
+@pytest.mark.parametrize("below", [False, True])
+def test_a_class_of_somebody_else_is_not_made_to_be_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: bool
+) -> None:
+    """It may connect as soon as it is made; its options are looked at all the same."""
+    made = []
+
+    class Connects:
+        def __init__(self, url: str) -> None:
+            made.append(url)
+
+        def search(self, query: str, k: int) -> list[str]:
+            return [query][:k]
+
+    name = f"connects-{below}".lower()
+    PROVIDERS.register(name)(Connects)
+    for option in ("url", "uri"):
+        one = f"type: {name}\n      options: {{{option}: x}}\n"
+        head = HYBRID if below else "benchmarks: [technical-docs]\nproviders:\n"
+        text = head + ("    - " + one if below else "- " + one.replace("      ", "  "))
+        (tmp_path / "berryeval.yaml").write_text(text, encoding="utf-8")
+        monkeypatch.chdir(tmp_path)
+        if option == "url":
+            planned({})
+            continue
+        with pytest.raises(ConfigurationError, match=f"has no option '{option}'") as caught:
+            planned({})
+        assert f":{7 if below else 4}: " in str(caught.value)
+    assert made == []
 
 
 def test_what_a_flag_says_stands_in_no_line(tmp_path: Path) -> None:

@@ -465,3 +465,10 @@ def test_short_names_differ(labels: list[str]) -> None:
     shown = [names.get(label, label)[:ROOM] for label in labels]
     assert len(set(shown)) == len(shown)
     assert all(len(name) <= ROOM for name in names.values())
+
+
+def test_the_status_of_a_verdict_is_not_broken() -> None:
+    """Its sign and its word stand in one line."""
+    page = render(Report.of([run_record()], verdicts=[Verdict("inconclusive", "RR >= 1", "?")]))
+    (rule,) = re.findall(r"\.gate \.status ?\{([^}]*)\}", page)
+    assert "nowrap" in rule

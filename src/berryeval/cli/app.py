@@ -22,7 +22,7 @@ from cyclopts import App, CycloptsError
 from berryeval import __version__
 from berryeval.cli.failures import Failures, abandon_stdout
 from berryeval.cli.signals import terminable
-from berryeval.cli.wordiness import Wordiness, take_wordiness, worded
+from berryeval.cli.wordiness import Wordiness, take_wordiness, without_wordiness, worded
 from berryeval.errors import BerryEvalError, RunFailedError
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def run(app: App, arguments: Sequence[str]) -> int:
     _take_every_character()
     tokens, debug = _take_debug(arguments)
     app.suppress_keyboard_interrupt = False  # or it would exit by itself, without a word
-    failures = Failures.of(app, tokens, debug=debug)
+    failures = Failures.of(app, without_wordiness(tokens), debug=debug)
     tokens, wordiness = take_wordiness(failures.command, tokens)
     with terminable() as terminated:
         try:

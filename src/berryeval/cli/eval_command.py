@@ -195,8 +195,6 @@ def _show(
         from berryeval.cli.eval_output import print_view
 
         print_view(view, quiet=shown.quiet)
-        if no_drop_rules(plan.gate) and not shown.quiet:
-            print(NO_RULE)
         if shown.baseline_doc and not shown.quiet:
             print(f"baseline written to {shown.baseline_doc}")
     sys.stdout.flush()
@@ -209,7 +207,8 @@ def _exported(
     record = results[0].run if plan.export else None
     if record is None:
         return []
-    report = Report.of([record], verdicts=found)
+    note = NO_RULE if no_drop_rules(plan.gate) else ""
+    report = Report.of([record], verdicts=found, note=note)
     done = export(report, plan.export, folder.path)
     for one in done:
         if one.text:

@@ -38,7 +38,7 @@ def print_view(view: View, *, quiet: bool) -> None:
         _print_benchmark(screen, view, result, quiet=quiet)
         screen.print()
     if view.verdicts:
-        print_verdicts(screen, view.verdicts)
+        print_verdicts(screen, view.verdicts, "" if quiet else view.note)
         screen.print()
     if not quiet:
         if view.plan.thresholds != view.folder.as_asked(view.plan).thresholds:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.cli.output import print_json
+from berryeval.pipeline.differences import NO_RULE, no_drop_rules
 from berryeval.pipeline.folder import config_hash
 from berryeval.pipeline.gating import passed
 from berryeval.pipeline.redaction import masked
@@ -52,6 +53,11 @@ class View:
     strict: bool = False
     kept: Remembered = field(default_factory=Remembered)
 
+    @property
+    def note(self) -> str:
+        """What is to be known of all verdicts."""
+        return NO_RULE if no_drop_rules(self.plan.gate) else ""
+
     def groups(self, result: BenchmarkResult) -> dict[str, str]:
         """The group of every query."""
         if self.by is None:
@@ -66,6 +72,7 @@ class View:
             "config_hash": config_hash(asked),
             "plan": masked(asked.model_dump()),
             "passed": passed(self.verdicts, strict=self.strict),
+            "note": self.note,
             "verdicts": [one.to_dict() for one in self.verdicts],
             "files": [file for one in self.exported for file in _files(one)],
             "store": self.kept._asdict(),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from berryeval.gates import Gate, Status, Verdict
     from berryeval.gates.self_check import SelfCheck
-    from berryeval.results import RunRecord
+    from berryeval.reports import Report
 
 Flag = Annotated[bool, Parameter(negative="")]
 Several = Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")]
@@ -78,18 +78,21 @@ def gate(
     verdicts = verdicts_of(rules, record, named=run)
     checked = self_checked(rules, record, strict=strict) if self_check else None
     good = passed(verdicts, strict=strict)
-    if not json:  # first, so that a file that cannot be written hides no verdict
+    note = NO_RULE if no_drop_rules(rules) else ""
+    report = Report.of([record], verdicts=verdicts, note=note)
+    # What cannot go to stdout is refused first; a file that cannot be written hides no verdict.
+    files = write_files(report, formats, STDOUT) if output == STDOUT else None
+    if not json:
         screen = error_screen() if output == STDOUT else console()
-        if no_drop_rules(rules) and not is_quiet():
-            screen.print(NO_RULE)
-        _print(screen, record, verdicts, checked, good=good, strict=strict)
-    report = Report.of([record], verdicts=verdicts)
-    files = write_files(report, formats, output or folder)
+        _print(screen, report, checked, good=good, strict=strict)
+    if files is None:
+        files = write_files(report, formats, output or folder)
     if json:
         data = {
             "run": record.id,
             "passed": good,
             "strict": strict,
+            "note": note,
             "verdicts": [one.to_dict() for one in verdicts],
             "self_check": checked.to_dict() if checked else None,
             "files": files,
@@ -130,10 +133,12 @@ def asked_gate(
     return found
 
 
-def print_verdicts(screen: Console, verdicts: Sequence[Verdict]) -> None:
-    """A line per verdict, by benchmark and provider."""
+def print_verdicts(screen: Console, verdicts: Sequence[Verdict], note: str = "") -> None:
+    """A line per verdict, by benchmark and provider; above them what is to be known of them all."""
     from berryeval.cli.output import print_indented
 
+    if note and not is_quiet():
+        screen.print(note)
     by_owner: dict[tuple[str, str], list[Verdict]] = {}
     for one in verdicts:
         by_owner.setdefault((one.benchmark, one.provider), []).append(one)
@@ -146,20 +151,14 @@ def print_verdicts(screen: Console, verdicts: Sequence[Verdict]) -> None:
 
 
 def _print(
-    screen: Console,
-    record: RunRecord,
-    verdicts: list[Verdict],
-    checked: SelfCheck | None,
-    *,
-    good: bool,
-    strict: bool,
+    screen: Console, report: Report, checked: SelfCheck | None, *, good: bool, strict: bool
 ) -> None:
     from collections import Counter
 
-    screen.print(f"gate on {record.id}")
+    screen.print(f"gate on {report.runs[0].id}")
     screen.print()
-    print_verdicts(screen, verdicts)
-    counts = Counter(one.status for one in verdicts)
+    print_verdicts(screen, report.verdicts, report.note)
+    counts = Counter(one.status for one in report.verdicts)
     shown = ", ".join(f"{counts[name]} {name}" for name in _STYLES if counts[name])
     end = "passed" if good else "failed"
     why = " (strict: what cannot be decided fails)" if strict and counts["inconclusive"] else ""

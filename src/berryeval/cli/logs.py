@@ -8,6 +8,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from berryeval.cli.output import UNBROKEN
 from berryeval.cli.wordiness import is_quiet, is_verbose
 from berryeval.errors import ConfigurationError
 from berryeval.pipeline.log_lines import NOTE
@@ -24,10 +25,11 @@ _LEVELS: Final = ("debug", "info", "warning", "error")
 
 
 def error_screen() -> Console:
-    """Where progress and log lines go."""
+    """Where progress and log lines go; in a file or pipe no line is broken."""
     from berryeval.cli.screens import SafeScreen, safe_screen
 
-    return safe_screen(SafeScreen, file=sys.stderr)
+    on_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return safe_screen(SafeScreen, file=sys.stderr, width=None if on_terminal else UNBROKEN)
 
 
 def log_level(*, quiet: bool, verbose: bool) -> int:

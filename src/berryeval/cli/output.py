@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.io.visible import visible
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 SCHEMA_VERSION = 1
+UNBROKEN: Final = 10_000  # columns, where no terminal says how many there are
 
 
 def print_json(command: str, data: dict[str, Any]) -> None:
@@ -40,7 +41,7 @@ def console() -> Console:
     """Where tables go: as wide as the terminal, or as they need in a file or pipe."""
     from berryeval.cli.screens import OutputScreen, safe_screen
 
-    return safe_screen(OutputScreen, width=None if sys.stdout.isatty() else 10_000)
+    return safe_screen(OutputScreen, width=None if sys.stdout.isatty() else UNBROKEN)
 
 
 def print_document(text: str) -> None:

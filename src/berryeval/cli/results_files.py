@@ -59,10 +59,10 @@ def export(
     if (run is None) == (all is None):
         msg = "name one RUN (or latest), or give a folder with --all"
         raise ConfigurationError(msg)
-    wanted = _format(output, format)
     if all is not None:
-        if format is not None:
-            msg = "--all writes the records of runs; --format is for one RUN"
+        if format is not None or output is not None:
+            owner = "--output" if format is None else "--format"
+            msg = f"--all writes the records of runs into its folder; {owner} is for one RUN"
             raise ConfigurationError(msg)
         with opened_store(store_place(store)) as opened:
             filters = read_filters(benchmark, None, since)
@@ -72,6 +72,7 @@ def export(
             ]
         _say(written, f"{counted(len(written), 'run')} written to {all}", json=json)
         return
+    wanted = _format(output, format)
     with log_lines(error_screen(), log_level(quiet=False, verbose=False)):
         record = find_record(run or "", store)
     if output == STDOUT:

@@ -68,7 +68,7 @@ def list_runs(
         if not found:
             refuse_unknown(opened, filters)
         if names:
-            refuse_measures(opened, names)
+            refuse_measures(opened, names, filters, store)
         shown = opened.shown
     if json:
         print_json("results list", {"store": shown, "runs": [asdict(run) for run in found]})

@@ -55,8 +55,17 @@ def refuse_unknown(store: Store, filters: Filters) -> None:
             raise DataError(msg)
 
 
-def refuse_measures(store: Store, measures: Sequence[str]) -> None:
-    """Say so if no run has one of these measures at all, and how one gets it."""
+def refuse_measures(
+    store: Store, measures: Sequence[str], filters: Filters, asked: str | None
+) -> None:
+    """Say so if no run has one of these measures at all, and how one gets it.
+
+    Args:
+        store: that is looked into.
+        measures: by their names.
+        filters: of the runs that are meant; one of them is named, if there is one.
+        asked: what `--store` said.
+    """
     from berryeval.errors import MeasureError
     from berryeval.measures import parse_measure
     from berryeval.pipeline.command_lines import to_score_again
@@ -66,7 +75,8 @@ def refuse_measures(store: Store, measures: Sequence[str]) -> None:
     for measure in measures:
         try:
             known = str(parse_measure(measure))
-            hint = f"{to_score_again(next(iter(store.names()), 'latest'), measure)} adds it to one"
+            runs = store.names(filters) or store.names() or ["latest"]
+            hint = f"{to_score_again(runs[0], measure, store=asked)} adds it to one"
         except MeasureError:
             if not names:
                 raise

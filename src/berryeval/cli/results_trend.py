@@ -77,7 +77,7 @@ def trend(
         failures = opened.failures(filters)
         if not lines:
             refuse_unknown(opened, filters)
-            refuse_measures(opened, [measure])
+            refuse_measures(opened, [measure], filters, store)
     text = _written(lines, output, format)
     if json:
         failed = [asdict(one) for one in failures]
@@ -94,7 +94,7 @@ def trend(
     for one in failures:
         words = f"! {one.run}: {one.provider} on {one.benchmark} failed, and has no value: "
         print_indented(screen, words + shortened(one.failure), 0, style="yellow")
-    if output is not None and lines and text is None:
+    if output is not None and text is None:
         screen.print(f"written to {output}")
 
 
@@ -102,7 +102,7 @@ def _written(lines: Sequence[TrendLine], output: str | None, format_: str | None
     """Write the chart or the numbers; as a text, if they go to stdout."""
     from berryeval.reports.trend_chart import trend_text, write_trend
 
-    if (output is None and format_ is None) or not lines:
+    if output is None and format_ is None:
         return None
     if output in (None, STDOUT):
         return trend_text(lines, format_ or "csv")

@@ -11,10 +11,11 @@ from berryeval.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Wordiness", "is_quiet", "is_verbose", "take_wordiness", "worded"]
+__all__ = ["Wordiness", "is_quiet", "is_verbose", "take_wordiness", "without_wordiness", "worded"]
 
 QUIET: Final = "--quiet"
 VERBOSE: Final = "--verbose"
+_FLAGS: Final = (QUIET, VERBOSE)
 # What a command reads by itself; trec_eval's flags are trec_eval's.
 _OWN: Final = {"eval": (QUIET, VERBOSE), "report": (QUIET,)}
 _UNTOUCHED: Final = ("trec-eval",)
@@ -41,15 +42,28 @@ def is_verbose() -> bool:
     return _asked.get().verbose
 
 
-def take_wordiness(command: str, tokens: Sequence[str]) -> tuple[list[str], Wordiness]:
-    """The tokens without the two flags, unless the command reads them; and what they say."""
-    if command in _UNTOUCHED:
-        return list(tokens), Wordiness()
+def without_wordiness(tokens: Sequence[str]) -> list[str]:
+    """The tokens without the two flags, which may stand before the command, or within its name."""
     end = tokens.index("--") if "--" in tokens else len(tokens)
-    given = {flag for flag in (QUIET, VERBOSE) if flag in tokens[:end]}
-    taken = given - set(_OWN.get(command, ()))
-    kept = [token for token in tokens[:end] if token not in taken]
-    return [*kept, *tokens[end:]], Wordiness(QUIET in given, VERBOSE in given)
+    return [*(token for token in tokens[:end] if token not in _FLAGS), *tokens[end:]]
+
+
+def take_wordiness(command: str, tokens: Sequence[str]) -> tuple[list[str], Wordiness]:
+    """The tokens without the two flags, and what they say.
+
+    A command that reads them by itself is given them, also those that stood before it.
+    """
+    first = next((place for place, one in enumerate(tokens) if one not in _FLAGS), len(tokens))
+    ahead, rest = tokens[:first], list(tokens[first:])
+    end = rest.index("--") if "--" in rest else len(rest)
+    looked_at = [] if command in _UNTOUCHED else rest[:end]
+    given = {flag for flag in _FLAGS if flag in ahead or flag in looked_at}
+    if not looked_at:
+        return rest, Wordiness(QUIET in given, VERBOSE in given)
+    own = _OWN.get(command, ())
+    kept = [token for token in looked_at if token in own or token not in given]
+    moved = [flag for flag in own if flag in ahead and flag not in kept]
+    return [*kept, *moved, *rest[end:]], Wordiness(QUIET in given, VERBOSE in given)
 
 
 @contextmanager

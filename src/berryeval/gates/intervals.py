@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from berryeval.intervals import RESAMPLES, Interval, aggregate
+from berryeval.intervals import Interval, aggregate, restored
 from berryeval.measures.ranges import cut_to_range
 from berryeval.stats import change
-from berryeval.stats.interval import Estimate
+from berryeval.stats.interval import mean_interval
 from berryeval.stats.paired import Pair
 from berryeval.stats.rows import testable, tested
 from berryeval.stats.spread import spread_known, spread_of
@@ -33,12 +31,10 @@ def interval_of_value(measure: str, values: Floats, how: str, level: float) -> I
     if spread == 0:
         value = aggregate(how, values)
         return Interval(value, value)
-    if how == "geometric mean":
-        estimate = Estimate((tested(values, how),), np.exp)
-    else:
-        scale = len(values) if how == "sum" else 1
-        estimate = Estimate((values,), lambda mean: mean * scale)
-    return cut_to_range(_interval(estimate, level), measure, how, values)
+    of_mean = mean_interval(tested(values, how), level)
+    if of_mean is None:
+        return None
+    return cut_to_range(restored(how, of_mean, len(values)), measure, how, values)
 
 
 def interval_of_change(before: Floats, after: Floats, how: str, level: float) -> Interval | None:
@@ -51,7 +47,3 @@ def interval_of_change(before: Floats, after: Floats, how: str, level: float) ->
     return change.interval_of_change(
         Pair.of(tested(before, how), tested(after, how)), how, level, "t"
     )
-
-
-def _interval(estimate: Estimate, level: float) -> Interval:
-    return estimate.interval(level, "t", 0, RESAMPLES)

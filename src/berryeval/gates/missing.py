@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from berryeval.gates.rules import Rule
     from berryeval.results import RunRecord
 
-__all__ = ["missing_parts", "missing_verdict", "new_sentence"]
+__all__ = ["missing_parts", "missing_sentence", "missing_verdict", "new_sentence"]
 
 
 def missing_parts(rule: Rule, run: RunRecord, baseline: Baseline) -> list[Verdict]:
@@ -28,11 +28,10 @@ def missing_parts(rule: Rule, run: RunRecord, baseline: Baseline) -> list[Verdic
 
 def missing_verdict(rule: Rule, part: BaselinePart, what: str) -> Verdict:
     """That the run lacks something of a part of the baseline."""
-    sentence = f"the run has no {what}, which the baseline has: nothing was compared"
     return Verdict(
         "inconclusive",
         str(rule),
-        sentence,
+        missing_sentence(what),
         benchmark=part.benchmark,
         provider=part.provider,
         group=rule.group,
@@ -40,6 +39,11 @@ def missing_verdict(rule: Rule, part: BaselinePart, what: str) -> Verdict:
         limit=rule.max_drop,
         about=rule.about,
     )
+
+
+def missing_sentence(what: str) -> str:
+    """That the run lacks what the baseline has."""
+    return f"the run has no {what}, which the baseline has: nothing was compared"
 
 
 def new_sentence(provider: str, benchmark: str) -> str:

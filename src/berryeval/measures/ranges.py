@@ -6,10 +6,11 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from berryeval.intervals import Interval
+import numpy as np
+
+from berryeval.intervals import Interval, aggregate
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
 __all__ = [
@@ -60,14 +61,27 @@ def range_of(measure: str) -> Range:
 def cut_to_range(
     interval: Interval, measure: str, how: str, values: npt.NDArray[np.float64]
 ) -> Interval:
-    """The part of an interval of a mean (or sum) of these values that the measure can reach.
+    """The part of an interval of an aggregate of these values that the measure can reach.
 
     >>> import numpy as np
     >>> cut_to_range(Interval(-0.6, 1.5), "RR", "mean", np.array([0.0, 1.0]))
     Interval(low=0.0, high=1.0)
     """
-    low, high = range_of(measure)
-    scale = len(values) if how == "sum" else 1
+    low, high = range_of(measure)  # of the value of a run, as the measure itself puts it together
+    if how == "sum":
+        scale = 1 if _is_sum(measure) else len(values)
+        low, high, values = low * scale, high * scale, np.array([aggregate(how, values)])
     # What was found can be found, whatever the measure says of itself.
-    low, high = min(low, float(values.min())) * scale, max(high, float(values.max())) * scale
+    low, high = min(low, float(values.min())), max(high, float(values.max()))
     return Interval(max(interval.low, low), min(interval.high, high))
+
+
+def _is_sum(measure: str) -> bool:
+    """Whether the values of a measure are added up, as it is declared."""
+    from berryeval.errors import MeasureError
+    from berryeval.measures.grammar import parse_measure
+
+    try:
+        return parse_measure(measure).definition.aggregate == "sum"
+    except MeasureError:
+        return False

@@ -170,10 +170,11 @@ def _compared(table: Table, options: Options) -> ComparedBenchmark:
 def _check_scored(
     candidates: Sequence[Candidate], sides: Mapping[str, Side], measures: Sequence[str]
 ) -> None:
-    """Refuse a measure that a run has not, with the line that computes it there."""
+    """Refuse measures that runs have not, with the lines that compute all of them there."""
+    first: NotScoredError | None = None
+    missing: dict[str, list[str]] = {}  # by run
     for measure in measures:
         lacks = [(one.source.named_run, _lack(sides[one.label], measure)) for one in candidates]
-        runs = dict.fromkeys(run for run, error in lacks if error is not None)
         error = next((error for _, error in lacks if error is not None), None)
         if error is None:
             continue
@@ -181,8 +182,14 @@ def _check_scored(
             parse_measure(measure)
         except MeasureError:  # a slip; what there is was said
             raise error from None
-        lines = "; ".join(to_score_again(run, measure) for run in runs)
-        msg = f"{error}. To compute it: {lines}"
+        first = first or error
+        for run in dict.fromkeys(run for run, error in lacks if error is not None):
+            missing.setdefault(run, []).append(measure)
+    if first is not None:
+        lines = "; ".join(to_score_again(run, *names) for run, names in missing.items())
+        end = "" if str(first).endswith("?") else "."
+        several = len({name for names in missing.values() for name in names}) > 1
+        msg = f"{first}{end} To compute {'them' if several else 'it'}: {lines}"
         raise NotScoredError(msg)
 
 

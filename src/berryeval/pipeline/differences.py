@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from berryeval.errors import ConfigurationError
 from berryeval.gates import Gate, Rule, Verdict, judge
-from berryeval.gates.missing import missing_verdict, new_sentence
+from berryeval.gates.missing import missing_sentence, missing_verdict, new_sentence
 from berryeval.measures import parse_measures
 from berryeval.measures.direction import direction_of
 from berryeval.results.standard import standard_of
@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 NO_RULE: Final = "no rule about drops: any significant fall fails"
+_NO_WORSE: Final = "no worse than the baseline"
 # By benchmark and provider; None where the provider failed, and every measure of it is lost.
 Measures: TypeAlias = "Mapping[tuple[str, str], Collection[str] | None]"
 
@@ -49,7 +50,6 @@ def differences(run: RunRecord, kept: Baseline) -> list[Verdict]:
     gate = Gate(baseline=kept.run).model_copy(update={"rules": rules})
     return [
         *judge(gate, run, kept, wanted=False),
-        *_missing_measures(there, kept),
         *unshared(run, kept),
     ]
 
@@ -90,15 +90,16 @@ def drop_rules(there: Measures, kept: Baseline, run: str = "the run") -> list[Ru
 
 
 def unshared(run: RunRecord, kept: Baseline) -> list[Verdict]:
-    """A verdict on each provider that only the baseline or only the run has."""
+    """A verdict on each measure that only the baseline has, and each provider that only one has."""
     there = measures_of_run(run)
-    gone = [
-        missing_verdict(rule, old, f"{old.provider} on {old.benchmark}")
-        for old in kept.parts
-        if (old.benchmark, old.provider) not in there
-        for rule in _rules(old)
-    ]
-    return [*gone, *_new(run, kept)]
+    gone = [_gone(old) for old in kept.parts if (old.benchmark, old.provider) not in there]
+    return [*_missing_measures(there, kept), *gone, *_new(run, kept)]
+
+
+def _gone(old: BaselinePart) -> Verdict:
+    """That the run lacks a provider on a benchmark: said once, for all of its measures."""
+    words = missing_sentence(f"{old.provider} on {old.benchmark}")
+    return Verdict("inconclusive", _NO_WORSE, words, benchmark=old.benchmark, provider=old.provider)
 
 
 def _missing_measures(there: Measures, kept: Baseline) -> list[Verdict]:
@@ -139,5 +140,4 @@ def _alone(benchmark: str, one: ProviderRecord) -> Verdict:
     words = new_sentence(one.name, benchmark)
     if one.scores is None:
         status, words = "fail", f"{one.name} on {benchmark} has no scores: {one.failure}"
-    rule = "no worse than the baseline"
-    return Verdict(status, rule, words, benchmark=benchmark, provider=one.name)
+    return Verdict(status, _NO_WORSE, words, benchmark=benchmark, provider=one.name)

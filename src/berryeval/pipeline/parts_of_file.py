@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from berryeval.benchmarks.load import check_source
 from berryeval.chunkers import parse_chunker
-from berryeval.errors import BerryEvalError, ConfigurationError, DataError
-from berryeval.pipeline.redaction import Secrets
-from berryeval.providers import make_provider
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.pipeline.provider_options import Part, check_provider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,15 +44,11 @@ def _check_benchmark(source: str | BenchmarkSpec, path: Path, places: Places) ->
 
 
 def _check_provider(spec: ProviderSpec, path: Path, places: Places) -> None:
-    secrets = Secrets()
-    with _told(places, path, {"options": spec.options}), secrets.kept_out_of_errors():
-        try:
-            make_provider(spec.type, secrets.filled_in(spec.options))
-        except (TypeError, ValueError) as error:
-            if isinstance(error, BerryEvalError):
-                raise
-            msg = f"provider {spec.label!r} cannot be made: {error}"
-            raise ConfigurationError(msg) from None
+    check_provider(
+        Part(spec.type, spec.options, path, {"options": spec.options}),
+        f"provider {spec.label!r}",
+        lambda part: _told(places, part.path, part.inside),
+    )
     if spec.chunker:
         with _told(places, (*path, "chunker"), None):
             parse_chunker(spec.chunker)

@@ -109,7 +109,10 @@ class Evaluation:
         gate = _gate(rules)
         gate = with_baseline(gate, str(baseline) if baseline != "" else None, "baseline")
         if not gate.rules and not gate.baseline:
-            msg = 'there are no rules to check; give some, as {"nDCG@10": 0.8}'
+            msg = (
+                'there are no rules to check; give some, as {"nDCG@10": 0.8}, or a baseline= below '
+                "which nothing may fall"
+            )
             raise ConfigurationError(msg)
         needs_baseline(gate, _BASELINE)
         verdicts = verdicts_of(gate, record)

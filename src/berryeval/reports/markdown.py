@@ -48,6 +48,8 @@ def escaped(text: str) -> str:
 def render(report: Report) -> str:
     """The whole text."""
     parts = [f"## {escaped(report.title)}"]
+    if report.note:
+        parts.append(escaped(report.note))
     if report.verdicts:
         parts.append(_verdicts(report))
     for one in report.compared:

@@ -168,6 +168,7 @@ class Report:
             queries, another number of hits) is another section.
         verdicts: of gates, if any were asked for.
         compared: what was found by comparing systems, if that was asked for.
+        note: what is to be known of all verdicts.
     """
 
     title: str
@@ -175,6 +176,7 @@ class Report:
     sections: tuple[Section, ...]
     verdicts: tuple[Verdict, ...] = ()
     compared: tuple[ComparedBenchmark, ...] = ()
+    note: str = ""
 
     @classmethod
     def of(
@@ -184,6 +186,7 @@ class Report:
         title: str = "",
         verdicts: Iterable[Verdict] = (),
         compared: Iterable[ComparedBenchmark] = (),
+        note: str = "",
     ) -> Report:
         """The report of these runs."""
         parts: dict[tuple[str, Asked], list[tuple[RunRecord, BenchmarkRecord]]] = {}
@@ -194,7 +197,7 @@ class Report:
         sections = tuple(map(_section, titles, parts.values()))
         names = ", ".join(dict.fromkeys(section.name for section in sections))
         title = title or f"Retrieval quality: {names}"
-        return cls(title, tuple(runs), sections, tuple(verdicts), tuple(compared))
+        return cls(title, tuple(runs), sections, tuple(verdicts), tuple(compared), note)
 
     def __repr__(self) -> str:
         found = [counted(len(self.runs), "run"), *map(repr, self.sections)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from berryeval.errors import ConfigurationError
+from berryeval.errors import ConfigurationError, DataError
 from berryeval.io.files import writing
 from berryeval.optional import imported
 from berryeval.reports.csv_pair import csv_text, defused
@@ -66,11 +66,14 @@ def write_trend(lines: Sequence[TrendLine], path: PathLike, format: str | None =
     if suffix not in CHARTS:
         msg = f"{path}: expected a name that ends in {', '.join(CHARTS)}"
         raise ConfigurationError(msg)
-    text = CHARTS[suffix](lines)
+    text = trend_text(lines, suffix[1:])
     with writing(path) as stream:
         stream.write(text.encode())
 
 
 def trend_text(lines: Sequence[TrendLine], format: str) -> str:  # noqa: A002 - its name
-    """The chart (svg, html) or its numbers (csv) as a text."""
+    """The chart (svg, html) or its numbers (csv) as a text; only numbers may be none."""
+    if not lines and format != "csv":
+        msg = f"no such run has a value, and {format} would show nothing; csv tells of none"
+        raise DataError(msg)
     return CHARTS[f".{format}"](lines)
