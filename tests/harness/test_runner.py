@@ -210,7 +210,7 @@ def test_a_journal_that_cannot_be_written_ends_the_run() -> None:
     """Going on would lose work."""
 
     def full_disk(_: Ranking) -> None:
-        raise DataError("the disk is full")  # noqa: EM101, TRY003
+        raise DataError("the disk is full")  # noqa: EM101, TRY003 - as others raise it
 
     with pytest.raises(DataError, match="disk"):
         ask_all(

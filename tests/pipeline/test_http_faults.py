@@ -40,7 +40,7 @@ class OverHttp(Provider):
     def search(self, query: Query, k: int) -> Any:
         """One request."""
         try:
-            with urllib.request.urlopen(f"{self.url}/{query.id}?k={k}") as answer:  # noqa: S310
+            with urllib.request.urlopen(f"{self.url}/{query.id}?k={k}") as answer:  # noqa: S310 - our own server
                 return json.loads(answer.read())
         except urllib.error.HTTPError as error:
             with error:
