@@ -14,8 +14,8 @@ from berryeval.cli.logs import error_screen, log_level, log_lines
 from berryeval.cli.progress import progress_on
 from berryeval.errors import ConfigurationError
 from berryeval.gates.budget import within_budget
+from berryeval.io.command_lines import command_line, to_go_on
 from berryeval.pipeline.choice import check_property, chosen_queries
-from berryeval.pipeline.command_lines import command_line, to_go_on
 from berryeval.pipeline.config_file import check_model
 from berryeval.pipeline.differences import NO_RULE, no_drop_rules
 from berryeval.pipeline.gating import (

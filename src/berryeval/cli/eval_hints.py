@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from berryeval.io.command_lines import to_go_on
 from berryeval.io.words import counted
-from berryeval.pipeline.command_lines import to_go_on
 from berryeval.pipeline.run import failed_queries, failed_runs
 
 if TYPE_CHECKING:

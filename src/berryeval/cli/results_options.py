@@ -67,8 +67,8 @@ def refuse_measures(
         asked: what `--store` said.
     """
     from berryeval.errors import MeasureError
+    from berryeval.io.command_lines import to_score_again
     from berryeval.measures import parse_measure
-    from berryeval.pipeline.command_lines import to_score_again
     from berryeval.registry import nearest
 
     names = store.measures()

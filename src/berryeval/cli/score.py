@@ -130,7 +130,7 @@ def _can_be_read(run: str, qrels: str) -> bool:
 def _refuse_swapped(run: str, qrels: str) -> None:
     """Say so if the run looks like judgments and the judgments like a run."""
     from berryeval.errors import DataError
-    from berryeval.pipeline.command_lines import command_line
+    from berryeval.io.command_lines import command_line
 
     if "-" in {run, qrels}:
         return

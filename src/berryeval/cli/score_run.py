@@ -136,7 +136,7 @@ def _outdated(found: FoundRun) -> list[Path]:
 
 def _say_outdated(found: FoundRun) -> None:
     from berryeval.cli.output import console
-    from berryeval.pipeline.command_lines import command_line
+    from berryeval.io.command_lines import command_line
 
     for path in _outdated(found):
         again = command_line("report", str(found.folder), "-o", path)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from berryeval.io.files import PathLike
 
-__all__ = ["command_line", "to_score_again"]
+__all__ = ["command_line", "to_go_on", "to_score_again"]
 
 
 def command_line(*words: PathLike) -> str:
@@ -32,3 +32,13 @@ def to_score_again(run: PathLike, *measures: str, store: PathLike | None = None)
     if str(run).startswith("-"):
         return command_line("score-run", *options, "--", run)
     return command_line("score-run", run, *options)
+
+
+def to_go_on(folder: PathLike, *options: str) -> str:
+    """The line that goes on with the run of a folder, also of one that looks like an option.
+
+    >>> to_go_on("runs/a"), to_go_on("-x", "--retry-errors")
+    ('berryeval eval --resume runs/a', 'berryeval eval --resume=-x --retry-errors')
+    """
+    resume = [f"--resume={folder}"] if str(folder).startswith("-") else ["--resume", folder]
+    return command_line("eval", *resume, *options)

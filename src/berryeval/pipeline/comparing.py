@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from berryeval.errors import ConfigurationError, MeasureError, NotScoredError
+from berryeval.io.command_lines import to_score_again
 from berryeval.measures import parse_measure
-from berryeval.pipeline.command_lines import to_score_again
 from berryeval.pipeline.comparable import check_comparable, with_failures
 from berryeval.pipeline.moved import Side, moved_queries
 from berryeval.pipeline.run_result import BenchmarkResult

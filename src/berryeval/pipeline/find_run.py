@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import DataError
-from berryeval.pipeline.command_lines import to_go_on
+from berryeval.io.command_lines import to_go_on
 from berryeval.pipeline.folder import RUNS, RunFolder, read_json_object
 from berryeval.pipeline.known_runs import KnownRuns, known_runs
 from berryeval.pipeline.remember import opened_store

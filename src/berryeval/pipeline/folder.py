@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any, Final
 import berryeval
 from berryeval.errors import ConfigurationError, DataError, NotWrittenError
 from berryeval.harness.outcomes import failed_of
+from berryeval.io.command_lines import to_go_on
 from berryeval.io.file_names import safe_name
 from berryeval.io.files import name_of, read_bytes, writing
 from berryeval.io.locks import locked
 from berryeval.json_record import unversioned
-from berryeval.pipeline.command_lines import to_go_on
 from berryeval.pipeline.redaction import masked, same_if_masked
 from berryeval.results import RunRecord
 

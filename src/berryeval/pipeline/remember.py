@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from berryeval.errors import BerryEvalError, ConfigurationError
+from berryeval.io.command_lines import command_line
 from berryeval.json_record import found
-from berryeval.pipeline.command_lines import command_line
 from berryeval.pipeline.config_file import ConfigFile, config_path
 from berryeval.pipeline.redaction import Secrets, masked
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from berryeval.errors import ConfigurationError, DataError
+from berryeval.io.command_lines import to_go_on
 from berryeval.io.file_names import safe_name
-from berryeval.pipeline.command_lines import to_go_on
 from berryeval.pipeline.config_file import ConfigFile, check_model, config_path
 from berryeval.pipeline.folder import RUNS, RunFolder
 from berryeval.pipeline.plan import BenchmarkSpec, Plan, ProviderSpec

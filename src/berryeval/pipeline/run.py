@@ -21,8 +21,8 @@ from berryeval.harness.journal import Journal
 from berryeval.harness.lifecycle import index_and_ask
 from berryeval.harness.outcomes import FAILED
 from berryeval.hit_engine import judge_and_score
+from berryeval.io.command_lines import to_go_on
 from berryeval.pipeline.choice import chosen_queries
-from berryeval.pipeline.command_lines import to_go_on
 from berryeval.pipeline.cutting import chunker_for, cut, suggested_chunker
 from berryeval.pipeline.folder import RunFolder, write_json_file
 from berryeval.pipeline.inputs import load_benchmarks

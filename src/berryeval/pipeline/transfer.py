@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import ConfigurationError, DataError
+from berryeval.io.command_lines import to_go_on
 from berryeval.io.file_names import safe_name
-from berryeval.pipeline.command_lines import to_go_on
 from berryeval.pipeline.folder import read_json_object, write_text_file
 from berryeval.reports.json_file import holds_report, read_runs
 

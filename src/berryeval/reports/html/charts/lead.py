@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from berryeval.reports.html.charts.figure import Figure, hues, shapes
 from berryeval.reports.html.numbers import signed, span
@@ -31,6 +31,26 @@ def lead_chart(contrasts: Sequence[Contrast], labels: Sequence[str], measure: st
         {"system": one.other, "difference": one.difference, "low": low, "high": high}
         for one, (low, high) in known
     ]
+    words = "; ".join(
+        f"{one.other} {signed(one.difference)} ({span(interval, sign=True)})"
+        for one, interval in known
+    )
+    best = known[0][0].best
+    compared = max(one.row.comparisons for one, _ in known if one.row is not None)
+    alone = (
+        f" Each interval is for its pair alone; p is corrected for {compared} comparisons."
+        if compared > 1
+        else ""
+    )
+    return Figure(
+        _spec(data, labels),
+        f"How far {best} is ahead in {measure}, with 95 % intervals; at the line there is no lead."
+        f"{alone}",
+        f"The lead of {best} in {measure} over each other provider, with 95 % interval: {words}.",
+    )
+
+
+def _spec(data: list[dict[str, Any]], labels: Sequence[str]) -> dict[str, Any]:
     x = {
         "type": "quantitative", "title": None,
         "axis": {"tickCount": 3, "format": "+.6~g",
@@ -41,7 +61,7 @@ def lead_chart(contrasts: Sequence[Contrast], labels: Sequence[str], measure: st
         "axis": {"ticks": False, "domain": False, "labelPadding": 8, "grid": False},
     }  # fmt: skip
     hue = {"field": "system", "scale": hues(labels), "legend": None}
-    spec = {
+    return {
         "width": _WIDTH,
         "height": {"step": 30},
         "data": {"values": data},
@@ -65,20 +85,3 @@ def lead_chart(contrasts: Sequence[Contrast], labels: Sequence[str], measure: st
             },
         ],
     }  # fmt: skip
-    words = "; ".join(
-        f"{one.other} {signed(one.difference)} ({span(interval, sign=True)})"
-        for one, interval in known
-    )
-    best = known[0][0].best
-    compared = max(one.row.comparisons for one, _ in known if one.row is not None)
-    alone = (
-        f" Each interval is for its pair alone; p is corrected for {compared} comparisons."
-        if compared > 1
-        else ""
-    )
-    return Figure(
-        spec,
-        f"How far {best} is ahead in {measure}, with 95 % intervals; at the line there is no lead."
-        f"{alone}",
-        f"The lead of {best} in {measure} over each other provider, with 95 % interval: {words}.",
-    )
