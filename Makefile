@@ -47,10 +47,11 @@ pytest-native pytest-python: pytest-%: $(VENV)/.tools $(VENV)/.installed $(VENV)
 # What computes no score computes the same on either backend, and so does what compares the two:
 # once is enough.
 pytest-python: pytest-python := --ignore-glob='*twins.py' $(addprefix --ignore=tests/,\
-  chunkers benchmarks providers harness reports store \
+  chunkers benchmarks providers runner reports pytest_plugin \
   $(addprefix cli/test_,benchmarks.py eval_addresses.py eval_again.py eval_given_up.py report.py results.py screen.py) \
-  $(addprefix pipeline/test_,batches.py faults.py http_faults.py postgres_faults.py resume.py) \
-  test_build.py test_docs.py test_pytest_plugin.py test_quality_in_ci.py)
+  $(addprefix workflows/test_,batches.py faults.py http_faults.py postgres_faults.py resume.py) \
+  $(addprefix runs/test_,store.py store_safety.py) \
+  test_build.py test_docs.py test_quality_in_ci.py)
 
 bench: $(VENV)/.bench  ## measure, side by side with NumPy and the peers, as ratios
 	$(BIN)/python benchmarks/bench_arrays.py
@@ -61,10 +62,10 @@ bench: $(VENV)/.bench  ## measure, side by side with NumPy and the peers, as rat
 	$(BIN)/python benchmarks/bench_store.py
 
 docs: $(VENV)/.installed  ## write the pages that are made from the code
-	$(BIN)/python -m berryeval.measures.reference > docs/measures.md
-	$(BIN)/python -m berryeval.providers.reference > docs/providers.md
-	$(BIN)/python -m berryeval.pipeline.schema > docs/berryeval.schema.json
-	$(BIN)/python -m berryeval.reports.schema > docs/report.schema.json
+	$(BIN)/python -m berryeval.metrics.reference > docs/measures.md
+	$(BIN)/python -m berryeval.providers.facts > docs/providers.md
+	$(BIN)/python -m berryeval.workflows.plan > docs/berryeval.schema.json
+	$(BIN)/python -m berryeval.reports.exporters.json > docs/report.schema.json
 
 calibrate: $(VENV)/.tools $(VENV)/.installed  ## simulate on real scores how often tests and intervals err, and write docs/statistics.md
 	$(BIN)/python benchmarks/calibrate.py

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from berryeval.anchors import Targets, resolve
-from berryeval.records import Anchor, Chunk, Document, Judgment
+from berryeval.anchors.resolution import resolve
+from berryeval.anchors.targets import Targets
+from berryeval.data.records import Anchor, Chunk, Document, Judgment
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,13 +17,15 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from berryeval import _backend
-from berryeval.metrics import PADDING_ID, _python, evaluate_arrays
+from berryeval._internal import backend as _backend
+from berryeval.metrics import _python
+from berryeval.metrics.arrays import evaluate_arrays
+from berryeval.metrics.validation import PADDING_ID
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from berryeval.metrics import MetricResult, QueryDocArray, RelevanceArray
+    from berryeval.metrics.validation import MetricResult, QueryDocArray, RelevanceArray
 
 DEPTH, RELEVANT, VOCABULARY = 50, 10, 10_000
 KERNEL_NAMES = {

@@ -27,8 +27,8 @@ from data import GROWTH, IN_MEMORY, MARCO, POOLS, Shape
 from document import marked_parts
 
 import berryeval
-from berryeval import _backend
-from berryeval.engine import evaluate
+from berryeval._internal import backend as _backend
+from berryeval.scoring.engine import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,8 +99,8 @@ def from_memory(folder: Path) -> dict[str, float]:
     import polars as pl
     import pytrec_eval
 
-    from berryeval.qrels import Qrels
-    from berryeval.run import Run
+    from berryeval.data.qrels import Qrels
+    from berryeval.data.run import Run
 
     run_path, qrels_path = IN_MEMORY.write(folder)
     run = Run.from_trec(run_path).to_dict()

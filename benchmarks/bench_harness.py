@@ -23,20 +23,19 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from berryeval.benchmarks import Benchmark
-from berryeval.harness.journal import Journal
-from berryeval.harness.lifecycle import index_and_ask
-from berryeval.harness.policy import Policy
-from berryeval.hit_engine import judge_and_score
-from berryeval.pipeline.folder import RunFolder
-from berryeval.pipeline.judging import relevance_of
-from berryeval.pipeline.plan import Plan
-from berryeval.pipeline.rankings import Answers, lean
-from berryeval.pipeline.recording import Passages, Recorder, all_measures
-from berryeval.providers import Provider
-from berryeval.providers.base import hit_of
-from berryeval.records import Anchor, Chunk, Document, Hit, Judgment, Query
-from berryeval.results import BenchmarkRecord, RunRecord
+from berryeval.benchmarks.benchmark import Benchmark
+from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment, Query
+from berryeval.providers.base import Provider, hit_of
+from berryeval.runner.asking import index_and_ask
+from berryeval.runner.attempts import Policy
+from berryeval.runner.journal import Journal
+from berryeval.runs.record import BenchmarkRecord, RunRecord
+from berryeval.scoring.hits import judge_and_score
+from berryeval.workflows.plan import Plan
+from berryeval.workflows.recording import Passages, Recorder, all_measures
+from berryeval.workflows.run_answers import Answers, lean
+from berryeval.workflows.run_folder import RunFolder
+from berryeval.workflows.selection import relevance_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,8 +23,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from document import markdown_table, put_between_marks
 
-from berryeval import _backend
-from berryeval.stats import difference_interval, paired_test
+from berryeval._internal import backend as _backend
+from berryeval.stats.intervals import difference_interval
+from berryeval.stats.tests import paired_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable

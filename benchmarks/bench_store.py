@@ -23,23 +23,18 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from berryeval.data.records import Query
 from berryeval.errors import BerryEvalError
-from berryeval.providers.own_postgres import OwnPostgres
-from berryeval.records import Query
-from berryeval.results import (
-    AnswerRecord,
-    BenchmarkRecord,
-    HitRecord,
-    Latency,
-    ProviderRecord,
-    RunRecord,
-)
-from berryeval.results.standard import STANDARD
-from berryeval.scores import Outcome, Scores
-from berryeval.store import open_store
+from berryeval.providers.postgres_local import OwnPostgres
+from berryeval.runs.answers import AnswerRecord, HitRecord
+from berryeval.runs.record import STANDARD, BenchmarkRecord, Latency, ProviderRecord, RunRecord
+from berryeval.runs.store.store import open_store
+from berryeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from berryeval.scoring.score_columns import Outcome
 
 HITS = 10
 GOAL = 1.0  # seconds

@@ -22,24 +22,19 @@ sys.path.insert(0, str(Path(__file__).parent))
 from document import markdown_table, put_between_marks
 
 import berryeval as be
-from berryeval.gates import Rule
 from berryeval.gates.regression import Sample
-from berryeval.gates.self_check import self_check
-from berryeval.stats import (
-    TESTS,
-    mean_interval,
-    minimum_detectable_difference,
-    paired_test,
-    power_of,
-)
-from berryeval.stats.interval import METHODS
+from berryeval.gates.rules import Rule
+from berryeval.gates.simulation import self_check
+from berryeval.stats.effects import minimum_detectable_difference, power_of
+from berryeval.stats.intervals import METHODS, mean_interval
+from berryeval.stats.tests import TESTS, paired_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
-    from berryeval.stats.interval import IntervalMethod
+    from berryeval.stats.intervals import IntervalMethod
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "statistics.md"
 BENCHMARKS: Final = ("technical-docs", "spring-boot")

@@ -14,11 +14,11 @@ FIVE = ("map", "P_10", "recall_100", "ndcg_cut_10", "recip_rank")
 
 def berryeval(run: str, qrels: str, *, everything: bool = False) -> float:
     """BerryEval, straight from the files."""
-    from berryeval.engine import evaluate
+    from berryeval.scoring.engine import evaluate
 
     if everything:
-        from berryeval.measures import definitions
-        from berryeval.trec_eval.columns import choose, columns
+        from berryeval.metrics.catalogue import definitions
+        from berryeval.trec_eval.names import choose, columns
 
         measures = [
             definitions()[column.row.canonical](**column.parameters)

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from berryeval.cli.app import EXIT_RUN_FAILED, build_app, run
-from berryeval.pipeline.folder import RUNS
+from berryeval.workflows.run_folder import RUNS
 
 PROVIDERS = ["bm25", "dense", "hybrid", "postgres"]
 

@@ -16,16 +16,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import berryeval as be
-from berryeval.gates import Baseline, Gate, Rule, judge
+from berryeval.gates.baseline import Baseline
+from berryeval.gates.judging import judge
+from berryeval.gates.rules import Gate, Rule
 from berryeval.providers.bm25 import Bm25
-from berryeval.records import Query  # noqa: TC001 - the annotation decides what is given
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from berryeval.gates import Verdict
-    from berryeval.records import Chunk, Hit
-    from berryeval.results import RunRecord
+    from berryeval.data.records import Chunk, Hit, Query
+    from berryeval.gates.verdict import Verdict
+    from berryeval.runs.record import RunRecord
 
 MEASURE = "nDCG@10"
 DEPTH = 10

@@ -15,20 +15,20 @@ import pytest
 import yaml
 
 from berryeval import metrics
-from berryeval.benchmarks.checks import CHECKS
-from berryeval.benchmarks.load import options_of
-from berryeval.benchmarks.loaders import LOADERS
-from berryeval.chunkers import CHUNKERS, parse_chunker
+from berryeval.benchmarks.checks.catalogue import CHECKS
+from berryeval.benchmarks.loaders.catalogue import LOADERS
+from berryeval.benchmarks.loading import options_of
+from berryeval.chunkers.catalogue import CHUNKERS, parse_chunker
 from berryeval.cli.app import EXIT_INTERRUPTED, EXIT_RUN_FAILED, EXIT_TERMINATED, EXIT_USAGE
 from berryeval.cli.eval import evaluate as evaluate_command
 from berryeval.cli.report import report as report_command
-from berryeval.conventions import PROFILES
-from berryeval.measures import catalogue
-from berryeval.metrics import lists
-from berryeval.pipeline.plan import Patience, Plan
-from berryeval.pipeline.settings import VARIABLES
-from berryeval.reports.table import EXPORTERS
-from berryeval.stats import TESTS, PairedDifference
+from berryeval.metrics import catalogue, lists
+from berryeval.metrics.profiles import PROFILES
+from berryeval.reports.files import EXPORTERS
+from berryeval.stats.comparison import PairedDifference
+from berryeval.stats.tests import TESTS
+from berryeval.workflows.plan import Patience, Plan
+from berryeval.workflows.settings import VARIABLES
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -78,7 +78,7 @@ def test_the_page_of_measures_is_the_catalogue() -> None:
     """docs/measures.md is what `make docs` writes."""
     page = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "berryeval.measures.reference"],
+        [sys.executable, "-m", "berryeval.metrics.reference"],
         capture_output=True, text=True, encoding="utf-8", check=True,
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     )  # fmt: skip
@@ -89,7 +89,7 @@ def test_the_page_of_providers_is_their_table() -> None:
     """docs/providers.md is what `make docs` writes."""
     page = (ROOT / "docs" / "providers.md").read_text(encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "berryeval.providers.reference"],
+        [sys.executable, "-m", "berryeval.providers.facts"],
         capture_output=True, text=True, encoding="utf-8", check=True,
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     )  # fmt: skip

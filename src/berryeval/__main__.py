@@ -1,6 +1,6 @@
 """`python -m berryeval` is the command `berryeval`."""
 
-from berryeval.cli.app import main
+from berryeval.cli import main
 
 if __name__ == "__main__":
     main()

@@ -22,20 +22,6 @@ A wrong argument to a Python function is a plain `TypeError` or `ValueError`. Th
 all of these into exit codes in one place, `berryeval.cli.app`.
 """
 
-__all__ = [
-    "BackendUnavailableError",
-    "BerryEvalError",
-    "ConfigurationError",
-    "DataError",
-    "MeasureError",
-    "MissingDependencyError",
-    "NotScoredError",
-    "NotWrittenError",
-    "ProviderError",
-    "RepeatedDocumentError",
-    "RunFailedError",
-]
-
 
 class BerryEvalError(Exception):
     """Base of the exceptions of this package; its message is fit to be shown to the user."""

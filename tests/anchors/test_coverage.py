@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.anchors import CoverageRule, SpanIndex
+from berryeval.anchors.coverage import CoverageRule
+from berryeval.data.spans import SpanIndex
 from berryeval.errors import ConfigurationError
 
 spans = st.tuples(st.integers(0, 60), st.integers(1, 60)).map(lambda one: (one[0], sum(one)))

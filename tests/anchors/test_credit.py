@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.anchors import Targets
-from berryeval.measures import parse_measure
-from berryeval.records import Anchor, Document, Hit, Judgment
+from berryeval.anchors.targets import Targets
+from berryeval.data.records import Anchor, Document, Hit, Judgment
+from berryeval.metrics.grammar import parse_measure
 from tests.anchors.worlds import chunkings, corpora, judged
 
 if TYPE_CHECKING:
-    from berryeval.judged import JudgedRanking
-    from berryeval.records import Need
+    from berryeval.data.judged import JudgedRanking
+    from berryeval.data.records import Need
 
 TEXT = "0123456789" * 10
 

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from berryeval.anchors import Ambiguity, Drift, Targets, repair
-from berryeval.records import Anchor, Document, Judgment, content_hash
+from berryeval.anchors.drift import Ambiguity, Drift, repair
+from berryeval.anchors.targets import Targets
+from berryeval.data.records import Anchor, Document, Judgment, content_hash
 
 OLD = """# Guide
 

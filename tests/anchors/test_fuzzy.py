@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from berryeval.anchors.fuzzy import best_windows, positions
+from berryeval.anchors.quotes import best_windows, positions
 
 WORDS = ["river", "stone", "window", "garden", "letter", "morning", "paper", "winter", "silver"]
 

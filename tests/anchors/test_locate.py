@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.anchors import Corpus, Located, Targets, locate, normalise
-from berryeval.records import Anchor, Chunk, Document, Hit, Judgment, content_hash
+from berryeval.anchors.corpus import Corpus
+from berryeval.anchors.location import locate
+from berryeval.anchors.quotes import normalise
+from berryeval.anchors.targets import Targets
+from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment, content_hash
+
+if TYPE_CHECKING:
+    from berryeval.anchors.drift import Located
 
 LINUX = "### On Linux\n\nUse the package manager.\n\n"
 INSTALL = f"## Install {{#setup}}\n\nRun the installer.\n\n{LINUX}"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.anchors import Normalised, normalise
+from berryeval.anchors.quotes import Normalised, normalise
 
 # Letters that become two or three when case goes, white space of all kinds, and ordinary ones.
 texts = st.text(alphabet="aAbB.ßẞİŉﬃΣ \n\t\u00a0\u2003\x1c", max_size=30)

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.anchors import Corpus
-from berryeval.anchors.place import Placed, place
-from berryeval.anchors.rebuild import rebuilt
-from berryeval.records import Chunk, Document, Hit
+from berryeval.anchors.corpus import Corpus, rebuilt
+from berryeval.anchors.coverage import Placed, place
+from berryeval.data.records import Chunk, Document, Hit
 
 TEXT = "One fish. Two fish.\n\nRed fish. One fish."
 CORPUS = Corpus([Document("d", TEXT), Document("empty", "")])

@@ -14,10 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.anchors import Targets, anchor_of, parse_sections, resolve
-from berryeval.engine import evaluate
-from berryeval.measures import parse_measure
-from berryeval.records import Anchor, Chunk, Document, Hit, Judgment
+from berryeval.anchors.coverage import anchor_of
+from berryeval.anchors.markdown import parse_sections
+from berryeval.anchors.resolution import resolve
+from berryeval.anchors.targets import Targets
+from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment
+from berryeval.metrics.grammar import parse_measure
+from berryeval.scoring.engine import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.anchors import Targets, anchor_of, resolve
+from berryeval.anchors.coverage import anchor_of
+from berryeval.anchors.resolution import resolve
+from berryeval.anchors.targets import Targets
+from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment
 from berryeval.errors import DataError
-from berryeval.records import Anchor, Chunk, Document, Hit, Judgment
 from tests.anchors.worlds import chunkings, corpora, judged, slow_covers
 
 

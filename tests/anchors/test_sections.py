@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.anchors.sections import Section, parse_sections, slug
+from berryeval.anchors.markdown import Section, parse_sections, slug
 
 GUIDE = """\
 Before everything.

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from berryeval.anchors import normalise, parse_sections
-from berryeval.records import Anchor, Chunk, Document, Judgment
+from berryeval.anchors.markdown import parse_sections
+from berryeval.anchors.quotes import normalise
+from berryeval.data.records import Anchor, Chunk, Document, Judgment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from berryeval.benchmarks.chunk_ids import section_chunk_id
+from berryeval.benchmarks.writing import section_chunk_id
 
 if TYPE_CHECKING:
     from pathlib import Path

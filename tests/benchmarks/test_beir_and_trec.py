@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from berryeval.benchmarks import load_benchmark
-from berryeval.benchmarks.trec_topics import read_topics
+from berryeval.benchmarks.loaders.trec import read_topics
+from berryeval.benchmarks.loading import load_benchmark
+from berryeval.data.records import Anchor, Document, Judgment, Query
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
-from berryeval.records import Anchor, Document, Judgment, Query
 from tests.benchmarks.samples import BEIR, COFFEE, TEA, TREC, TREC_TSV, TREC_XML, as_lines
 
 if TYPE_CHECKING:

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from berryeval.anchors import Targets
-from berryeval.anchors.sections import parse_sections
-from berryeval.benchmarks import load_benchmark
-from berryeval.benchmarks.bundled import bundled_folder
-from berryeval.benchmarks.chunk_ids import section_chunk_id
+from berryeval.anchors.markdown import parse_sections
+from berryeval.anchors.targets import Targets
+from berryeval.benchmarks.loading import bundled_folder, load_benchmark
+from berryeval.benchmarks.writing import section_chunk_id
 from berryeval.metrics.lists import QueryType
 
 
@@ -144,9 +143,9 @@ def test_every_set_has_a_datasheet(name: str) -> None:
 @pytest.mark.parametrize("name", ["technical-docs", "spring-boot"])
 def test_no_retriever_leaves_holes_in_the_judgments(name: str) -> None:
     """Everything that bm25, dense and hybrid return in their top ten has been judged."""
-    from berryeval.chunkers import parse_chunker
-    from berryeval.hit_engine import evaluate_hits
-    from berryeval.providers import make_provider
+    from berryeval.chunkers.catalogue import parse_chunker
+    from berryeval.providers.catalogue import make_provider
+    from berryeval.scoring.hits import evaluate_hits
 
     benchmark = load_benchmark(name)
     chunker = parse_chunker("section")
@@ -160,7 +159,7 @@ def test_no_retriever_leaves_holes_in_the_judgments(name: str) -> None:
 @pytest.mark.parametrize("name", ["technical-docs", "spring-boot", "rag-template"])
 def test_validate_finds_nothing_wrong(name: str) -> None:
     """No error and no warning in our own sets."""
-    from berryeval.benchmarks.checks import check_benchmark
+    from berryeval.benchmarks.checks.catalogue import check_benchmark
 
     findings = check_benchmark(load_benchmark(name)).findings
     assert [one for one in findings if one.severity != "info"] == []

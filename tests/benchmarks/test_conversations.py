@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from berryeval.benchmarks import load_benchmark
+from berryeval.benchmarks.loading import load_benchmark
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from tests.benchmarks.samples import CODE_RETRIEVAL, LOCOMO, LONGMEMEVAL, Sample, as_json
 

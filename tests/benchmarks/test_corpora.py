@@ -10,8 +10,8 @@ import pytest
 import zstandard
 
 from berryeval import load_benchmark
+from berryeval._internal.files import beginning_of
 from berryeval.errors import DataError
-from berryeval.io.beginnings import beginning_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from berryeval.benchmarks import load_benchmark, write_benchmark
-from berryeval.benchmarks.load import detect_format
-from berryeval.benchmarks.loaders import LOADERS
-from berryeval.benchmarks.source import Source
+from berryeval.benchmarks.loaders.catalogue import LOADERS
+from berryeval.benchmarks.loading import Source, detect_format, load_benchmark
+from berryeval.benchmarks.writing import write_benchmark
 from berryeval.errors import BerryEvalError
 from tests.benchmarks.samples import SAMPLES
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from berryeval.benchmarks import load_benchmark
-from berryeval.benchmarks.chunk_ids import fill_chunk_ids, section_chunk_id
+from berryeval.benchmarks.loading import load_benchmark
+from berryeval.benchmarks.writing import fill_chunk_ids, section_chunk_id
+from berryeval.data.records import Anchor
 from berryeval.errors import DataError
-from berryeval.records import Anchor
 from tests.benchmarks.samples import (
     COFFEE,
     GOLDEN_SET,
@@ -114,7 +114,7 @@ def test_chunk_ids_are_filled_in_once(tmp_path: Path) -> None:
     files = {**TECHNICAL_DOCS.files, "relevance-judgments.json": content}
     folder = replace(TECHNICAL_DOCS, files=files).write(tmp_path)
     done = subprocess.run(
-        [sys.executable, "-m", "berryeval.benchmarks.chunk_ids", str(folder)],
+        [sys.executable, "-m", "berryeval.benchmarks.writing", str(folder)],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout == "3 judgments\n"
@@ -131,7 +131,7 @@ def test_chunk_ids_are_filled_in_once(tmp_path: Path) -> None:
 
 def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
     """Wrong usage and a folder without judgments end with one line and code 2."""
-    command = [sys.executable, "-m", "berryeval.benchmarks.chunk_ids"]
+    command = [sys.executable, "-m", "berryeval.benchmarks.writing"]
     for arguments, said in (([], "usage: "), ([str(tmp_path)], "error: ")):
         done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)

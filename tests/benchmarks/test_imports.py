@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from berryeval.benchmarks import load_benchmark
-from berryeval.benchmarks.contexts import context_id
+from berryeval.benchmarks.build import context_id
+from berryeval.benchmarks.loading import load_benchmark
+from berryeval.data.records import Anchor, Document, Judgment, Query
 from berryeval.errors import BerryEvalError, DataError, RepeatedDocumentError
-from berryeval.records import Anchor, Document, Judgment, Query
 from tests.benchmarks.samples import (
     AUTORAG,
     CSV,
@@ -35,7 +35,7 @@ from tests.benchmarks.samples import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from berryeval.benchmarks import Benchmark
+    from berryeval.benchmarks.benchmark import Benchmark
 
 
 def _grades(benchmark: Benchmark) -> list[tuple[str, str, float]]:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from berryeval.benchmarks import bundled_benchmarks, load_benchmark
-from berryeval.benchmarks.bundled import bundled_folder
-from berryeval.benchmarks.loaders import LOADERS, Loader
+from berryeval.benchmarks.loaders.catalogue import LOADERS, Loader
+from berryeval.benchmarks.loading import bundled_benchmarks, bundled_folder, load_benchmark
 from berryeval.errors import ConfigurationError, DataError
 from tests.benchmarks.samples import BEIR, LOCOMO, OWN
 

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.benchmarks import Benchmark, load_benchmark, write_benchmark
+from berryeval.benchmarks.benchmark import Benchmark
+from berryeval.benchmarks.loading import load_benchmark
+from berryeval.benchmarks.writing import write_benchmark
+from berryeval.data.records import Anchor, Document, Judgment, Query
 from berryeval.errors import DataError
-from berryeval.records import Anchor, Document, Judgment, Query
 from tests.benchmarks.samples import COFFEE, JSONL, OWN, TEA, TEXT_FOLDER, as_json, as_lines
 
 if TYPE_CHECKING:

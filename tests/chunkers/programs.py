@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from berryeval.records import Section
+    from berryeval.data.records import Section
 
 PROGRAMS: dict[str, tuple[str, list[Section]]] = {
     "python": (

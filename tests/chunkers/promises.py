@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from berryeval.records import Chunk, Document
+from berryeval.data.records import Chunk, Document
 
 if TYPE_CHECKING:
-    from berryeval.chunkers import Chunker
+    from berryeval.chunkers.base import Chunker
 
 # Few letters, so that texts repeat themselves; white space, marks and letters of several bytes.
 texts = st.text(st.sampled_from("ab .\n\t#é漢。!\U0001f600-\u00a0"), max_size=120)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berryeval import chunkers
-from berryeval.chunkers import ChunkingWarning, CodeChunker
-from berryeval.chunkers.languages import LANGUAGES
-from berryeval.records import Document
+from berryeval.chunkers.base import ChunkingWarning
+from berryeval.chunkers.code import LANGUAGES, CodeChunker
+from berryeval.data.records import Document
 from tests.chunkers.programs import PROGRAMS
 from tests.chunkers.promises import chunked, missing, prose, texts
 

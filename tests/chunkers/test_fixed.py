@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.chunkers import FixedChunker
+from berryeval.chunkers.fixed import FixedChunker
 from tests.chunkers.promises import chunked, missing, prose, texts
 
 sizes = st.integers(1, 30).flatmap(lambda size: st.tuples(st.just(size), st.integers(0, size - 1)))

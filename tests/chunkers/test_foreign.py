@@ -13,10 +13,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from berryeval.chunkers import ChonkieChunker, LangChainChunker, parse_chunker
-from berryeval.chunkers.align import NotInTextError, align
+from berryeval.chunkers.alignment import NotInTextError, align
+from berryeval.chunkers.catalogue import parse_chunker
+from berryeval.chunkers.external import ChonkieChunker, LangChainChunker
+from berryeval.data.records import Document
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.records import Document
 from tests.chunkers.promises import chunked, missing, prose, texts
 
 if TYPE_CHECKING:

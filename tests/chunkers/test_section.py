@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.anchors.sections import parse_sections
-from berryeval.chunkers import SectionChunker
+from berryeval.anchors.markdown import parse_sections
+from berryeval.chunkers.section import SectionChunker
 from tests.chunkers.promises import chunked, missing, prose, texts
 
 GUIDE = """\

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.chunkers import SentenceChunker
-from berryeval.chunkers.sentences import sentences
+from berryeval.chunkers.sentence import SentenceChunker, sentences
 from tests.chunkers.promises import chunked, missing, prose, texts
 
 

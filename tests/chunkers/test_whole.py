@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from berryeval.chunkers import WholeChunker
+from berryeval.chunkers.whole import WholeChunker
 from tests.chunkers.promises import chunked, prose, texts
 
 

@@ -7,14 +7,15 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from berryeval.benchmarks import Benchmark, write_benchmark
+from berryeval.benchmarks.benchmark import Benchmark
+from berryeval.benchmarks.writing import write_benchmark
 from berryeval.cli.app import build_app, run
-from berryeval.records import Anchor, Document, Judgment, Query
+from berryeval.data.records import Anchor, Document, Judgment, Query
 
 if TYPE_CHECKING:
     import pytest
 
-GOLDEN = Path(__file__).parents[1] / "data" / "eval"
+GOLDEN = Path(__file__).parents[1] / "golden" / "eval"
 
 TEA = "# Tea\n\nTea is steeped.\n\n## Green tea\n\nSteep green tea at 80 degrees.\n"
 COFFEE = "# Coffee\n\nBeans are ground and brewed.\n\n## Espresso\n\nNine bar press the water.\n"

@@ -14,6 +14,7 @@ import pytest
 from cyclopts import App
 
 import berryeval
+from berryeval._internal.backend import BACKEND
 from berryeval.cli.app import build_app, run
 from berryeval.errors import (
     BackendUnavailableError,
@@ -21,7 +22,6 @@ from berryeval.errors import (
     MissingDependencyError,
     RepeatedDocumentError,
 )
-from berryeval.metrics import BACKEND
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
-from berryeval.benchmarks import Benchmark, write_benchmark
+from berryeval.benchmarks.benchmark import Benchmark
+from berryeval.benchmarks.writing import write_benchmark
 from berryeval.cli.app import build_app, run
-from berryeval.records import Anchor, Document, Judgment, Query
+from berryeval.data.records import Anchor, Document, Judgment, Query
 from tests.benchmarks.checks.faulty import JUDGMENTS, write_faulty
 from tests.cli.terminal import on_a_terminal
 
-DATA = Path(__file__).parents[1] / "data" / "benchmarks"
+DATA = Path(__file__).parents[1] / "golden" / "benchmarks"
 
 
 @pytest.fixture(autouse=True)

@@ -16,18 +16,18 @@ from rich.console import Console
 
 import berryeval as be
 from berryeval.cli.app import build_app, run
-from berryeval.cli.compare_output import print_comparisons
-from berryeval.reports import Report
-from berryeval.reports.compared import ComparedBenchmark
-from berryeval.reports.markdown_comparison import comparison_parts
-from berryeval.reports.table import EXPORTERS
-from tests.pipeline.compare_world import BEST, POOR, mixed, run_of, save
+from berryeval.cli.compare import print_comparisons
+from berryeval.reports.differences import ComparedBenchmark
+from berryeval.reports.exporters.markdown import comparison_parts
+from berryeval.reports.files import EXPORTERS
+from berryeval.reports.report import Report
 from tests.stats.worlds import scores_of
+from tests.workflows.compare_world import BEST, POOR, mixed, run_of, save
 
 if TYPE_CHECKING:
-    from berryeval.results import RunRecord
+    from berryeval.runs.record import RunRecord
 
-GOLDEN = Path(__file__).parents[1] / "data" / "compare"
+GOLDEN = Path(__file__).parents[1] / "golden" / "compare"
 AGAIN = os.environ.get("BERRYEVAL_GOLDEN") == "write"
 
 

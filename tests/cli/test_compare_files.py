@@ -12,13 +12,13 @@ import pytest
 import berryeval as be
 from berryeval.cli.app import build_app, run
 from berryeval.errors import ConfigurationError
-from berryeval.reports.table import EXPORTERS
-from tests.pipeline.compare_world import mixed, run_of
+from berryeval.reports.files import EXPORTERS
+from tests.workflows.compare_world import mixed, run_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from berryeval.reports import Report
+    from berryeval.reports.report import Report
 
 QUERIES = [f"q{place:02}" for place in range(50)]
 

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 import berryeval as be
-from berryeval.cli.compare_output import print_comparisons
+from berryeval.cli.compare import print_comparisons
 
 PAGE = Path(__file__).parents[2] / "docs" / "compare.md"
 SESSIONS: list[tuple[str, dict[str, Any]]] = [

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from berryeval.benchmarks import write_benchmark
-from berryeval.records import Anchor, Judgment
+from berryeval.benchmarks.writing import write_benchmark
+from berryeval.data.records import Anchor, Judgment
 from tests.benchmarks.samples import BEIR
 from tests.cli.eval_world import DRINKS as DRINKS_BENCHMARK
 from tests.cli.eval_world import GOLDEN, berryeval, data_of, printed

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
+from berryeval._internal.secrets import address_parts, without_secrets
 from berryeval.errors import ConfigurationError
-from berryeval.io.postgres_address import address_parts, without_secrets
 from berryeval.providers.web import check_url
 from tests.cli.eval_world import berryeval
 

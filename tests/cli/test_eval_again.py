@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from berryeval.pipeline.folder import RunFolder
+from berryeval.workflows.run_folder import RunFolder
 from tests.cli.eval_world import GOLDEN, berryeval, data_of, without_times
 from tests.cli.terminal import on_a_terminal
 

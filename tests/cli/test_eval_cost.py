@@ -13,15 +13,15 @@ import pytest
 
 import berryeval as be
 from berryeval.errors import ProviderError
-from berryeval.harness.ranking import Ranking
-from berryeval.pipeline.folder import RunFolder
-from berryeval.pipeline.tally import Tally
-from berryeval.providers import Answer
-from berryeval.providers.costs import as_cost
+from berryeval.providers.answers import Answer
+from berryeval.providers.base import as_cost
+from berryeval.runner.ranking import Ranking
+from berryeval.workflows.recording import Tally
+from berryeval.workflows.run_folder import RunFolder
 from tests.cli.eval_world import berryeval
 
 if TYPE_CHECKING:
-    from berryeval.records import Query
+    from berryeval.data.records import Query
 
 MODULE = """
 from berryeval.providers import Answer

@@ -12,7 +12,7 @@ import pytest
 from berryeval.cli.app import build_app, run
 from tests.cli.gate_world import outcome_of, write_runs
 
-GOLDEN = Path(__file__).parents[1] / "data" / "gate"
+GOLDEN = Path(__file__).parents[1] / "golden" / "gate"
 AGAIN = os.environ.get("BERRYEVAL_GOLDEN") == "write"
 RULES = """gate:
   baseline: before.json

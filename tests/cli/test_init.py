@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from berryeval.pipeline.folder import RunFolder
-from berryeval.pipeline.plan import Plan
-from berryeval.pipeline.schema import config_schema
+from berryeval.workflows.plan import Plan, config_schema
+from berryeval.workflows.run_folder import RunFolder
 from tests.cli.eval_world import COFFEE, TEA, berryeval, write_drinks
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from berryeval.benchmarks import bundled_benchmarks, load_benchmark
-from berryeval.benchmarks.loaders import LOADERS
+from berryeval.benchmarks.loaders.catalogue import LOADERS
+from berryeval.benchmarks.loading import bundled_benchmarks, load_benchmark
 from berryeval.cli.app import build_app, run
 
 if TYPE_CHECKING:

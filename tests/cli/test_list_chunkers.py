@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from berryeval.chunkers import CHUNKERS, parse_chunker
+from berryeval.chunkers.catalogue import CHUNKERS, parse_chunker
 from berryeval.cli.app import build_app, run
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from berryeval.cli.app import build_app, run
-from berryeval.reports.table import EXPORTERS
+from berryeval.reports.files import EXPORTERS
 
 if TYPE_CHECKING:
     import pytest

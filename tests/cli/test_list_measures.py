@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from berryeval.cli.app import build_app, run
-from berryeval.measures import definitions, parse_measure
+from berryeval.metrics.catalogue import definitions
+from berryeval.metrics.grammar import parse_measure
 
 if TYPE_CHECKING:
     import pytest

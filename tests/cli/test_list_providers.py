@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 
 from berryeval.errors import ConfigurationError
-from berryeval.providers import PROVIDERS, make_provider
+from berryeval.providers.catalogue import PROVIDERS, make_provider
 
 
 def listed(*flags: str) -> str:

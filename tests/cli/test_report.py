@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from berryeval.pipeline.folder import RunFolder
-from berryeval.reports.table import EXPORTERS
+from berryeval.reports.files import EXPORTERS
+from berryeval.workflows.run_folder import RunFolder
 from tests.cli.eval_world import berryeval, write_drinks
 from tests.reports.world import hard_run, plain_run
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from berryeval.store import open_store
+from berryeval.runs.store.store import open_store
 from tests.cli.eval_world import berryeval, write_drinks
 from tests.cli.terminal import on_a_terminal
-from tests.store.runs import run_of
+from tests.runs.kept import run_of
 
 if TYPE_CHECKING:
-    from berryeval.results import RunRecord
+    from berryeval.runs.record import RunRecord
 
 STORE = Path(".berryeval") / "results.db"
 EVAL = ("eval", "--benchmarks", "drinks", "--providers", "bm25", "--metrics", "nDCG@10", "RR")

@@ -13,8 +13,8 @@ import pytest
 
 from berryeval import evaluate
 from berryeval.cli.app import build_app, run
-from berryeval.measures import catalogue
-from berryeval.measures.listing import split_names
+from berryeval.metrics import catalogue
+from berryeval.metrics.grammar import split_names
 
 QRELS = "q1 0 a 2\nq1 0 b 1\nq1 0 c 0\nq2 0 x 1\nq3 0 z 0\nq4 0 m 1\n"
 RUN = """\

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import berryeval as be
-from berryeval.pipeline.folder import RunFolder
-from berryeval.records import Anchor, Judgment
-from berryeval.scores import Scores
-from berryeval.store import open_store
+from berryeval.data.records import Anchor, Judgment
+from berryeval.runs.store.store import open_store
+from berryeval.scoring.scores import Scores
+from berryeval.workflows.run_folder import RunFolder
 from tests.cli.eval_world import DRINKS, berryeval, write_drinks
 
 if TYPE_CHECKING:
-    from berryeval.results import RunRecord
+    from berryeval.runs.record import RunRecord
 
 STORE = Path(".berryeval") / "results.db"
 PROVIDERS = ("bm25", "bm25:fixed-5")

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from berryeval.gates import Baseline
-from berryeval.store import open_store
+from berryeval.gates.baseline import Baseline
+from berryeval.runs.store.store import open_store
 from tests.cli.eval_world import berryeval, write_drinks
 from tests.cli.gate_world import write_runs
-from tests.pipeline.compare_world import mixed
-from tests.pipeline.compare_world import run_of as compared_run
-from tests.store.runs import run_of
+from tests.runs.kept import run_of
+from tests.workflows.compare_world import mixed
+from tests.workflows.compare_world import run_of as compared_run
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ import pytest
 from berryeval import __version__
 from berryeval.cli.app import build_app, run
 
-DATA = Path(__file__).parent.parent / "data" / "trec_eval"
+DATA = Path(__file__).parent.parent / "golden" / "trec_eval"
 
 PARAMETERS = (
     "-q -miprec_at_recall..10,.20,.25,.75,.50 -m P.5,7,3 -m recall.20,2000 "

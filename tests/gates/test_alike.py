@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from berryeval.gates import Baseline, Gate, Rule, Verdict, judge
+from berryeval._internal.intervals import FEWEST_ALIKE
+from berryeval.gates.baseline import Baseline
+from berryeval.gates.judging import judge
 from berryeval.gates.regression import Sample
-from berryeval.gates.self_check import self_check
-from berryeval.stats.spread import FEWEST_ALIKE
+from berryeval.gates.rules import Gate, Rule
+from berryeval.gates.simulation import self_check
 from tests.gates.worlds import run_of
+
+if TYPE_CHECKING:
+    from berryeval.gates.verdict import Verdict
 
 ENOUGH, TOO_FEW = FEWEST_ALIKE, FEWEST_ALIKE - 1
 

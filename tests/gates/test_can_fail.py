@@ -11,13 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berryeval.errors import ConfigurationError
-from berryeval.gates import Baseline, Gate, Rule, Verdict, judge
+from berryeval.gates.baseline import Baseline
+from berryeval.gates.judging import judge
 from berryeval.gates.regression import Sample, enough_samples
-from berryeval.gates.self_check import self_check
+from berryeval.gates.rules import Gate, Rule
+from berryeval.gates.simulation import self_check
 from tests.gates.worlds import run_of
 
 if TYPE_CHECKING:
-    from berryeval.results import RunRecord
+    from berryeval.gates.verdict import Verdict
+    from berryeval.runs.record import RunRecord
 
 VALUES = np.random.default_rng(3).uniform(0.3, 0.7, 40)
 NOTHING = VALUES * 0

@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 
 from berryeval.errors import ConfigurationError
-from berryeval.gates import Baseline, Gate, Rule, Verdict, judge
+from berryeval.gates.baseline import Baseline
+from berryeval.gates.judging import judge
+from berryeval.gates.rules import Gate, Rule
 from tests.gates.worlds import run_of
 
 if TYPE_CHECKING:
-    from berryeval.results import RunRecord
+    from berryeval.gates.verdict import Verdict
+    from berryeval.runs.record import RunRecord
 
 
 def verdicts(run: RunRecord, before: RunRecord, **rule: Any) -> list[Verdict]:

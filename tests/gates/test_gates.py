@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from pydantic import ValidationError
 
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.gates import Baseline, Gate, Rule, Verdict, judge
+from berryeval.gates.baseline import Baseline
+from berryeval.gates.judging import judge
 from berryeval.gates.regression import Sample
-from berryeval.gates.self_check import SelfCheck, self_check
-from berryeval.results import Latency
+from berryeval.gates.rules import Gate, Rule
+from berryeval.gates.simulation import SelfCheck, self_check
+from berryeval.runs.record import Latency
 from tests.gates.worlds import run_of, scores_of
+
+if TYPE_CHECKING:
+    from berryeval.gates.verdict import Verdict
 
 HALF = {"nDCG@10": [0.5] * 10}
 
@@ -331,7 +336,7 @@ def test_a_self_check_says_what_it_shows(failed: int, word: str) -> None:
 )
 def test_the_interval_of_a_value_is_that_of_the_scores(measure: str, how: str) -> None:
     """Of a geometric mean in the logarithms: never below 0, and the same as `Scores.ci`."""
-    from berryeval.gates.intervals import interval_of_value
+    from berryeval.gates.regression import interval_of_value
 
     values = [1e-5, 0.9, 0.4, 1e-5, 1.0, 0.8]
     scores = replace(scores_of({measure: values}), aggregates=(how,))
@@ -344,7 +349,7 @@ def test_the_interval_of_a_value_is_that_of_the_scores(measure: str, how: str) -
 
 def test_an_interval_without_end_is_no_fault() -> None:
     """Two values and a high level reach farther than numbers do."""
-    from berryeval.gates.intervals import interval_of_value
+    from berryeval.gates.regression import interval_of_value
 
     found = interval_of_value("Mine", np.array([1e-5, 1.0]), "geometric mean", 0.9999)
     assert found == (0.0, float("inf"))

@@ -10,13 +10,16 @@ import numpy as np
 import pytest
 
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.gates import Baseline, Gate, Rule, Verdict, judge
+from berryeval.gates.baseline import Baseline
+from berryeval.gates.judging import judge
 from berryeval.gates.regression import Sample
-from berryeval.gates.self_check import self_check
+from berryeval.gates.rules import Gate, Rule
+from berryeval.gates.simulation import self_check
+from berryeval.gates.verdict import Verdict
 from tests.gates.worlds import run_of
 
 if TYPE_CHECKING:
-    from berryeval.results import RunRecord
+    from berryeval.runs.record import RunRecord
 
 VALUES = {"RR": list(np.random.default_rng(3).uniform(0.3, 0.9, 40))}
 DROP = Rule(measure="RR", max_drop=0.0)

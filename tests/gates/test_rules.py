@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from berryeval.gates import Rule
-from berryeval.measures import definitions
+from berryeval.gates.rules import Rule
+from berryeval.metrics.catalogue import definitions
 
 BOUNDED = ["nDCG@10", "RBP", "Accuracy", "infAP", "Compat", "RelP@5", "P_IA@5", "AP_IA", "nDCGrel"]
 

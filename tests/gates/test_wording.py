@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.gates import Baseline, Gate, Rule, Verdict, judge
-from berryeval.gates.rules import ROUNDING
-from berryeval.gates.wording import change_of, told_apart
-from berryeval.results import Latency
+from berryeval.gates.baseline import Baseline
+from berryeval.gates.judging import judge
+from berryeval.gates.rules import ROUNDING, Gate, Rule
+from berryeval.gates.verdict import Verdict, change_of, told_apart
+from berryeval.runs.record import Latency
 from tests.gates.worlds import run_of
 
 shares = st.floats(0.0, 1.0)

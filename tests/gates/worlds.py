@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from berryeval.records import Query
-from berryeval.results import BenchmarkRecord, Latency, ProviderRecord, RunRecord
-from berryeval.scores import Outcome, Scores
+from berryeval.data.records import Query
+from berryeval.runs.record import BenchmarkRecord, Latency, ProviderRecord, RunRecord
+from berryeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from berryeval.scoring.score_columns import Outcome
 
 __all__ = ["run_of", "scores_of"]
 

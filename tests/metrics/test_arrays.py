@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from berryeval import metrics
-from berryeval.metrics import (
-    BACKEND,
-    PADDING_ID,
+from berryeval._internal.backend import BACKEND
+from berryeval.metrics.arrays import (
     evaluate_arrays,
     hit_rate,
     mrr,
@@ -21,6 +20,7 @@ from berryeval.metrics import (
     precision_at_k,
     recall_at_k,
 )
+from berryeval.metrics.validation import PADDING_ID
 from tests.metrics.arrays import INT32_MAX, INT32_MIN, ids
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.metrics import evaluate_arrays
+from berryeval.metrics.arrays import evaluate_arrays
 from berryeval.metrics.lists import compute_all
 from tests.metrics.arrays import ids
 

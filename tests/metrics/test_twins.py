@@ -1,185 +1,126 @@
-"""Native, Python and naive: three implementations, one result.
-
-These tests call the two kernels below the public functions, so that one process compares them.
-"""
+"""Every native measure equals its reference, to the bit."""
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from berryeval.metrics import _python
-from tests.metrics.arrays import NAIVE, grades_for, id_arrays, ids, naive_scores
+from berryeval.data.qrels import Qrels
+from berryeval.data.run import RankingRule, Run, Ties
+from berryeval.metrics.catalogue import definitions
+from berryeval.scoring import engine
+from tests.metrics.rankings import Rows, judged_runs, measures_of
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from berryeval.metrics.base import Measure
 
-# `make test` forces the native backend in one of its runs, and fails there if it is missing.
 native = pytest.importorskip(
     "berryeval._native", reason="this installation was built without a C++ compiler"
 )
-
-MEASURES = list(NAIVE)
-
-
-def score_both(
-    retrieved: npt.NDArray[np.int32],
-    relevant: npt.NDArray[np.int32],
-    grades: Any,
-    threshold: float,
-    requests: list[tuple[str, int]],
-    threads: int = 2,
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """The results of the two kernels, after a check that they report the same conflict."""
-    shape = len(requests), len(retrieved)
-    ours, theirs = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
-    arguments = (retrieved, relevant, grades, threshold, requests)
-    assert native.score_rows(*arguments, ours, threads) == _python.score_rows(*arguments, theirs)
-    return ours, theirs
+NATIVE = [name for name, definition in definitions().items() if definition.native]
+TIES: tuple[Ties, ...] = ("document descending", "document ascending", "given order")
+rules = st.builds(
+    RankingRule,
+    ties=st.sampled_from(TIES),
+    single_precision=st.booleans(),
+    depth=st.none() | st.integers(1, 8),
+)
 
 
-@given(id_arrays(), st.integers(1, 4))
-def test_native_equals_python_equals_naive(
-    arrays: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], int], threads: int
+def by_reference(
+    qrels: Rows, run: Rows, measures: list[Measure], rule: RankingRule
+) -> list[list[float]]:
+    """A row of values per measure, by the reference functions."""
+    judgments, results = Qrels.from_dict(qrels).table, Run.from_dict(run).table
+    places = {query: place for place, query in enumerate(run)}
+    judged = [
+        engine.judge(judgments, index, results, places.get(query), rule)
+        for index, query in enumerate(qrels)
+    ]
+    return [[measure(ranking) for ranking in judged] for measure in measures]
+
+
+def by_native(
+    qrels: Rows, run: Rows, measures: list[Measure], rule: RankingRule
+) -> list[list[float]]:
+    """A row of values per measure, by the native core."""
+    places = {query: place for place, query in enumerate(run)}
+    matches = np.array([places.get(query, -1) for query in qrels], dtype=np.int64)
+    values = np.full((len(measures), len(qrels)), np.nan)
+    counts = np.zeros((len(qrels), 4), dtype=np.int64)
+    tables = (Qrels.from_dict(qrels).table, Run.from_dict(run).table)
+    duplicate = native.evaluate(
+        *map(engine._arrays, tables), matches, list(map(engine._spec, measures)),
+        rule.ties, rule.single_precision, rule.depth or 0, values, counts, 1,
+    )  # fmt: skip
+    assert duplicate is None
+    rows: list[list[float]] = values.tolist()
+    return rows
+
+
+@pytest.mark.parametrize("name", NATIVE)
+@given(data=st.data(), tables=judged_runs(), rule=rules)
+@settings(max_examples=60)
+def test_native_equals_reference(
+    name: str, data: st.DataObject, tables: tuple[Rows, Rows], rule: RankingRule
 ) -> None:
-    """On any arrays, with padding and duplicates, the three give the same bytes."""
-    retrieved, relevant, k = arrays
-    requests = [(measure, k) for measure in MEASURES]
-    ours, theirs = score_both(retrieved, relevant, None, 1.0, requests, threads)
-    assert ours.tobytes() == theirs.tobytes()
-    for measure, scores in zip(MEASURES, ours, strict=True):
-        expected = naive_scores(measure, retrieved, relevant, k)
-        assert scores.tobytes() == expected.tobytes(), measure
-        assert ((scores >= 0) & (scores <= 1)).all()
+    """With any parameters, on any judged ranking, the two give the same bits."""
+    choices = st.lists(measures_of(definitions()[name]), min_size=6, max_size=6)
+    measures = data.draw(choices)
+    ours, theirs = by_reference(*tables, measures, rule), by_native(*tables, measures, rule)
+    for measure, one, other in zip(measures, ours, theirs, strict=True):
+        assert [value.hex() for value in one] == [value.hex() for value in other], measure
 
 
-@given(st.data())
-def test_native_equals_python_with_grades(data: st.DataObject) -> None:
-    """With grades of any type and any threshold the two kernels give the same bytes."""
-    retrieved, relevant, k = data.draw(id_arrays())
-    grades = data.draw(grades_for(relevant))
-    threshold = data.draw(st.floats(-3.0, 5.0))
-    cutoffs = [k, retrieved.shape[1], 1]
-    requests = [(measure, cutoff) for measure in MEASURES for cutoff in cutoffs]
-    ours, theirs = score_both(retrieved, relevant, grades, threshold, requests)
-    assert ours.tobytes() == theirs.tobytes()
-    assert ((ours >= 0) & (ours <= 1)).all()
+def test_both_name_the_same_measures() -> None:
+    """The native table holds exactly the measures that say so."""
+    assert sorted(native.measure_names()) == sorted(NATIVE)
 
 
-@given(id_arrays())
-def test_grades_of_one_are_no_grades(
-    arrays: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], int],
-) -> None:
-    """Binary relevance is grade 1: the separate path for it changes no bit."""
-    retrieved, relevant, k = arrays
-    requests = [(measure, k) for measure in MEASURES]
-    ours, _ = score_both(retrieved, relevant, None, 1.0, requests)
-    graded, _ = score_both(retrieved, relevant, np.ones_like(relevant), 1.0, requests)
-    assert ours.tobytes() == graded.tobytes()
+def test_unknown_parameters_and_words_are_refused() -> None:
+    """The native core does not pass over what it does not know."""
+    name, numbers, words, lists, gains = engine._spec(definitions()["nDCG"]())
+    for spec, message in [
+        ((name, {**numbers, "nope": 1.0}, words, lists, gains), "unknown parameter 'nope'"),
+        ((name, numbers, {"dcg": "nope"}, lists, gains), "unknown choice 'nope' for 'dcg'"),
+        ((name, numbers, {"nope": "log2"}, lists, gains), "unknown parameter 'nope'"),
+        ((name, numbers, words, {"nope": [1.0]}, gains), "unknown parameter 'nope'"),
+        (("nope", numbers, words, lists, gains), "no native measure 'nope'"),
+        ((name, {"cutoff": 0.0}, words, lists, gains), "a cutoff must be 1 or more"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            scored_by_native(spec)
 
 
-@given(id_arrays(), st.data())
-def test_both_report_the_same_contradiction(
-    arrays: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], int], data: st.DataObject
-) -> None:
-    """Whether and where a row contradicts itself does not depend on the backend."""
-    retrieved, relevant, k = arrays
-    size = relevant.size
-    flat = data.draw(st.lists(st.integers(0, 1), min_size=size, max_size=size))
-    grades = np.array(flat, dtype=np.int32).reshape(relevant.shape)
-    score_both(retrieved, relevant, grades, 1.0, [("ndcg", k)])  # compares the reports
+def scored_by_native(spec: object) -> None:
+    """Score one query by this, as the native core takes it."""
+    tables = [engine._arrays(Qrels.from_dict({"q": {"d": 1}}).table)] * 2
+    native.evaluate(
+        *tables, np.zeros(1, np.int64), [spec], TIES[0], False, 0,
+        np.zeros((1, 1)), np.zeros((1, 4), np.int64), 1,
+    )  # fmt: skip
 
 
-def test_the_twins_agree_on_many_rows() -> None:
-    """Rows shared out among threads give the same bytes as rows scored one after the other."""
-    rng = np.random.default_rng(11)
-    retrieved = rng.integers(-1, 400, (4_000, 100), dtype=np.int32)
-    relevant = rng.integers(-1, 400, (4_000, 30), dtype=np.int32)
-    requests = [(measure, k) for measure in MEASURES for k in (1, 10, 100)]
-    ours, theirs = score_both(retrieved, relevant, None, 1.0, requests, threads=3)
-    assert ours.tobytes() == theirs.tobytes()
-
-
-def out_for(requests: int = 1, queries: int = 1) -> npt.NDArray[np.float32]:
-    """Where a kernel writes."""
-    return np.zeros((requests, queries), np.float32)
-
-
-ONE = ids([[1, 2]])
-UNALIGNED = np.frombuffer(b"\0" * 9, dtype=np.uint8)[1:].view(np.int32).reshape(1, 2)
-GOOD: tuple[Any, ...] = (ONE, ONE, None, 1.0, [("recall", 2)], out_for(), 1)
-MISUSES: dict[str, tuple[int, Any]] = {
-    "retrieved None": (0, None),
-    "retrieved a list": (0, [[1, 2]]),
-    "retrieved int64": (0, ONE.astype(np.int64)),
-    "retrieved 1-D": (0, ONE[0]),
-    "retrieved Fortran": (0, np.asfortranarray(np.zeros((2, 2), np.int32))),
-    "retrieved unaligned": (0, UNALIGNED),
-    "retrieved bytes": (0, b"12345678"),
-    "relevant strings": (1, np.array([["a", "b"]])),
-    "relevant of other rows": (1, ids([[1, 2], [3, 4]])),
-    "relevant unaligned": (1, UNALIGNED),
-    "grades of another shape": (2, ids([[1]])),
-    "grades int64": (2, np.ones((1, 2), np.int64)),
-    "grades complex": (2, np.ones((1, 2), np.complex128)),
-    "grades an object": (2, object()),
-    "grades not contiguous": (2, np.ones((1, 4))[:, ::2]),
-    "threshold a string": (3, "1"),
-    "threshold None": (3, None),
-    "requests None": (4, None),
-    "requests a string": (4, "recall"),
-    "an unknown measure": (4, [("nope", 1)]),
-    "a number for a measure": (4, [(1, 1)]),
-    "cutoff 0": (4, [("recall", 0)]),
-    "cutoff -1": (4, [("recall", -1)]),
-    "cutoff too large": (4, [("recall", 3)]),
-    "cutoff beyond any type": (4, [("recall", 2**80)]),
-    "cutoff a float": (4, [("recall", 1.0)]),
-    "requests not pairs": (4, [("recall",)]),
-    "out too small": (5, out_for(queries=0)),
-    "out too large": (5, out_for(requests=2)),
-    "out float64": (5, np.zeros((1, 1))),
-    "out read-only": (5, np.frombuffer(b"\0" * 4, dtype=np.float32).reshape(1, 1)),
-    "out None": (5, None),
-    "threads negative": (6, -1),
-    "threads a float": (6, 1.5),
-    "threads None": (6, None),
-}
-
-
-@pytest.mark.parametrize("misuse", MISUSES, ids=list(MISUSES))
-def test_misuse_of_the_native_module_is_an_exception(misuse: str) -> None:
-    """Whatever is passed below our own checks, the interpreter survives with a plain error."""
-    position, value = MISUSES[misuse]
-    arguments = [*GOOD[:position], value, *GOOD[position + 1 :]]
-    with pytest.raises((TypeError, ValueError)):
-        native.score_rows(*arguments)
-
-
-@pytest.mark.parametrize("position", [0, 1])
-def test_no_silent_conversion_in_the_native_module(position: int) -> None:
-    """An int64 array is refused, not copied."""
-    arguments = list(GOOD)
-    arguments[position] = ONE.astype(np.int64)
-    with pytest.raises(TypeError, match="incompatible function arguments"):
-        native.score_rows(*arguments)
-
-
-def test_native_module_survives_odd_numbers() -> None:
-    """NaN and infinite grades, refused by the public functions, do no harm below them."""
-    for value in (np.nan, np.inf, -np.inf):
-        out = out_for(2)
-        requests = [("ndcg", 2), ("recall", 2)]
-        native.score_rows(ONE, ONE, np.full((1, 2), value), value, requests, out, 1)
-
-
-def test_the_backend_under_test_is_the_forced_one() -> None:
-    """The second run of `make test` is really on the other backend."""
-    from berryeval.metrics import BACKEND
-
-    assert os.environ.get("BERRYEVAL_BACKEND", BACKEND) == BACKEND
+@pytest.mark.parametrize("name", NATIVE)
+def test_a_missing_parameter_is_refused(name: str) -> None:
+    """The native core knows no defaults of its own, but for what may be left out anywhere."""
+    definition = definitions()[name]
+    given = {p.name: 1 for p in definition.parameters if p.required}
+    _, numbers, words, lists, gains = engine._spec(definition(**given))
+    scored_by_native((name, numbers, words, lists, gains))
+    for parameter in definition.parameters:
+        left: list[Any] = [
+            {key: value for key, value in part.items() if key != parameter.name}
+            for part in (numbers, words, lists)
+        ]
+        if parameter.kind.endswith("| None") or parameter.name == "judged_only":
+            scored_by_native((name, *left, gains))
+        else:
+            with pytest.raises(
+                ValueError, match=f"^{name} needs the parameter '{parameter.name}'$"
+            ):
+                scored_by_native((name, *left, gains))

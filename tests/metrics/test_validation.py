@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from berryeval.metrics import (
-    PADDING_ID,
+from berryeval.metrics.arrays import (
     evaluate_arrays,
     hit_rate,
     mrr,
     ndcg,
     precision_at_k,
     recall_at_k,
-    validate_inputs,
-    validate_score_inputs,
 )
+from berryeval.metrics.validation import PADDING_ID, validate_inputs, validate_score_inputs
 from tests.metrics.arrays import ids
 
 if TYPE_CHECKING:

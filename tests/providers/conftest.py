@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from berryeval.providers.own_postgres import OwnPostgres
+from berryeval.providers.postgres_local import OwnPostgres
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

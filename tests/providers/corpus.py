@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from berryeval.records import Chunk, Query
+from berryeval.data.records import Chunk, Query
 
 TEXTS = {
     "tokens": "Access tokens expire after one hour; refresh tokens after thirty days.",

@@ -8,9 +8,9 @@ import random
 import bm25s
 import pytest
 
+from berryeval.data.records import Chunk
 from berryeval.errors import ConfigurationError
 from berryeval.providers.bm25 import Bm25
-from berryeval.records import Chunk
 from tests.providers.corpus import CHUNKS, query
 
 

@@ -12,22 +12,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from berryeval.data.records import Hit, Query
 from berryeval.errors import ConfigurationError, ProviderError
-from berryeval.harness.runner import ask_all
-from berryeval.providers import Provider, make_provider
 from berryeval.providers.answers import as_hits
+from berryeval.providers.base import Provider
 from berryeval.providers.bm25 import Bm25
-from berryeval.providers.function import Function
+from berryeval.providers.callable import Function
+from berryeval.providers.catalogue import make_provider
 from berryeval.providers.hybrid import Hybrid
-from berryeval.records import Hit, Query
+from berryeval.runner.asking import ask_all
 from tests.providers.corpus import CHUNKS, query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from berryeval.harness.ranking import Ranking
-    from berryeval.records import Chunk
+    from berryeval.data.records import Chunk
+    from berryeval.runner.ranking import Ranking
 
 
 def ids(text: str, k: int) -> list[str]:

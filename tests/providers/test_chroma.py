@@ -9,10 +9,10 @@ import chromadb
 import pytest
 from chromadb.config import Settings
 
+from berryeval.data.records import Chunk
 from berryeval.errors import ProviderError
 from berryeval.providers.chroma import Chroma
 from berryeval.providers.dense import Dense
-from berryeval.records import Chunk
 from tests.providers.corpus import CHUNKS, query
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from berryeval.data.records import Chunk, Hit, Query
 from berryeval.errors import BerryEvalError, ConfigurationError
-from berryeval.providers import Provider, make_provider
+from berryeval.providers.base import Provider
 from berryeval.providers.bm25 import Bm25
-from berryeval.providers.dense import Dense
+from berryeval.providers.catalogue import make_provider
+from berryeval.providers.dense import Dense, Nearest
 from berryeval.providers.hybrid import Hybrid
-from berryeval.providers.nearest import Nearest
-from berryeval.records import Chunk, Hit, Query
 from tests.providers.corpus import CHUNKS, query
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from berryeval.data.records import Chunk
 from berryeval.errors import ConfigurationError, ProviderError
-from berryeval.providers import make_provider
 from berryeval.providers.bm25 import Bm25
+from berryeval.providers.catalogue import make_provider
 from berryeval.providers.dense import Dense
 from berryeval.providers.elasticsearch import Elasticsearch
-from berryeval.records import Chunk
 from tests.providers.corpus import CHUNKS, query
 from tests.providers.loopback import Loopback, Reply, loopback
 from tests.providers.search_cluster import Cluster

@@ -15,12 +15,12 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
+from berryeval.data.records import Chunk
 from berryeval.errors import ConfigurationError, MissingDependencyError, ProviderError
 from berryeval.providers.dense import Dense
-from berryeval.providers.embedders import make_embedder, query_vector, unit_vectors
-from berryeval.providers.embedders.local_model import model_identity
-from berryeval.providers.embedders.open_ai import OpenAi
-from berryeval.records import Chunk
+from berryeval.providers.embedders.base import make_embedder, query_vector, unit_vectors
+from berryeval.providers.embedders.cache import model_identity
+from berryeval.providers.embedders.openai import OpenAi
 from tests.providers.corpus import CHUNKS, query
 from tests.providers.loopback import Asked, Loopback, Reply, loopback
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from berryeval.providers.embedders import query_vector, unit_vectors
+from berryeval.providers.embedders.base import query_vector, unit_vectors
 from berryeval.providers.embedders.cache import FILE_NAME, EmbeddingCache, default_folder
-from berryeval.providers.embedders.word_llama import WordLlama
+from berryeval.providers.embedders.wordllama import WordLlama
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from berryeval.data.records import Chunk
 from berryeval.errors import ConfigurationError
-from berryeval.providers import Provider, make_provider
+from berryeval.providers.catalogue import make_provider
 from berryeval.providers.dense import Dense
-from berryeval.records import Chunk
 from tests.providers.corpus import CHUNKS, query
+
+if TYPE_CHECKING:
+    from berryeval.providers.base import Provider
 
 TEXT: list[tuple[str, dict[str, Any]]] = [
     ("sqlite", {"mode": "text"}),

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
-from berryeval.providers import PROVIDERS, Provider
+from berryeval.providers.base import Provider
+from berryeval.providers.catalogue import PROVIDERS
 from berryeval.providers.facts import provider_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from berryeval.records import Hit, Query
+    from berryeval.data.records import Hit, Query
 
 PYPROJECT = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.harness.ranking import fair_ranking
+from berryeval.data.records import Hit
 from berryeval.providers.bm25 import Bm25
-from berryeval.providers.fusion import fused_by_score
 from berryeval.providers.hybrid import Hybrid
-from berryeval.records import Hit
+from berryeval.providers.ranking import fused_by_score
+from berryeval.runner.ranking import fair_ranking
 from tests.providers.corpus import CHUNKS, query
 
 

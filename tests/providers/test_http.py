@@ -15,20 +15,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from berryeval.data.records import Query
 from berryeval.errors import ConfigurationError, ProviderError
-from berryeval.harness.policy import Policy
-from berryeval.harness.runner import ask_all
-from berryeval.providers import make_provider
-from berryeval.providers.http import Http
-from berryeval.providers.json_path import JsonPath
-from berryeval.providers.template import filled
-from berryeval.records import Query
+from berryeval.providers.catalogue import make_provider
+from berryeval.providers.http import Http, JsonPath, filled
+from berryeval.runner.asking import ask_all
+from berryeval.runner.attempts import Policy
 from tests.providers.corpus import CHUNKS, query
 from tests.providers.loopback import Asked, Reply, loopback
 
 if TYPE_CHECKING:
-    from berryeval.harness.ranking import Ranking
     from berryeval.providers.answers import Answer
+    from berryeval.runner.ranking import Ranking
 
 CANARY = "canary-5f2a9c"
 ODD = [

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from berryeval.data.records import Hit
 from berryeval.errors import ProviderError
-from berryeval.providers import Provider
+from berryeval.providers.base import Provider
 from berryeval.providers.hybrid import Hybrid
-from berryeval.records import Hit
 from tests.providers.corpus import CHUNKS, query
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from berryeval.records import Chunk, Query
+    from berryeval.data.records import Chunk, Query
 
 
 class Answers(Provider):

@@ -8,7 +8,7 @@ import lancedb
 import pytest
 
 from berryeval.errors import ProviderError
-from berryeval.providers.lance import LanceDb
+from berryeval.providers.lancedb import LanceDb
 from tests.providers.corpus import CHUNKS, query
 
 

@@ -12,16 +12,16 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from berryeval.errors import ConfigurationError, ProviderError
-from berryeval.providers import make_provider
+from berryeval.providers.catalogue import make_provider
 from berryeval.providers.dense import Dense
-from berryeval.providers.embedders import make_embedder, query_vector, unit_vectors
-from berryeval.providers.langchain import LangChain
+from berryeval.providers.embedders.base import make_embedder, query_vector, unit_vectors
+from berryeval.providers.retrievers import LangChain
 from tests.providers.corpus import CHUNKS, query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from berryeval.records import Chunk
+    from berryeval.data.records import Chunk
 
 ODD = ["", "a\x00b", "ünï", "{k} %s 'quoted'"]
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from berryeval.errors import ConfigurationError, ProviderError
-from berryeval.providers import make_provider
-from berryeval.providers.llamaindex import LlamaIndex
+from berryeval.providers.catalogue import make_provider
+from berryeval.providers.retrievers import LlamaIndex
 from tests.providers.corpus import CHUNKS, query
 
 

@@ -14,7 +14,7 @@ import psutil  # type: ignore[import-untyped,unused-ignore]
 import psycopg
 import pytest
 
-from berryeval.providers.own_postgres import OwnPostgres
+from berryeval.providers.postgres_local import OwnPostgres
 from tests.providers.killed_run import killed_run
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from typing import Any
 import psycopg
 import pytest
 
+from berryeval.data.records import Chunk
 from berryeval.errors import ConfigurationError, ProviderError
-from berryeval.providers import make_provider
+from berryeval.providers.catalogue import make_provider
 from berryeval.providers.dense import Dense
 from berryeval.providers.postgres import Postgres
-from berryeval.records import Chunk
 from tests.providers.corpus import CHUNKS, query
 
 MODES = ["text", "vector", "hybrid"]

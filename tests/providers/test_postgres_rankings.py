@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from berryeval.benchmarks import load_benchmark
-from berryeval.chunkers import parse_chunker
-from berryeval.providers.fusion import fused
-from berryeval.providers.postgres import Postgres
-from berryeval.providers.postgres_statements import statement
-from berryeval.records import Chunk
+from berryeval.benchmarks.loading import load_benchmark
+from berryeval.chunkers.catalogue import parse_chunker
+from berryeval.data.records import Chunk
+from berryeval.providers.postgres import Postgres, statement
+from berryeval.providers.ranking import fused
 from tests.providers.corpus import CHUNKS, query
 
 if TYPE_CHECKING:

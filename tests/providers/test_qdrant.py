@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from berryeval.data.records import Chunk
 from berryeval.errors import ProviderError
 from berryeval.providers.dense import Dense
 from berryeval.providers.qdrant import Qdrant
-from berryeval.records import Chunk
 from tests.providers.corpus import CHUNKS, query
 from tests.providers.qdrant_server import KEY, qdrant_server
 

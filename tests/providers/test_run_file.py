@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from berryeval.data.records import Query
+from berryeval.data.run import Run
 from berryeval.errors import ConfigurationError, ProviderError
-from berryeval.providers import make_provider
-from berryeval.records import Query
-from berryeval.run import Run
+from berryeval.providers.catalogue import make_provider
 from tests.providers.corpus import CHUNKS
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from berryeval.data.records import Chunk
 from berryeval.errors import ConfigurationError
 from berryeval.providers.dense import Dense
-from berryeval.providers.embedders import make_embedder, query_vector, unit_vectors
-from berryeval.records import Chunk
+from berryeval.providers.embedders.base import make_embedder, query_vector, unit_vectors
 from tests.providers.corpus import query
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
+from berryeval.data.records import Chunk
 from berryeval.errors import ProviderError
-from berryeval.providers import make_provider
+from berryeval.providers.catalogue import make_provider
 from berryeval.providers.sqlite import Sqlite
-from berryeval.records import Chunk
 from tests.providers.corpus import CHUNKS, query
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from berryeval.benchmarks import load_benchmark
-from berryeval.providers.embedders.word_llama import WordLlama
+from berryeval.benchmarks.loading import load_benchmark
+from berryeval.providers.embedders.wordllama import WordLlama
 
 LONG = """
 import resource

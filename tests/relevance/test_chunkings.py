@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import berryeval as be
-from berryeval.benchmarks import load_benchmark
-from berryeval.chunkers import parse_chunker
-from berryeval.records import Anchor, Chunk, Document, Hit, Judgment, Query
+from berryeval.benchmarks.loading import load_benchmark
+from berryeval.chunkers.catalogue import parse_chunker
+from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment, Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import berryeval as be
-from berryeval.records import Anchor, Chunk, Document, Hit, Judgment, Query
-from berryeval.relevance import IdMatch, IdMatcher
-from berryeval.relevance.paths import contains, segments
+from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment, Query
+from berryeval.relevance.matching import IdMatch, IdMatcher, contains, segments
 
 REST = "spring-boot/web/rest-controllers#creating-rest-controller"
 ERRORS = "spring-boot/web/rest-controllers#handling-errors"

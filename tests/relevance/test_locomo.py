@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import berryeval as be
+from berryeval.data.records import Document, Hit, Query
 from berryeval.errors import DataError
-from berryeval.records import Document, Hit, Query
-from berryeval.relevance import Relevance
 from berryeval.relevance.packs.locomo import read_evidence
+from berryeval.relevance.tiers import Relevance
 
 SESSION = "Caroline: I went to the support group. Melanie: How was it? Caroline: Powerful!"
 TURNS: list[dict[str, Any]] = [

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import berryeval as be
+from berryeval.data.records import Document, Hit, Query
 from berryeval.errors import DataError
-from berryeval.records import Document, Hit, Query
-from berryeval.relevance import Relevance
+from berryeval.relevance.tiers import Relevance
 
 TEXT = "user: I bought a bike. assistant: Nice! user: It is red. assistant: Good choice."
 SESSION = Document(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import berryeval as be
-from berryeval.records import Anchor, Document, Hit, Judgment, Query
+from berryeval.data.records import Anchor, Document, Hit, Judgment, Query
 
 GUIDE = (
     "# REST\n\nIntro.\n\n## Creating a controller {#creating}\n\nWrite it.\n\n## Errors\n\nOops.\n"

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import berryeval as be
+from berryeval._internal.registry import Registry
+from berryeval.data.records import Hit, Query
 from berryeval.errors import ConfigurationError
-from berryeval.records import Hit, Query
-from berryeval.registry import Registry
-from berryeval.relevance import Relevance, RelevanceOptions
-from berryeval.relevance.packs import (
+from berryeval.relevance.options import RelevanceOptions
+from berryeval.relevance.packs.base import (
     PACKS,
     Labels,
     Pack,
@@ -21,11 +21,12 @@ from berryeval.relevance.packs import (
     find_pack,
     rules_hash,
 )
+from berryeval.relevance.tiers import Relevance
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from berryeval.relevance.packs import Part
+    from berryeval.relevance.packs.base import Part
 
 HASHES = {
     "locomo": "sha256:66a59ed7d522c0984ed95e57f92f69ffb98ae9d35c5c6457b7b4007dbd73eeba",

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import berryeval as be
+from berryeval.data.records import Anchor, Document, Hit, Judgment, Query
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.measures import parse_measure
-from berryeval.records import Anchor, Document, Hit, Judgment, Query
-from berryeval.relevance import Relevance, RelevanceOptions
-from berryeval.relevance.overlap import overlap, words
+from berryeval.metrics.grammar import parse_measure
+from berryeval.relevance.options import RelevanceOptions
+from berryeval.relevance.tiers import Relevance, overlap, words
 
 ANSWER = "The capital of France is Paris"
 

@@ -7,17 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import berryeval as be
-from berryeval.records import Query
-from berryeval.results import (
-    AnswerRecord,
-    BenchmarkRecord,
-    HitRecord,
-    Latency,
-    MissedTarget,
-    Passage,
-    ProviderRecord,
-    RunRecord,
-)
+from berryeval.data.records import Query
+from berryeval.runs.answers import AnswerRecord, HitRecord, MissedTarget, Passage
+from berryeval.runs.record import BenchmarkRecord, Latency, ProviderRecord, RunRecord
 
 MEASURES = ("nDCG@10", "P@5", "RR")
 SENTENCE = "A token that was used twice is taken for stolen, and the whole family is revoked. "

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import berryeval as be
-from berryeval.reports import Report
 from berryeval.reports.differences import interval_cell
-from berryeval.reports.table import EXPORTERS
-from tests.pipeline.compare_world import BEST, POOR, mixed, run_of
+from berryeval.reports.files import EXPORTERS
+from berryeval.reports.report import Report
 from tests.stats.worlds import drawn, table
+from tests.workflows.compare_world import BEST, POOR, mixed, run_of
 
 if TYPE_CHECKING:
-    from berryeval.results import RunRecord
+    from berryeval.runs.record import RunRecord
 
 CERTAIN = (
     "statistically significant",

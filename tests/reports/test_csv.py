@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berryeval.errors import DataError
-from berryeval.reports import Report
-from berryeval.reports.csv_pair import AGGREGATE, CSV, DETAILED, defused
-from berryeval.results import ProviderRecord, RunRecord
+from berryeval.reports.exporters.csv import AGGREGATE, CSV, DETAILED, defused
+from berryeval.reports.report import Report
+from berryeval.runs.record import ProviderRecord, RunRecord
 from tests.reports.world import QUERIES, RUNS, hard_report, plain_run, provider, run_of
 
 if TYPE_CHECKING:

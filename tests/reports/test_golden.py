@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from berryeval.reports.table import EXPORTERS
+from berryeval.reports.files import EXPORTERS
 from tests.reports.world import hard_report
 
-GOLDEN = Path(__file__).parents[1] / "data" / "reports"
+GOLDEN = Path(__file__).parents[1] / "golden" / "reports"
 TEXT_EXPORTERS = [name for name in EXPORTERS if name != "html"]
 
 

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.gates import Verdict
-from berryeval.records import Query
-from berryeval.reports import Report
-from berryeval.reports.html import render
-from berryeval.reports.html.short_names import ROOM, short_names
-from berryeval.reports.html.views.certainty import contrasts_of
-from berryeval.results import ProviderRecord, RunRecord
+from berryeval.data.records import Query
+from berryeval.gates.verdict import Verdict
+from berryeval.reports.html.certainty import contrasts_of
+from berryeval.reports.html.page import render
+from berryeval.reports.html.words import ROOM, short_names
+from berryeval.reports.report import Report
+from berryeval.runs.record import ProviderRecord, RunRecord
 from tests.reports.html_records import NASTY, SENTENCE, changed, nasty_run, run_record
 
 MOST_BYTES = 1_500_000

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from berryeval.reports import Report
-from berryeval.reports.html import render
-from berryeval.reports.trend import trend_lines
-from berryeval.reports.trend_chart import write_trend
+from berryeval.reports.html.page import render
+from berryeval.reports.report import Report
+from berryeval.reports.trend import trend_lines, write_trend
 from tests.reports.html_records import changed, nasty_run, run_record
 from tests.reports.test_trend import many
 

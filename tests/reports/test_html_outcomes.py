@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from berryeval.reports import Report
-from berryeval.reports.html import render
-from berryeval.reports.html.views.failures import failing_of
-from berryeval.reports.html.views.queries import queries_of
+from berryeval.reports.html.failures import failing_of
+from berryeval.reports.html.page import render
+from berryeval.reports.html.rankings import queries_of
+from berryeval.reports.report import Report
 from tests.reports.html_records import changed, run_record
 from tests.reports.test_html import Page, page_of
 
 if TYPE_CHECKING:
-    from berryeval.results import HitRecord, ProviderRecord, RunRecord
+    from berryeval.runs.answers import HitRecord
+    from berryeval.runs.record import ProviderRecord, RunRecord
 
 LONG = "quota exceeded: " + "x" * 400
 

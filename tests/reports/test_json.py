@@ -10,9 +10,8 @@ import jsonschema
 import pytest
 
 from berryeval.errors import DataError
-from berryeval.reports.json_file import read_report, render
-from berryeval.reports.schema import report_schema, schema_text
-from berryeval.scores import Scores
+from berryeval.reports.exporters.json import read_report, render, report_schema, schema_text
+from berryeval.scoring.scores import Scores
 from tests.reports.world import hard_report, hard_run, provider
 
 DOCS = Path(__file__).parents[2] / "docs"

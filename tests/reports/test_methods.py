@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import berryeval as be
-from berryeval.reports.methods import how_tested, interval_words
-from berryeval.stats.interval import METHODS
+from berryeval.reports.tables import how_tested, interval_words
+from berryeval.stats.intervals import METHODS
 
 if TYPE_CHECKING:
-    from berryeval.scores import Scores
+    from berryeval.scoring.scores import Scores
 
 
 def systems(*shifts: float, zero_queries: int = 0) -> dict[str, Scores]:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.intervals import Interval
-from berryeval.reports import numbers
-from berryeval.reports.html import numbers as page
+from berryeval._internal import numbers
+from berryeval._internal.intervals import Interval
+from berryeval.reports.html import words as page
 
 
 def test_what_rounds_to_zero_has_no_sign() -> None:

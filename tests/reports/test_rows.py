@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from berryeval.reports.rows import best_of, is_best
+from berryeval.reports.tables import best_of, is_best
 
 
 @pytest.mark.parametrize(

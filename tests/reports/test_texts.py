@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 
 import berryeval as be
 from berryeval.errors import DataError
-from berryeval.gates import Verdict
-from berryeval.reports import Report, github, junit, latex, markdown
-from berryeval.reports.json_file import JSON
-from berryeval.reports.trec_run import TREC
-from berryeval.results import AnswerRecord, HitRecord, ProviderRecord
+from berryeval.gates.verdict import Verdict
+from berryeval.reports.exporters import github, junit, latex, markdown
+from berryeval.reports.exporters.json import JSON
+from berryeval.reports.exporters.trec import TREC
+from berryeval.reports.report import Report
+from berryeval.runs.answers import AnswerRecord, HitRecord
+from berryeval.runs.record import ProviderRecord
 from tests.reports.world import (
     FAILURE,
     QUERIES,

@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from berryeval.reports.html.charts.scales import lanes
-from berryeval.reports.trend import trend_lines
-from berryeval.reports.trend_chart import write_trend
-from berryeval.reports.trend_spec import trend_spec
-from berryeval.store import StoredValue, TrendPoint
+from berryeval.reports.html.svg import lanes
+from berryeval.reports.trend import trend_lines, trend_spec, write_trend
+from berryeval.runs.store.queries import StoredValue, TrendPoint
 
 if TYPE_CHECKING:
     from pathlib import Path

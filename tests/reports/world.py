@@ -5,19 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 import berryeval as be
-from berryeval.gates import Verdict
-from berryeval.records import Query
-from berryeval.reports import Report
-from berryeval.results import (
-    AnswerRecord,
-    BenchmarkRecord,
-    HitRecord,
-    Latency,
-    MissedTarget,
-    ProviderRecord,
-    RunRecord,
-)
-from berryeval.results.standard import STANDARD
+from berryeval.data.records import Query
+from berryeval.gates.verdict import Verdict
+from berryeval.reports.report import Report
+from berryeval.runs.answers import AnswerRecord, HitRecord, MissedTarget
+from berryeval.runs.record import STANDARD, BenchmarkRecord, Latency, ProviderRecord, RunRecord
 
 QUERIES = (
     Query("q1", '=HYPERLINK("http://x.invalid", "tea")', category="factual"),

@@ -14,11 +14,15 @@ import pytest
 import berryeval as be
 from berryeval import stats
 from berryeval.errors import ConfigurationError, DataError, NotScoredError
-from berryeval.stats import Comparison, compare, difference_interval, paired_test, tukey_hsd
+from berryeval.stats.comparison import Comparison
+from berryeval.stats.corrections import tukey_hsd
+from berryeval.stats.intervals import difference_interval
+from berryeval.stats.rows import compare
+from berryeval.stats.tests import paired_test
 from tests.stats.worlds import drawn, scores_of, table
 
 if TYPE_CHECKING:
-    from berryeval.scores import Scores
+    from berryeval.scoring.scores import Scores
 
 A, B = drawn(1, 60, shift=0.05)
 C = drawn(2, 60, shift=0.0)[1]

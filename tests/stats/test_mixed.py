@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.stats import Comparison, PairedDifference, compare, paired_test
-from berryeval.stats.tests import TESTS
+from berryeval.stats.comparison import Comparison, PairedDifference
+from berryeval.stats.rows import compare
+from berryeval.stats.tests import TESTS, paired_test
 from tests.stats.worlds import paired_values, scores_of, table
 
 A = np.full(50, 0.8)

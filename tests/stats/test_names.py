@@ -6,9 +6,8 @@ import pytest
 
 import berryeval as be
 from berryeval.errors import ConfigurationError
-from berryeval.stats import corrected, paired_test
-from berryeval.stats.corrections import CORRECTIONS
-from berryeval.stats.tests import TESTS
+from berryeval.stats.corrections import CORRECTIONS, corrected
+from berryeval.stats.tests import TESTS, paired_test
 from tests.gates.worlds import scores_of
 
 A, B = [0.1, 0.2, 0.3, 0.4], [0.2, 0.4, 0.5, 0.9]

@@ -12,28 +12,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from berryeval._internal.intervals import Interval
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.intervals import Interval
-from berryeval.stats import (
-    CORRECTIONS,
-    corrected,
-    difference_interval,
+from berryeval.stats import student
+from berryeval.stats.corrections import CORRECTIONS, corrected, tukey_hsd
+from berryeval.stats.effects import (
     effect_sizes,
     equivalence,
     magnitude,
-    mean_interval,
     minimum_detectable_difference,
-    paired_test,
     power_of,
     queries_needed,
-    student,
-    tukey_hsd,
 )
-from berryeval.stats.interval import METHODS
+from berryeval.stats.intervals import METHODS, difference_interval, mean_interval
+from berryeval.stats.tests import paired_test
 from tests.stats.worlds import drawn, paired_values
 
 if TYPE_CHECKING:
-    from berryeval.stats.interval import IntervalMethod
+    from berryeval.stats.intervals import IntervalMethod
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 9, 49, 99, 101, 1000, 100_000, 10_000_000])

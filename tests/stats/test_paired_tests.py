@@ -10,7 +10,7 @@ from hypothesis import given
 from scipy import stats
 
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.stats import TESTS, paired_test
+from berryeval.stats.tests import TESTS, paired_test
 from tests.stats.worlds import drawn, paired_values
 
 A = [0.10, 0.20, 0.30, 0.40, 0.55]

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from berryeval.stats import paired_test
+from berryeval.stats.tests import paired_test
 from tests.stats.worlds import drawn, paired_values, values
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from berryeval.stats import compare, difference_interval, mean_interval
-from berryeval.stats.spread import FEWEST_ALIKE, spread_known, spread_of
+from berryeval._internal.intervals import FEWEST_ALIKE, spread_known
+from berryeval.stats.intervals import difference_interval, mean_interval
+from berryeval.stats.paired import spread_of
+from berryeval.stats.rows import compare
 from tests.stats.worlds import table
 
 

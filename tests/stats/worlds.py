@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from hypothesis import strategies as st
 
-from berryeval.scores import Outcome, Scores
+from berryeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from berryeval.scoring.score_columns import Outcome
 
 # As scores are: shares with small denominators, and so with ties.
 values = st.integers(0, 20).map(lambda twentieths: twentieths / 20)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from berryeval.errors import MeasureError
-from berryeval.measures import definitions
-from berryeval.measures.preferences import PREFERENCE_MEASURES
-from berryeval.trec_eval import choose, columns
-from berryeval.trec_eval.names import NICKNAMES, TREC_MEASURES
+from berryeval.metrics.catalogue import definitions
+from berryeval.trec_eval.names import NICKNAMES, TREC_MEASURES, choose, columns
+from berryeval.trec_eval.preferences import PREFERENCE_MEASURES
 
 
 def printed(*texts: str) -> list[str]:

@@ -4,23 +4,137 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from berryeval.anchors.normalised import Normalised
-from berryeval.anchors.paths import SectionIndex
-from berryeval.anchors.rebuild import rebuilt
-from berryeval.anchors.text_index import TextIndex
+from berryeval.anchors.markdown import SectionIndex
+from berryeval.anchors.quotes import Normalised
+from berryeval.data import content_hash
 from berryeval.errors import DataError
-from berryeval.records import content_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from berryeval.records import Chunk, Document
+    from berryeval.data import Chunk, Document
 
-__all__ = ["Corpus", "Text", "as_hash"]
+
+# Which of many normalised texts hold a needle, by the words they are made of.
+
+# Words stand between spaces; a letter of a script that writes none is a word of its own.
+_WORD: Final = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^ \u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
+)
+_RAREST: Final = 3  # this many of a needle's words, the rarest, are enough to tell texts apart
+
+
+def _words(text: str) -> list[str]:
+    return text.split(" ") if text.isascii() else _WORD.findall(text)
+
+
+class TextIndex:
+    """Normalised texts by their words.
+
+    >>> TextIndex(["the cat sat", "a dog sat", "the cats sat"]).holding("he cat")
+    [0, 2]
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+
+    @cached_property
+    def _homes(self) -> dict[str, list[int]]:
+        """The texts each word stands in."""
+        homes: dict[str, list[int]] = defaultdict(list)
+        for number, text in enumerate(self._texts):
+            for word in set(_words(text)):
+                homes[word].append(number)
+        return homes
+
+    def holding(self, needle: str) -> list[int]:
+        """The numbers of the texts that hold the needle, in order."""
+        return [number for number in sorted(self._maybe(needle)) if needle in self._texts[number]]
+
+    def most_alike(self, needle: str, count: int = 5) -> list[int]:
+        """The numbers of the texts that share most of the needle's rarer words, best first."""
+        known = [self._homes[word] for word in set(_words(needle)) if word in self._homes]
+        rarest = sorted(known, key=len)[: 4 * _RAREST]
+        shared = Counter(number for homes in rarest for number in homes)
+        return sorted(shared, key=lambda number: (-shared[number], number))[:count]
+
+    def _maybe(self, needle: str) -> Iterable[int]:
+        """The texts that may hold the needle, and perhaps some that do not."""
+        words = _words(needle)
+        inner = words[1:-1]  # the first and last may be parts of words
+        if not inner:
+            return self._texts_with_parts(words)
+        if any(word not in self._homes for word in inner):
+            return ()
+        rarest = sorted((self._homes[word] for word in set(inner)), key=len)[:_RAREST]
+        return set(rarest[0]).intersection(*rarest[1:])
+
+    def _texts_with_parts(self, parts: list[str]) -> Iterable[int]:
+        """For needles of a word or two: the texts with words that hold each of them."""
+        found: set[int] | None = None
+        for part in parts:
+            here = {
+                number for word, homes in self._homes.items() if part in word for number in homes
+            }
+            found = here if found is None else found & here
+        return found or ()
+
+
+# The text of a document from its chunks, as far as they tell it.
+
+_SPACE: Final = 4  # a hole up to this long is taken for white space that the chunker left out
+_UNKNOWN: Final = "\ufffd"
+_LARGEST: Final = 4  # a text this many times as long as its chunks together is not put together
+
+
+class Rebuilt(NamedTuple):
+    """A text, and whether it has no holes."""
+
+    text: str
+    complete: bool
+
+
+def rebuilt(chunks: Iterable[Chunk]) -> Rebuilt | None:
+    """The text that the chunks are pieces of; None if they have no places, or contradict.
+
+    Holes are filled: short ones with line ends, as chunkers leave out white space, long ones with a
+    character that stands in no text.
+    """
+    pieces = sorted(
+        (chunk.start, -chunk.end, chunk.text)
+        for chunk in chunks
+        if chunk.start is not None
+        and chunk.end is not None
+        and chunk.end - chunk.start == len(chunk.text)
+    )
+    known = sum(len(text) for _, _, text in pieces)
+    if not pieces or max(-end for _, end, _ in pieces) > _LARGEST * known:
+        return None
+    parts: list[str] = []
+    at = 0
+    complete = True
+    for start, end, text in pieces:
+        if start > at:
+            parts.append(_hole(start - at))
+            complete = False
+        if -end > at:
+            parts.append(text[max(at - start, 0) :])
+            at = -end
+    whole = "".join(parts)
+    if any(whole[start:-end] != text for start, end, text in pieces):
+        return None
+    return Rebuilt(whole, complete)
+
+
+def _hole(length: int) -> str:
+    if length <= _SPACE:
+        return "\n" * length
+    return f"\n{_UNKNOWN * (length - 2)}\n"
+
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from berryeval.errors import ConfigurationError
+from berryeval.anchors.corpus import TextIndex
+from berryeval.anchors.drift import Ambiguity
+from berryeval.anchors.markdown import slugs
+from berryeval.anchors.quotes import find_same, normalise
+from berryeval.data import Anchor, Chunk, Hit, SpanIndex
+from berryeval.errors import ConfigurationError, DataError
 
-__all__ = ["CoverageRule"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from berryeval.anchors.corpus import Corpus, Text
+    from berryeval.anchors.drift import Located
+    from berryeval.data import Document
+    from berryeval.data import Section as Path
 
 
 @dataclass(frozen=True)
@@ -36,3 +50,180 @@ class CoverageRule:
         shared = min(chunk[1], target[1]) - max(chunk[0], target[0])
         shorter = min(chunk[1] - chunk[0], target[1] - target[0])
         return shared > 0 and shared / shorter >= self.share  # a product may be rounded up
+
+
+# Where a chunk or a hit stands in its document, and an anchor at that place.
+
+Piece: TypeAlias = Hit | Chunk
+
+
+class Placed(NamedTuple):
+    """The document of a piece, and the spans where it stands or may stand."""
+
+    document: str
+    spans: tuple[tuple[int, int], ...] = ()
+
+
+def place(piece: Piece, corpus: Corpus) -> Placed:
+    """Where a piece stands: at its offsets, or else wherever its document holds its text.
+
+    A piece without a document is the document whose id it has, if there is one. Offsets that do
+    not fit the document's text, or at which it says something else, are not believed: a piece that
+    says what its document does not say anywhere was cut from another version of it.
+    """
+    document = piece.doc_id or (piece.id if piece.id in corpus else "")
+    text = corpus.text(document)
+    offsets = (piece.start, piece.end or 0) if piece.start is not None else None
+    if text is None:
+        return Placed(document, (offsets,) if offsets and document else ())
+    if offsets and _fits(piece.text, text, *offsets):
+        return Placed(document, (offsets,))
+    if piece.text:
+        found = find_same(piece.text, text)
+        return Placed(document, found.places if found else ())
+    whole = piece.id == document and offsets is None and text.text
+    return Placed(document, ((0, len(text.text)),) if whole else ())
+
+
+def _fits(said: str, text: Text, start: int, end: int) -> bool:
+    """Whether the text at these offsets is what the piece says, as far as it says anything."""
+    if end > len(text.text):
+        return False
+    passage = text.text[start:end]
+    if not said or said == passage:
+        return True
+    ours, theirs = normalise(said), normalise(passage)
+    return bool(ours and theirs) and (ours in theirs or theirs in ours)
+
+
+def anchor_of(chunk: Chunk, document: Document | None = None) -> Anchor:
+    """An anchor at the text of a chunk, which other chunkings will find again.
+
+    >>> from berryeval.records import Chunk
+    >>> anchor_of(Chunk("c1", "d1", "Cats purr.", 11, 21)).to_json()
+    {'document': 'd1', 'start': 11, 'end': 21, 'quote': 'Cats purr.'}
+    """
+    if not chunk.text and chunk.start is None:
+        msg = f"the chunk {chunk.id!r} has neither a text nor a place, so nothing can point at it"
+        raise DataError(msg)
+    return Anchor(
+        document=chunk.doc_id,
+        start=chunk.start,
+        end=chunk.end,
+        quote=chunk.text,
+        document_hash=document.content_hash if document else "",
+    )
+
+
+# `Pieces`: chunks or hits, indexed so that those covering a target are found without a search.
+
+
+class Pieces:
+    """Chunks or hits, numbered from 0, and which of them cover a target."""
+
+    def __init__(self, pieces: Sequence[Piece], corpus: Corpus, rule: CoverageRule) -> None:
+        self._pieces = pieces
+        self._rule = rule
+        self._placed = [place(piece, corpus) for piece in pieces]
+        self._indexes: dict[str, SpanIndex] = {}
+
+    def covering(self, target: Located) -> list[int]:
+        """The numbers of the pieces that cover the target, in order."""
+        anchor = target.anchor
+        if not target.resolves and not target.is_document:
+            return []  # a document that the corpus lacks can still be named by its id
+        if anchor.chunk:
+            return self._by_id.get(anchor.chunk, [])
+        if target.is_document:
+            return self._of_document(anchor.document)
+        found = {
+            number
+            for document, start, end in target.spans
+            for number in self._overlapping(document, start, end)
+        }
+        if self.unplaced:
+            found.update(self._by_what_they_say(target))
+        return sorted(found)
+
+    def _of_document(self, document: str) -> list[int]:
+        """The pieces of a document; one that names none may be the document itself."""
+        itself = self._by_id.get(document, ())
+        more = [number for number in itself if not self._placed[number].document]
+        return sorted([*self._by_document.get(document, ()), *more])
+
+    @cached_property
+    def unplaced(self) -> list[int]:
+        """The numbers of the pieces of which nobody knows where they stand."""
+        return [number for number, placed in enumerate(self._placed) if not placed.spans]
+
+    @property
+    def ambiguous(self) -> tuple[Ambiguity, ...]:
+        """The pieces whose text stands at several places of its document."""
+        return tuple(
+            Ambiguity("chunk", self._pieces[number].id, _choices(placed))
+            for number, placed in enumerate(self._placed)
+            if len(placed.spans) > 1
+        )
+
+    def _overlapping(self, document: str, start: int, end: int) -> Iterable[int]:
+        index = self._indexes.get(document)
+        if index is None:
+            index = self._indexes[document] = SpanIndex(
+                (*span, number)
+                for number in self._by_document.get(document, ())
+                for span in self._placed[number].spans
+            )
+        for first, last, number in index.overlapping(start, end):
+            if self._rule.covers((first, last), (start, end)):
+                yield number
+
+    def _by_what_they_say(self, target: Located) -> Iterable[int]:
+        """Of the pieces without a place, those with the quote, or in the section."""
+        anchor = target.anchor
+        if anchor.quote:
+            holding = self._unplaced_texts.holding(normalise(anchor.quote))
+            candidates = (self.unplaced[place] for place in holding)
+            return [number for number in candidates if self._may_be_in(number, anchor)]
+        if target.path:
+            wanted = slugs(target.path)
+            numbers = self._unplaced_by_path.get((anchor.document, wanted), ())
+            if anchor.subsections:
+                return numbers
+            return [n for n in numbers if slugs(self._pieces[n].section) == wanted]
+        return ()
+
+    def _may_be_in(self, number: int, anchor: Anchor) -> bool:
+        return not anchor.document or self._placed[number].document in {"", anchor.document}
+
+    @cached_property
+    def _by_id(self) -> dict[str, list[int]]:
+        return _numbers_by(piece.id for piece in self._pieces)
+
+    @cached_property
+    def _by_document(self) -> dict[str, list[int]]:
+        return _numbers_by(placed.document for placed in self._placed)
+
+    @cached_property
+    def _unplaced_texts(self) -> TextIndex:
+        return TextIndex([normalise(self._pieces[number].text) for number in self.unplaced])
+
+    @cached_property
+    def _unplaced_by_path(self) -> dict[tuple[str, Path], list[int]]:
+        """By document and section, and by each section above it."""
+        found: dict[tuple[str, Path], list[int]] = defaultdict(list)
+        for number in self.unplaced:
+            path = slugs(self._pieces[number].section)
+            for depth in range(1, len(path) + 1):
+                found[self._placed[number].document, path[:depth]].append(number)
+        return found
+
+
+def _numbers_by(names: Iterable[str]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = defaultdict(list)
+    for number, name in enumerate(names):
+        found[name].append(number)
+    return found
+
+
+def _choices(placed: Placed) -> tuple[str, ...]:
+    return tuple(f"{placed.document}, characters {start} to {end}" for start, end in placed.spans)

@@ -1,8 +1,25 @@
 """Benchmarks: corpus, queries and judgments in one value; loaders, packs and checks for them."""
 
-from berryeval.benchmarks.benchmark import Benchmark
-from berryeval.benchmarks.bundled import bundled_benchmarks
-from berryeval.benchmarks.load import load_benchmark
-from berryeval.benchmarks.write import write_benchmark
+from typing import TYPE_CHECKING
 
-__all__ = ["Benchmark", "bundled_benchmarks", "load_benchmark", "write_benchmark"]
+from berryeval._internal.door import open_door
+
+if TYPE_CHECKING:
+    from berryeval.benchmarks.benchmark import Benchmark
+    from berryeval.benchmarks.build import Gather
+    from berryeval.benchmarks.checks.catalogue import check_benchmark
+    from berryeval.benchmarks.checks.finding import Finding, Report, name_of
+    from berryeval.benchmarks.checks.summary import Example, Spread, Summary, example_of
+    from berryeval.benchmarks.documents import read_corpus
+    from berryeval.benchmarks.loaders.catalogue import LOADERS
+    from berryeval.benchmarks.loading import (
+        Source,
+        bundled_benchmarks,
+        check_source,
+        detect_format,
+        load_benchmark,
+        options_of,
+    )
+    from berryeval.benchmarks.writing import write_benchmark
+else:
+    __getattr__, __dir__ = open_door(__name__)

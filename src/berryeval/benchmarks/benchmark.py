@@ -6,17 +6,19 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from berryeval._internal.json import read_json_node
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from berryeval.json_record import JsonRecord
-    from berryeval.records import Document, Judgment, Query
+    from berryeval._internal.json import Node
+    from berryeval._internal.records import JsonRecord
+    from berryeval.benchmarks.loading import Source
+    from berryeval.data import Document, Judgment, Query
 
-__all__ = ["Benchmark", "RecordKind"]
 
 RecordKind: TypeAlias = Literal["documents", "queries", "judgments"]
 
@@ -131,3 +133,46 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _plain(one) for name, one in value.items()}
     return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+# `benchmark.json`: what a benchmark is called, and all there is to say about it as a whole.
+
+ABOUT: Final = "benchmark.json"
+_TEXTS: Final = ("name", "version", "description", "pack")
+
+
+def read_about(source: Source) -> dict[str, Any]:
+    """The fields of the folder's `benchmark.json`; none if there is no such file."""
+    if not source.has(ABOUT):
+        return {}
+    return read_about_node(read_json_node(source.file(ABOUT)))
+
+
+def read_about_node(node: Node) -> dict[str, Any]:
+    """The fields of a `Benchmark` that an object gives; names it does not know become metadata."""
+    fields: dict[str, Any] = {}
+    for name in _TEXTS:
+        found = node.get(name)
+        if found is not None:
+            fields[name] = found.text()
+    thresholds = node.get("thresholds")
+    if thresholds is not None:
+        fields["thresholds"] = {name: value.number() for name, value in thresholds.fields()}
+    metadata = node.get("metadata")
+    known = {} if metadata is None else metadata.object()
+    unknown = node.besides(*_TEXTS, "thresholds", "metadata")
+    both = sorted(known.keys() & unknown.keys())
+    if both:
+        msg = f"{node.where}: {both[0]!r} stands at the top and in metadata; keep one of them"
+        raise DataError(msg)
+    if unknown or known:
+        fields["metadata"] = {**unknown, **known}
+    return fields
+
+
+def about_of(benchmark: Benchmark) -> dict[str, Any]:
+    """The object from which `read_about_node` makes the same fields."""
+    about: dict[str, Any] = {name: getattr(benchmark, name) for name in _TEXTS}
+    about["thresholds"] = dict(benchmark.thresholds)
+    about["metadata"] = dict(benchmark.metadata)
+    return {name: value for name, value in about.items() if value or name == "name"}

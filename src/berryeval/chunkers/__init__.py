@@ -5,29 +5,18 @@
 is the same whenever the same text is cut in the same way.
 """
 
-from berryeval.chunkers.base import Chunker, ChunkingWarning, OptionChunker, Piece
-from berryeval.chunkers.catalogue import CHUNKERS, make_chunker, parse_chunker
-from berryeval.chunkers.code import CodeChunker
-from berryeval.chunkers.fixed import FixedChunker
-from berryeval.chunkers.from_chonkie import ChonkieChunker
-from berryeval.chunkers.from_langchain import LangChainChunker
-from berryeval.chunkers.section import SectionChunker
-from berryeval.chunkers.sentence import SentenceChunker
-from berryeval.chunkers.whole import WholeChunker
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "CHUNKERS",
-    "ChonkieChunker",
-    "Chunker",
-    "ChunkingWarning",
-    "CodeChunker",
-    "FixedChunker",
-    "LangChainChunker",
-    "OptionChunker",
-    "Piece",
-    "SectionChunker",
-    "SentenceChunker",
-    "WholeChunker",
-    "make_chunker",
-    "parse_chunker",
-]
+from berryeval._internal.door import open_door
+
+if TYPE_CHECKING:
+    from berryeval.chunkers.base import Chunker, ChunkingWarning, OptionChunker, Piece, options_of
+    from berryeval.chunkers.catalogue import CHUNKERS, make_chunker, parse_chunker
+    from berryeval.chunkers.code import CodeChunker
+    from berryeval.chunkers.external import ChonkieChunker, LangChainChunker
+    from berryeval.chunkers.fixed import FixedChunker
+    from berryeval.chunkers.section import SectionChunker
+    from berryeval.chunkers.sentence import SentenceChunker
+    from berryeval.chunkers.whole import WholeChunker
+else:
+    __getattr__, __dir__ = open_door(__name__)

@@ -5,12 +5,9 @@ from __future__ import annotations
 import inspect
 from typing import Any, Final
 
-from berryeval.chunkers.base import Chunker
-from berryeval.chunkers.options import Choice, Option, Whole, options_of
+from berryeval._internal.registry import Registry, nearest
+from berryeval.chunkers.base import Choice, Chunker, Option, Whole, options_of
 from berryeval.errors import ConfigurationError
-from berryeval.registry import Registry, nearest
-
-__all__ = ["CHUNKERS", "make_chunker", "parse_chunker"]
 
 CHUNKERS: Final = Registry[type[Chunker]](
     "chunker",
@@ -20,8 +17,8 @@ CHUNKERS: Final = Registry[type[Chunker]](
         "section": "berryeval.chunkers.section:SectionChunker",
         "whole": "berryeval.chunkers.whole:WholeChunker",
         "code": "berryeval.chunkers.code:CodeChunker",
-        "chonkie": "berryeval.chunkers.from_chonkie:ChonkieChunker",
-        "langchain": "berryeval.chunkers.from_langchain:LangChainChunker",
+        "chonkie": "berryeval.chunkers.external:ChonkieChunker",
+        "langchain": "berryeval.chunkers.external:LangChainChunker",
     },
 )
 

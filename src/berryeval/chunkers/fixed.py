@@ -7,16 +7,14 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 
-from berryeval.chunkers.base import OptionChunker, Piece, trimmed
-from berryeval.chunkers.options import Choice, Whole, option
+from berryeval.chunkers.base import Choice, OptionChunker, Piece, Whole, option, trimmed
 from berryeval.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from berryeval.records import Document
+    from berryeval.data import Document
 
-__all__ = ["FixedChunker", "windows"]
 
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from berryeval.anchors.sections import parse_sections
-from berryeval.chunkers.base import OptionChunker, Piece, trimmed
+from berryeval.anchors import parse_sections
+from berryeval.chunkers.base import Choice, OptionChunker, Piece, Whole, option, trimmed
 from berryeval.chunkers.fixed import FixedChunker, windows
-from berryeval.chunkers.options import Choice, Whole, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from berryeval.records import Document
-
-__all__ = ["SectionChunker"]
+    from berryeval.data import Document
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,7 @@ from berryeval.chunkers.base import OptionChunker, Piece
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from berryeval.records import Document
-
-__all__ = ["WholeChunker"]
+    from berryeval.data import Document
 
 
 @dataclass(frozen=True)

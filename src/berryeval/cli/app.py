@@ -12,21 +12,128 @@ Commands are imported when they are called, so that `--help` stays fast.
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import os
+import re
+import signal
 import sys
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Final
 
 from cyclopts import App, CycloptsError
 
 from berryeval import __version__
-from berryeval.cli.failures import Failures, abandon_stdout
-from berryeval.cli.signals import terminable
-from berryeval.cli.wordiness import Wordiness, take_wordiness, without_wordiness, worded
+from berryeval._internal.text import visible
+from berryeval.cli.logs import Wordiness, take_wordiness, without_wordiness, worded
 from berryeval.errors import BerryEvalError, RunFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+
+# How a command that fails says so: a line for people, and with `--json` one for machines too.
+
+
+@dataclass(frozen=True)
+class Failures:
+    """What to do with the failure of one command line.
+
+    Attributes:
+        command: the name of the command; "" if the line names none.
+        json: whether it was to print JSON.
+        debug: whether to show where an error came from.
+    """
+
+    command: str
+    json: bool
+    debug: bool
+
+    @classmethod
+    def of(cls, app: App, tokens: Sequence[str], *, debug: bool) -> Failures:
+        """Those of a command line."""
+        _, apps, rest = app.parse_commands(tokens)
+        command = " ".join(one.name[0] for one in apps[1:])
+        options = rest[: rest.index("--")] if "--" in rest else rest
+        return cls(command, "--json" in options and command != "trec-eval", debug)
+
+    def say(self, error: Exception, code: int, *, kind: str = "", hint: str = "") -> int:
+        """Say what went wrong; the exit code is returned as it is."""
+        if self.debug:
+            import traceback
+
+            _say("".join(traceback.format_exception(error)).rstrip())
+        message = " ".join(str(error).split()) or type(error).__name__
+        self._say_as_json(kind or _kind(error), message)
+        _say(f"error: {message}{f' ({hint})' if hint else ''}")
+        return code
+
+    def say_interrupted(self, message: str, code: int) -> int:
+        """Say that somebody wanted the command to end."""
+        self._say_as_json("interrupted", message)
+        _say(message)
+        return code
+
+    def _say_as_json(self, kind: str, message: str) -> None:
+        if not self.json or sys.stdout is None:
+            return
+        from berryeval.cli.output import print_json_error
+
+        try:
+            print_json_error(self.command, kind, message)
+            sys.stdout.flush()
+        except OSError:  # the other line and the exit code say it too
+            abandon_stdout()
+
+
+def _kind(error: Exception) -> str:
+    """Our errors by their names: `ConfigurationError` is "configuration"."""
+    if isinstance(error, BerryEvalError):
+        name = type(error).__name__.removesuffix("Error")
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+    return "system" if isinstance(error, OSError) else "bug"
+
+
+def _say(text: str) -> None:
+    """Write to stderr, if there is one that can be written to: the exit code speaks for itself."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(visible(text), file=sys.stderr, flush=True)
+
+
+def abandon_stdout() -> None:
+    """Point stdout to nowhere, or Python would complain once more when it closes it."""
+    with contextlib.suppress(OSError, ValueError):  # it may be no file at all
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+# SIGTERM, which ends a command as Ctrl-C does: what was done is kept, and said.
+
+
+@contextmanager
+def terminable() -> Iterator[Callable[[], bool]]:
+    """Hear SIGTERM for a while, unless somebody else does; gives whether it came."""
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield lambda: False
+        return
+    came: list[int] = []
+
+    def end(number: int, _: object) -> None:
+        came.append(number)
+        if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in the background of a shell
+            raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)  # event loops have their own way with it
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield lambda: bool(came)
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
 
 EXIT_PASSED: Final = 0
 EXIT_FAILED: Final = 1
@@ -67,7 +174,7 @@ def build_app() -> App:
     app.command(_lists())
     app.command(_results())
     app.command(
-        "berryeval.cli.score_run:score_run",
+        "berryeval.cli.runs_rescore:score_run",
         name="score-run",
         help="Score a past run by other measures or judgments, without searching.",
     )
@@ -97,26 +204,26 @@ def _baselines() -> App:
 def _lists() -> App:
     """The commands of `berryeval list`."""
     lists = App(name="list", help="Show what there is.", help_format="plaintext")
-    lists.command("berryeval.cli.list_chunkers:chunkers", help="Show every chunker.")
-    lists.command("berryeval.cli.list_providers:providers", help="Show every provider.")
-    lists.command("berryeval.cli.list_measures:measures", help="Show every measure.")
-    lists.command("berryeval.cli.list_benchmarks:benchmarks", help="Show the bundled benchmarks.")
-    lists.command("berryeval.cli.list_benchmarks:formats", help="Show the formats of benchmarks.")
-    lists.command("berryeval.cli.list_exporters:exporters", help="Show the formats of reports.")
+    lists.command("berryeval.cli.list:chunkers", help="Show every chunker.")
+    lists.command("berryeval.cli.list:providers", help="Show every provider.")
+    lists.command("berryeval.cli.list:measures", help="Show every measure.")
+    lists.command("berryeval.cli.list:benchmarks", help="Show the bundled benchmarks.")
+    lists.command("berryeval.cli.list:formats", help="Show the formats of benchmarks.")
+    lists.command("berryeval.cli.list:exporters", help="Show the formats of reports.")
     return lists
 
 
 def _results() -> App:
     """The commands of `berryeval results`."""
     results = App(name="results", help="Look at past runs.", help_format="plaintext")
-    results.command("berryeval.cli.results_list:list_runs", name="list", help="Show past runs.")
-    results.command("berryeval.cli.results_show:show", help="Show one run as eval printed it.")
-    results.command("berryeval.cli.results_trend:trend", help="Show a measure over time.")
-    results.command("berryeval.cli.results_files:export", help="Write runs to files.")
+    results.command("berryeval.cli.runs_list:list_runs", name="list", help="Show past runs.")
+    results.command("berryeval.cli.runs_list:show", help="Show one run as eval printed it.")
+    results.command("berryeval.cli.runs_trend:trend", help="Show a measure over time.")
+    results.command("berryeval.cli.runs_files:export", help="Write runs to files.")
     results.command(
-        "berryeval.cli.results_files:import_", name="import", help="Put runs into the store."
+        "berryeval.cli.runs_files:import_", name="import", help="Put runs into the store."
     )
-    results.command("berryeval.cli.results_prune:prune", help="Forget old runs.")
+    results.command("berryeval.cli.runs_files:prune", help="Forget old runs.")
     return results
 
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from berryeval.cli.to_stdout import STDOUT, OutputFileName
-from berryeval.cli.wordiness import is_quiet
-from berryeval.io.visible import visible
+from berryeval._internal.text import visible
+from berryeval.cli.logs import is_quiet
+from berryeval.cli.output import STDOUT, OutputFileName
 
 if TYPE_CHECKING:
     from berryeval.gates import Baseline
-    from berryeval.results import RunRecord
+    from berryeval.runs import RunRecord
+
 
 Flag = Annotated[bool, Parameter(negative="")]
 FILE = "berryeval-baseline.json"
@@ -43,8 +44,7 @@ def set_baseline(
     from berryeval.cli.output import print_document, print_json
     from berryeval.errors import DataError
     from berryeval.gates import Baseline
-    from berryeval.pipeline.find_run import find_record
-    from berryeval.pipeline.folder import write_text_file
+    from berryeval.workflows import find_record, write_text_file
 
     record = find_record(run)
     baseline = Baseline.of(record)
@@ -89,7 +89,7 @@ def set_baseline(
 
 def _failing(record: RunRecord) -> list[dict[str, str | int]]:
     """Of each provider with scores how many of its queries failed, where some did."""
-    from berryeval.harness.outcomes import failed_of
+    from berryeval.runner import failed_of
 
     return [
         {
@@ -122,9 +122,9 @@ def show(file: str = FILE, /, *, json: Flag = False) -> None:
     """
     from rich.table import Table
 
+    from berryeval._internal import numbers
     from berryeval.cli.output import console, print_json
-    from berryeval.pipeline.find_baseline import find_baseline
-    from berryeval.reports import numbers
+    from berryeval.workflows import find_baseline
 
     baseline = find_baseline(file)
     if json:
@@ -162,10 +162,7 @@ def diff(
     from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED
     from berryeval.cli.gate import print_verdicts
     from berryeval.cli.output import console, print_json
-    from berryeval.pipeline.differences import differences
-    from berryeval.pipeline.find_baseline import baseline_for
-    from berryeval.pipeline.find_run import find_record
-    from berryeval.pipeline.gating import passed
+    from berryeval.workflows import baseline_for, differences, find_record, passed
 
     record = find_record(run)
     verdicts = differences(record, baseline_for(baseline, record))

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from berryeval._internal.text import counted, to_go_on
 from berryeval.cli.output import print_json
-from berryeval.pipeline.differences import NO_RULE, no_drop_rules
-from berryeval.pipeline.folder import config_hash
-from berryeval.pipeline.gating import passed
-from berryeval.pipeline.redaction import masked
-from berryeval.pipeline.remember import Remembered
-from berryeval.pipeline.worst import WorstQuery, worst_queries
-from berryeval.results.groups import group_of
+from berryeval.runs import group_of, masked
+from berryeval.workflows import (
+    NO_RULE,
+    Remembered,
+    WorstQuery,
+    config_hash,
+    failed_queries,
+    failed_runs,
+    no_drop_rules,
+    passed,
+    worst_queries,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from berryeval.gates import Verdict
-    from berryeval.pipeline.folder import RunFolder
-    from berryeval.pipeline.plan import Plan
-    from berryeval.pipeline.reporting import Exported
-    from berryeval.pipeline.run_result import BenchmarkResult, ProviderResult
-    from berryeval.scores import Scores
+    from berryeval.scoring import Scores
+    from berryeval.workflows import (
+        BenchmarkResult,
+        Exported,
+        Plan,
+        ProviderResult,
+        ProviderSpec,
+        RunFolder,
+    )
 
-__all__ = ["View", "worst_of"]
 
 _LATENCY: Final = ("p50", "p95", "p99", "max")
 Worst = dict[tuple[str, str], list[WorstQuery]]  # by benchmark and provider
@@ -125,3 +135,74 @@ def grouped_summaries(scores: Scores | None, groups: dict[str, str]) -> dict[str
     if scores is None:
         return None
     return {name: part.summary() for name, part in scores.by(groups).items()}
+
+
+# What to do after `berryeval eval` where it did not get an answer to everything.
+
+log = logging.getLogger("berryeval")
+
+
+def say_how_to_go_on(
+    folder: RunFolder,
+    results: Sequence[BenchmarkResult],
+    allowed: Collection[tuple[str, str]] = (),
+) -> None:
+    """Log the commands that ask what was not asked, and ask again what failed.
+
+    Args:
+        folder: of the run.
+        results: of the run.
+        allowed: the benchmark and provider whose failed queries were to be expected.
+    """
+    if failed_runs(results):
+        # Errors before are part of the budget: without asking them again it may be used up.
+        options = ["--retry-errors"] if failed_queries(results) else []
+        log.warning("the run is not complete; to go on: %s", to_go_on(folder.path, *options))
+    failed = failed_queries(results, allowed)
+    if failed:
+        log.warning(
+            "%s failed and --resume alone keeps that as 0; to ask again: %s",
+            counted(failed, "query", "queries"), to_go_on(folder.path, "--retry-errors"),
+        )  # fmt: skip
+
+
+# What the tables of `berryeval eval` do not say by themselves: about times, and about the data.
+
+_REMARKS: Final = 3  # of a loader
+
+
+def notes_about_times(plan: Plan, result: BenchmarkResult) -> Iterator[str]:
+    """How the times came about, where that is not a query alone."""
+    timed = [
+        (one.name, spec, one.latency.batch)
+        for one, spec in zip(result.providers, plan.providers, strict=True)
+        if one.latency is not None
+    ]
+    here = [name for name, spec, _ in timed if _is_in_process(spec)]
+    at_once = min(plan.run.concurrency, len(result.queries))
+    if here and at_once > 1:
+        yield (
+            f"times: {at_once} queries at once wait for each other in this process "
+            f"({', '.join(here)}); try --concurrency 1"
+        )
+    batched = {name: batch for name, _, batch in timed if batch > 1}
+    if batched:
+        size, names = max(batched.values()), ", ".join(batched)
+        yield f"times of {names}: of batches of up to {size} queries, divided by their size"
+    single = [name for name, _, batch in timed if batch == 1]
+    if single and plan.run.batch > 1:
+        yield f"asked one by one, as no batches were taken: {', '.join(single)}"
+
+
+def _is_in_process(spec: ProviderSpec) -> bool:
+    from berryeval.providers import PROVIDERS
+
+    elsewhere = spec.options.get("url") or spec.options.get("embedder") == "openai"
+    return bool(getattr(PROVIDERS.get(spec.type), "in_process", False)) and not elsewhere
+
+
+def shown_remarks(remarks: Sequence[str], most: int = _REMARKS) -> Iterator[str]:
+    """What the loader of a benchmark noticed; of many, the first few."""
+    yield from remarks[:most]
+    if len(remarks) > most:
+        yield f"… and {len(remarks) - most} more; berryeval validate shows all"

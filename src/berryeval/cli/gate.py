@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
+from berryeval._internal.text import visible
 from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED
-from berryeval.cli.to_stdout import STDOUT, Output
-from berryeval.cli.wordiness import is_quiet
-from berryeval.io.visible import visible
+from berryeval.cli.logs import is_quiet
+from berryeval.cli.output import STDOUT, Output, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from rich.console import Console
 
-    from berryeval.gates import Gate, Status, Verdict
-    from berryeval.gates.self_check import SelfCheck
+    from berryeval.gates import Gate, SelfCheck, Status, Verdict
     from berryeval.reports import Report
+
 
 Flag = Annotated[bool, Parameter(negative="")]
 Several = Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")]
@@ -63,13 +66,17 @@ def gate(
     """
     from pathlib import Path
 
-    from berryeval.cli.gate_files import asked_formats, publish_on_github, write_files
     from berryeval.cli.logs import error_screen
     from berryeval.cli.output import console, print_document, print_json
-    from berryeval.pipeline.differences import NO_RULE, no_drop_rules
-    from berryeval.pipeline.find_run import find_run
-    from berryeval.pipeline.gating import passed, self_checked, verdicts_of
     from berryeval.reports import Report
+    from berryeval.workflows import (
+        NO_RULE,
+        find_run,
+        no_drop_rules,
+        passed,
+        self_checked,
+        verdicts_of,
+    )
 
     formats = asked_formats(export, output)
     found = find_run(run)
@@ -115,8 +122,7 @@ def asked_gate(
 ) -> Gate:
     """The gate of the configuration file and of flags; one without rules is refused."""
     from berryeval.errors import ConfigurationError
-    from berryeval.pipeline.gating import configured_gate, gate_with, with_baseline
-    from berryeval.pipeline.limits import read_limits
+    from berryeval.workflows import configured_gate, gate_with, read_limits, with_baseline
 
     found = gate_with(
         configured_gate(config),
@@ -166,3 +172,59 @@ def _print(
     screen.print(f"gate {end}: {shown}{why}", style="bold green" if good else "bold red")
     if checked is not None:
         screen.print(f"self-check: {checked.sentence}")
+
+
+# The files of `berryeval gate`, and what it tells GitHub.
+
+ON_GITHUB: Final = "GITHUB_ACTIONS"  # "true" in every step of a workflow
+
+
+def asked_formats(export: list[str] | None, output: str | None) -> list[str]:
+    """The formats to write, all of them known."""
+    from berryeval.errors import ConfigurationError
+    from berryeval.metrics import split_names
+    from berryeval.reports import EXPORTERS
+
+    names = list(dict.fromkeys(split_names(export or [])))
+    if output and not names:
+        msg = "--output is where --export writes to; say what: --export junit markdown"
+        raise ConfigurationError(msg)
+    for name in names:
+        EXPORTERS.get(name)
+    if output == STDOUT and len(names) > 1:
+        msg = f"{' and '.join(names)} would both go to stdout; give a folder with --output"
+        raise ConfigurationError(msg)
+    return names
+
+
+def write_files(report: Report, formats: Sequence[str], folder: Path | str) -> list[dict[str, str]]:
+    """Write the run and its verdicts in these formats, into one folder, or as text for stdout."""
+    from berryeval.reports import write_in_format
+
+    if folder == STDOUT:
+        return [{"format": name, "text": text_of(report, name)} for name in formats]
+    return [
+        {"format": name, "path": str(path)}
+        for name in formats
+        for path in write_in_format(report, name, f"{folder}{os.sep}")
+    ]
+
+
+def publish_on_github(report: Report, *, quietly: bool) -> None:
+    """In a step of a workflow: add to its summary, and print notes about what failed.
+
+    Args:
+        report: the run with its verdicts.
+        quietly: stdout is for something else; the runner reads stderr as well.
+    """
+    if os.environ.get(ON_GITHUB) != "true":
+        return
+    from berryeval.reports import publish, render
+
+    text = publish(report)
+    print(
+        render(report) if text is None else text,
+        end="",
+        file=sys.stderr if quietly else sys.stdout,
+        flush=True,
+    )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from berryeval.cli.wordiness import is_quiet
+from berryeval.cli.logs import is_quiet
 
 Flag = Annotated[bool, Parameter(negative="")]
 
@@ -24,7 +24,7 @@ def init(folder: str | None = None, /, *, force: Flag = False, json: Flag = Fals
         json: Print JSON.
     """
     from berryeval.cli.output import print_json
-    from berryeval.pipeline.starting_files import QUESTIONS, write_starting_files
+    from berryeval.workflows import QUESTIONS, write_starting_files
 
     written = write_starting_files(Path(folder) if folder else None, force=force)
     if json:

@@ -6,17 +6,54 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from berryeval.cli.loader_options import LoaderOptions, read_options
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rich.console import Console
 
-    from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.checks import Summary
-    from berryeval.benchmarks.checks.example import Example
-    from berryeval.benchmarks.checks.summary import Spread
+    from berryeval.benchmarks import Benchmark, Example, Spread, Summary
+
+
+# `--options NAME=VALUE`: what the loader of a format takes, as `options` of berryeval.yaml.
+
+LoaderOptions = Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")]
+
+
+def read_options(texts: list[str] | None) -> dict[str, Any]:
+    """The options by name: a value in brackets is a list, every other is a text.
+
+    >>> read_options(["corpus=docs", "categories=[1, 4]"])
+    {'corpus': 'docs', 'categories': [1, 4]}
+    """
+    from berryeval.errors import ConfigurationError
+    from berryeval.workflows import read_pairs
+
+    if texts is not None and not texts:
+        msg = "--options has no value; give it as NAME=VALUE, or leave it out"
+        raise ConfigurationError(msg)
+    given = texts or []
+    pairs = read_pairs(given, "--options")
+    names = [text.partition("=")[0].strip() for text in given]
+    twice = next((name for name in pairs if names.count(name) > 1), None)
+    if twice is not None:
+        msg = f"--options: {twice!r} is given twice; give it once"
+        raise ConfigurationError(msg)
+    return {name: _value(name, text) for name, text in pairs.items()}
+
+
+def _value(name: str, text: str) -> Any:
+    if not text.startswith("["):
+        return text
+    import yaml
+
+    from berryeval.errors import ConfigurationError
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        msg = f"--options: {name} must be a list like [1, 4] or a text, found {text!r:.80}"
+        raise ConfigurationError(msg) from None
+
 
 SHOWN: Final = 8  # categories and the like on one line
 TARGETS: Final = 5  # of the example
@@ -42,9 +79,7 @@ def inspect(
         options: What the format takes (`berryeval list formats`): --options corpus=docs split=dev.
         json: Print JSON instead of text.
     """
-    from berryeval.benchmarks import load_benchmark
-    from berryeval.benchmarks.checks import Summary
-    from berryeval.benchmarks.checks.example import example_of
+    from berryeval.benchmarks import Summary, example_of, load_benchmark
     from berryeval.cli.output import console, print_json
 
     loaded = load_benchmark(benchmark, format=format, **read_options(options))
@@ -72,7 +107,7 @@ def _facts(benchmark: Benchmark) -> dict[str, Any]:
 def _print_summary(screen: Console, benchmark: Benchmark, summary: Summary) -> None:
     from rich.table import Table
 
-    from berryeval.cli.eval_notes import shown_remarks
+    from berryeval.cli.eval_view import shown_remarks
     from berryeval.cli.output import print_indented
 
     screen.print(f"{benchmark.name} {benchmark.version}".strip(), style="bold")
@@ -120,8 +155,8 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 
 def _print_example(screen: Console, example: Example) -> None:
+    from berryeval._internal.text import counted, cut
     from berryeval.cli.output import print_indented
-    from berryeval.io.words import counted, cut
 
     query = example.query
     about = ", ".join(word for word in (query.category, query.difficulty) if word)

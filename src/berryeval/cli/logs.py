@@ -6,19 +6,95 @@ import logging
 import os
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from berryeval.cli.output import UNBROKEN
-from berryeval.cli.wordiness import is_quiet, is_verbose
 from berryeval.errors import ConfigurationError
-from berryeval.pipeline.log_lines import NOTE
+from berryeval.workflows import NOTE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rich.console import Console
+    from rich.progress import Progress, TaskID
 
-__all__ = ["LOG_VARIABLE", "error_screen", "log_level", "log_lines"]
+    from berryeval.runner import Ranking
+    from berryeval.workflows import Listener
+
+
+# `--quiet` and `--verbose`, which every command takes.
+
+QUIET: Final = "--quiet"
+VERBOSE: Final = "--verbose"
+_FLAGS: Final = (QUIET, VERBOSE)
+# What a command reads by itself; trec_eval's flags are trec_eval's.
+_OWN: Final = {"eval": (QUIET, VERBOSE), "report": (QUIET,)}
+_UNTOUCHED: Final = ("trec-eval",)
+
+
+class Wordiness(NamedTuple):
+    """How much a command says besides its result and errors."""
+
+    quiet: bool = False
+    verbose: bool = False
+
+
+_NOTHING: Final = Wordiness()
+_asked: ContextVar[Wordiness] = ContextVar("wordiness", default=_NOTHING)
+
+
+def is_quiet() -> bool:
+    """Whether the command is to leave out warnings and hints."""
+    return _asked.get().quiet
+
+
+def is_verbose() -> bool:
+    """Whether the command is to show log lines."""
+    return _asked.get().verbose
+
+
+def without_wordiness(tokens: Sequence[str]) -> list[str]:
+    """The tokens without the two flags, which may stand before the command, or within its name."""
+    end = tokens.index("--") if "--" in tokens else len(tokens)
+    return [*(token for token in tokens[:end] if token not in _FLAGS), *tokens[end:]]
+
+
+def take_wordiness(command: str, tokens: Sequence[str]) -> tuple[list[str], Wordiness]:
+    """The tokens without the two flags, and what they say.
+
+    A command that reads them by itself is given them, also those that stood before it.
+    """
+    first = next((place for place, one in enumerate(tokens) if one not in _FLAGS), len(tokens))
+    ahead, rest = tokens[:first], list(tokens[first:])
+    end = rest.index("--") if "--" in rest else len(rest)
+    looked_at = [] if command in _UNTOUCHED else rest[:end]
+    given = {flag for flag in _FLAGS if flag in ahead or flag in looked_at}
+    if not looked_at:
+        return rest, Wordiness(QUIET in given, VERBOSE in given)
+    own = _OWN.get(command, ())
+    kept = [token for token in looked_at if token in own or token not in given]
+    moved = [flag for flag in own if flag in ahead and flag not in kept]
+    return [*kept, *moved, *rest[end:]], Wordiness(QUIET in given, VERBOSE in given)
+
+
+@contextmanager
+def worded(command: str, asked: Wordiness) -> Iterator[None]:
+    """Show as many log lines as were asked for while a command runs; `eval` shows its own."""
+    if asked.quiet and asked.verbose:
+        msg = f"choose one of {QUIET} and {VERBOSE}"
+        raise ConfigurationError(msg)
+    if asked == Wordiness() or command == "eval":
+        yield
+        return
+
+    before = _asked.set(asked)
+    try:
+        with log_lines(error_screen(), log_level(quiet=asked.quiet, verbose=asked.verbose)):
+            yield
+    finally:
+        _asked.reset(before)
+
 
 LOG_VARIABLE: Final = "BERRYEVAL_LOG"
 _LEVELS: Final = ("debug", "info", "warning", "error")
@@ -26,7 +102,7 @@ _LEVELS: Final = ("debug", "info", "warning", "error")
 
 def error_screen() -> Console:
     """Where progress and log lines go; in a file or pipe no line is broken."""
-    from berryeval.cli.screens import SafeScreen, safe_screen
+    from berryeval.cli.output import SafeScreen, safe_screen
 
     on_terminal = sys.stderr is not None and sys.stderr.isatty()
     return safe_screen(SafeScreen, file=sys.stderr, width=None if on_terminal else UNBROKEN)
@@ -79,3 +155,58 @@ def log_lines(screen: Console, level: int) -> Iterator[None]:
         all_of_them.removeHandler(nothing)
         ours.removeHandler(lines)
         ours.setLevel(before)
+
+
+# A progress bar per provider, with the time that is left, on stderr and only on a terminal.
+
+_MOST: Final = 8  # bars at once
+
+
+@contextmanager
+def progress_on(screen: Console, *, hidden: bool = False) -> Iterator[Listener | None]:
+    """What shows how a run goes on; nothing does where nobody looks."""
+    if hidden or not screen.is_terminal:
+        yield None
+        return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    with Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TextColumn("ETA"),
+        TimeRemainingColumn(compact=True),
+        TimeElapsedColumn(),
+        console=screen,
+        transient=True,
+    ) as progress:
+        yield _Bars(progress)
+
+
+class _Bars:
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._task: TaskID | None = None
+
+    def start(self, benchmark: str, provider: str, total: int, done: int) -> None:
+        for task in self._progress.task_ids[: 1 - _MOST]:
+            self._progress.remove_task(task)
+        self._task = self._progress.add_task(
+            f"{provider} on {benchmark}", total=total, completed=done
+        )
+
+    def answered(self, ranking: Ranking) -> None:  # noqa: ARG002 - a bar only counts
+        if self._task is not None:
+            self._progress.advance(self._task)
+
+    def end(self) -> None:
+        if self._task is not None:
+            self._progress.stop_task(self._task)
+        self._task = None

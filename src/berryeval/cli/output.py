@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from berryeval.io.visible import visible
+from cyclopts import Parameter
+from rich.console import Console
+from rich.segment import Segment
+
+from berryeval._internal.text import visible
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from collections.abc import Iterable
+
+    from rich.console import ConsoleOptions, RenderableType
+    from rich.text import Text
+
+    from berryeval.reports import OutputFile, Report
+
 
 SCHEMA_VERSION = 1
 UNBROKEN: Final = 10_000  # columns, where no terminal says how many there are
@@ -39,8 +49,6 @@ def print_indented(screen: Console, text: str, indent: int, *, style: str = "") 
 
 def console() -> Console:
     """Where tables go: as wide as the terminal, or as they need in a file or pipe."""
-    from berryeval.cli.screens import OutputScreen, safe_screen
-
     return safe_screen(OutputScreen, width=None if sys.stdout.isatty() else UNBROKEN)
 
 
@@ -50,3 +58,75 @@ def print_document(text: str) -> None:
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode(errors="backslashreplace"))
         sys.stdout.buffer.flush()
+
+
+# Where tables and lines go; whatever data says, it cannot steer the terminal.
+
+
+class SafeScreen(Console):
+    """One that shows control characters of texts as escapes; its own still work."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """A text, with escapes before its width is measured."""
+        return super().render_str(visible(text), **options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """What is written, also of texts that were made elsewhere."""
+        for segment in super().render(renderable, options):
+            text, style, control = segment
+            yield segment if control else Segment(visible(text), style)
+
+
+class OutputScreen(SafeScreen):
+    """One that leaves it to the command to end when its reader has gone."""
+
+    def on_broken_pipe(self) -> None:
+        """Say so."""
+        raise BrokenPipeError
+
+
+def safe_screen(kind: type[SafeScreen], **options: Any) -> SafeScreen:
+    """A screen that takes texts as they are."""
+    return kind(markup=False, highlight=False, emoji=False, soft_wrap=True, **options)
+
+
+# `--output -`: a text that goes to stdout instead of a file.
+
+STDOUT: Final = "-"
+_NAMED: Final = 3  # files in a message
+
+
+def _no_flag(_: Any, value: str | None) -> None:
+    """A path may be -; another hyphen in front is a flag, and the path was forgotten."""
+    if value is not None and value.startswith("-") and value != STDOUT:
+        msg = f"expected a path, or - for stdout, found {value!r}"
+        raise ValueError(msg)
+
+
+_PATH: Final = Parameter(
+    name=["--output", "-o"], allow_leading_hyphen=True, validator=_no_flag, negative=""
+)
+Output = Annotated[str | None, _PATH]
+OutputFileName = Annotated[str, _PATH]
+
+
+def files_of(made: Report, name: str, label: str = "", *, to_stdout: bool) -> list[OutputFile]:
+    """The files of a format; several of them do not go to stdout."""
+    from berryeval.errors import ConfigurationError
+    from berryeval.reports import EXPORTERS
+
+    files = EXPORTERS.get(name).files(made, label)
+    if len(files) > 1 and to_stdout:
+        parts = ", ".join(file.name for file in files[:_NAMED])
+        more = ", ..." if len(files) > _NAMED else ""
+        msg = f"{name} makes {len(files)} files ({parts}{more}); give a folder with --output"
+        raise ConfigurationError(msg)
+    return files
+
+
+def text_of(made: Report, name: str) -> str:
+    """The report as one text, in a format that makes only one file."""
+    (file,) = files_of(made, name, to_stdout=True)
+    return file.text

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from berryeval.cli.to_stdout import STDOUT, Output, files_of
-from berryeval.io.visible import visible
+from berryeval._internal.text import visible
+from berryeval.cli.output import STDOUT, Output, files_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from berryeval.reports import Report
-    from berryeval.reports.exporter import OutputFile
+    from berryeval.reports import OutputFile, Report
+
 
 DEFAULT_FORMAT: Final = "html"
 Flag = Annotated[bool, Parameter(negative="")]
@@ -48,7 +48,7 @@ def report(
     from berryeval.cli.logs import error_screen, log_level, log_lines
     from berryeval.cli.output import print_json
     from berryeval.errors import ConfigurationError
-    from berryeval.pipeline.reporting import named_report
+    from berryeval.workflows import named_report
 
     if not runs:
         msg = "no run to report on; give its folder or name, or latest"
@@ -83,9 +83,8 @@ def _say(done: list[dict[str, Any]], *, quiet: bool) -> None:
 def _formats(given: list[str], output: str | None) -> list[str]:
     """The formats to write, all of them known, and no two for one place."""
     from berryeval.errors import ConfigurationError
-    from berryeval.pipeline.settings import read_list
-    from berryeval.reports.table import EXPORTERS, format_of
-    from berryeval.reports.write import is_folder
+    from berryeval.reports import EXPORTERS, format_of, is_folder
+    from berryeval.workflows import read_list
 
     listed = read_list("formats", given, "--format") if given else []
     names = list(dict.fromkeys(map(EXPORTERS.canonical, listed)))
@@ -103,7 +102,7 @@ def _formats(given: list[str], output: str | None) -> list[str]:
 
 
 def _to_stdout(name: str, output: str | None) -> bool:
-    from berryeval.reports.table import EXPORTERS
+    from berryeval.reports import EXPORTERS
 
     return output == STDOUT or (output is None and EXPORTERS.get(name).home == "stdout")
 
@@ -112,8 +111,7 @@ def _done(
     made: Report, name: str, files: list[OutputFile], output: str | None, folder: Path
 ) -> list[dict[str, Any]]:
     """Write a format: its files by path, or as text if they go to stdout."""
-    from berryeval.reports.table import EXPORTERS
-    from berryeval.reports.write import write_files
+    from berryeval.reports import EXPORTERS, write_files
 
     publish = EXPORTERS.get(name).publish
     left = publish(made) if publish is not None and output is None else None

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 from cyclopts import Parameter
 
 from berryeval import __version__
+from berryeval._internal.text import visible
 from berryeval.errors import BerryEvalError, DataError, RepeatedDocumentError
-from berryeval.io.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from berryeval.trec_eval import Column, Settings
+
 
 EXIT_USAGE: Final = 1
 EXIT_INPUT: Final = 2
@@ -166,9 +167,8 @@ def _inputs(
     given: dict[str, str], wanted: dict[str, str], files: list[str]
 ) -> tuple[list[Column], Any, Any, Any]:
     """What there is to read: columns, judgments, run, z-scores."""
-    from berryeval.io.zscores import read_zscores
-    from berryeval.run import Run
-    from berryeval.trec_eval import FORMATS, columns, needs_table, read_judgments
+    from berryeval.data import Run
+    from berryeval.trec_eval import FORMATS, columns, needs_table, read_judgments, read_zscores
 
     format_ = given.get("-R", "qrels")
     if format_ not in FORMATS:
@@ -190,7 +190,7 @@ def _inputs(
 
 
 def _print_help() -> None:
-    from berryeval.trec_eval.names import NICKNAMES, TREC_MEASURES
+    from berryeval.trec_eval import NICKNAMES, TREC_MEASURES
 
     print(HELP)
     print("Measures, with our name for each:")

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from berryeval.cli.app import EXIT_FAILED
-from berryeval.cli.loader_options import LoaderOptions, read_options
+from berryeval.cli.inspect import LoaderOptions, read_options
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.checks import Finding, Report
+    from berryeval.benchmarks import Benchmark, Finding, Report
+
 
 SHOWN: Final = 5  # findings of a check, unless all are wanted
 _STYLES: Final = {"error": "bold red", "warning": "yellow", "info": "cyan"}
@@ -39,8 +39,7 @@ def validate(
         all: Show every finding, not only the first of each kind.
         json: Print JSON, always with every finding.
     """
-    from berryeval.benchmarks import load_benchmark
-    from berryeval.benchmarks.checks import Summary, check_benchmark
+    from berryeval.benchmarks import Summary, check_benchmark, load_benchmark
     from berryeval.cli.output import print_json
 
     loaded = load_benchmark(benchmark, format=format, **read_options(options))
@@ -60,8 +59,8 @@ def validate(
 
 
 def _print(benchmark: Benchmark, report: Report, most: int | None) -> None:
+    from berryeval._internal.text import counted
     from berryeval.cli.output import console
-    from berryeval.io.words import counted
 
     screen = console()
     sizes = [
@@ -91,7 +90,7 @@ def _print_finding(screen: Console, finding: Finding) -> None:
 
 
 def _verdict(report: Report) -> str:
-    from berryeval.io.words import counted
+    from berryeval._internal.text import counted
 
     counts = report.counts
     errors, warnings = counted(counts["error"], "error"), counted(counts["warning"], "warning")

@@ -19,7 +19,7 @@ def version(*, json: Annotated[bool, Parameter(negative="")] = False) -> None:
     """
     import numpy as np
 
-    from berryeval import _backend
+    from berryeval._internal import backend as _backend
 
     facts = {
         "version": __version__,

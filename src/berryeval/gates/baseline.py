@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, get_args
 
 import numpy as np
 
+from berryeval._internal.intervals import aggregate
+from berryeval._internal.records import JsonRecord, Reader, is_finite, one_of, refused, unversioned
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
-from berryeval.intervals import aggregate
-from berryeval.json_record import JsonRecord, Reader, is_finite, one_of, refused, unversioned
-from berryeval.measures import parse_measure
-from berryeval.measures.base import Aggregate
-from berryeval.results.answer import array_of
+from berryeval.metrics import Aggregate, parse_measure
+from berryeval.runs import array_of
 
 if TYPE_CHECKING:
-    from berryeval.results import BenchmarkRecord, RunRecord
-    from berryeval.scores import Scores
+    from berryeval.runs import BenchmarkRecord, RunRecord
+    from berryeval.scoring import Scores
 
-__all__ = ["SCHEMA_VERSION", "Baseline", "BaselinePart"]
 
 SCHEMA_VERSION: Final = 1
 

@@ -7,41 +7,157 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from berryeval._internal.intervals import aggregate
+from berryeval._internal.text import to_score_again
 from berryeval.errors import ConfigurationError
-from berryeval.gates.checking import (
-    check_aggregate,
-    check_held,
-    check_names,
-    check_shared,
-    chosen_queries,
-    comparable_part,
-    needs_baseline,
-)
-from berryeval.gates.drop_verdict import judge_drop
-from berryeval.gates.limits import judge_errors, judge_latency, judge_limit
-from berryeval.gates.missing import missing_parts, new_sentence
 from berryeval.gates.regression import (
     Drop,
     Sample,
     corrected_together,
     enough_samples,
+    interval_of_value,
+    judge_drop,
     measured_drop,
 )
-from berryeval.gates.room import check_room
-from berryeval.gates.verdict import Verdict
-from berryeval.gates.wording import limit_of, wants
-from berryeval.intervals import aggregate
-from berryeval.io.command_lines import to_score_again
+from berryeval.gates.rules import ROUNDING
+from berryeval.gates.validation import (
+    check_aggregate,
+    check_held,
+    check_names,
+    check_room,
+    check_shared,
+    chosen_queries,
+    comparable_part,
+    needs_baseline,
+)
+from berryeval.gates.verdict import Status, Verdict, limit_of, told_apart, wants
+from berryeval.runner import failed_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from berryeval.gates.baseline import Baseline
+    from berryeval._internal.intervals import Interval
+    from berryeval.gates.baseline import Baseline, BaselinePart
     from berryeval.gates.rules import Gate, Rule
-    from berryeval.results import BenchmarkRecord, ProviderRecord, RunRecord
-    from berryeval.scores import Scores
+    from berryeval.runs import BenchmarkRecord, ProviderRecord, RunRecord
+    from berryeval.scoring import Scores
 
-__all__ = ["judge", "samples_of"]
+
+# Rules with a limit: the least or the largest value of a measure, a latency, a share of errors.
+
+_USUAL_LEVEL = 0.95
+
+
+def judge_limit(scores: Scores, rule: Rule) -> Verdict:
+    """Whether a measure keeps to its limit: by its value, or by its interval if that is asked."""
+    if not scores.count:
+        return Verdict("inconclusive", str(rule), f"{rule.subject}: no query was scored")
+    value, limit = scores.mean[rule.measure], limit_of(rule)
+    level = rule.confidence or _USUAL_LEVEL
+    row = scores.row_of(rule.measure)
+    interval = interval_of_value(rule.measure, scores.values[row], scores.aggregates[row], level)
+    status = _status(value, value, rule)
+    if rule.confidence:
+        status = _status(*interval, rule) if interval else "inconclusive"
+    shown = f"{told_apart(value, limit)}{_interval(interval, rule, level, scores.count)}"
+    sentence = f"{rule.subject} is {shown}; {wants(rule)}"
+    if status == "inconclusive":
+        sentence += f", and {_cannot_tell(scores.count, spread=interval is not None)}"
+    return Verdict(
+        status, str(rule), sentence,
+        value=value, limit=limit, n=scores.count,
+        interval=interval, level=level if interval else None,
+    )  # fmt: skip
+
+
+def _interval(interval: Interval | None, rule: Rule, level: float, count: int) -> str:
+    """The interval in words; of alike values it is a point, and matters only if it decides."""
+    if interval is None:
+        return ""
+    if interval.low == interval.high:
+        return f", all {count} queries alike" if rule.confidence else ""
+    low, high = (told_apart(end, limit_of(rule)) for end in interval)
+    return f", {level * 100:g} % CI [{low}, {high}]"
+
+
+def _cannot_tell(count: int, *, spread: bool) -> str:
+    if count == 1:
+        return "one query says nothing about others"
+    if not spread:
+        return f"{count} queries say nothing about its spread"
+    return f"{count} queries cannot tell"
+
+
+def judge_latency(provider: ProviderRecord, rule: Rule) -> Verdict:
+    """Whether a percentile of the latency keeps to its limit."""
+    if provider.latency is None:
+        return Verdict("inconclusive", str(rule), f"{rule.subject}: no query was answered")
+    value, limit = float(getattr(provider.latency, rule.latency)), limit_of(rule)
+    sentence = f"{rule.subject} is {told_apart(value * 1000, limit * 1000, 1)} ms; {wants(rule)}"
+    return Verdict(_status(value, value, rule), str(rule), sentence, value=value, limit=limit)
+
+
+def judge_errors(provider: ProviderRecord, rule: Rule) -> Verdict:
+    """Whether the share of queries that failed keeps to its limit."""
+    total = sum(provider.outcomes.values())
+    if not total:
+        return Verdict("inconclusive", str(rule), f"{rule.subject}: no query was asked")
+    failed = failed_of(provider.outcomes)
+    value, limit = failed / total, limit_of(rule)
+    share = told_apart(value * 100, limit * 100, 1)
+    sentence = f"{failed} of {total} queries failed ({share}%); {wants(rule)}"
+    status = _status(value, value, rule)
+    return Verdict(status, str(rule), sentence, value=value, limit=limit, n=total)
+
+
+def _status(low: float, high: float, rule: Rule) -> Status:
+    """Of a value that lies between these: all of it within the limit, all beyond, or neither."""
+    limit = limit_of(rule)
+    if rule.at_most is not None:
+        low, high, limit = -high, -low, -limit
+    if low >= limit - ROUNDING:
+        return "pass"
+    return "fail" if high < limit - ROUNDING else "inconclusive"
+
+
+# What only the baseline or only the run holds: nothing of it was compared, and that is said.
+
+
+def missing_parts(rule: Rule, run: RunRecord, baseline: Baseline) -> list[Verdict]:
+    """A verdict for each provider on a benchmark that a rule about drops misses in the run."""
+    there = {(part.name, one.name) for part in run.benchmarks for one in part.providers}
+    return [
+        missing_verdict(rule, part, f"{part.provider} on {part.benchmark}")
+        for part in baseline.parts
+        if (part.benchmark, part.provider) not in there
+        and rule.covers(part.benchmark, part.provider)
+        and rule.measure in part.values
+    ]
+
+
+def missing_verdict(rule: Rule, part: BaselinePart, what: str) -> Verdict:
+    """That the run lacks something of a part of the baseline."""
+    return Verdict(
+        "inconclusive",
+        str(rule),
+        missing_sentence(what),
+        benchmark=part.benchmark,
+        provider=part.provider,
+        group=rule.group,
+        measure=rule.measure,
+        limit=rule.max_drop,
+        about=rule.about,
+    )
+
+
+def missing_sentence(what: str) -> str:
+    """That the run lacks what the baseline has."""
+    return f"the run has no {what}, which the baseline has: nothing was compared"
+
+
+def new_sentence(provider: str, benchmark: str) -> str:
+    """That the baseline lacks a provider on a benchmark."""
+    return f"{provider} on {benchmark} is new, and not in the baseline: nothing was compared"
 
 
 class _Case(NamedTuple):
@@ -240,3 +356,13 @@ def _scores(case: _Case) -> Scores:
         return scores
     chosen = chosen_queries(rule, benchmark.name, benchmark.queries)
     return scores.select(query.id for query in chosen)
+
+
+# Queries that failed, and rules about errors that allow it.
+
+
+def within_budget(verdicts: Iterable[Verdict]) -> set[tuple[str, str]]:
+    """The benchmark and provider of whom a rule about errors allows what failed."""
+    judged = [one for one in verdicts if one.about == "errors"]
+    owners = {(one.benchmark, one.provider) for one in judged}
+    return owners - {(one.benchmark, one.provider) for one in judged if one.status != "pass"}

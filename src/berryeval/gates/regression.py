@@ -11,29 +11,151 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from berryeval.gates.intervals import interval_of_change
-from berryeval.gates.room import can_break
-from berryeval.intervals import Interval, aggregate
-from berryeval.measures.direction import direction_of
-from berryeval.stats import corrected, paired_test
-from berryeval.stats.change import change_beyond_rounding
-from berryeval.stats.paired import Pair
-from berryeval.stats.rows import testable, tested
+from berryeval._internal.intervals import Interval, aggregate, restored, spread_known
+from berryeval._internal.text import counted
+from berryeval.gates.rules import ROUNDING
+from berryeval.gates.validation import can_break
+from berryeval.gates.verdict import Status, Verdict, change_of, fall_of, limit_of, wants
+from berryeval.metrics import cut_to_range, direction_of
+from berryeval.stats import (
+    Pair,
+    change_beyond_rounding,
+    corrected,
+    mean_interval,
+    p_value,
+    paired_test,
+    spread_of,
+    testable,
+    tested,
+)
+from berryeval.stats import interval_of_change as interval_of_paired_change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from berryeval.gates.rules import Rule
-    from berryeval.stats.paired import Floats
+    from berryeval.stats import Floats
 
-__all__ = [
-    "Drop",
-    "Sample",
-    "corrected_together",
-    "enough_samples",
-    "measured_drop",
-    "unchanged",
-]
+
+# The verdict on a drop, in a sentence with its numbers.
+
+
+def judge_drop(drop: Drop, rule: Rule, *, wanted: bool = True) -> Verdict:
+    """The verdict on a drop; the sentence says what the gate allows if that is `wanted`."""
+    status, why = _decided(drop, rule)
+    if status == "pass" and drop.missing:
+        status = "inconclusive"
+    allowed = f"; {wants(rule, fell=drop.gain < 0)}" if wanted and not drop.same else ""
+    return Verdict(
+        status, str(rule), f"{_found(drop, rule)}{allowed}{_more(drop, rule)}{why}",
+        value=drop.change if drop.queries else None, limit=rule.max_drop, n=drop.queries,
+        interval=drop.interval, level=round(1 - rule.significance, 12) if drop.interval else None,
+        p=drop.p, family=None if drop.p is None else drop.family,
+    )  # fmt: skip
+
+
+def _decided(drop: Drop, rule: Rule) -> tuple[Status, str]:
+    """The verdict by the queries that both have, and why it is not decided."""
+    if drop.same:
+        return "pass", ""
+    if drop.p is None:
+        why = drop.cannot or "the queries cannot tell"
+        return "inconclusive", f", and whether that is chance cannot be said: {why}"
+    least = -(rule.max_drop or 0.0) - ROUNDING
+    real = drop.p <= rule.significance
+    if drop.gain < least:
+        return ("fail", "") if real else ("inconclusive", ", and it may be chance")
+    rose = real and drop.gain >= 0  # all there is to go by where every query changed by the same
+    if rose if drop.least_gain is None else drop.least_gain >= least:
+        return "pass", ""
+    if drop.no_room:
+        end = "high" if drop.less_is_better else "low"
+        return "inconclusive", f", and the baseline is too {end} for a larger {fall_of(rule)}"
+    return "inconclusive", f", and a larger {fall_of(rule)} is not excluded"
+
+
+def _found(drop: Drop, rule: Rule) -> str:
+    """How the measure moved, with its interval."""
+    if drop.same:
+        whose = "" if not (drop.new or drop.missing) else " that both have"
+        return (
+            f"{rule.subject} did not change: all {drop.queries} queries{whose} score as in the "
+            "baseline"
+        )
+    parts = [f"{rule.subject} {_moved(drop, rule)}"]
+    if drop.interval is not None and drop.interval.low == drop.interval.high:
+        parts.append(f"all {drop.queries} queries alike")
+    elif drop.interval is not None:
+        low, high = (_signed(end, rule) for end in drop.interval)
+        parts.append(f"{(1 - rule.significance) * 100:g} % CI [{low}, {high}]")
+    return ", ".join(parts)
+
+
+def _more(drop: Drop, rule: Rule) -> str:
+    """In parentheses: the p-value, and how many queries only one of the two has."""
+    parts = []
+    if drop.p is not None and not drop.same:
+        family = f" after correction for {drop.family} rules" if drop.family > 1 else ""
+        parts.append(f"{p_value(drop.p)}{family}")
+    if drop.missing:
+        maybe = ", and may be of this group" if rule.where else ""
+        one = drop.missing == 1
+        parts.append(
+            f"{counted(drop.missing, 'query', 'queries')} of the baseline {'is' if one else 'are'} "
+            f"not in the run{maybe}"
+        )
+    if drop.new:
+        one = drop.new == 1
+        parts.append(
+            f"{counted(drop.new, 'query', 'queries')} {'is' if one else 'are'} new and not compared"
+        )
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+def _moved(drop: Drop, rule: Rule) -> str:
+    if drop.change == 0:
+        return "kept its value"
+    word = "fell" if drop.change < 0 else "rose"
+    return f"{word} by {change_of(drop.change, limit_of(rule))}"
+
+
+def _signed(end: float, rule: Rule) -> str:
+    return f"{'-' if end < 0 else '+'}{change_of(end, limit_of(rule))}"
+
+
+# The intervals that gates judge by: Student's, of a value and of a change.
+
+
+def interval_of_value(measure: str, values: Floats, how: str, level: float) -> Interval | None:
+    """The interval of an aggregate; None where the spread of the values is not known.
+
+    It ends where the measure does. Where the values are alike, and enough to say so, it is a point.
+    """
+    if not testable(values, how):
+        return None
+    spread = spread_of(values)
+    if not spread_known(len(values), spread):
+        return None
+    if spread == 0:
+        value = aggregate(how, values)
+        return Interval(value, value)
+    of_mean = mean_interval(tested(values, how), level)
+    if of_mean is None:
+        return None
+    return cut_to_range(restored(how, of_mean, len(values)), measure, how, values)
+
+
+def interval_of_change(before: Floats, after: Floats, how: str, level: float) -> Interval | None:
+    """The interval of the change of an aggregate; None where its spread is not known.
+
+    Where every query changed by the same, and there are enough to say so, it is a point.
+    """
+    if not (testable(before, how) and testable(after, how)):
+        return None
+    return interval_of_paired_change(
+        Pair.of(tested(before, how), tested(after, how)), how, level, "t"
+    )
+
 
 SAMPLES: Final = 100_000
 _AT_LEAST: Final = 10  # so many of them may be as far off as what was seen, and it is real

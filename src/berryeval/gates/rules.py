@@ -8,10 +8,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from berryeval.errors import BerryEvalError
-from berryeval.measures.direction import direction_of
-from berryeval.measures.ranges import UNBOUNDED, Range, range_of
-
-__all__ = ["ROUNDING", "Gate", "Limit", "Rule"]
+from berryeval.metrics import UNBOUNDED, Range, direction_of, range_of
 
 # A flag is no number, and a text is none: `at_least: yes` is a slip of the pen.
 Share = Annotated[float, Field(strict=True, gt=0, lt=1)]
@@ -54,7 +51,7 @@ class Rule(_Part):
     @field_validator("measure")
     @classmethod
     def _known_measure(cls, name: str) -> str:
-        from berryeval.measures import parse_measure
+        from berryeval.metrics import parse_measure
 
         if not name:
             return name

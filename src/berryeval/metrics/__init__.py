@@ -6,37 +6,48 @@ in float64, the result in float32. `BACKEND` says which implementation is at wor
 "python"); both give the same bytes.
 """
 
-from berryeval._backend import BACKEND
-from berryeval.metrics._arrays import (
-    evaluate_arrays,
-    hit_rate,
-    mrr,
-    ndcg,
-    precision_at_k,
-    recall_at_k,
-)
-from berryeval.metrics._types import (
-    PADDING_ID,
-    GradeArray,
-    MetricResult,
-    QueryDocArray,
-    RelevanceArray,
-)
-from berryeval.metrics._validation import validate_inputs, validate_score_inputs
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "BACKEND",
-    "PADDING_ID",
-    "GradeArray",
-    "MetricResult",
-    "QueryDocArray",
-    "RelevanceArray",
-    "evaluate_arrays",
-    "hit_rate",
-    "mrr",
-    "ndcg",
-    "precision_at_k",
-    "recall_at_k",
-    "validate_inputs",
-    "validate_score_inputs",
-]
+from berryeval._internal.door import open_door
+
+if TYPE_CHECKING:
+    from berryeval._internal.backend import BACKEND
+    from berryeval.data import JudgedHit, JudgedRanking, SubtopicHit, SubtopicRanking
+    from berryeval.metrics.arrays import (
+        evaluate_arrays,
+        hit_rate,
+        mrr,
+        ndcg,
+        precision_at_k,
+        recall_at_k,
+    )
+    from berryeval.metrics.base import Aggregate, Definition, Measure
+    from berryeval.metrics.catalogue import definitions, register
+    from berryeval.metrics.grammar import (
+        distinct_names,
+        parse_measure,
+        parse_measures,
+        scored_name,
+        split_names,
+        trec_name,
+    )
+    from berryeval.metrics.profiles import PROFILES, Conventions, find_profile
+    from berryeval.metrics.ranges import (
+        UNBOUNDED,
+        Direction,
+        Range,
+        cut_to_range,
+        direction_of,
+        range_of,
+    )
+    from berryeval.metrics.validation import (
+        PADDING_ID,
+        GradeArray,
+        MetricResult,
+        QueryDocArray,
+        RelevanceArray,
+        validate_inputs,
+        validate_score_inputs,
+    )
+else:
+    __getattr__, __dir__ = open_door(__name__)

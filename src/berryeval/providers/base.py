@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
+import numbers
+import sys
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from berryeval.errors import ConfigurationError
-from berryeval.records import Hit
-from berryeval.run import RankingRule
+from berryeval._internal.records import found, is_finite
+from berryeval.data import Hit, RankingRule
+from berryeval.errors import ConfigurationError, ProviderError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
     from typing_extensions import Self
 
-    from berryeval.records import Chunk, Query
-
-__all__ = [
-    "Provider",
-    "best_hits",
-    "check_choice",
-    "check_counts",
-    "check_feedback",
-    "first_line",
-    "hit_of",
-    "ranked_hits",
-    "searched_text",
-    "writable",
-]
+    from berryeval.data import Chunk, Query
 
 
 class Provider(ABC):
@@ -149,3 +141,86 @@ def hit_of(chunk: Chunk, score: float, rank: int) -> Hit:
         end=chunk.end,
         metadata=chunk.metadata,
     )
+
+
+# What answers cost, as providers report it: numbers by name, and words about them.
+
+
+def is_amount(value: Any) -> bool:
+    """Whether it is a number that can be counted; words and flags are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and is_finite(value)
+
+
+def as_cost(given: Any) -> dict[str, Any]:
+    """What an answer cost, its numbers as Python's own; one that is not finite is refused.
+
+    >>> as_cost({"usd": Decimal("0.25"), "model": "small"})
+    {'usd': 0.25, 'model': 'small'}
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        msg = f"cost: expected a mapping from names to numbers, found {found(given)}"
+        raise ProviderError(msg)
+    return {str(name): _plain(str(name), value) for name, value in given.items()}
+
+
+def _plain(name: str, value: Any) -> Any:
+    if getattr(value, "shape", None) == ():  # an array that is one number
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, numbers.Real | Decimal):
+        return value
+    try:
+        number = int(value) if isinstance(value, numbers.Integral) else float(value)
+    except (OverflowError, ValueError):  # a fraction beyond all floats, a signalling NaN
+        number = float("nan")
+    if not is_amount(number):
+        # The size of a number alone can fill a screen, and Python refuses to write the largest.
+        large = isinstance(value, numbers.Integral | numbers.Rational)
+        shown = "one beyond all floats" if large else value
+        msg = f"cost {name!r} must be a finite number, found {shown}"
+        raise ProviderError(msg)
+    return number
+
+
+def added_costs(costs: Iterable[Any]) -> dict[str, Any]:
+    """What several answers cost together; of words the first are kept."""
+    total: dict[str, Any] = {}
+    for cost in map(as_cost, costs):
+        for name, value in cost.items():
+            both = is_amount(value) and is_amount(total.get(name))
+            total[name] = total[name] + value if both else total.get(name, value)
+    return total
+
+
+# How a thing that is searched begins and ends: as a context manager, or with `close`.
+
+
+def entering(thing: Any) -> Callable[[], Any] | None:
+    """What enters it, to be awaited if it is `async`; None if it is no context manager."""
+    return _own(thing, "__aenter__") or _own(thing, "__enter__")
+
+
+def leaving(thing: Any, *error: Any, entered: bool = True) -> Callable[[], Any] | None:
+    """What ends it: it is left as a context manager or else closed; None if it does neither.
+
+    Where an error is on its way, a context manager hears of it, and cannot hold it up.
+
+    Args:
+        thing: that is ended.
+        error: its kind, itself and where it was raised; what is handled here unless given.
+        entered: whether it was; else it is only closed.
+    """
+    leave = _own(thing, "__aexit__") or _own(thing, "__exit__")
+    if leave is not None and entered:
+        return partial(leave, *(error or sys.exc_info()))
+    close = getattr(thing, "close", None)
+    return close if callable(close) else None
+
+
+def _own(thing: Any, name: str) -> Callable[..., Any] | None:
+    """A method of its class that is not what every provider has: that would only close it."""
+    method = getattr(type(thing), name, None)
+    if method is None or method is getattr(Provider, name, None):
+        return None
+    return partial(method, thing)

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
+from berryeval._internal.optional import imported
 from berryeval.errors import ConfigurationError
-from berryeval.optional import imported
 from berryeval.providers.base import Provider, best_hits, check_feedback, searched_text
 
 if TYPE_CHECKING:
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from berryeval.records import Chunk, Hit, Query
+    from berryeval.data import Chunk, Hit, Query
 
-__all__ = ["Bm25"]
 
 _WORD: Final = re.compile(r"\w+")
 # Words that are in every text and in every question, and say nothing about either.

@@ -15,18 +15,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from berryeval._internal.optional import imported
 from berryeval.errors import ProviderError
-from berryeval.optional import imported
 from berryeval.providers.base import check_counts, first_line, searched_text
-from berryeval.providers.embedding import EmbeddingProvider
-from berryeval.providers.ties import hits_with_ties
+from berryeval.providers.embedders.base import EmbeddingProvider
+from berryeval.providers.ranking import hits_with_ties
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from berryeval.records import Chunk, Hit, Query
-
-__all__ = ["Chroma"]
+    from berryeval.data import Chunk, Hit, Query
 
 
 @dataclass

@@ -14,25 +14,167 @@ top of the answer, the others at a hit.
 from __future__ import annotations
 
 import json
+import re
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote
 
+from berryeval.data import Hit
 from berryeval.errors import ConfigurationError, DataError, ProviderError
-from berryeval.providers.answers import Answer, KnownChunks, check_all_scored
-from berryeval.providers.base import Provider, check_choice
-from berryeval.providers.json_path import JsonPath
-from berryeval.providers.json_values import READERS, as_array, as_id
-from berryeval.providers.template import filled, is_asked_for
+from berryeval.providers.answers import (
+    READERS,
+    Answer,
+    KnownChunks,
+    as_array,
+    as_id,
+    check_all_scored,
+)
+from berryeval.providers.base import Provider, check_choice, writable
 from berryeval.providers.web import JsonServer, check_texts, secrets_in
-from berryeval.records import Hit
 
 if TYPE_CHECKING:
-    from berryeval.records import Chunk, Query
+    from berryeval.data import Chunk, Query
 
-__all__ = ["Http"]
+
+# Templates: `{query}`, `{k}` and `{query_id}` filled into the values of a structure.
+
+_PLACEHOLDER: Final = re.compile(r"\{(query|k|query_id)\}")
+
+
+def filled(template: Any, query: Query, k: int, escaped: Callable[[str], str] = writable) -> Any:
+    """The template with its placeholders filled, in one pass: a text that holds one stays text.
+
+    Args:
+        template: a text, or lists and mappings of any depth that hold texts.
+        query: whose text and id are filled in.
+        k: how many hits are wanted; where it stands alone, it stays a number.
+        escaped: what is done to a text before it is filled in.
+    """
+    if isinstance(template, Mapping):
+        return {name: filled(value, query, k, escaped) for name, value in template.items()}
+    if isinstance(template, list | tuple):
+        return [filled(value, query, k, escaped) for value in template]
+    if not isinstance(template, str):
+        return template
+    if template == "{k}":
+        return k
+    values = {"query": query.text, "query_id": query.id, "k": str(k)}
+    return _PLACEHOLDER.sub(lambda found: escaped(writable(values[found[1]])), template)
+
+
+def is_asked_for(template: Any, *, any_of_them: bool = False) -> bool:
+    """Whether the query stands anywhere in the template: its text or its id."""
+    if isinstance(template, Mapping):
+        return any(is_asked_for(value, any_of_them=any_of_them) for value in template.values())
+    if isinstance(template, list | tuple):
+        return any(is_asked_for(value, any_of_them=any_of_them) for value in template)
+    if not isinstance(template, str):
+        return False
+    names = {found[1] for found in _PLACEHOLDER.finditer(template)}
+    return bool(names if any_of_them else names - {"k"})
+
+
+# Paths into a JSON answer: `hits.hits`, `data[0].items`, `groups[*].documents[*]`.
+
+_STEP: Final = re.compile(
+    r'\.?(?P<name>[^.\[\]"]+)|\[(?P<place>-?\d+|\*)\]|\["(?P<quoted>[^"]+)"\]'
+)
+_EVERY: Final = "*"
+_SHOWN: Final = 80
+
+
+@dataclass(frozen=True)
+class JsonPath:
+    """A path, as it is written, and its steps."""
+
+    text: str
+    steps: tuple[str | int, ...] = ()
+    every: tuple[int, ...] = ()  # which steps are [*]
+
+    @classmethod
+    def parse(cls, text: object, option: str) -> JsonPath:
+        """The path of this text; `option` says in messages whose it is."""
+        if not isinstance(text, str):
+            msg = f"{option} must be a path as 'hits[*].id', found {type(text).__name__}"
+            raise ConfigurationError(msg)
+        rest = text.removeprefix("$").removeprefix(".")
+        steps: list[str | int] = []
+        every: list[int] = []
+        place = 0
+        while place < len(rest):
+            found = _STEP.match(rest, place)
+            if not found or (place == 0 and rest.startswith(".")):
+                msg = f"{option}: cannot be read from {rest[place:]!r} on; a path is as 'a.b[0].c'"
+                raise ConfigurationError(msg)
+            if found["place"] == _EVERY:
+                every.append(len(steps))
+                steps.append(_EVERY)
+            else:
+                steps.append(
+                    int(found["place"]) if found["place"] else found["name"] or found["quoted"]
+                )
+            place = found.end()
+        return cls(text, tuple(steps), tuple(every))
+
+    def one(self, data: Any) -> Any:
+        """What stands there; a `ProviderError` says how far the path goes and what is there."""
+        found = self.all(data)
+        return found if self.every else found[0]
+
+    def find(self, data: Any) -> Any:
+        """What stands there, of a path without `[*]`; None if nothing does."""
+        for step in self.steps:
+            if isinstance(step, int):
+                if not isinstance(data, list) or not -len(data) <= step < len(data):
+                    return None
+                data = data[step]
+            elif isinstance(data, dict):
+                data = data.get(step)
+            else:
+                return None
+        return data
+
+    def all(self, data: Any) -> list[Any]:
+        """All that stands there: one thing, or with `[*]` any number."""
+        here = [("", data)]
+        for number, step in enumerate(self.steps):
+            if number in self.every:
+                here = [pair for where, value in here for pair in self._items(where, value)]
+            else:
+                here = [self._step(where, value, step) for where, value in here]
+        return [value for _, value in here]
+
+    def _items(self, where: str, value: Any) -> list[tuple[str, Any]]:
+        if not isinstance(value, list):
+            raise self._missing(where, "an array", value)
+        return [(f"{where}[{place}]", item) for place, item in enumerate(value)]
+
+    def _step(self, where: str, value: Any, step: str | int) -> tuple[str, Any]:
+        if isinstance(step, int):
+            if not isinstance(value, list) or not -len(value) <= step < len(value):
+                raise self._missing(where, f"an array with a place {step}", value)
+            return f"{where}[{step}]", value[step]
+        if not isinstance(value, dict) or step not in value:
+            raise self._missing(where, f"an object with {step!r}", value)
+        return f"{where}.{step}".lstrip("."), value[step]
+
+    def _missing(self, where: str, expected: str, value: Any) -> ProviderError:
+        at = f"at {where!r} " if where else "at its top "
+        msg = f"nothing at the path {self.text!r} of the answer: {at}expected {expected}, found "
+        return ProviderError(msg + _described(value))
+
+
+def _described(value: Any) -> str:
+    """What was found, without repeating what may be long or private."""
+    if isinstance(value, dict):
+        names = ", ".join(map(repr, value))
+        return f"an object with {names[:_SHOWN]}" if names else "an empty object"
+    if isinstance(value, list):
+        return f"an array of {len(value)}"
+    return f"{value!r:.{_SHOWN}}"
+
 
 _METHODS: Final = ("POST", "GET", "PUT")
 _DEFAULT: Final = {"query": "{query}", "k": "{k}"}

@@ -21,24 +21,28 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from berryeval._internal.aio import OwnLoop
+from berryeval.data import Hit
 from berryeval.errors import ConfigurationError
 from berryeval.providers.answers import Answer, as_hits, one_for_each
-from berryeval.providers.base import Provider, check_choice, check_counts
-from berryeval.providers.costs import added_costs
-from berryeval.providers.fusion import fused, fused_by_score
-from berryeval.providers.lifetime import entering, leaving
-from berryeval.providers.own_loop import OwnLoop
-from berryeval.providers.table import check_options, make_provider
-from berryeval.records import Hit
+from berryeval.providers.base import (
+    Provider,
+    added_costs,
+    check_choice,
+    check_counts,
+    entering,
+    leaving,
+)
+from berryeval.providers.catalogue import check_options, make_provider
+from berryeval.providers.ranking import fused, fused_by_score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from typing_extensions import Self
 
-    from berryeval.records import Chunk, Query
+    from berryeval.data import Chunk, Query
 
-__all__ = ["Hybrid"]
 
 _DEFAULTS: Final[dict[str, dict[str, Any]]] = {"bm25": {"feedback": 5}, "dense": {"feedback": 3}}
 

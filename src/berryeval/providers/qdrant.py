@@ -18,18 +18,17 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from berryeval._internal.optional import imported
 from berryeval.errors import ConfigurationError, ProviderError
-from berryeval.optional import imported
 from berryeval.providers.base import check_counts, first_line, searched_text
-from berryeval.providers.embedding import EmbeddingProvider
-from berryeval.providers.ties import hits_with_ties
+from berryeval.providers.embedders.base import EmbeddingProvider
+from berryeval.providers.ranking import hits_with_ties
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from berryeval.records import Chunk, Hit, Query
+    from berryeval.data import Chunk, Hit, Query
 
-__all__ = ["Qdrant"]
 
 _REFUSED = range(400, 500)  # asking again would not help, except after 408 and 429
 _TOO_SLOW, _TOO_MANY = 408, 429

@@ -6,16 +6,15 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from berryeval._internal.aio import OwnLoop
+from berryeval.data import Hit
 from berryeval.errors import ConfigurationError, ProviderError
-from berryeval.providers.answers import KnownChunks, check_all_scored, id_text
+from berryeval.providers.answers import KnownChunks, as_number, check_all_scored, id_text
 from berryeval.providers.base import Provider
-from berryeval.providers.own_loop import OwnLoop
-from berryeval.providers.python_object import named_object
+from berryeval.providers.callable import named_object
 
 if TYPE_CHECKING:
-    from berryeval.records import Chunk, Hit, Query
-
-__all__ = ["RetrieverProvider", "id_in"]
+    from berryeval.data import Chunk, Query
 
 
 @dataclass
@@ -102,3 +101,113 @@ def id_in(metadata: Mapping[str, Any], name: str, owner: str, place: int) -> str
         "Say with the option id under which name the id stands"
     )
     raise ProviderError(msg)
+
+
+# `langchain`: a retriever of LangChain.
+
+
+@dataclass
+class LangChain(RetrieverProvider):
+    """A `BaseRetriever` of LangChain, or anything with its `invoke`.
+
+    Attributes:
+        retriever: "module:object" (a module of the current folder, or an installed one), or the
+            retriever itself; or a function that makes one of the chunks of the benchmark.
+        asynchronous: call `ainvoke` rather than `invoke`.
+        id: under which name the id stands in the metadata; "" for the id of the document itself.
+        score: under which name the score stands in the metadata, where it stands there; without
+            scores the order counts.
+        doc_id: under which name the id of the source document stands in the metadata, if it does.
+        k_argument: an argument of the retriever that says how many documents are wanted, as "k".
+    """
+
+    id: str = ""
+    score: str = "score"
+    doc_id: str = "source"
+    k_argument: str = ""
+    name: ClassVar[str] = "langchain"
+    methods: ClassVar[tuple[str, str]] = ("invoke", "ainvoke")
+    # nothing is imported here: the retriever brings its package along
+    extra: ClassVar[str] = "langchain"
+
+    def search(self, query: Query, k: int) -> list[Hit]:
+        """Invoke it."""
+        found = self.ask(query, **({self.k_argument: k} if self.k_argument else {}))
+        hits = [self._hit(document, place) for place, document in enumerate(found, start=1)]
+        return self.completed(hits, [one.metadata.get(self.score) for one in found])
+
+    def _hit(self, document: Any, place: int) -> Hit:
+        metadata = getattr(document, "metadata", None)
+        text = getattr(document, "page_content", None)
+        if not isinstance(metadata, Mapping) or not isinstance(text, str):
+            found = f"{type(document).__name__} {document!r:.80}"
+            msg = f"langchain: hit {place}: expected a Document, found {found}"
+            raise ProviderError(msg)
+        own = getattr(document, "id", None)
+        name = own if own and not self.id else id_in(metadata, self.id or "id", "langchain", place)
+        score = metadata.get(self.score)
+        start = metadata.get("start_index")
+        if not isinstance(start, int) or start < 0 or not text:
+            start = None
+        return Hit(
+            str(name),
+            0.0 if score is None else as_number(score, f"metadata.{self.score}"),
+            text=text,
+            doc_id=str(metadata.get(self.doc_id) or ""),
+            start=start,
+            end=None if start is None else start + len(text),
+            metadata=dict(metadata),
+        )
+
+
+# `llamaindex`: a retriever of LlamaIndex.
+
+
+@dataclass
+class LlamaIndex(RetrieverProvider):
+    """A `BaseRetriever` of LlamaIndex, or anything with its `retrieve`.
+
+    Attributes:
+        retriever: "module:object" (a module of the current folder, or an installed one), or the
+            retriever itself; or a function that makes one of the chunks of the benchmark.
+        asynchronous: call `aretrieve` rather than `retrieve`.
+        id: under which name the id stands in the metadata; "" for the id of the node itself.
+        doc_id: under which name the id of the source document stands in the metadata; "" for the
+            one the node was made from.
+    """
+
+    id: str = ""
+    doc_id: str = ""
+    name: ClassVar[str] = "llamaindex"
+    methods: ClassVar[tuple[str, str]] = ("retrieve", "aretrieve")
+    # nothing is imported here: the retriever brings its package along
+    extra: ClassVar[str] = "llamaindex"
+
+    def search(self, query: Query, k: int) -> list[Hit]:  # noqa: ARG002 - it has its own
+        """Let it retrieve."""
+        found = self.ask(query)
+        hits = [self._hit(scored, place) for place, scored in enumerate(found, start=1)]
+        return self.completed(hits, [getattr(scored, "score", None) for scored in found])
+
+    def _hit(self, scored: Any, place: int) -> Hit:
+        node: Any = getattr(scored, "node", None)
+        metadata = getattr(node, "metadata", None)
+        own = getattr(node, "node_id", None)
+        if not isinstance(metadata, Mapping) or not isinstance(own, str):
+            found = f"{type(scored).__name__} {scored!r:.80}"
+            msg = f"llamaindex: hit {place}: expected a NodeWithScore, found {found}"
+            raise ProviderError(msg)
+        score = getattr(scored, "score", None)
+        start = getattr(node, "start_char_idx", None)
+        end = getattr(node, "end_char_idx", None)
+        placed = isinstance(start, int) and isinstance(end, int) and 0 <= start < end
+        source = metadata.get(self.doc_id) if self.doc_id else getattr(node, "ref_doc_id", None)
+        return Hit(
+            id_in(metadata, self.id, "llamaindex", place) if self.id else own,
+            0.0 if score is None else as_number(score, "score"),
+            text=str(node.get_content() if hasattr(node, "get_content") else node.text),
+            doc_id=str(source or ""),
+            start=start if placed else None,
+            end=end if placed else None,
+            metadata=dict(metadata),
+        )

@@ -6,19 +6,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from berryeval._internal.text import counted
+from berryeval.data import Hit, RankingRule, Run
 from berryeval.errors import ConfigurationError, DataError, ProviderError
-from berryeval.io.words import counted
 from berryeval.providers.answers import KnownChunks
 from berryeval.providers.base import Provider
-from berryeval.records import Hit
-from berryeval.run import RankingRule, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from berryeval.records import Chunk, Query
+    from berryeval.data import Chunk, Query
 
-__all__ = ["RunFile"]
 
 _SHOWN: Final = 3  # ids in a message
 

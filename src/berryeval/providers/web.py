@@ -19,11 +19,9 @@ from functools import cache
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from berryeval._internal.optional import imported
+from berryeval._internal.secrets import holds_secret, name_inside
 from berryeval.errors import ConfigurationError, ProviderError
-from berryeval.io.secret_names import holds_secret, name_inside
-from berryeval.optional import imported
-
-__all__ = ["JsonServer", "check_headers", "check_texts", "check_url", "secrets_in"]
 
 _PASSING: Final = {408, 425, 429}
 _OK: Final = 200

@@ -4,39 +4,141 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 import pytest
 
+from berryeval._internal.numbers import measure
+from berryeval._internal.text import counted, cut
 from berryeval.errors import ConfigurationError
-from berryeval.gates import Gate, Rule
-from berryeval.gates.checking import needs_baseline
-from berryeval.io.words import counted
-from berryeval.pipeline.config_file import check_model
-from berryeval.pipeline.find_run import find_record
-from berryeval.pipeline.gating import (
+from berryeval.gates import Gate, Rule, Status, needs_baseline
+from berryeval.reports import verdict_line
+from berryeval.runs import RunRecord, with_property
+from berryeval.workflows import (
+    DEFAULT_MEASURES,
+    BenchmarkResult,
+    check_model,
     closing,
     configured_gate,
+    find_record,
     gate_with,
+    listed,
     passed,
+    run_benchmark,
     verdicts_of,
     with_baseline,
+    worst_queries,
 )
-from berryeval.pipeline.plan import DEFAULT_MEASURES
-from berryeval.pipeline.run_result import BenchmarkResult
-from berryeval.pipeline.start import listed, run_benchmark
-from berryeval.pytest_plugin.summary import property_of, verdict_line
-from berryeval.pytest_plugin.worst import worst_lines
-from berryeval.results import RunRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from berryeval.benchmarks import Benchmark
+    from berryeval.data import Query
     from berryeval.gates import Verdict
-    from berryeval.pipeline.start import Provider
+    from berryeval.runs import BenchmarkRecord
+    from berryeval.workflows import Provider, WorstQuery
 
-__all__ = ["Evaluation"]
+
+# The worst queries, in a few lines for the failure of a test.
+
+_HITS: Final = 3
+_MISSED: Final = 3
+_WIDTH: Final = 100
+
+
+def worst_lines(record: RunRecord, verdicts: Sequence[Verdict], count: int) -> Iterator[str]:
+    """Of everyone with such a verdict the worst queries by the measure of the first of them."""
+    first: dict[tuple[str, str], Verdict] = {}
+    for verdict in verdicts:
+        if verdict.measure:
+            first.setdefault((verdict.benchmark, verdict.provider), verdict)
+    for part in record.benchmarks:
+        for provider in part.providers:
+            found = first.get((part.name, provider.name))
+            if found is None:
+                continue
+            chosen = _chosen(part, found.group)
+            worst = worst_queries(part, provider, count, found.measure, chosen)
+            if worst:
+                yield ""
+                yield f"the worst queries of {provider.name} on {part.name}:"
+            for one in worst:
+                yield from _query(one)
+
+
+def _chosen(benchmark: BenchmarkRecord, group: str) -> list[Query]:
+    """The queries that a group like "category=factual" means."""
+    queries = list(benchmark.queries)
+    for part in group.split(", "):
+        name, equals, value = part.partition("=")
+        queries = with_property(queries, name, value) if equals else queries
+    return queries
+
+
+def _query(one: WorstQuery) -> Iterator[str]:
+    text = cut(one.query.text, _WIDTH)
+    yield f"  {one.measure} {measure(one.value)}  {one.query.id}: {text}"
+    if one.answer.error:
+        yield f"    {one.answer.outcome}: {cut(one.answer.error, _WIDTH)}"
+    elif not one.returned:
+        yield "    nothing came back"
+    for rank, returned in enumerate(one.returned[:_HITS], 1):
+        yield f"    {rank}. {cut(returned.name, _WIDTH)} ({returned.grade})"
+    missed = one.answer.missed
+    for target in missed[:_MISSED]:
+        yield f"    missed: {cut(target.name, _WIDTH)} (grade {target.grade:g})"
+    if len(missed) > _MISSED:
+        yield f"    … and {len(missed) - _MISSED} more were missed"
+
+
+# The verdicts of quality tests, as they travel with the reports of tests and as they are shown.
+
+_PREFIX: Final = "berryeval."
+_STYLES: Final[dict[str, dict[str, bool]]] = {
+    "fail": {"red": True, "bold": True},
+    "inconclusive": {"yellow": True},
+    "pass": {"green": True},
+}
+
+
+def property_of(verdict: Verdict) -> tuple[str, str]:
+    """The verdict as a property of a test."""
+    return f"{_PREFIX}{verdict.status}", verdict_line(verdict)
+
+
+def print_summary(screen: pytest.TerminalReporter) -> None:
+    """A section with a line for each verdict, failures first; nothing if there is none."""
+    found = _verdicts(report for reports in screen.stats.values() for report in reports)
+    if not found:
+        return
+    screen.section("retrieval quality", sep="=")
+    for status in _STYLES:
+        for kind, line in found:
+            if kind == status:
+                screen.write_line(f"{status.upper()} {line}", **_STYLES[status])
+    counts = [sum(kind == status for kind, _ in found) for status in _STYLES]
+    shown = [f"{n} {status}" for n, status in zip(counts, _STYLES, strict=True) if n]
+    screen.write_line(", ".join(shown))
+
+
+def _verdicts(reports: Iterable[Any]) -> list[tuple[str, str]]:
+    """Every verdict once: the reports of a test's setup, call and teardown all bring them."""
+    by_test: dict[str, list[tuple[str, str]]] = {}
+    for report in reports:
+        found = list(_properties(report))
+        test = getattr(report, "nodeid", "")
+        if len(found) > len(by_test.get(test, ())):
+            by_test[test] = found
+    return [one for found in by_test.values() for one in found]
+
+
+def _properties(report: Any) -> Iterator[tuple[str, str]]:
+    for name, value in getattr(report, "user_properties", ()):
+        status = str(name).removeprefix(_PREFIX)
+        if status != name and status in get_args(Status):
+            yield status, str(value)
+
 
 Judged: TypeAlias = BenchmarkResult | RunRecord | str
 Rules: TypeAlias = "Gate | Mapping[str, float] | Sequence[Rule | Mapping[str, Any]] | str | Path"

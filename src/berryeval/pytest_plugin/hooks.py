@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from berryeval.pytest_plugin.evaluation import Evaluation
 
+
 MARKER: Final = "eval"
 REASON: Final = "quality test: run with --eval"
 _ASKED: Final = pytest.StashKey[bool]()
@@ -86,7 +87,7 @@ def pytest_terminal_summary(
     """List the verdicts of quality tests, those of the workers of xdist too."""
     if not config.stash[_ASKED]:
         return
-    from berryeval.pytest_plugin.summary import print_summary
+    from berryeval.pytest_plugin.evaluation import print_summary
 
     print_summary(terminalreporter)
 

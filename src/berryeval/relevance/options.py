@@ -8,16 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from berryeval._internal.registry import nearest
 from berryeval.anchors import CoverageRule
-from berryeval.details import TOKEN_THRESHOLD
 from berryeval.errors import ConfigurationError
-from berryeval.registry import nearest
-from berryeval.relevance.packs import check_sealed
+from berryeval.relevance.hits import TOKEN_THRESHOLD
+from berryeval.relevance.packs.base import check_sealed
 
 if TYPE_CHECKING:
-    from berryeval.relevance.packs import Pack
-
-__all__ = ["RelevanceOptions", "options_for"]
+    from berryeval.relevance.packs.base import Pack
 
 
 @dataclass(frozen=True)

@@ -6,20 +6,24 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from berryeval.anchors import Span, SpanIndex
-from berryeval.records import Hit
-from berryeval.relevance.spans import Passage, SpanRanking, Wanted
-from berryeval.relevance.territory import TokenCounter, count_tokens
+from berryeval.data import (
+    Hit,
+    Passage,
+    Span,
+    SpanIndex,
+    SpanRanking,
+    TokenCounter,
+    Wanted,
+    count_tokens,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from berryeval.anchors import Located, Target, Targets
-    from berryeval.records import Chunk
-    from berryeval.relevance.labelled import Joined
-    from berryeval.relevance.territory import Size
+    from berryeval.data import Chunk, Size
+    from berryeval.relevance.tiers import Joined
 
-__all__ = ["Texts", "span_ranking"]
 
 # Texts that stand in no known document are taken for documents by themselves, under such names.
 _LOOSE: Final = "\0"

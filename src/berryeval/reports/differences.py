@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from berryeval.reports import numbers
-from berryeval.reports.methods import shown_rows
+from berryeval._internal import numbers
+from berryeval._internal.records import JsonRecord, Reader, read_texts
+from berryeval.reports.tables import shown_rows
+from berryeval.runs import array_of
+from berryeval.stats import Comparison
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from berryeval.reports.compared import ComparedBenchmark, MovedHit, MovedQuery
-    from berryeval.stats import Comparison, PairedDifference
+    from berryeval.stats import PairedDifference
 
-__all__ = [
-    "FINDINGS",
-    "MIXED",
-    "Pair",
-    "cells_of",
-    "finding",
-    "group_notes",
-    "group_rows",
-    "has_family",
-    "has_mixed",
-    "heading_of",
-    "hit_words",
-    "interval_cell",
-    "notes_of",
-    "notes_on",
-    "pairs_of",
-    "row_notes",
-    "summary",
-    "titles_of",
-    "why",
-]
 
 Pair = tuple[str, str]  # baseline, system
 FINDINGS: Final = ("better", "worse", "higher", "lower", "mixed", "not shown", "cannot be said")
@@ -183,3 +165,104 @@ def _rank(rank: int | None) -> str:
 def has_family(one: ComparedBenchmark) -> bool:
     """Whether p-values were corrected for there being several."""
     return any(row.comparisons > 1 for row in one.comparison.rows)
+
+
+# What a comparison of systems on one benchmark found, and which queries it comes from.
+
+
+@dataclass(frozen=True)
+class MovedHit(JsonRecord):
+    """A hit that does not stand where it stood.
+
+    Attributes:
+        id: of the chunk, as the provider names it; of a target that both cut otherwise, that of the
+            baseline.
+        name: for people: its document and headings where they are known.
+        grade: what it is worth; None if nobody judged it.
+        before: its rank in the answer of the baseline; None if it is not in it.
+        after: its rank in the answer of the system.
+    """
+
+    id: str
+    name: str
+    grade: float | None = None
+    before: int | None = None
+    after: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+
+
+@dataclass(frozen=True)
+class MovedQuery(JsonRecord):
+    """A query whose value changed, and the hits that explain it.
+
+    Attributes:
+        query_id: which query.
+        text: what it asks.
+        measure: by which measure.
+        baseline: the system it is compared with.
+        system: the other.
+        before: the value of the baseline.
+        after: the value of the system.
+        depth: how many hits count for the measure.
+        entered: hits that are among the first `depth` now and were not, the most relevant first.
+        left: hits that were and are not.
+        moved: relevant hits that were, and are at another rank.
+        notes: what else explains it, as an answer that failed.
+    """
+
+    readers: ClassVar[Mapping[str, Reader]] = {"tuple[MovedHit, ...]": array_of(MovedHit)}
+
+    query_id: str
+    text: str
+    measure: str
+    baseline: str
+    system: str
+    before: float
+    after: float
+    depth: int
+    entered: tuple[MovedHit, ...] = ()
+    left: tuple[MovedHit, ...] = ()
+    moved: tuple[MovedHit, ...] = ()
+    notes: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+
+    @property
+    def change(self) -> float:
+        """By how much the value rose."""
+        return self.after - self.before
+
+
+def _comparison(value: Any, _where: str) -> Comparison:
+    return Comparison.from_dict(value)
+
+
+@dataclass(frozen=True)
+class ComparedBenchmark(JsonRecord):
+    """Systems compared on one benchmark.
+
+    Attributes:
+        benchmark: its name.
+        content_hashes: of its data; several if the systems were measured on different data.
+        comparison: what was found, also by group where groups were asked for.
+        by: what the groups are, as "category"; empty without groups.
+        moved: the queries that changed most by the first measure, for each pair the largest first.
+        warnings: what makes the comparison doubtful.
+    """
+
+    readers: ClassVar[Mapping[str, Reader]] = {
+        "Comparison": _comparison,
+        "tuple[MovedQuery, ...]": array_of(MovedQuery),
+        "tuple[str, ...]": read_texts,
+    }
+
+    benchmark: str
+    content_hashes: tuple[str, ...]
+    comparison: Comparison
+    by: str = ""
+    moved: tuple[MovedQuery, ...] = ()
+    warnings: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON object; the comparison is one too."""
+        return {**JsonRecord.to_json(self), "comparison": self.comparison.to_dict()}

@@ -4,39 +4,34 @@
 systems for the same queries, in the same order.
 """
 
-from berryeval.measures.direction import direction_of
-from berryeval.stats.comparing import compare
-from berryeval.stats.comparison import Comparison, PairedDifference
-from berryeval.stats.corrections import CORRECTIONS, corrected
-from berryeval.stats.effect_size import EffectSizes, effect_sizes, magnitude
-from berryeval.stats.equivalence import Equivalence, equivalence
-from berryeval.stats.interval import difference_interval, mean_interval
-from berryeval.stats.paired import Pair
-from berryeval.stats.power import minimum_detectable_difference, power_of, queries_needed
-from berryeval.stats.result import TestResult
-from berryeval.stats.tests import TESTS, paired_test
-from berryeval.stats.tukey import tukey_hsd
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "CORRECTIONS",
-    "TESTS",
-    "Comparison",
-    "EffectSizes",
-    "Equivalence",
-    "Pair",
-    "PairedDifference",
-    "TestResult",
-    "compare",
-    "corrected",
-    "difference_interval",
-    "direction_of",
-    "effect_sizes",
-    "equivalence",
-    "magnitude",
-    "mean_interval",
-    "minimum_detectable_difference",
-    "paired_test",
-    "power_of",
-    "queries_needed",
-    "tukey_hsd",
-]
+from berryeval._internal.door import open_door
+
+if TYPE_CHECKING:
+    from berryeval.stats.alignment import unanswered
+    from berryeval.stats.comparison import Comparison, PairedDifference
+    from berryeval.stats.corrections import CORRECTIONS, corrected, tukey_hsd
+    from berryeval.stats.effects import (
+        EffectSizes,
+        Equivalence,
+        effect_sizes,
+        equivalence,
+        magnitude,
+        minimum_detectable_difference,
+        power_of,
+        queries_needed,
+    )
+    from berryeval.stats.intervals import (
+        IntervalMethod,
+        change_beyond_rounding,
+        difference_interval,
+        interval_of_change,
+        mean_interval,
+    )
+    from berryeval.stats.paired import Floats, Pair, spread_of
+    from berryeval.stats.rows import compare, testable, tested
+    from berryeval.stats.tests import TESTS, TestResult, paired_test
+    from berryeval.stats.wording import number, p_value
+else:
+    __getattr__, __dir__ = open_door(__name__)

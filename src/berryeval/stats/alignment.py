@@ -8,22 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from berryeval._internal.registry import nearest
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.registry import nearest
-from berryeval.scores import Scores
+from berryeval.scoring import Scores
 
 if TYPE_CHECKING:
     from berryeval.stats.paired import Floats
 
-__all__ = [
-    "Alignment",
-    "align",
-    "common_queries",
-    "named_systems",
-    "pairs_of",
-    "shared_measures",
-    "unanswered",
-]
 
 _SHOWN: Final = 5  # examples of what is missing
 

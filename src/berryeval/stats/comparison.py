@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from berryeval._internal.intervals import Interval
 from berryeval.errors import DataError
-from berryeval.intervals import Interval
-from berryeval.measures.direction import Direction, direction_of
-from berryeval.stats.effect_size import EffectSizes
+from berryeval.metrics import Direction, direction_of
+from berryeval.stats.effects import EffectSizes, needed_for
 from berryeval.stats.paired import sign_of
-from berryeval.stats.power import needed_for
 from berryeval.stats.wording import sentence_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-__all__ = ["Comparison", "PairedDifference"]
 
 
 @dataclass(frozen=True)
@@ -211,7 +208,7 @@ class Comparison:
 
         The names of the two may be left out where only one row can be meant.
         """
-        from berryeval.measures.lookup import scored_name
+        from berryeval.metrics import scored_name
 
         name = measure if measure in self.measures else scored_name(measure, self.measures, {})
         found = [

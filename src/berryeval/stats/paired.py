@@ -15,16 +15,6 @@ from berryeval.errors import DataError
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = [
-    "RESOLUTION",
-    "Floats",
-    "Pair",
-    "Whole",
-    "as_whole_numbers",
-    "checked_column",
-    "deviation_of",
-    "sign_of",
-]
 
 Floats = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]
@@ -152,3 +142,20 @@ def as_whole_numbers(values: Floats) -> tuple[Whole, int]:
     spare = max(1, values.size).bit_length()
     exponent = _SUM_BITS - spare - math.frexp(largest)[1]
     return np.rint(np.ldexp(values, exponent)).astype(np.int64), exponent
+
+
+# How values vary, and how many values it takes to know (`_internal.intervals` has that rule).
+
+FEWEST_RESAMPLED: Final = 20  # queries; resamples of fewer stray much less than their mean does
+
+
+def spread_of(values: Floats) -> float:
+    """The standard deviation (n - 1) of the values; 0.0 if it is no more than rounding.
+
+    Of two systems it is `Pair.deviation`, which knows how large the values were that differ.
+
+    >>> spread_of(np.array([0.3, 0.1 + 0.2, 0.3]))
+    0.0
+    """
+    found = deviation_of(values)
+    return found if found > RESOLUTION * float(np.abs(values).max(initial=0.0)) else 0.0

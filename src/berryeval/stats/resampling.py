@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from berryeval import _backend
+from berryeval._internal import backend as _backend
 
 if TYPE_CHECKING:
     from berryeval.stats.paired import Whole
 
-__all__ = ["count_sign_flips", "resample_sums", "shuffled_ranges"]
 
 _FLIPS, _RESAMPLES, _SHUFFLES = 1, 2, 3  # what words are for; the native core has the same numbers
 _SIGNS: Final = 64  # per word

@@ -1,32 +1,50 @@
-"""One row of a comparison: one measure of two systems."""
+"""`compare`: do these systems differ, by how much, and how sure is that?"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from operator import index
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from berryeval.intervals import aggregate, bootstrap_interval
-from berryeval.stats.change import change_beyond_rounding, interval_of_change
-from berryeval.stats.comparison import PairedDifference
-from berryeval.stats.effect_size import effect_sizes
-from berryeval.stats.interval import IntervalMethod, enough_for
-from berryeval.stats.paired import Pair, sign_of
-from berryeval.stats.power import minimum_detectable_difference
-from berryeval.stats.result import TestResult
-from berryeval.stats.spread import FEWEST_RESAMPLED, spread_known, spread_of
-from berryeval.stats.tests import paired_test
+from berryeval._internal.intervals import aggregate, bootstrap_interval, spread_known
+from berryeval.errors import ConfigurationError
+from berryeval.stats.alignment import (
+    Alignment,
+    align,
+    check_shared,
+    common_queries,
+    named_systems,
+    pairs_of,
+    shared_measures,
+    unanswered,
+)
+from berryeval.stats.comparison import Comparison, PairedDifference
+from berryeval.stats.corrections import CORRECTIONS, corrected, tukey_hsd
+from berryeval.stats.effects import effect_sizes, minimum_detectable_difference
+from berryeval.stats.intervals import (
+    DEFAULT_METHOD,
+    IntervalMethod,
+    change_beyond_rounding,
+    check_level,
+    check_method,
+    enough_for,
+    interval_of_change,
+)
+from berryeval.stats.paired import FEWEST_RESAMPLED, Pair, sign_of, spread_of
+from berryeval.stats.tests import SAMPLES, TESTS, TestResult, check_count, paired_test
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from berryeval.intervals import Interval
-    from berryeval.stats.alignment import Alignment
+    from berryeval._internal.intervals import Interval
+    from berryeval.scoring import Scores
     from berryeval.stats.paired import Floats
 
-__all__ = ["Options", "row_of", "testable", "tested"]
+
+# One row of a comparison: one measure of two systems.
 
 _CHANGES: Final = 5  # queries with the largest changes
 
@@ -168,3 +186,202 @@ def _notes(alignment: Alignment, result: TestResult, how: str, too_few: str) -> 
     if too_few:
         notes.append(too_few)
     return tuple(notes)
+
+
+# The rows of a comparison by Tukey's test, which looks at all systems at once.
+
+
+def rows_by_tukey(
+    family: list[PairedDifference],
+    systems: Mapping[str, Scores],
+    measure: str,
+    options: Options,
+) -> list[PairedDifference]:
+    """The rows, by one shuffle of all systems, by the queries that all of them have."""
+    comparisons = sum(row.p is not None for row in family)
+    if not comparisons:
+        return family  # each row says itself why it has no p
+    common = common_queries(systems)
+    rows = [replace(row, comparisons=comparisons) for row in family]
+    if len(common) < 2:  # noqa: PLR2004 - nothing to shuffle
+        return [replace(row, cannot=row.cannot or _tukey_rows_too_few(len(common))) for row in rows]
+    columns = _columns(systems, common, measure, family[0].aggregate)
+    square = tukey_hsd(list(columns.values()), seed=options.seed, samples=options.samples)
+    at = {name: place for place, name in enumerate(columns)}
+    note = f"Tukey's test is of the {len(common)} queries that all systems have"
+    found = []
+    for row in rows:
+        if row.p is None:
+            found.append(row)
+            continue
+        found.append(
+            replace(
+                row,
+                p_corrected=float(square[at[row.baseline], at[row.system]]),
+                notes=(*row.notes, note) if len(common) < row.n else row.notes,
+                test_sign=sign_of(Pair.of(columns[row.baseline], columns[row.system]).mean),
+            )
+        )
+    return found
+
+
+def _columns(
+    systems: Mapping[str, Scores], queries: Sequence[str], measure: str, how: str
+) -> dict[str, Floats]:
+    """The values of each system that can be tested; a pair that has a p is always among them."""
+    found = {}
+    for name, scores in systems.items():
+        table = scores.select(queries)
+        values = table.values[table.row_of(measure)]
+        if testable(values, how):
+            found[name] = tested(values, how)
+    return found
+
+
+def _tukey_rows_too_few(shared: int) -> str:
+    """Why there is no corrected p."""
+    found = "only one" if shared else "none"
+    return (
+        f"Tukey's test takes two or more queries that all systems have, and there is {found}; "
+        "correct by holm, pair by pair"
+    )
+
+
+def compare(
+    systems: Mapping[str, Scores] | Sequence[Scores],
+    *,
+    baseline: str | None = None,
+    measures: Sequence[str] | str | None = None,
+    test: str = "randomization",
+    correction: str = "holm",
+    interval: IntervalMethod = DEFAULT_METHOD,
+    level: float = 0.95,
+    seed: int = 0,
+    samples: int = SAMPLES,
+    groups: Mapping[str, str | None] | None = None,
+) -> Comparison:
+    """Compare systems by their scores, paired by query.
+
+        >>> import berryeval as be
+        >>> qrels = {f"q{i}": {"d": 1} for i in range(8)}
+        >>> one = be.evaluate(qrels, {q: {"x": 2.0, "d": 1.0} for q in qrels}, ["RR"])
+        >>> two = be.evaluate(qrels, {q: {"d": 2.0, "x": 1.0} for q in qrels}, ["RR"])
+        >>> found = be.compare({"old": one, "new": two}, baseline="old")
+        >>> found.row("RR").p, found.row("RR").better
+        (0.0078125, True)
+
+    Only queries that both tables of a pair have count; what is left out is said in the notes. A
+    query to which a system has no answers is in its table, with the value of an empty ranking, and
+    counts; the notes say how many there are. A geometric mean is tested by the logarithms of its
+    values.
+
+    Args:
+        systems: tables of scores by name.
+        baseline: the system to compare all others with; without one, all pairs are compared.
+        measures: which; without any, all that every system has.
+        test: "randomization", "t", "wilcoxon", "sign" or "bootstrap".
+        correction: "holm", "bonferroni", "benjamini-hochberg", "none", or "tukey" (which needs the
+            randomisation test). The family are the comparisons of one measure in one table: two
+            measures of the same rankings are no independent tries.
+        interval: of differences: "t", "bca" or "percentile".
+        level: of confidence.
+        seed: of all random samples; the same seed gives the same numbers on any machine.
+        samples: how many the tests draw, where they draw.
+        groups: the group of each query, as its category: a comparison of each is made too, with a
+            family of its own.
+    """
+    named = named_systems(systems)
+    options = _checked(Options(test, correction, interval, level, seed, samples))
+    pairs = pairs_of(named, baseline)
+    names, notes = shared_measures(named, measures)
+    aligned = [align(named, *pair) for pair in pairs]
+    for one in aligned:
+        check_shared(one, named)
+    notes += filter(None, (unanswered(name, scores) for name, scores in named.items()))
+    whole = _comparison(named, aligned, names, options, baseline)
+    parts = {} if groups is None else _by_group(named, pairs, names, options, baseline, groups)
+    if parts:
+        notes.append(
+            f"each of the {len(parts)} groups is corrected for its own comparisons, "
+            "not for there being several groups"
+        )
+    return replace(whole, groups=parts, notes=(*whole.notes, *notes))
+
+
+def _checked(options: Options) -> Options:
+    TESTS.get(options.test)
+    test = TESTS.canonical(options.test)
+    CORRECTIONS.get(options.correction)
+    correction = CORRECTIONS.canonical(options.correction)
+    if correction == "tukey" and test != "randomization":
+        msg = f"the correction 'tukey' goes with the test 'randomization', not {options.test!r}"
+        raise ConfigurationError(msg)
+    check_method(options.interval)
+    check_level(options.level)
+    check_count("samples", options.samples)
+    seed, samples = index(options.seed), index(options.samples)
+    return replace(options, test=test, correction=correction, seed=seed, samples=samples)
+
+
+def _by_group(
+    systems: Mapping[str, Scores],
+    pairs: list[tuple[str, str]],
+    measures: list[str],
+    options: Options,
+    baseline: str | None,
+    groups: Mapping[str, str | None],
+) -> dict[str, Comparison]:
+    tables = {name: scores.by(groups) for name, scores in systems.items()}
+    labels = sorted({label for parts in tables.values() for label in parts})
+    found = {}
+    for label in labels:
+        part = {
+            name: tables[name][label] if label in tables[name] else scores.select(())
+            for name, scores in systems.items()
+        }
+        aligned = [align(part, *pair) for pair in pairs]
+        found[label] = _comparison(part, aligned, measures, options, baseline)
+    return found
+
+
+def _comparison(
+    systems: Mapping[str, Scores],
+    aligned: list[Alignment],
+    measures: list[str],
+    options: Options,
+    baseline: str | None,
+) -> Comparison:
+    rows: list[PairedDifference] = []
+    for measure in measures:
+        family = [row_of(one, measure, options) for one in aligned]
+        rows += _corrected(family, systems, measure, options)
+    return Comparison(
+        systems=tuple(systems),
+        baseline=baseline,
+        measures=tuple(measures),
+        rows=tuple(rows),
+        test=options.test,
+        correction=options.correction,
+        interval=options.interval,
+        level=options.level,
+        seed=options.seed,
+        samples=options.samples,
+        notes=tuple(dict.fromkeys(note for one in aligned for note in one.notes)),
+    )
+
+
+def _corrected(
+    family: list[PairedDifference],
+    systems: Mapping[str, Scores],
+    measure: str,
+    options: Options,
+) -> list[PairedDifference]:
+    """The rows of one measure, with p-values corrected for how many have one."""
+    if options.correction == "tukey":
+        return rows_by_tukey(family, systems, measure, options)
+    found = corrected([row.p for row in family], options.correction)
+    comparisons = sum(row.p is not None for row in family)
+    return [
+        replace(row, p_corrected=p, comparisons=comparisons)
+        for row, p in zip(family, found, strict=True)
+    ]

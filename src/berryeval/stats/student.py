@@ -11,8 +11,6 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import Final
 
-__all__ = ["log_gamma_step", "quantile", "tail", "two_sided"]
-
 _PRECISION: Final = 1e-16
 _TINY: Final = 1e-300
 _FAR: Final = 50  # from where on the series for the step of log gamma is exact to the last bit

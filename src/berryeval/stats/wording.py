@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from berryeval._internal import numbers
 from berryeval.stats.paired import sign_of
 
 if TYPE_CHECKING:
     from berryeval.stats.comparison import PairedDifference
 
-__all__ = ["number", "p_number", "p_value", "sentence_of"]
 
 _NAMES: Final = {
     "holm": "Holm",
@@ -20,7 +20,6 @@ _NAMES: Final = {
 _WAYS: Final = {1: "higher", 0: "the same", -1: "lower"}
 _OF_SIGNS: Final = "sign test"
 _OF_MEANS: Final = ("randomisation test", "paired t test", "bootstrap test")  # of like power
-_LEAST_P: Final = 0.001  # nobody reads more decimals
 _MANY: Final = 1_000_000  # queries, which nobody asks
 
 
@@ -113,15 +112,6 @@ def number(value: float) -> str:
     return text
 
 
-def p_number(p: float) -> str:
-    """A p-value in a table: three decimals, and never 0.
-
-    >>> p_number(0.0312), p_number(0.0004)
-    ('0.031', '<0.001')
-    """
-    return f"{p:.3f}" if p >= _LEAST_P else f"<{_LEAST_P}"
-
-
 def p_value(p: float | None) -> str:
     """A p-value in a sentence.
 
@@ -130,5 +120,5 @@ def p_value(p: float | None) -> str:
     """
     if p is None:
         return "no p"
-    text = p_number(p)
+    text = numbers.p_value(p)
     return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"

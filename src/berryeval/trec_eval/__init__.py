@@ -4,18 +4,13 @@ Where trec_eval 10 stops (a topic that the run lacks, without `-c`), we do as tr
 leave the topic out. docs/trec_eval.md lists every difference.
 """
 
-from berryeval.trec_eval.columns import Column, choose, columns
-from berryeval.trec_eval.report import Report
-from berryeval.trec_eval.scoring import FORMATS, Settings, needs_table, read_judgments, score
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "FORMATS",
-    "Column",
-    "Report",
-    "Settings",
-    "choose",
-    "columns",
-    "needs_table",
-    "read_judgments",
-    "score",
-]
+from berryeval._internal.door import open_door
+
+if TYPE_CHECKING:
+    from berryeval.trec_eval.lines import Report, read_zscores
+    from berryeval.trec_eval.names import NICKNAMES, TREC_MEASURES, Column, choose, columns
+    from berryeval.trec_eval.scoring import FORMATS, Settings, needs_table, read_judgments, score
+else:
+    __getattr__, __dir__ = open_door(__name__)

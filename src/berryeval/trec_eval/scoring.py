@@ -9,28 +9,125 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from berryeval.engine import Conventions, evaluate, judge
+from berryeval.data import (
+    JudgedRanking,
+    Qrels,
+    QueryTable,
+    RankingRule,
+    Run,
+    StringColumn,
+    read_table,
+)
 from berryeval.errors import DataError, MeasureError
-from berryeval.io import trec
-from berryeval.io.preferences import read_preferences
-from berryeval.measures import JudgedRanking, Measure, definitions
-from berryeval.measures.judgment_groups import average_over_groups, split_groups
-from berryeval.qrels import Qrels
-from berryeval.run import RankingRule, Run
-from berryeval.tables import QueryTable
-from berryeval.trec_eval.by_preferences import by_preferences
-from berryeval.trec_eval.report import Report, Values
+from berryeval.metrics import Conventions, Measure, definitions
+from berryeval.scoring import evaluate, judge
+from berryeval.trec_eval.lines import Report, Values
+from berryeval.trec_eval.preferences import (
+    PREFERENCE_MEASURES,
+    Preference,
+    judge_preferences,
+    read_preferences,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from berryeval.io.files import PathLike
-    from berryeval.io.zscores import ZScores
-    from berryeval.scores import Scores
-    from berryeval.trec_eval.columns import Column
-    from berryeval.trec_eval.names import Judgments
+    from berryeval._internal.files import PathLike
+    from berryeval.scoring import Scores
+    from berryeval.trec_eval.lines import ZScores
+    from berryeval.trec_eval.names import Column, Judgments
 
-__all__ = ["FORMATS", "Settings", "needs_table", "read_judgments", "score"]
+
+# Scoring by preferences instead of grades.
+
+
+def by_preferences(
+    columns: Sequence[Column],
+    judgments: QueryTable,
+    run: Run,
+    settings: Settings,
+    topics: Sequence[Topic],
+) -> list[Values]:
+    """The values of the columns, a list of a value per topic for each."""
+    # trec_eval breaks ties the other way round here.
+    rule = RankingRule(ties="document ascending", depth=settings.depth)
+    values: list[list[float]] = [[] for _ in columns]
+    for topic in topics:
+        ranking = [] if topic.ranked is None else rule.ranked(run.table, topic.ranked)
+        try:
+            judged = judge_preferences(_preferences(judgments, topic.judged), ranking)
+        except DataError as error:
+            msg = f"{judgments.source}: query {topic.name!r}: {error}"
+            raise DataError(msg) from None
+        for place, column in enumerate(columns):
+            formula = PREFERENCE_MEASURES.get(column.row.name)
+            values[place].append(formula(judged) if formula else 1.0)
+    return list(values)
+
+
+def _preferences(judgments: QueryTable, query: int) -> Iterator[Preference]:
+    start, end = int(judgments.offsets[query]), int(judgments.offsets[query + 1])
+    groups = _label(judgments, "group", start, end)
+    subgroups = _label(judgments, "subgroup", start, end)
+    documents = judgments.documents.to_bytes_list(start, end)
+    levels = judgments.values[start:end].tolist()
+    return map(Preference, groups, subgroups, documents, levels)
+
+
+def _label(table: QueryTable, name: str, start: int, end: int) -> list[bytes]:
+    """A column of the judgments; one that is not there says the same everywhere."""
+    column = table.labels.get(name)
+    return (
+        column.to_bytes_list(start, end)
+        if isinstance(column, StringColumn)
+        else [b"0"] * (end - start)
+    )
+
+
+# Judgment groups: several sets of judgments of one query, each scored alone, then averaged.
+
+
+def average_over_groups(measure: Measure, rankings: Sequence[JudgedRanking]) -> float:
+    """The mean of a measure over one ranking joined with each group's judgments; 0.0 of none."""
+    total = 0.0
+    for judged in rankings:
+        total += measure(judged)
+    return total / len(rankings) if rankings else 0.0
+
+
+def split_groups(qrels: QueryTable) -> tuple[QueryTable, list[list[int]]]:
+    """The same judgments as a table with one "query" per query and group.
+
+    Also which of its places belong to each query of `qrels`, in the order of the groups' bytes.
+    """
+    groups = qrels.labels["group"]
+    if not isinstance(groups, StringColumn):
+        msg = "the column of groups must hold strings"
+        raise TypeError(msg)
+    names = groups.to_bytes_list()
+    order: list[int] = []
+    offsets = [0]
+    queries: list[bytes] = []
+    places: list[list[int]] = []
+    for query, name in enumerate(qrels.queries.to_bytes_list()):
+        rows: dict[bytes, list[int]] = {}
+        for row in range(int(qrels.offsets[query]), int(qrels.offsets[query + 1])):
+            rows.setdefault(names[row], []).append(row)
+        places.append(list(range(len(queries), len(queries) + len(rows))))
+        for group in sorted(rows):
+            queries.append(name)
+            order.extend(rows[group])
+            offsets.append(len(order))
+    table = QueryTable(
+        queries=StringColumn.from_bytes(queries),
+        offsets=np.array(offsets, dtype=np.int64),
+        documents=qrels.documents.take(order),
+        values=qrels.values[order],
+        labels={"line": np.asarray(qrels.labels["line"])[order]} if "line" in qrels.labels else {},
+        source=qrels.source,
+    )
+    return table, places
+
 
 # Which judgments the formats of -R hold.
 FORMATS: Final[dict[str, Judgments]] = {
@@ -72,7 +169,7 @@ class Topic:
 
 def read_judgments(path: PathLike, format_: str) -> QueryTable:
     """Read judgments of a format of -R; grades become whole numbers, as trec_eval reads them."""
-    table = read_preferences(path) if format_ == "prefs" else trec.read_table(path, "qrels")
+    table = read_preferences(path) if format_ == "prefs" else read_table(path, "qrels")
     if not len(table.queries):
         msg = f"{table.source}: holds no judgments"
         raise DataError(msg)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from berryeval.records import content_hash
+from berryeval.data.records import content_hash
 
 if TYPE_CHECKING:
     from pathlib import Path

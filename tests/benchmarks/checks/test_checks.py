@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from berryeval.benchmarks import Benchmark, load_benchmark
-from berryeval.benchmarks.checks import CHECKS, Subject, Summary, check_benchmark
-from berryeval.benchmarks.checks.copied import longest_shared_run
-from berryeval.benchmarks.checks.example import example_of
-from berryeval.benchmarks.checks.summary import Spread
+from berryeval.benchmarks.benchmark import Benchmark
+from berryeval.benchmarks.checks.catalogue import CHECKS, check_benchmark
+from berryeval.benchmarks.checks.similarity import longest_shared_run
+from berryeval.benchmarks.checks.subject import Subject
+from berryeval.benchmarks.checks.summary import Spread, Summary, example_of
+from berryeval.benchmarks.loading import load_benchmark
+from berryeval.data.records import Anchor, Document, Judgment, Query
 from berryeval.errors import DataError
-from berryeval.records import Anchor, Document, Judgment, Query
 from tests.benchmarks.checks.faulty import write_faulty
 from tests.benchmarks.samples import SAMPLES
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from berryeval.benchmarks import Benchmark, load_benchmark
-from berryeval.benchmarks.bundled import bundled_benchmarks
-from berryeval.benchmarks.checks import CHECKS, Subject
-from berryeval.records import Anchor, Document, Judgment, Query
+from berryeval.benchmarks.benchmark import Benchmark
+from berryeval.benchmarks.checks.catalogue import CHECKS
+from berryeval.benchmarks.checks.subject import Subject
+from berryeval.benchmarks.loading import bundled_benchmarks, load_benchmark
+from berryeval.data.records import Anchor, Document, Judgment, Query
 
 BODY = (
     "Green tea steeps for three minutes in water of eighty degrees, which is well below the point "

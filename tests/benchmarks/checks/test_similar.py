@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.benchmarks.checks.similar import Alike, alike
-from berryeval.benchmarks.checks.words import words_of
+from berryeval.benchmarks.checks.finding import words_of
+from berryeval.benchmarks.checks.subject import Alike, alike
 
 texts = st.lists(st.lists(st.sampled_from("abcd"), max_size=8).map(" ".join), max_size=14)
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
-__all__ = ["Finding", "Report", "Severity"]
+from berryeval._internal.text import cut
+
+if TYPE_CHECKING:
+    from berryeval.data import Anchor
+
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
 
@@ -60,3 +65,30 @@ class Report:
                 if finding.severity == severity:
                     groups.setdefault((severity, finding.check), []).append(finding)
         return groups
+
+
+# Targets in a few words.
+
+
+def name_of(anchor: Anchor) -> str:
+    """A target in a few words."""
+    if anchor.chunk:
+        return f"chunk {anchor.chunk!r}"
+    parts = [repr(anchor.document)] if anchor.document else []
+    if anchor.section:
+        parts.append(f"section {' > '.join(anchor.section)!r}")
+    if anchor.start is not None:
+        parts.append(f"{anchor.unit} {anchor.start} to {anchor.end}")
+    elif anchor.quote:
+        parts.append(f"quote {cut(anchor.quote, 50)!r}")
+    return ", ".join(parts)
+
+
+# The words of a text, by one rule for all checks.
+
+_WORD: Final = re.compile(r"\w+")
+
+
+def words_of(text: str) -> list[str]:
+    """The words, in small letters."""
+    return _WORD.findall(text.lower())

@@ -7,15 +7,17 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from berryeval.benchmarks.checks.words import words_of
+from berryeval._internal.registry import nearest
+from berryeval._internal.text import cut
+from berryeval.benchmarks.checks.finding import words_of
+from berryeval.benchmarks.checks.subject import Passage, Subject
+from berryeval.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.records import Anchor
-
-__all__ = ["Spread", "Summary"]
+    from berryeval.data import Anchor, Query
 
 
 @dataclass(frozen=True)
@@ -107,3 +109,49 @@ def _counted(words: Iterable[str]) -> dict[str, int]:
     """The words by how often they come, most often first; none if there is none but blank ones."""
     found = Counter(words)
     return dict(found.most_common()) if any(found) else {}
+
+
+# One query of a benchmark with what is relevant to it, to be looked at.
+
+
+@dataclass(frozen=True)
+class Example:
+    """A query, what it says of its answer, and its targets, the highest grades first."""
+
+    query: Query
+    labels: dict[str, str]
+    targets: tuple[Passage, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON object."""
+        targets = [
+            {"grade": one.grade, "name": one.name, "texts": list(one.texts)} for one in self.targets
+        ]
+        return {"query": self.query.to_json(), "targets": targets}
+
+
+def example_of(benchmark: Benchmark, query_id: str = "") -> Example:
+    """The query of this id; without one, the first with a passage to find, else the first."""
+    subject = Subject(benchmark)
+    query = _chosen(subject, query_id)
+    targets = sorted(subject.passages_for(query), key=lambda one: -one.grade)
+    labels = {name: cut(str(value), 200) for name, value in query.metadata.items() if value}
+    return Example(query, labels, tuple(targets))
+
+
+def _chosen(subject: Subject, query_id: str) -> Query:
+    benchmark = subject.benchmark
+    if query_id:
+        known = benchmark.query_of
+        if query_id not in known:
+            near = nearest(query_id, list(known))
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            msg = f"{benchmark.name} has no query {query_id!r}{hint}"
+            raise DataError(msg)
+        return known[query_id]
+    relevant = (
+        query
+        for query in benchmark.queries
+        if any(passage.grade > 0 and passage.texts for passage in subject.passages_for(query))
+    )
+    return next(relevant, benchmark.queries[0])

@@ -10,17 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.benchmarks.gather import Gather
-from berryeval.benchmarks.loaders import Loader
-from berryeval.io.parquet_rows import read_parquet_rows
-from berryeval.records import Anchor, Document, Judgment, Query
+from berryeval.benchmarks.build import Gather
+from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.data import Anchor, Document, Judgment, Query, read_parquet_rows
 
 if TYPE_CHECKING:
+    from berryeval._internal.json import Node
     from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.source import Source
-    from berryeval.io.json_node import Node
+    from berryeval.benchmarks.loading import Source
 
-__all__ = ["LOADER", "load"]
 
 QUESTIONS: Final = "qa.parquet"
 CORPUS: Final = "corpus.parquet"

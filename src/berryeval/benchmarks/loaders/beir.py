@@ -11,24 +11,18 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from berryeval.benchmarks.about import ABOUT
-from berryeval.benchmarks.choices import one_choice
-from berryeval.benchmarks.gather import Gather
-from berryeval.benchmarks.judged_rows import add_judgments
-from berryeval.benchmarks.loaders import Loader
-from berryeval.io import trec
-from berryeval.io.json_text import read_json_lines
-from berryeval.io.load import beir_qrels
-from berryeval.records import Document, Query
+from berryeval._internal.json import read_json_lines
+from berryeval.benchmarks.benchmark import ABOUT
+from berryeval.benchmarks.build import Gather, add_judgments, one_choice
+from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.data import Document, Query, beir_qrels, read_table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from berryeval._internal.json import Node
     from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.source import Source
-    from berryeval.io.json_node import Node
-
-__all__ = ["LOADER", "load"]
+    from berryeval.benchmarks.loading import Source
 
 
 def load(source: Source, *, split: str | None = None, queries: str = "judged") -> Benchmark:
@@ -42,7 +36,7 @@ def load(source: Source, *, split: str | None = None, queries: str = "judged") -
     one_choice("queries", queries, ("judged", "all"))
     gather = Gather(source)
     path = beir_qrels(source.path, split)
-    table = trec.read_table(path, "qrels")
+    table = read_table(path, "qrels")
     add_judgments(gather, table)
     judged = set(table.queries)
     _read_documents(source.file("corpus.jsonl"), gather)

@@ -14,23 +14,22 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.benchmarks.about import ABOUT, read_about
-from berryeval.benchmarks.gather import Gather
-from berryeval.benchmarks.loaders import Loader
-from berryeval.benchmarks.texts import files_below
+from berryeval._internal.json import read_json_lines, read_text
+from berryeval.benchmarks.benchmark import ABOUT, read_about
+from berryeval.benchmarks.build import Gather
+from berryeval.benchmarks.documents import files_below
+from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.data import Document, Query
 from berryeval.errors import DataError
-from berryeval.io.json_text import read_json_lines, read_text
-from berryeval.records import Document, Query
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from berryeval._internal.files import PathLike
+    from berryeval._internal.json import Node
     from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.source import Source
-    from berryeval.io.files import PathLike
-    from berryeval.io.json_node import Node
+    from berryeval.benchmarks.loading import Source
 
-__all__ = ["LOADER", "load"]
 
 QUERIES: Final = "queries.jsonl"
 FILES: Final = "source"

@@ -12,22 +12,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from berryeval.benchmarks.contexts import add_contexts
-from berryeval.benchmarks.corpora import read_corpus
-from berryeval.benchmarks.gather import Gather
-from berryeval.benchmarks.loaders import Loader
-from berryeval.io.json_node import Node
-from berryeval.io.json_text import read_json_lines
-from berryeval.records import Query
+from berryeval._internal.json import Node, read_json_lines
+from berryeval.benchmarks.build import Gather, add_contexts
+from berryeval.benchmarks.documents import read_corpus
+from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.data import Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from berryeval._internal.files import PathLike
     from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.source import Source
-    from berryeval.io.files import PathLike
+    from berryeval.benchmarks.loading import Source
 
-__all__ = ["LOADER", "load"]
 
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])([A-Z])")
 

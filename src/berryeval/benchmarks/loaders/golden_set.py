@@ -14,20 +14,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from berryeval.benchmarks.about import read_about
-from berryeval.benchmarks.gather import Gather
-from berryeval.benchmarks.loaders import Loader
-from berryeval.benchmarks.texts import read_text_documents
+from berryeval._internal.json import Node, at, read_json_node
+from berryeval.benchmarks.benchmark import read_about
+from berryeval.benchmarks.build import Gather
+from berryeval.benchmarks.documents import read_text_documents
+from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.data import Anchor, Judgment, Query
 from berryeval.errors import DataError
-from berryeval.io.json_node import Node, at
-from berryeval.io.json_text import read_json_node
-from berryeval.records import Anchor, Judgment, Query
 
 if TYPE_CHECKING:
     from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.source import Source
+    from berryeval.benchmarks.loading import Source
 
-__all__ = ["LOADER", "load"]
 
 FILE: Final = "golden-set.json"
 REJECTED: Final = "not-relevant.json"

@@ -16,19 +16,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.benchmarks.choices import one_choice
-from berryeval.benchmarks.gather import Gather
-from berryeval.benchmarks.loaders import Loader
-from berryeval.benchmarks.turns import joined
+from berryeval.benchmarks.build import Gather, joined, one_choice
+from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.data import Document, Query
 from berryeval.errors import DataError
-from berryeval.records import Document, Query
 
 if TYPE_CHECKING:
+    from berryeval._internal.json import Node
     from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.source import Source
-    from berryeval.io.json_node import Node
+    from berryeval.benchmarks.loading import Source
 
-__all__ = ["LOADER", "load"]
 
 ABSTENTION: Final = "_abs"
 _KNOWN: Final = (

@@ -15,25 +15,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.benchmarks.corpora import read_corpus
-from berryeval.benchmarks.loaders import Loader
-from berryeval.benchmarks.ratings import Ratings, mean
-from berryeval.benchmarks.source import TABLES
+from berryeval._internal.json import Node, parse_json
+from berryeval.benchmarks.build import Ratings, mean
+from berryeval.benchmarks.documents import read_corpus
+from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.benchmarks.loading import TABLES
+from berryeval.data import Document, choose_columns, read_rows
 from berryeval.errors import DataError
-from berryeval.io.csv_rows import read_rows
-from berryeval.io.json_node import Node
-from berryeval.io.json_text import parse_json
-from berryeval.io.names import choose_columns
-from berryeval.records import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from berryeval._internal.files import PathLike
     from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.source import Source
-    from berryeval.io.files import PathLike
+    from berryeval.benchmarks.loading import Source
 
-__all__ = ["LOADER", "load"]
 
 _START: Final = ["query", "docid"]
 _TEXT: Final = ("query_text", "query")

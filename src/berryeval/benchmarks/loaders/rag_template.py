@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.benchmarks.about import read_about
-from berryeval.benchmarks.contexts import context_document
-from berryeval.benchmarks.gather import Gather
-from berryeval.benchmarks.loaders import Loader
-from berryeval.io.json_text import read_json_node
-from berryeval.records import Query
+from berryeval._internal.json import read_json_node
+from berryeval.benchmarks.benchmark import read_about
+from berryeval.benchmarks.build import Gather, context_document
+from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.data import Query
 
 if TYPE_CHECKING:
+    from berryeval._internal.json import Node
     from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.source import Source
-    from berryeval.io.json_node import Node
+    from berryeval.benchmarks.loading import Source
 
-__all__ = ["LOADER", "load"]
 
 FILE: Final = "questions.json"
 _QUESTION: Final = ("question", "query")

@@ -14,26 +14,21 @@ import io
 import tokenize
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.benchmarks.contexts import add_contexts
-from berryeval.benchmarks.corpora import read_corpus
-from berryeval.benchmarks.gather import Gather
-from berryeval.benchmarks.loaders import Loader
-from berryeval.benchmarks.source import PARQUET, TABLES
+from berryeval._internal.json import Node, read_json_lines
+from berryeval.benchmarks.build import Gather, add_contexts
+from berryeval.benchmarks.documents import read_corpus
+from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.benchmarks.loading import PARQUET, TABLES
+from berryeval.data import Query, read_parquet_rows, read_rows
 from berryeval.errors import DataError
-from berryeval.io.csv_rows import read_rows
-from berryeval.io.json_node import Node
-from berryeval.io.json_text import read_json_lines
-from berryeval.io.parquet_rows import read_parquet_rows
-from berryeval.records import Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from berryeval._internal.files import PathLike
     from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.source import Source
-    from berryeval.io.files import PathLike
+    from berryeval.benchmarks.loading import Source
 
-__all__ = ["LOADER", "load"]
 
 _QUESTION: Final = ("user_input", "question")
 _ANSWER: Final = ("reference", "ground_truth")

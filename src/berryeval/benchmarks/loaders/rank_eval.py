@@ -11,20 +11,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.benchmarks.corpora import read_corpus
-from berryeval.benchmarks.loaders import Loader
-from berryeval.benchmarks.ratings import Ratings
-from berryeval.records import Query
+from berryeval.benchmarks.build import Ratings
+from berryeval.benchmarks.documents import read_corpus
+from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.data import Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from berryeval._internal.files import PathLike
+    from berryeval._internal.json import Node
     from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.source import Source
-    from berryeval.io.files import PathLike
-    from berryeval.io.json_node import Node
+    from berryeval.benchmarks.loading import Source
 
-__all__ = ["LOADER", "load"]
 
 _WORDS: Final = ("query_string", "query", "q", "text")
 

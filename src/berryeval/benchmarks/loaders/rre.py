@@ -12,21 +12,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from berryeval.benchmarks.corpora import read_corpus
-from berryeval.benchmarks.gather import Gather
-from berryeval.benchmarks.loaders import Loader
+from berryeval._internal.json import Node
+from berryeval.benchmarks.build import Gather
+from berryeval.benchmarks.documents import read_corpus
+from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.data import Anchor, Judgment, Query
 from berryeval.errors import DataError
-from berryeval.io.json_node import Node
-from berryeval.records import Anchor, Judgment, Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from berryeval._internal.files import PathLike
     from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.source import Source
-    from berryeval.io.files import PathLike
-
-__all__ = ["LOADER", "load"]
+    from berryeval.benchmarks.loading import Source
 
 
 def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:

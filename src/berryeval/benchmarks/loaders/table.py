@@ -9,23 +9,62 @@ a query agree; one in which they differ is kept with the judgments.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.benchmarks.corpora import read_corpus
-from berryeval.benchmarks.loaders import Loader
-from berryeval.benchmarks.query_columns import QueryColumns
-from berryeval.benchmarks.ratings import Ratings
-from berryeval.benchmarks.source import TABLES
+from berryeval.benchmarks.build import Ratings
+from berryeval.benchmarks.documents import read_corpus
+from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.benchmarks.loading import TABLES
+from berryeval.data import choose_columns, read_rows
 from berryeval.errors import DataError
-from berryeval.io.csv_rows import read_rows
-from berryeval.io.names import choose_columns
 
 if TYPE_CHECKING:
-    from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.source import Source
-    from berryeval.io.files import PathLike
+    from collections.abc import Mapping
 
-__all__ = ["LOADER", "load"]
+    from berryeval._internal.files import PathLike
+    from berryeval.benchmarks.benchmark import Benchmark
+    from berryeval.benchmarks.loading import Source
+    from berryeval.data import Judgment, Query
+
+
+# Which columns of a table of judgments are about the query, and which about the judgment.
+
+_FIELDS: Final = ("category", "difficulty", "description")
+
+
+class QueryColumns:
+    """A column is the queries' where all rows of a query agree; else it is one of judgments."""
+
+    def __init__(self) -> None:
+        self._cells: dict[str, dict[str, str]] = {}
+        self._differ: set[str] = set()
+
+    def add(self, query: str, cells: Mapping[str, str]) -> None:
+        """Look at the further cells of a row; an empty one says nothing."""
+        known = self._cells.setdefault(query, {})
+        for name, cell in cells.items():
+            if cell and known.setdefault(name, cell) != cell:
+                self._differ.add(name)
+
+    def query(self, query: Query) -> Query:
+        """The query with its columns."""
+        fields: dict[str, Any] = {}
+        metadata: dict[str, str] = {}
+        for name, cell in self._cells.get(query.id, {}).items():
+            if name in self._differ:
+                continue
+            if name.lower() in _FIELDS:
+                fields[name.lower()] = cell
+            else:
+                metadata[name] = cell
+        return replace(query, **fields, metadata=metadata)
+
+    def judgment(self, judgment: Judgment) -> Judgment:
+        """The judgment with the columns that are not of its query."""
+        extra = {name: cell for name, cell in judgment.extra.items() if name in self._differ}
+        return replace(judgment, extra=extra)
+
 
 _TEXT: Final = ("query_text", "question")
 

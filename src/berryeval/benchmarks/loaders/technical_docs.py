@@ -4,7 +4,7 @@
 `relevance-judgments.json` the array `judgments` has for each `query_id` what is judged under
 `relevant`, as `{"document", "section", "grade", "note", "chunk_id"}`, the `primary` section, and
 `relevant_chunk_ids`, the highest grade first. `test-documents` holds the documents. A judgment is
-on its section, whatever the chunking; the chunk ids are derived (`berryeval.benchmarks.chunk_ids`)
+on its section, whatever the chunking; the chunk ids are derived (`berryeval.benchmarks.writing`)
 and must agree where they are given.
 """
 
@@ -12,21 +12,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.benchmarks.about import read_about
-from berryeval.benchmarks.chunk_ids import JUDGMENTS, judged_queries, section_chunk_id
-from berryeval.benchmarks.gather import Gather
-from berryeval.benchmarks.loaders import Loader
-from berryeval.benchmarks.texts import read_text_documents
+from berryeval._internal.json import Node, at, read_json_node
+from berryeval.benchmarks.benchmark import read_about
+from berryeval.benchmarks.build import Gather
+from berryeval.benchmarks.documents import read_text_documents
+from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.benchmarks.writing import JUDGMENTS, judged_queries, section_chunk_id
+from berryeval.data import Anchor, Judgment, Query
 from berryeval.errors import DataError
-from berryeval.io.json_node import Node, at
-from berryeval.io.json_text import read_json_node
-from berryeval.records import Anchor, Judgment, Query
 
 if TYPE_CHECKING:
     from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.source import Source
+    from berryeval.benchmarks.loading import Source
 
-__all__ = ["LOADER", "load"]
 
 QUERIES: Final = "test-queries.json"
 

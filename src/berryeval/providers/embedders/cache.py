@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["EmbeddingCache", "default_folder", "embed_with_cache"]
 
 FILE_NAME: Final = "embeddings.sqlite"
 _TABLE: Final = "vectors_1"
@@ -157,3 +156,22 @@ def _checked(rows: Iterable[Any]) -> Iterable[tuple[bytes, npt.NDArray[np.float3
 
 def _warn(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+# What tells a model apart that may lie in a folder and change there.
+
+
+def model_identity(model: str) -> str:
+    """The name of a model; of one in a folder, with the sizes and times of its files."""
+    folder = Path(model)
+    try:
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+    except OSError:
+        return model
+    if not files:
+        return model
+    state = hashlib.sha256()
+    for path in files:
+        found = path.stat()
+        state.update(f"{path.relative_to(folder)}:{found.st_size}:{found.st_mtime_ns}\n".encode())
+    return f"{folder.resolve()}@{state.hexdigest()[:16]}"

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from berryeval._internal.optional import imported
 from berryeval.errors import ConfigurationError
-from berryeval.optional import imported
 from berryeval.providers.base import check_counts, first_line, writable
-from berryeval.providers.embedders.local_model import model_identity
+from berryeval.providers.embedders.cache import model_identity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
-
-__all__ = ["SentenceTransformers"]
 
 
 @dataclass

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.details import TOKEN_THRESHOLD
-from berryeval.relevance.explicit import ID_FIELDS
-from berryeval.relevance.overlap import ANSWER_FIELDS
+from berryeval.relevance.hits import TOKEN_THRESHOLD
 from berryeval.relevance.packs.base import Labels
+from berryeval.relevance.tiers import ANSWER_FIELDS, ID_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from berryeval.records import Hit, Query
+    from berryeval.data import Hit, Query
     from berryeval.relevance.packs.base import PackCorpus, Part
 
 

@@ -12,18 +12,23 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.anchors import Span
-from berryeval.json_record import refused
-from berryeval.relevance.packs.base import Labels, PackCorpus
-from berryeval.relevance.packs.turns import Turn, texts_of, turns_covered, turns_of
+from berryeval._internal.records import refused
+from berryeval.data import Span
+from berryeval.relevance.packs.base import (
+    Labels,
+    PackCorpus,
+    Turn,
+    texts_of,
+    turns_covered,
+    turns_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from berryeval.records import Document, Hit, Query
+    from berryeval.data import Document, Hit, Query
     from berryeval.relevance.packs.base import Part
 
-__all__ = ["PACK", "LocomoPack", "read_evidence"]
 
 CONVERSATION_FIELDS: Final = ("conversation", "conversation_id", "sample_id")
 TURN_FIELDS: Final = ("dia_id", "dia_ids", "turn_id", "turn_ids")

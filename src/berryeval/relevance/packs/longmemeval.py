@@ -15,19 +15,24 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.anchors import Span
-from berryeval.json_record import read_texts
-from berryeval.relevance.packs.base import Labels, PackCorpus
-from berryeval.relevance.packs.turns import Turn, texts_of, turns_covered, turns_of
+from berryeval._internal.records import read_texts
+from berryeval.data import Span
+from berryeval.relevance.packs.base import (
+    Labels,
+    PackCorpus,
+    Turn,
+    texts_of,
+    turns_covered,
+    turns_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from collections.abc import Set as AbstractSet
 
-    from berryeval.records import Hit, Query
+    from berryeval.data import Hit, Query
     from berryeval.relevance.packs.base import Part
 
-__all__ = ["PACK", "LongMemEvalPack"]
 
 LABEL_FIELDS: Final = ("answer_corpus_ids", "answer_session_ids")
 ID_FIELDS: Final = ("corpus_id", "turn_id", "session_id")

@@ -2,43 +2,52 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.reports.html.charts.differences import difference_chart, side_of
-from berryeval.reports.html.charts.heat_map import heat_map
-from berryeval.reports.html.charts.latency import latency_chart
-from berryeval.reports.html.charts.lead import lead_chart
-from berryeval.reports.html.charts.measures import measures_chart
-from berryeval.reports.html.charts.precision_recall import precision_recall_chart
-from berryeval.reports.html.charts.trade_off import trade_off_chart
-from berryeval.reports.html.short_names import short_names
-from berryeval.reports.html.views.certainty import Contrast, contrasts_of
-from berryeval.reports.html.views.failures import (
-    Disagreement,
-    Failing,
-    disagreements_of,
-    failing_of,
-)
-from berryeval.reports.html.views.groups import Breakdown, breakdowns_of
-from berryeval.reports.html.views.provenance import notes_of
-from berryeval.reports.html.views.queries import QueryViews, queries_of
-from berryeval.reports.html.views.speed import Speed, speeds_of
-from berryeval.reports.html.views.standings import (
+from berryeval.reports import differences
+from berryeval.reports.files import Exporter, one_file
+from berryeval.reports.html import svg as palette
+from berryeval.reports.html import words as numbers
+from berryeval.reports.html.breakdown import Breakdown, breakdowns_of, heat_map
+from berryeval.reports.html.certainty import Contrast, contrasts_of, lead_chart
+from berryeval.reports.html.failures import Disagreement, Failing, disagreements_of, failing_of
+from berryeval.reports.html.headline import Finding, finding_of
+from berryeval.reports.html.provenance import notes_of, run_facts
+from berryeval.reports.html.rankings import QueryViews, difference_chart, queries_of, side_of
+from berryeval.reports.html.speed import Speed, latency_chart, speeds_of, trade_off_chart
+from berryeval.reports.html.standings import (
     Standings,
     answering,
     deciding_measure,
+    measures_chart,
+    precision_recall_chart,
     standings_of,
 )
-from berryeval.reports.html.views.verdict import Finding, finding_of
-from berryeval.reports.methods import how_tested, interval_words
+from berryeval.reports.html.svg import Studio
+from berryeval.reports.html.trend_lines import (
+    breaks_of,
+    by_benchmark,
+    moment,
+    trend_figures,
+    views_of,
+)
+from berryeval.reports.html.words import broken, cleaned, short, short_names, tied, whole
+from berryeval.reports.tables import OF_A_VALUE, by_owner, how_tested, interval_words
 
 if TYPE_CHECKING:
-    from berryeval.reports.html.drawings import Drawing, Studio
-    from berryeval.reports.model import Section
-    from berryeval.stats import Comparison
+    from collections.abc import Sequence
 
-__all__ = ["Charts", "SectionView", "section_view"]
+    from jinja2 import Environment
+
+    from berryeval.reports.html.svg import Drawing
+    from berryeval.reports.html.trend_lines import Break, LineView, PointView
+    from berryeval.reports.report import Report, Section
+    from berryeval.reports.trend import TrendLine
+    from berryeval.stats import Comparison
 
 
 @dataclass(frozen=True)
@@ -153,3 +162,140 @@ def _charts(
         latency=studio.draw(latency_chart(speeds, labels), names),
         trade_off=studio.draw(trade_off_chart(standings, speeds, labels), names),
     )
+
+
+# What a page of ours may load: nothing but its own style sheet.
+
+_POLICY: Final = (
+    "default-src 'none'; style-src '{hash}'; img-src data:; base-uri 'none'; form-action 'none'"
+)
+
+
+def policy(style: str) -> str:
+    """The Content-Security-Policy of a page with this style sheet, known by its hash."""
+    digest = hashlib.sha256(style.encode("utf-8")).digest()
+    return _POLICY.format(hash=f"sha256-{base64.b64encode(digest).decode('ascii')}")
+
+
+# `render`: a report as one HTML file.
+
+
+def render(report: Report) -> str:
+    """The report as one HTML file: no network, no script, nothing beside it.
+
+    The same report always gives the same bytes. Texts of queries, passages and providers are shown
+    as text, whatever they hold. Charts need the extra `report`; without it the page has all the
+    numbers and says how to get the charts.
+    """
+    studio = Studio()
+    return rendered(
+        "page.html",
+        report=report,
+        by_owner=by_owner,
+        differences=differences,
+        how_tested=how_tested,
+        sections=[
+            section_view(one, place, studio, compared=report.compares(one))
+            for place, one in enumerate(report.sections)
+        ],
+        runs=[run_facts(run) for run in report.runs],
+        benchmarks=len({one.name for one in report.sections}),
+        asked=len({(one.name, query.id) for one in report.sections for query in one.queries}),
+        charts_lack=studio.lacks,
+    )
+
+
+def rendered(template: str, **values: Any) -> str:
+    """A page from its template, with the one style sheet and a policy that allows nothing else."""
+    from markupsafe import Markup
+
+    environment = _environment()
+    style = environment.get_template("style.css").render(
+        chart_rules=Markup(palette.chart_rules()),  # noqa: S704 - our own colours
+        light_systems=Markup(palette.system_rules(dark=False)),  # noqa: S704 - our own colours
+        dark_systems=Markup(palette.system_rules(dark=True)),  # noqa: S704 - our own colours
+    )
+    return environment.get_template(template).render(
+        policy=policy(style),
+        style=Markup(style),  # noqa: S704 - our own style sheet
+        **values,
+    )
+
+
+@cache
+def _environment() -> Environment:
+    """Everything is escaped, and cleaned of characters that no page can hold."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("berryeval.reports.html"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=cleaned,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    shown: dict[str, Any] = {name: getattr(numbers, name) for name in numbers.FILTERS}
+    environment.filters |= shown | {"broken": broken, "short": short, "tied": tied, "whole": whole}
+    environment.globals |= {"hues": len(palette.SYSTEMS), "forms": len(palette.SHAPES)}
+    return environment
+
+
+# `render_trend`: values over time as one HTML file.
+
+
+@dataclass(frozen=True)
+class Part:
+    """What the page says about one benchmark."""
+
+    name: str
+    drawings: tuple[Drawing, ...]
+    breaks: tuple[Break, ...]
+    lines: tuple[LineView, ...]
+    points: tuple[PointView, ...]
+
+
+def render_trend(lines: Sequence[TrendLine]) -> str:
+    """The lines as one HTML file: no network, no script, in light and dark, as the report."""
+    studio = Studio()
+    moments = [point.moment for line in lines for point in line.points]
+    return rendered(
+        "trend.html",
+        measure=lines[0].measure,
+        parts=[_part(name, group, studio) for name, group in by_benchmark(lines).items()],
+        runs=len({point.run for line in lines for point in line.points}),
+        first=moment(min(moments)),
+        last=moment(max(moments)),
+        charts_lack=studio.lacks,
+        interval=OF_A_VALUE,
+    )
+
+
+def _part(benchmark: str, lines: Sequence[TrendLine], studio: Studio) -> Part:
+    breaks = breaks_of(lines)
+    latest, points = views_of(lines)
+    names = short_names([line.provider for line in lines])
+    drawings = (studio.draw(one, names) for one in trend_figures(lines, breaks))
+    return Part(
+        benchmark,
+        tuple(one for one in drawings if one is not None),
+        tuple(breaks),
+        tuple(latest),
+        tuple(points),
+    )
+
+
+# The page for people: everything in one HTML file, with charts.
+
+
+def _render(report: Report) -> str:
+
+    return render(report)
+
+
+HTML: Final = Exporter(
+    "one page with charts and every query, for people",
+    (".html", ".htm"),
+    one_file("report.html", _render),
+    home="run folder",
+)

@@ -1,0 +1,71 @@
+"""Which implementation does the work: decided here, once, when the package is first imported.
+
+The native module is used where it can be imported. `BERRYEVAL_BACKEND=native` or `=python` forces
+one; `BERRYEVAL_THREADS` limits the threads of the native one. Both give the same bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Literal
+
+from berryeval.errors import BackendUnavailableError, ConfigurationError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+
+BackendName = Literal["native", "python"]
+
+
+def _import_native() -> tuple[ModuleType | None, str | None]:
+    """The native module, or None and why it cannot be imported."""
+    try:
+        from berryeval import _native
+    except ImportError as error:
+        return None, str(error)
+    return _native, None
+
+
+def _choose() -> tuple[ModuleType | None, str | None]:
+    """The native module if it is to be used, and if not, why."""
+    wanted = os.environ.get("BERRYEVAL_BACKEND", "")
+    if wanted not in {"", "native", "python"}:
+        msg = f"BERRYEVAL_BACKEND must be 'native' or 'python' (or unset), found {wanted!r}"
+        raise ConfigurationError(msg)
+    if wanted == "python":
+        return None, "BERRYEVAL_BACKEND=python"
+    module, problem = _import_native()
+    if module is None and wanted == "native":
+        msg = (
+            f"BERRYEVAL_BACKEND=native, but the native module cannot be imported: {problem}. "
+            "Install BerryEval with a C++20 compiler at hand, or unset BERRYEVAL_BACKEND "
+            "to use the Python implementation"
+        )
+        raise BackendUnavailableError(msg)
+    return module, problem
+
+
+native, native_problem = _choose()
+BACKEND: BackendName = "python" if native is None else "native"
+
+
+def thread_count() -> int:
+    """How many threads native code may use: BERRYEVAL_THREADS, or the processors at hand."""
+    wanted = os.environ.get("BERRYEVAL_THREADS", "")
+    if not wanted:
+        return _processor_count()
+    if not re.fullmatch("[1-9][0-9]{0,3}", wanted):
+        msg = (
+            "BERRYEVAL_THREADS must be a whole number from 1 to 9999 (or unset), "
+            f"found {wanted!r:.80}"
+        )
+        raise ConfigurationError(msg)
+    return int(wanted)
+
+
+def _processor_count() -> int:
+    if hasattr(os, "sched_getaffinity"):  # taskset may allow fewer than there are
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,64 @@
+"""Lazy package doors: names are listed once, for type checkers, and loaded on first use.
+
+A package's `__init__` imports what it offers under `TYPE_CHECKING` and opens its door otherwise:
+
+    if TYPE_CHECKING:
+        from berryeval.stats.comparison import Comparison
+    else:
+        __getattr__, __dir__ = open_door(__name__)
+
+The import block is the only list of names. It is read when a name is first asked for, so that
+importing a package costs nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def open_door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` for a package whose names load on first use."""
+    homes: dict[str, tuple[str, str]] = {}
+
+    def offered() -> dict[str, tuple[str, str]]:
+        if not homes:
+            homes.update(_read_homes(package))
+        return homes
+
+    def load(name: str) -> Any:
+        if name == "__all__":
+            return sorted(offered())
+        if name.startswith("__") or name not in offered():
+            msg = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        from importlib import import_module
+
+        module, member = homes[name]
+        value = getattr(import_module(module), member)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *offered()})
+
+    return load, names
+
+
+def _read_homes(package: str) -> dict[str, tuple[str, str]]:
+    """Read the module and member of every name in the `TYPE_CHECKING` block of a package."""
+    import ast
+
+    spec = sys.modules[package].__spec__
+    source = spec.loader.get_source(package)  # type: ignore[union-attr]
+    blocks = [node for node in ast.parse(source).body if isinstance(node, ast.If)]
+    return {
+        alias.asname or alias.name: (str(node.module), alias.name)
+        for block in blocks
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }

@@ -1,0 +1,172 @@
+"""`berryeval score-run`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from berryeval.scoring import Scores
+    from berryeval.workflows import FoundRun, Rescored
+
+
+Flag = Annotated[bool, Parameter(negative="")]
+Names = Annotated[
+    list[str] | None,
+    Parameter(name=["--measures", "--metrics", "-m"], consume_multiple=True, negative=""),
+]
+_REPORTS: Final = ("report.*", "junit.xml")  # what eval leaves in the folder of a run
+
+
+def score_run(
+    run: str,
+    /,
+    *,
+    measures: Names = None,
+    qrels: str | None = None,
+    benchmark: str | None = None,
+    per_query: Annotated[bool, Parameter(name=["--per-query", "-q"], negative="")] = False,
+    save: Flag = False,
+    store: str | None = None,
+    json: Flag = False,
+) -> None:
+    """Score a run that was made before, by other measures or judgments; nothing is searched.
+
+    Example: berryeval score-run latest -m nDCG@20 bpref --save
+
+    Args:
+        run: Its folder, its name or the beginning of it, a file, `latest`, or `latest~1`.
+        measures: What to compute: -m nDCG@10 AP, -m nDCG@10,AP, or -m twice.
+        qrels: Judge hits by their ids, as these judgments say (TREC, JSON, ...).
+        benchmark: Where the benchmark is now; its judgments count, also where they have changed.
+        per_query: Show every query too.
+        save: Add the measures to the run, in its folder and in the store; what is there stays.
+        store: Where runs are remembered, if not .berryeval/results.db.
+        json: Print JSON, in full precision.
+    """
+    from berryeval.cli.logs import error_screen, log_level, log_lines
+    from berryeval.errors import ConfigurationError
+    from berryeval.metrics import split_names
+    from berryeval.workflows import find_run
+
+    names = split_names(measures or [])
+    if not names:
+        msg = "name at least one measure, as in -m nDCG@10 AP"
+        raise ConfigurationError(msg)
+    if qrels is not None and benchmark is not None:
+        msg = "choose one of --qrels and --benchmark"
+        raise ConfigurationError(msg)
+    with log_lines(error_screen(), log_level(quiet=False, verbose=False)):
+        found = find_run(run, store)
+    parts = _rescored(found, names, qrels, benchmark)
+    saved = _saved(found, parts, store) if save else []
+    if json:
+        _print_json(found, parts, saved, per_query=per_query)
+    else:
+        _print(parts, saved, per_query=per_query)
+        if saved:
+            _say_outdated(found)
+
+
+def _rescored(
+    found: FoundRun, names: list[str], qrels: str | None, benchmark: str | None
+) -> list[Rescored]:
+    from berryeval.errors import DataError
+    from berryeval.workflows import rescored_by_benchmark, rescored_by_qrels
+
+    if qrels is not None:
+        parts = rescored_by_qrels(found, names, qrels)
+    else:
+        parts = rescored_by_benchmark(found, names, benchmark)
+    if not any(part.scores for part in parts):
+        msg = f"run {found.record.id}: no provider has answers to score"
+        raise DataError(msg)
+    return parts
+
+
+def _saved(found: FoundRun, parts: Sequence[Rescored], store: str | None) -> list[str]:
+    from berryeval.workflows import save_rescored, store_place
+
+    return save_rescored(found, parts, store_place(store))
+
+
+def _print(parts: Sequence[Rescored], saved: list[str], *, per_query: bool) -> None:
+    from berryeval._internal.text import counted
+    from berryeval.cli.eval_tables import print_legend, quality_tables
+    from berryeval.cli.output import console, print_indented
+    from berryeval.cli.score import query_table
+
+    screen = console()
+    for part in parts:
+        queries = counted(part.count, "query", "queries")
+        screen.print(f"{part.part.name}: {queries}; {_hash_of(part)}", style="bold")
+        for name, scores in part.scores.items() if per_query else ():
+            screen.print()
+            screen.print(name)
+            screen.print(query_table(scores))
+        screen.print()
+        measures = list(next(iter(part.scores.values())).measures) if part.scores else []
+        for table in quality_tables(dict(part.scores), measures, screen.width):
+            screen.print(table)
+            screen.print()
+        if measures:
+            print_legend(screen, list(part.scores.values()), measures)
+        for note in part.notes:
+            print_indented(screen, f"note: {note}", 0, style="yellow")
+    for place in saved:
+        screen.print(f"saved in {place}")
+
+
+def _hash_of(part: Rescored) -> str:
+    """The data that the scores are by: what the benchmark is now, else what it was in the run."""
+    return part.content_hash or part.part.content_hash
+
+
+def _outdated(found: FoundRun) -> list[Path]:
+    """The reports in the folder of the run: they were written before, and are not written anew."""
+    if found.folder is None:
+        return []
+    return [path for name in _REPORTS for path in sorted(found.folder.glob(name))]
+
+
+def _say_outdated(found: FoundRun) -> None:
+    from berryeval._internal.text import command_line
+    from berryeval.cli.output import console
+
+    for path in _outdated(found):
+        again = command_line("report", str(found.folder), "-o", path)
+        console().print(
+            f"note: {path} is without the new measures; to write it again: {again}", style="yellow"
+        )
+
+
+def _print_json(
+    found: FoundRun, parts: Sequence[Rescored], saved: list[str], *, per_query: bool
+) -> None:
+    from berryeval.cli.output import print_json
+
+    def shown(scores: Scores) -> dict[str, Any]:
+        queries = {"per_query": {name: scores.per_query(name) for name in scores.measures}}
+        return {**scores.summary(), **(queries if per_query else {})}
+
+    data = {
+        "run": found.record.id,
+        "benchmarks": [
+            {
+                "benchmark": part.part.name,
+                "content_hash": _hash_of(part),
+                "queries": part.count,
+                "same_judgments": part.same_judgments,
+                "notes": list(part.notes),
+                "providers": {name: shown(scores) for name, scores in part.scores.items()},
+            }
+            for part in parts
+        ],
+        "saved": saved,
+        "outdated": [str(path) for path in _outdated(found)] if saved else [],
+    }
+    print_json("score-run", data)

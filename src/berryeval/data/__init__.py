@@ -1,0 +1,48 @@
+"""Judgments and runs as tables, and the file formats they come in."""
+
+from typing import TYPE_CHECKING
+
+from berryeval._internal.door import open_door
+
+if TYPE_CHECKING:
+    from berryeval.data.formats.csv_rows import read_header, read_rows
+    from berryeval.data.formats.frames import read_parquet_columns, read_parquet_rows
+    from berryeval.data.formats.layouts import choose_columns
+    from berryeval.data.formats.trec import FaultyLine, RawRow, read_table, table_from_text
+    from berryeval.data.judged import (
+        JudgedHit,
+        JudgedRanking,
+        SubtopicHit,
+        SubtopicRanking,
+        answered,
+        judge_subtopics,
+    )
+    from berryeval.data.load import beir_qrels, is_text_file, load_table, raw_rows
+    from berryeval.data.qrels import Qrels
+    from berryeval.data.records import (
+        SECTION_SEPARATOR,
+        Anchor,
+        Chunk,
+        Document,
+        Hit,
+        Judgment,
+        Need,
+        Query,
+        Section,
+        content_hash,
+    )
+    from berryeval.data.run import RankingRule, Run
+    from berryeval.data.spans import (
+        Passage,
+        Shared,
+        Size,
+        Span,
+        SpanIndex,
+        SpanRanking,
+        TokenCounter,
+        Wanted,
+        count_tokens,
+    )
+    from berryeval.data.table import Kind, QueryTable, StringColumn
+else:
+    __getattr__, __dir__ = open_door(__name__)

@@ -1,0 +1,234 @@
+"""Rows as columns, in any order: checked, and grouped by query."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from berryeval._internal import backend as _backend
+from berryeval.data.table import VALUE_OF, Kind, QueryTable, StringColumn
+from berryeval.errors import DataError, RepeatedDocumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+# Columns of Arrow's string views, as polars has them: read where they lie, without a copy.
+
+_VIEW = 16  # bytes of each
+
+
+class ViewColumn:
+    """Strings as views of sixteen bytes, and the buffers that long ones point into.
+
+    Needs the native backend. Whoever keeps the strings takes a copy: the frame may change.
+    """
+
+    __slots__ = ("buffers", "views")
+
+    def __init__(self, views: npt.NDArray[np.uint8], buffers: list[npt.NDArray[np.uint8]]) -> None:
+        self.views = views
+        self.buffers = buffers
+
+    @property
+    def arrays(self) -> tuple[npt.NDArray[np.uint8], list[npt.NDArray[np.uint8]]]:
+        """Views and buffers, as native code takes them."""
+        return self.views, self.buffers
+
+    def copy(self) -> StringColumn:
+        """The strings as a column of their own."""
+        native: Any = _backend.native
+        return StringColumn(*native.copy_views(self.arrays, _backend.thread_count()))
+
+    def grouped(self, documents: StringColumn) -> tuple[Any, ...]:
+        """The rows of these queries and documents by query, as `group_rows` of native code."""
+        native: Any = _backend.native
+        threads = _backend.thread_count()
+        found: tuple[Any, ...] = native.group_view_rows(self.arrays, documents.arrays, threads)
+        return found
+
+    def take(self, places: npt.NDArray[np.int64]) -> StringColumn:
+        """The strings at these places."""
+        return self.copy().take(places)
+
+    def __len__(self) -> int:
+        return len(self.views) // _VIEW
+
+    def __getitem__(self, index: int) -> str:
+        return ViewColumn(self.views[_VIEW * index : _VIEW * (index + 1)], self.buffers).copy()[0]
+
+
+def as_views(array: Any) -> ViewColumn | None:
+    """The views of a pyarrow array; None where there are none, or native code to read them."""
+    if _backend.native is None or str(array.type) != "string_view" or array.null_count:
+        return None
+    _, views, *buffers = array.buffers()
+    if not len(array):
+        return ViewColumn(np.zeros(0, np.uint8), [])
+    start = _VIEW * array.offset
+    return ViewColumn(
+        np.frombuffer(views, dtype=np.uint8)[start : start + _VIEW * len(array)],
+        [np.frombuffer(buffer, dtype=np.uint8) for buffer in buffers],
+    )
+
+
+PADDING = -1
+
+Grouping = tuple[
+    StringColumn, npt.NDArray[np.int64], "npt.NDArray[np.int64] | None", npt.NDArray[np.int64]
+]
+
+
+def table_from_columns(
+    queries: StringColumn | ViewColumn,
+    documents: StringColumn,
+    values: npt.NDArray[np.float64],
+    kind: Kind,
+    *,
+    source: str = "",
+    lenient: bool = False,
+    dropped: int = 0,
+) -> QueryTable:
+    """The table of these rows. What is wrong with one is a `DataError`, or dropped if lenient."""
+    if not len(queries) == len(documents) == len(values):
+        msg = (
+            f"{_start(source)}found {len(queries)} queries, {len(documents)} documents and "
+            f"{len(values)} numbers; there must be as many of each"
+        )
+        raise DataError(msg)
+    faulty = ~np.isfinite(values) if kind == "qrels" else np.isnan(values)
+    if faulty.any():
+        row = int(np.argmax(faulty))
+        if not lenient:
+            need = "must not be NaN" if np.isnan(values[row]) else "must be finite, found "
+            number = "" if np.isnan(values[row]) else repr(float(values[row]))
+            msg = f"{_start(source)}row {row}: the {VALUE_OF[kind]} {need}{number}"
+            raise DataError(msg)
+        kept = np.flatnonzero(~faulty)
+        dropped += len(values) - len(kept)
+        queries, documents, values = queries.take(kept), documents.take(kept), values[kept]
+    unique, offsets, order, repeated = group_rows(queries, documents)
+    if len(repeated) and not lenient:
+        row = int(repeated[0])
+        msg = (
+            f"{_start(source)}row {row}: document {documents[row]!r} "
+            f"stands twice in query {queries[row]!r}"
+        )
+        raise RepeatedDocumentError(msg)
+    if order is not None:
+        documents, values = documents.take(order), values[order]
+    return QueryTable(
+        unique,
+        offsets,
+        documents,
+        values,
+        source=source,
+        dropped=dropped + len(repeated),
+        distinct=True,
+    )
+
+
+def group_rows(queries: StringColumn | ViewColumn, documents: StringColumn) -> Grouping:
+    """The queries, where the rows of each begin, the order of the rows, and the repeated rows.
+
+    A row is repeated if its query has its document already; the order leaves it out. The order is
+    None where the rows stand grouped as they are.
+    """
+    if isinstance(queries, ViewColumn):
+        unique, offsets, order, repeated = queries.grouped(documents)
+    elif _backend.native is None:
+        return _group_rows(queries, documents)
+    else:
+        unique, offsets, order, repeated = _backend.native.group_rows(
+            queries.arrays, documents.arrays, _backend.thread_count()
+        )
+    return StringColumn(*unique), offsets, order, repeated
+
+
+def _group_rows(queries: StringColumn, documents: StringColumn) -> Grouping:
+    """The reference; the native twin is native/src/group_rows.cpp."""
+    groups: dict[bytes, dict[bytes, int]] = {}
+    repeated = []
+    pairs = zip(queries.to_bytes_list(), documents.to_bytes_list(), strict=True)
+    for row, (query, document) in enumerate(pairs):
+        if groups.setdefault(query, {}).setdefault(document, row) != row:
+            repeated.append(row)
+    order = [row for group in groups.values() for row in group.values()]
+    offsets = np.cumsum([0, *(len(group) for group in groups.values())], dtype=np.int64)
+    in_place = order == list(range(len(queries)))
+    return (
+        StringColumn.from_bytes(list(groups)),
+        offsets,
+        None if in_place else np.array(order, dtype=np.int64),
+        np.array(repeated, dtype=np.int64),
+    )
+
+
+def table_from_arrays(
+    ids: npt.NDArray[np.integer[Any]],
+    values: npt.NDArray[Any],
+    queries: Sequence[Any] | None,
+    kind: Kind,
+    *,
+    lenient: bool = False,
+) -> QueryTable:
+    """From one row of whole-number document ids per query, padded with -1, and their numbers.
+
+    Without `queries` the rows are called "0", "1" and so on.
+    """
+    if not isinstance(ids, np.ndarray) or ids.ndim != 2 or ids.dtype.kind not in "iu":  # noqa: PLR2004 - rows and columns
+        found = f"{ids.dtype} {ids.shape}" if isinstance(ids, np.ndarray) else type(ids).__name__
+        msg = f"document ids must be a 2-D NumPy array of whole numbers, found {found}"
+        raise DataError(msg)
+    if np.shape(values) != ids.shape:
+        msg = f"a {VALUE_OF[kind]} per id is needed: found {np.shape(values)} for {ids.shape}"
+        raise DataError(msg)
+    names = string_column(np.arange(len(ids)) if queries is None else queries, "query")
+    if len(names) != len(ids):
+        msg = f"found {len(names)} query ids for {len(ids)} rows"
+        raise DataError(msg)
+    rows, places = np.nonzero(ids != PADDING)
+    return table_from_columns(
+        names.take(rows.astype(np.int64)),
+        StringColumn.from_integers(ids[rows, places]),
+        number_column(values[rows, places], kind),
+        kind,
+        lenient=lenient,
+    )
+
+
+def string_column(items: Sequence[Any] | npt.NDArray[Any], what: str) -> StringColumn:
+    """The column of these ids: strings as they are, whole numbers in decimal."""
+    if isinstance(items, np.ndarray):
+        if items.dtype.kind in "iu" and items.ndim == 1:
+            return StringColumn.from_integers(items)
+        items = items.tolist()
+    strings = []
+    for row, item in enumerate(items):
+        if isinstance(item, bool) or not isinstance(item, str | int | np.integer):
+            msg = (
+                f"row {row}: a {what} id must be a str or a whole number, "
+                f"found {type(item).__name__} {item!r:.80}"
+            )
+            raise DataError(msg)
+        strings.append(str(item))
+    try:
+        return StringColumn.from_strings(strings)
+    except UnicodeEncodeError as error:
+        msg = f"a {what} id must be valid Unicode text, found {error.object!r:.80}"
+        raise DataError(msg) from None
+
+
+def number_column(items: Sequence[Any] | npt.NDArray[Any], kind: Kind) -> npt.NDArray[np.float64]:
+    """The column of these numbers."""
+    array = np.asarray(items)
+    if array.dtype.kind not in "iuf" and array.size:
+        msg = f"a {VALUE_OF[kind]} must be a number, found an array of {array.dtype}"
+        raise DataError(msg)
+    return np.array(array, dtype=np.float64)
+
+
+def _start(source: str) -> str:
+    return f"{source}: " if source else ""

@@ -1,0 +1,314 @@
+"""A table from whatever holds one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from berryeval._internal.files import STDIN, PathLike, plain_suffix
+from berryeval.data.columns import (
+    number_column,
+    string_column,
+    table_from_arrays,
+    table_from_columns,
+)
+from berryeval.data.formats import trec
+from berryeval.data.table import VALUE_OF, Kind, QueryTable
+from berryeval.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from typing_extensions import Self
+
+    from berryeval.data.formats.frames import FrameType
+    from berryeval.data.formats.trec import FaultyLine, RawRow
+
+
+_PARQUET = {".parquet", ".pq"}
+_JSON_LINES = {".jsonl", ".ndjson"}
+
+
+def load_table(
+    source: Any,
+    kind: Kind,
+    names: Mapping[str, str],
+    *,
+    lenient: bool = False,
+    split: str | None = None,
+) -> QueryTable:
+    """The table of a dict, path, frame, or array of ids.
+
+    Args:
+        source: `{query: {document: number}}`; the path of a TREC, TSV, JSON, JSON lines or
+            Parquet file, or, for qrels, of a BEIR folder; a frame of pandas, polars or any Arrow
+            producer; a 2-D array.
+        kind: what it holds.
+        names: which columns of a frame, Parquet or JSON lines file to take, by role.
+        lenient: leave out faulty rows and count them, rather than stop at the first.
+        split: which file of a BEIR folder.
+    """
+    if isinstance(source, Mapping):
+        return QueryTable.from_dict(source, kind=kind)
+    if isinstance(source, str | os.PathLike):
+        return _read(source, kind, names, lenient=lenient, split=split)
+    if isinstance(source, np.ndarray):
+        return table_from_arrays(source, default_values(source, kind), None, kind, lenient=lenient)
+    from berryeval.data.formats.frames import is_frame, table_from_frame
+
+    if is_frame(source):
+        return table_from_frame(source, kind, names, lenient=lenient)
+    msg = (
+        f"{'judgments' if kind == 'qrels' else 'a run'} can be a dict "
+        f"{{query: {{document: {VALUE_OF[kind]}}}}}, a path, a frame (pandas, polars, Arrow) or a "
+        f"2-D array of ids; found {type(source).__name__} {source!r:.80}"
+    )
+    raise DataError(msg)
+
+
+def default_values(ids: np.ndarray[Any, Any], kind: Kind) -> np.ndarray[Any, Any]:
+    """The numbers of ids that come without: grade 1, or scores that keep the order."""
+    if kind == "qrels" or ids.ndim != 2:  # noqa: PLR2004 - the caller checks the shape
+        return np.ones(ids.shape)
+    return np.broadcast_to(np.arange(ids.shape[1], 0, -1, dtype=np.float64), ids.shape)
+
+
+def is_text_file(path: PathLike) -> bool:
+    """Whether this is to be read as text, a row per line."""
+    if os.fspath(path) == STDIN:
+        return True
+    return plain_suffix(path) not in {".json", *_JSON_LINES, *_PARQUET} and not _is_folder(path)
+
+
+def raw_rows(path: PathLike, kind: Kind) -> Iterator[RawRow | FaultyLine] | None:
+    """The lines of a file as they stand, faulty ones too; None for one that is not of lines."""
+    if is_text_file(path):
+        from berryeval.data.formats.trec import read_rows
+
+        return read_rows(path, kind)
+    if plain_suffix(path) in _JSON_LINES:
+        from berryeval.data.formats.json_tables import read_json_rows
+
+        return read_json_rows(path, kind, {})
+    return None
+
+
+def _is_folder(path: PathLike) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112 - a path that no system takes is no error here
+
+
+def _read(
+    path: PathLike, kind: Kind, names: Mapping[str, str], *, lenient: bool, split: str | None
+) -> QueryTable:
+    if kind == "qrels" and _is_folder(path):
+        path = beir_qrels(Path(path), split)
+    if plain_suffix(path) == ".json":
+        from berryeval.data.formats.json_tables import read_json
+
+        return read_json(path, kind, lenient=lenient)
+    if plain_suffix(path) in _JSON_LINES:
+        from berryeval.data.formats.json_tables import read_json_lines
+
+        return read_json_lines(path, kind, names, lenient=lenient)
+    if plain_suffix(path) in _PARQUET:
+        from berryeval.data.formats.frames import read_parquet
+
+        return read_parquet(path, kind, names, lenient=lenient)
+    return trec.read_table(path, kind, lenient=lenient)
+
+
+def beir_qrels(folder: Path, split: str | None = None) -> Path:
+    """The judgments of a BEIR folder: `qrels/<split>.tsv`, of the test split unless told."""
+    found = {
+        path.name.split(".")[0]: path
+        for path in sorted((folder / "qrels").glob("*.tsv*"))
+        if plain_suffix(path) == ".tsv"
+    }
+    wanted = split or ("test" if "test" in found or len(found) != 1 else next(iter(found)))
+    if wanted in found:
+        return found[wanted]
+    there = ", ".join(path.name for path in found.values()) or "none"
+    msg = (
+        f"{folder}: is a directory, expected a file, or a BEIR folder with qrels/{wanted}.tsv; "
+        f"found {there}"
+    )
+    raise DataError(msg)
+
+
+# What `Qrels` and `Run` have in common: a table, and every way to get one in and out.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TableValue:
+    """Rows of a document and a number, grouped by query, that never change."""
+
+    table: QueryTable
+    kind: ClassVar[Kind]
+
+    @classmethod
+    def load(
+        cls,
+        source: Any,
+        *,
+        lenient: bool = False,
+        split: str | None = None,
+        **columns: str,
+    ) -> Self:
+        """From anything that holds rows; what is one already is returned as it is.
+
+        Args:
+            source: a dict `{query: {document: number}}`; the path of a TREC, TSV (with a header, as
+                BEIR has it; MS MARCO's runs have none), JSON, JSON lines or Parquet file ("-" for
+                stdin; .gz and .zst are unpacked) or, for judgments, of a BEIR folder; a frame of
+                pandas, polars, or anything else that gives Arrow data; a 2-D array of ids.
+            lenient: leave out faulty and repeated rows and count them in `table.dropped`, rather
+                than stop at the first.
+            split: which `qrels/<split>.tsv` of a BEIR folder; "test" unless told.
+            columns: which columns of a frame (keys of JSON lines) to take: `query=`, `document=`,
+                and `score=` or `grade=`. Usual names are known.
+        """
+        if isinstance(source, cls):
+            return source
+        return cls._of(load_table(source, cls.kind, columns, lenient=lenient, split=split))
+
+    @classmethod
+    def _of(cls, table: QueryTable) -> Self:
+        return cls(table)
+
+    @classmethod
+    def from_dict(cls, rows: Mapping[str, Mapping[str, float]]) -> Self:
+        """From `{query: {document: number}}`."""
+        return cls._of(QueryTable.from_dict(rows, kind=cls.kind))
+
+    @classmethod
+    def from_trec(cls, path: PathLike, *, lenient: bool = False) -> Self:
+        """From a TREC file."""
+        return cls._of(trec.read_table(path, cls.kind, lenient=lenient))
+
+    @classmethod
+    def from_json(cls, path: PathLike, *, lenient: bool = False) -> Self:
+        """From a JSON file with `{query: {document: number}}`."""
+        from berryeval.data.formats.json_tables import read_json
+
+        return cls._of(read_json(path, cls.kind, lenient=lenient))
+
+    @classmethod
+    def from_json_lines(cls, path: PathLike, *, lenient: bool = False, **columns: str) -> Self:
+        """From a file with an object per line; see `load` for its keys.
+
+        This is read in Python, some 25 times slower than a TREC file.
+        """
+        from berryeval.data.formats.json_tables import read_json_lines
+
+        return cls._of(read_json_lines(path, cls.kind, columns, lenient=lenient))
+
+    @classmethod
+    def from_parquet(cls, path: PathLike, *, lenient: bool = False, **columns: str) -> Self:
+        """From a Parquet file; see `load` for its columns."""
+        from berryeval.data.formats.frames import read_parquet
+
+        return cls._of(read_parquet(path, cls.kind, columns, lenient=lenient))
+
+    @classmethod
+    def from_frame(cls, frame: Any, *, lenient: bool = False, **columns: str) -> Self:
+        """From a frame of pandas, polars, or any Arrow producer; see `load` for its columns."""
+        from berryeval.data.formats.frames import table_from_frame
+
+        return cls._of(table_from_frame(frame, cls.kind, columns, lenient=lenient))
+
+    @classmethod
+    def from_columns(
+        cls,
+        queries: Sequence[Any] | npt.NDArray[Any],
+        documents: Sequence[Any] | npt.NDArray[Any],
+        values: Sequence[float] | npt.NDArray[Any],
+        *,
+        lenient: bool = False,
+    ) -> Self:
+        """From three columns of one length, rows in any order. Ids are strings or whole numbers."""
+        table = table_from_columns(
+            string_column(queries, "query"),
+            string_column(documents, "document"),
+            number_column(values, cls.kind),
+            cls.kind,
+            lenient=lenient,
+        )
+        return cls._of(table)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        ids: npt.NDArray[np.integer[Any]],
+        values: npt.NDArray[Any] | None = None,
+        *,
+        queries: Sequence[Any] | None = None,
+        lenient: bool = False,
+    ) -> Self:
+        """From whole-number document ids, a row per query, padded with -1.
+
+        Args:
+            ids: 2-D; each becomes a string, in decimal.
+            values: the score or grade of each, of the same shape. Without, every grade is 1, and
+                the scores are such that the order stays.
+            queries: the query id of each row; without, "0", "1" and so on.
+            lenient: leave out faulty and repeated ids and count them.
+        """
+        if values is None and isinstance(ids, np.ndarray):
+            values = default_values(ids, cls.kind)
+        given = np.asarray(values)
+        return cls._of(table_from_arrays(ids, given, queries, cls.kind, lenient=lenient))
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """As `{query: {document: number}}`."""
+        return self.table.to_dict()
+
+    def _written(self) -> tuple[QueryTable, str]:
+        """The table to write, and the name to write with it."""
+        return self.table, ""
+
+    def _written_flat(self) -> tuple[QueryTable, str]:
+        """The same, with one row per document, for formats that know no groups."""
+        return self._written()
+
+    def to_trec(self, path: PathLike, *, drop_empty: bool = False) -> None:
+        """Write a TREC file; nothing is there, or all of it.
+
+        The format cannot tell of a query without rows, and whoever reads the file would average
+        over fewer queries: such a query is a `DataError`, or left out with `drop_empty`.
+        """
+        from berryeval.data.formats.trec import write_trec
+
+        table, name = self._written()
+        write_trec(table, path, self.kind, name, drop_empty=drop_empty)
+
+    def to_json(self, path: PathLike) -> None:
+        """Write a JSON file; nothing is there, or all of it."""
+        from berryeval.data.formats.json_tables import write_json
+
+        write_json(self._written_flat()[0], path)
+
+    def to_parquet(self, path: PathLike) -> None:
+        """Write a Parquet file; nothing is there, or all of it.
+
+        Queries without rows stand in the metadata of the file, where `load` finds them.
+        """
+        from berryeval.data.formats.frames import write_parquet
+
+        table, name = self._written_flat()
+        write_parquet(table, path, self.kind, name, ranks=self.kind == "run")
+
+    def to_frame(self, frame: FrameType = "pandas") -> Any:
+        """As a frame: query, document, and grade, or score and rank."""
+        from berryeval.data.formats.frames import to_frame
+
+        table, name = self._written_flat()
+        return to_frame(table, frame, self.kind, name, ranks=self.kind == "run")
+
+    def __len__(self) -> int:
+        return len(self.table.queries)

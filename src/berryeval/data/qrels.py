@@ -1,0 +1,116 @@
+"""`Qrels`: the judgments of a benchmark."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from berryeval.data.load import TableValue
+from berryeval.data.table import QueryTable, StringColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from berryeval.data.table import Kind
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Qrels(TableValue):
+    """Graded judgments: documents and grades, grouped by query. Never changes.
+
+    A grade may be any finite number. One below zero means, as in trec_eval, that the document was
+    in the pool but not judged.
+
+    A judgment may belong to a group, which is the second column of a TREC file. Measures of
+    diversity take it for a subtopic, and then a document may be judged once for each of several.
+    All other measures see one grade per document, the highest, and so do dicts, frames, JSON and
+    Parquet files; only TREC files keep the groups.
+    """
+
+    kind: ClassVar[Kind] = "qrels"
+
+    @classmethod
+    def from_records(cls, records: Iterable[tuple[str, str, float, str]]) -> Qrels:
+        """From `(query, document, grade, group)`; a group is what diversity calls a subtopic.
+
+        >>> Qrels.from_records([("q1", "d1", 1, "history"), ("q1", "d1", 2, "prices")]).to_dict()
+        {'q1': {'d1': 2.0}}
+        """
+        return cls(QueryTable.from_records(records, kind="qrels"))
+
+    @cached_property
+    def flat(self) -> QueryTable:
+        """The table with one row per document: the highest grade of those that groups give it."""
+        groups = self.table.labels.get("group")
+        if not isinstance(groups, StringColumn) or _all_equal(groups):
+            return self.table
+        kept, best = _highest_rows(self.table, groups)
+        if len(kept) == len(self.table.values):
+            return self.table
+        return _rows_of(self.table, kept, best)
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """As `{query: {document: grade}}`."""
+        return self.flat.to_dict()
+
+    def _written_flat(self) -> tuple[QueryTable, str]:
+        return self.flat, ""
+
+    def __repr__(self) -> str:
+        return f"Qrels({len(self)} queries, {len(self.table.values)} judgments)"
+
+
+def _all_equal(column: StringColumn) -> bool:
+    """Whether one string fills the column, as in most files."""
+    count = len(column)
+    if count == 0:
+        return True
+    lengths = np.diff(column.offsets)
+    if (lengths != lengths[0]).any():
+        return False
+    rows = column.data[: column.offsets[-1]].reshape(count, int(lengths[0]))
+    return bool((rows == rows[0]).all())
+
+
+def _highest_rows(table: QueryTable, groups: StringColumn) -> tuple[list[int], list[float]]:
+    """The first row of every document of every query, and the highest of the document's grades."""
+    documents = table.documents.to_bytes_list()
+    names = groups.to_bytes_list()
+    grades = table.values.tolist()
+    kept: list[int] = []
+    best: list[float] = []
+    bounds = table.offsets.tolist()
+    for start, end in itertools.pairwise(bounds):
+        place_of: dict[bytes, int] = {}
+        seen: set[tuple[bytes, bytes]] = set()
+        for row in range(start, end):
+            if (documents[row], names[row]) in seen:
+                raise table.repeated(row)
+            seen.add((documents[row], names[row]))
+            place = place_of.setdefault(documents[row], len(kept))
+            grade = grades[row]
+            if place == len(kept):
+                kept.append(row)
+                best.append(grade)
+            else:
+                best[place] = max(best[place], grade)
+    return kept, best
+
+
+def _rows_of(table: QueryTable, kept: list[int], values: list[float]) -> QueryTable:
+    """The table of these rows, with other numbers."""
+    lines = table.labels.get("line")
+    return QueryTable(
+        queries=table.queries,
+        offsets=np.searchsorted(kept, table.offsets).astype(np.int64),
+        documents=table.documents.take(np.array(kept, dtype=np.int64)),
+        values=np.array(values, dtype=np.float64),
+        labels={"line": lines[kept]} if isinstance(lines, np.ndarray) else {},
+        source=table.source,
+        dropped=table.dropped,
+        distinct=True,
+    )

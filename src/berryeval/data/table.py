@@ -1,0 +1,318 @@
+"""Columns: strings held as bytes and offsets, and rows grouped by query.
+
+Everything the engine reads is in this form, whether it came from a dict, a file or a frame: native
+code works on it without copying, and Python can look at any part of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from berryeval._internal import backend as _backend
+from berryeval.errors import DataError, RepeatedDocumentError
+
+Kind = Literal["run", "qrels"]
+
+# What the number of a row is called.
+VALUE_OF: dict[Kind, str] = {"run": "score", "qrels": "grade"}
+
+# Dicts and numbers that native code takes as they are, beside dict, float and int.
+_DICTS = (defaultdict,)
+_NUMBERS = (
+    np.float32, np.float16, np.int64, np.int32, np.int16, np.int8,
+    np.uint64, np.uint32, np.uint16, np.uint8,
+)  # fmt: skip
+
+
+class StringColumn:
+    """Strings as UTF-8 bytes end to end, with the offset where each begins."""
+
+    __slots__ = ("data", "offsets")
+
+    def __init__(self, data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> None:
+        self.data = data
+        self.offsets = offsets
+        data.flags.writeable = offsets.flags.writeable = False
+
+    @classmethod
+    def from_strings(cls, strings: Iterable[str]) -> StringColumn:
+        """The column of these strings."""
+        return cls.from_bytes([string.encode() for string in strings])
+
+    @classmethod
+    def from_bytes(cls, items: list[bytes]) -> StringColumn:
+        """The column of these strings, already encoded."""
+        offsets = np.zeros(len(items) + 1, dtype=np.int64)
+        np.cumsum(
+            np.fromiter((len(item) for item in items), dtype=np.int64, count=len(items)),
+            out=offsets[1:],
+        )
+        return cls(np.frombuffer(b"".join(items), dtype=np.uint8).copy(), offsets)
+
+    @classmethod
+    def joined(cls, columns: Sequence[StringColumn]) -> StringColumn:
+        """The strings of several columns, one after the other."""
+        data = np.concatenate([np.zeros(0, dtype=np.uint8), *(one.data for one in columns)])
+        return cls(data, _offsets([np.diff(one.offsets) for one in columns]))
+
+    @classmethod
+    def from_integers(cls, numbers: npt.NDArray[np.integer[Any]]) -> StringColumn:
+        """The column of these whole numbers in decimal."""
+        if _backend.native is None or numbers.dtype == np.uint64:
+            return cls.from_strings(map(str, numbers.tolist()))
+        plain = np.ascontiguousarray(numbers, dtype=np.int64)
+        return cls(*_backend.native.decimal_strings(plain))
+
+    @property
+    def arrays(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+        """Bytes and offsets, as native code takes them."""
+        return self.data, self.offsets
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def bytes_at(self, index: int) -> bytes:
+        """The bytes of one string."""
+        return self.data[self.offsets[index] : self.offsets[index + 1]].tobytes()
+
+    def __getitem__(self, index: int) -> str:
+        return self.bytes_at(index).decode()
+
+    def __iter__(self) -> Iterator[str]:
+        whole = self.data.tobytes()
+        ends = self.offsets.tolist()
+        return (whole[start:end].decode() for start, end in itertools.pairwise(ends))
+
+    def to_bytes_list(self, start: int = 0, end: int | None = None) -> list[bytes]:
+        """The bytes of the strings from `start` to `end`."""
+        bounds = self.offsets[start : None if end is None else end + 1].tolist()
+        if not bounds:
+            return []
+        whole = self.data[bounds[0] : bounds[-1]].tobytes()
+        base = bounds[0]
+        return [whole[a - base : b - base] for a, b in itertools.pairwise(bounds)]
+
+    def take(self, places: Iterable[int] | npt.NDArray[np.int64]) -> StringColumn:
+        """The strings at these places."""
+        if _backend.native is not None:
+            wanted = places if isinstance(places, np.ndarray) else list(places)
+            column = np.ascontiguousarray(wanted, dtype=np.int64)
+            return StringColumn(*_backend.native.take_strings(self.arrays, column))
+        return StringColumn.from_bytes([self.bytes_at(place) for place in places])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class QueryTable:
+    """Rows of a document and a number, grouped by query.
+
+    Attributes:
+        queries: the query ids, each once, in order of appearance.
+        offsets: where the rows of each query begin, and the end of the last.
+        documents: the document id of each row.
+        values: the number of each row: a grade, or a score.
+        labels: further columns, such as the line of a row or a judgment's group; the tag of a run.
+        source: where the rows came from, for messages.
+        dropped: how many faulty or repeated rows a lenient reader left out.
+        distinct: whether it is known that no document stands twice in a query.
+    """
+
+    queries: StringColumn
+    offsets: npt.NDArray[np.int64]
+    documents: StringColumn
+    values: npt.NDArray[np.float64]
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
+    dropped: int = 0
+    distinct: bool = False
+
+    def __post_init__(self) -> None:
+        """Make the numbers read-only: a table is a value."""
+        self.offsets.flags.writeable = self.values.flags.writeable = False
+
+    @classmethod
+    def from_dict(
+        cls, rows: Mapping[str, Mapping[str, float]], *, kind: Kind, source: str = ""
+    ) -> QueryTable:
+        """From `{query: {document: number}}`."""
+        if not isinstance(rows, Mapping):
+            msg = f"expected {{query: {{document: {VALUE_OF[kind]}}}}}, found {_found(rows)}"
+            raise DataError(msg)
+        columns = None
+        if _backend.native is not None:
+            columns = _backend.native.table_from_dict(rows, kind == "qrels", _DICTS, _NUMBERS)
+        queries, offsets, documents, values = columns or _columns_of_dict(rows, kind)
+        return cls(
+            StringColumn(*queries),
+            offsets,
+            StringColumn(*documents),
+            values,
+            source=source,
+            distinct=True,
+        )
+
+    @classmethod
+    def joined(cls, tables: Sequence[QueryTable]) -> QueryTable:
+        """Tables of different queries as one, without their labels."""
+        sizes = [np.diff(table.offsets) for table in tables]
+        return cls(
+            StringColumn.joined([table.queries for table in tables]),
+            _offsets(sizes),
+            StringColumn.joined([table.documents for table in tables]),
+            np.concatenate([np.zeros(0), *(table.values for table in tables)]),
+            distinct=all(table.distinct for table in tables),
+        )
+
+    def without_repeats(self) -> QueryTable:
+        """The same with only the first row of each document of a query (and group)."""
+        groups = self.labels.get("group")
+        kept: list[int] = []
+        offsets = [0]
+        for start, end in itertools.pairwise(self.offsets.tolist()):
+            keys: Iterable[Any] = self.documents.to_bytes_list(start, end)
+            if isinstance(groups, StringColumn):
+                keys = zip(keys, groups.to_bytes_list(start, end), strict=True)
+            first: dict[Any, int] = {}
+            for row, key in enumerate(keys, start=start):
+                first.setdefault(key, row)
+            kept.extend(first.values())
+            offsets.append(len(kept))
+        if len(kept) == len(self.values):
+            return self
+        labels: dict[str, Any] = {}
+        for name, column in self.labels.items():
+            if isinstance(column, StringColumn):
+                labels[name] = column.take(kept)
+            else:
+                labels[name] = column[kept] if isinstance(column, np.ndarray) else column
+        return replace(
+            self,
+            offsets=np.array(offsets, dtype=np.int64),
+            documents=self.documents.take(kept),
+            values=self.values[kept],
+            labels=labels,
+            dropped=self.dropped + len(self.values) - len(kept),
+        )
+
+    @classmethod
+    def from_records(
+        cls, records: Iterable[tuple[str, str, float, str]], *, kind: Kind, source: str = ""
+    ) -> QueryTable:
+        """From `(query, document, number, group)` in any order."""
+        rows: dict[str, list[tuple[str, float, str]]] = {}
+        for record in records:
+            query, document, value, group = _four(record, VALUE_OF[kind])
+            for what, name in (("query", query), ("document", document), ("group", group)):
+                _encoded(what, name)
+            number = _number(value, kind, query, document)
+            rows.setdefault(query, []).append((document, number, group))
+        flat = [row for of_query in rows.values() for row in of_query]
+        sizes = [0, *(len(of_query) for of_query in rows.values())]
+        return cls(
+            queries=StringColumn.from_strings(rows),
+            offsets=np.cumsum(sizes, dtype=np.int64),
+            documents=StringColumn.from_strings(row[0] for row in flat),
+            values=np.array([row[1] for row in flat], dtype=np.float64),
+            labels={"group": StringColumn.from_strings(row[2] for row in flat)},
+            source=source,
+        )
+
+    def repeated(self, row: int) -> DataError:
+        """The error that the document of this row stands twice in its query."""
+        query = int(np.searchsorted(self.offsets, row, side="right")) - 1
+        where = ""
+        if "line" in self.labels:
+            where = f"{self.source}:{int(self.labels['line'][row])}: "
+        msg = (
+            f"{where}document {self.documents[row]!r} stands twice in query {self.queries[query]!r}"
+        )
+        return RepeatedDocumentError(msg)
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """The same as `{query: {document: number}}`."""
+        result: dict[str, dict[str, float]] = {}
+        for index, query in enumerate(self.queries):
+            start, end = int(self.offsets[index]), int(self.offsets[index + 1])
+            documents = [item.decode() for item in self.documents.to_bytes_list(start, end)]
+            result[query] = dict(zip(documents, self.values[start:end].tolist(), strict=True))
+        return result
+
+
+def _offsets(sizes: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """Where things of these sizes begin, and the end of the last."""
+    return np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *sizes]), dtype=np.int64)
+
+
+def _columns_of_dict(
+    rows: Mapping[str, Mapping[str, float]], kind: Kind
+) -> tuple[Any, npt.NDArray[np.int64], Any, npt.NDArray[np.float64]]:
+    """The reference, and what finds the words for bad input; native: `table_from_dict`."""
+    queries: list[bytes] = []
+    documents: list[bytes] = []
+    values: list[float] = []
+    offsets = [0]
+    for query, row in rows.items():
+        queries.append(_encoded("query", query))
+        if not isinstance(row, Mapping):
+            msg = f"query {query!r} must map documents to a {VALUE_OF[kind]}, found {_found(row)}"
+            raise DataError(msg)
+        for document, value in row.items():
+            documents.append(_encoded("document", document))
+            values.append(_number(value, kind, query, document))
+        offsets.append(len(documents))
+    return (
+        StringColumn.from_bytes(queries).arrays,
+        np.array(offsets, dtype=np.int64),
+        StringColumn.from_bytes(documents).arrays,
+        np.array(values, dtype=np.float64),
+    )
+
+
+def _four(record: Any, what: str) -> tuple[Any, Any, Any, Any]:
+    try:
+        query, document, value, group = record
+    except (TypeError, ValueError):
+        msg = f"a record must be (query, document, {what}, group), found {record!r:.80}"
+        raise DataError(msg) from None
+    return query, document, value, group
+
+
+def _encoded(what: str, value: object) -> bytes:
+    if not isinstance(value, str):
+        msg = f"a {what} id must be a str, found {_found(value)}"
+        raise DataError(msg)
+    try:
+        return value.encode()
+    except UnicodeEncodeError:
+        msg = f"a {what} id must be valid Unicode text, found {value!r:.80}"
+        raise DataError(msg) from None
+
+
+def _number(value: object, kind: Kind, query: str, document: str) -> float:
+    where = f"the {VALUE_OF[kind]} of document {document!r} for query {query!r}"
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        msg = f"{where} must be a number, found {_found(value)}"
+        raise DataError(msg)
+    try:
+        number = float(value)
+    except OverflowError:
+        msg = f"{where} is too large for a number"
+        raise DataError(msg) from None
+    if math.isnan(number):
+        msg = f"{where} must not be NaN"
+        raise DataError(msg)
+    if kind == "qrels" and math.isinf(number):
+        msg = f"{where} must be finite, found {number!r}"
+        raise DataError(msg)
+    return number
+
+
+def _found(value: object) -> str:
+    return f"{type(value).__name__} {value!r:.80}"

@@ -1,1 +1,0 @@
-"""The harness: ask every query of a provider, lose nothing, measure fairly."""

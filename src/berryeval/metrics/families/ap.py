@@ -1,0 +1,156 @@
+"""Average precision, and what is made of it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from berryeval.metrics.base import measure
+from berryeval.metrics.ranges import UNBOUNDED, WITHIN_ONE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from berryeval.data import JudgedRanking
+    from berryeval.metrics.base import Rounding, Share, Shares
+
+
+# What a query counts at least in a geometric mean, which one 0 would make 0.
+LEAST = 0.00001
+
+
+@measure(
+    "AP",
+    within=WITHIN_ONE,
+    text="sum over relevant ranks i of P@i / |relevant|",
+    aliases=("map", "map_cut", "average_precision"),
+    peers={"trec_eval": "map, map_cut", "ir_measures": "AP", "ranx": "map"},
+    native=True,
+)
+def average_precision(
+    judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1.0
+) -> float:
+    """Average precision: the precision at each relevant document, over all relevant documents.
+
+    A cutoff ends the sum at rank k and leaves the divisor alone. 0.0 without relevant documents.
+    """
+    relevant = judged.relevant_total(rel)
+    return sum_of_precisions(judged, rel, cutoff) / relevant if relevant else 0.0
+
+
+@measure(
+    "GMAP",
+    within=(1e-5, 1.0),
+    text="max(AP, 0.00001), averaged by the geometric mean",
+    aliases=("gm_map",),
+    peers={"trec_eval": "gm_map"},
+    aggregate="geometric mean",
+    native=True,
+)
+def geometric_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
+    """Average precision for the geometric mean, where hard queries weigh more (Robertson, 2006).
+
+    A query's value is AP, at least 0.00001; pytrec_eval gives the logarithm of that instead.
+    """
+    return max(average_precision(judged, rel=rel), LEAST)
+
+
+@measure(
+    "Yaap",
+    within=UNBOUNDED,
+    text="ln((1 + S) / (1 + |relevant| - S)) with S = sum over relevant ranks i of P@i",
+    aliases=("yaap",),
+    peers={"trec_eval": "yaap"},
+    native=True,
+)
+def yet_another_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
+    """Average precision on the scale of log odds, nearer to a normal distribution (Robertson)."""
+    total = sum_of_precisions(judged, rel)
+    return math.log((1.0 + total) / (1.0 + judged.relevant_total(rel) - total))
+
+
+def sum_of_precisions(judged: JudgedRanking, rel: float, cutoff: int | None = None) -> float:
+    """The sum of the precisions at the ranks of the relevant documents."""
+    total = 0.0
+    for place, (rank, found) in enumerate(judged.found_at(rel, cutoff), start=1):
+        total += found * (place / rank)
+    return total
+
+
+# Interpolated precision: the best precision from a level of recall on.
+
+ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+@measure(
+    "IPrec",
+    within=WITHIN_ONE,
+    text="max of P@i over the ranks i from that of the round(recall |relevant|)-th relevant one on",
+    aliases=("iprec_at_recall",),
+    peers={"trec_eval": "iprec_at_recall", "ir_measures": "IPrec"},
+    native=True,
+)
+def interpolated_precision(
+    judged: JudgedRanking, *, recall: Share, rel: float = 1.0, rounding: Rounding = "lround"
+) -> float:
+    """Interpolated precision at a level of recall.
+
+    A level between two documents is rounded as in trec_eval 10: to the nearest, halves up.
+    `rounding='ceil0.9'` is the rule of trec_eval 9, and so of pytrec_eval, ir_measures and ranx:
+    add 0.9 and cut.
+    """
+    precisions = falling_precisions(judged, rel)
+    return at_recall(precisions, recall * judged.relevant_total(rel), rounding)
+
+
+def levels_of(tail: str) -> list[Mapping[str, list[float]]]:
+    """Of trec_eval's `11pt_avg_0.25,0.5`: the levels of recall."""
+    return [{"levels": [float(number) for number in tail[1:].split(",")]}]
+
+
+@measure(
+    "AvgIPrec",
+    within=WITHIN_ONE,
+    text="mean of IPrec at recall 0, 0.1, ..., 1",
+    aliases=("11pt_avg",),
+    peers={"trec_eval": "11pt_avg"},
+    native=True,
+    suffix=levels_of,
+)
+def average_interpolated_precision(
+    judged: JudgedRanking,
+    *,
+    rel: float = 1.0,
+    rounding: Rounding = "lround",
+    levels: Shares = ELEVEN,
+) -> float:
+    """Interpolated precision averaged over eleven levels of recall, or those given."""
+    precisions = falling_precisions(judged, rel)
+    relevant = judged.relevant_total(rel)
+    total = 0.0
+    for recall in levels:
+        total += at_recall(precisions, recall * relevant, rounding)
+    return total / len(levels)
+
+
+def falling_precisions(judged: JudgedRanking, rel: float) -> list[float]:
+    """For each relevant document that was found, the best precision from its rank on."""
+    best = 0.0
+    precisions: list[float] = []
+    ranks = judged.found_at(rel)
+    for place in range(len(ranks), 0, -1):
+        rank, found = ranks[place - 1]
+        best = max(best, place / rank)
+        precisions.extend([best] * found)
+    return precisions[::-1]
+
+
+def at_recall(precisions: list[float], wanted: float, rounding: Rounding) -> float:
+    """The value where `wanted` documents, a fraction maybe, are to be found."""
+    whole = math.floor(wanted)
+    if rounding == "ceil0.9":
+        count = math.floor(wanted + 0.9)
+    else:
+        count = whole + 1 if wanted - whole >= 0.5 else whole  # noqa: PLR2004 - halves up
+    count = max(count, 1)
+    return precisions[count - 1] if count <= len(precisions) else 0.0

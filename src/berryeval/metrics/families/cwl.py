@@ -1,0 +1,221 @@
+"""The C/W/L family: a user reads on from rank i with probability C(i), and gains what is read.
+
+Every value here is the gain that the user can expect per document read,
+
+    sum of V(i) * gain(i) / sum of V(i),   V(1) = 1,   V(i + 1) = V(i) * C(i)
+
+(Moffat, Bailey, Scholer and Thomas, ACM TOIS 35(3), 2017; Azzopardi, Thomas and Moffat, SIGIR
+2019). The gain of a document is the place of its grade on the scale from `min_rel` (0.0) to
+`max_rel` (1.0); a grade outside is moved to the nearer end, and a document without a judgment gains
+0.0. A model that never ends is followed for 1000 ranks, as cwl_eval does; a ranking that ends
+earlier goes on with documents that gain nothing. Nothing retrieved is 0.0.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from berryeval.metrics.base import measure
+from berryeval.metrics.ranges import WITHIN_ONE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from berryeval.data import JudgedRanking
+    from berryeval.metrics.base import Positive, Share
+
+
+DEPTH: Final = 1000
+
+
+def gains_of(
+    judged: JudgedRanking, min_rel: float, max_rel: float, depth: int
+) -> Iterator[tuple[int, float]]:
+    """The ranks up to `depth` where something is gained, with the gain."""
+    for rank, grade in judged.hits:
+        if rank > depth:
+            return
+        if grade > min_rel:
+            yield rank, (min(grade, max_rel) - min_rel) / (max_rel - min_rel)
+
+
+def expected_gain(
+    gains: Iterator[tuple[int, float]], depth: int, reads_on: Callable[[int, float, float], float]
+) -> float:
+    """The gain per document of a user who goes on by `reads_on(rank, gain, gain so far)`."""
+    at, gain = next(gains, (0, 0.0))
+    reached = 1.0
+    total = weight = so_far = 0.0
+    for rank in range(1, depth + 1):
+        here = 0.0
+        if rank == at:
+            here = gain
+            total += reached * here
+            so_far += here
+            at, gain = next(gains, (0, 0.0))
+        weight += reached
+        reached *= reads_on(rank, here, so_far)
+    return total / weight
+
+
+def ratio_squared(place: float) -> float:
+    """((place - 1) / place)^2: how INSQ and its kin read on; nobody does from a place up to 1."""
+    if place <= 1.0:
+        return 0.0
+    ratio = (place - 1.0) / place
+    return ratio * ratio
+
+
+@measure(
+    "SDCG",
+    within=WITHIN_ONE,
+    text="sum over the top k of gain / log2(rank + 1), over the same of k documents of full gain",
+    peers={"ir_measures": "SDCG", "cwl_eval": "NDCG-k"},
+    native=True,
+)
+def scaled_dcg(
+    judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: float
+) -> float:
+    """Scaled discounted cumulative gain: nDCG where the ideal is k documents of the top grade."""
+    total = 0.0
+    for rank, gain in gains_of(judged, min_rel, max_rel, cutoff):
+        total += gain / math.log2(rank + 1)
+    ideal = 0.0
+    for rank in range(1, cutoff + 1):
+        ideal += 1.0 / math.log2(rank + 1)
+    return total / ideal
+
+
+@measure(
+    "BPM",
+    within=WITHIN_ONE,
+    text="gain per document up to rank k, or up to where the gains reach T",
+    peers={"ir_measures": "BPM", "cwl_eval": "BPM-Static"},
+    native=True,
+)
+def bejeweled_player(
+    judged: JudgedRanking,
+    *,
+    cutoff: int,
+    T: Positive = 1.0,  # noqa: N803 - the name the field gives it
+    min_rel: float = 0.0,
+    max_rel: float,
+) -> float:
+    """Bejeweled player model (Zhang et al., SIGIR 2017), static: stop at rank k, or gain T."""
+    total = 0.0
+    for rank, gain in gains_of(judged, min_rel, max_rel, cutoff):
+        total += gain
+        if total >= T:
+            return total / rank
+    return total / cutoff
+
+
+@measure(
+    "INSQ",
+    within=WITHIN_ONE,
+    text="expected gain with C(i) = ((i + 2T - 1) / (i + 2T))^2",
+    peers={"ir_measures": "INSQ", "cwl_eval": "INSQ"},
+    native=True,
+)
+def insq(
+    judged: JudgedRanking,
+    *,
+    T: Positive = 1.0,  # noqa: N803 - the name the field gives it
+    min_rel: float = 0.0,
+    max_rel: float,
+) -> float:
+    """INSQ (Moffat, Scholer and Thomas, ADCS 2012): patience grows with the rank and the need T."""
+    gains = gains_of(judged, min_rel, max_rel, DEPTH)
+    return expected_gain(gains, DEPTH, lambda rank, _, __: ratio_squared(rank + 2.0 * T))
+
+
+@measure(
+    "INST",
+    within=WITHIN_ONE,
+    text="expected gain with C(i) = ((i + T + T(i) - 1) / (i + T + T(i)))^2, T(i) = T - gain to i",
+    peers={"ir_measures": "INST", "cwl_eval": "INST"},
+    native=True,
+)
+def inst(
+    judged: JudgedRanking,
+    *,
+    T: Positive = 1.0,  # noqa: N803 - the name the field gives it
+    min_rel: float = 0.0,
+    max_rel: float,
+) -> float:
+    """INST (Bailey et al., SIGIR 2015): INSQ where what was gained already lowers the need.
+
+    A need T below 0.5 may be met so well that C(i) of cwl_eval exceeds 1; the user stops here then.
+    """
+    gains = gains_of(judged, min_rel, max_rel, DEPTH)
+    return expected_gain(
+        gains, DEPTH, lambda rank, _, so_far: ratio_squared(rank + T + (T - so_far))
+    )
+
+
+@measure(
+    "NERR8",
+    within=WITHIN_ONE,
+    text="expected gain with C(i) = 1 - gain(i), up to rank k",
+    peers={"ir_measures": "NERR8", "cwl_eval": "NERR-EQ8"},
+    native=True,
+)
+def nerr8(judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: float) -> float:
+    """Nearly ERR (Azzopardi, Mackenzie and Moffat, ICTIR 2021), equation 8: gain stops the user."""
+    reached = 1.0
+    total = weight = 0.0
+    before = 0
+    for rank, gain in gains_of(judged, min_rel, max_rel, cutoff):
+        weight += reached * (rank - before)
+        total += reached * gain
+        reached *= 1.0 - gain
+        before = rank
+    return total / (weight + reached * (cutoff - before))
+
+
+@measure(
+    "NERR9",
+    within=WITHIN_ONE,
+    text="expected gain with C(i) = i / (i + 1) * (1 - gain(i)), up to rank k",
+    peers={"ir_measures": "NERR9", "cwl_eval": "NERR-EQ9"},
+    native=True,
+)
+def nerr9(judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: float) -> float:
+    """Nearly ERR, equation 9: gain stops the user, and so does the discount 1 / rank, up to k."""
+    gains = gains_of(judged, min_rel, max_rel, cutoff)
+    return expected_gain(gains, cutoff, lambda rank, gain, _: rank / (rank + 1.0) * (1.0 - gain))
+
+
+@measure(
+    "NERR10",
+    within=WITHIN_ONE,
+    text="expected gain with C(i) = p * (1 - gain(i))",
+    peers={"ir_measures": "NERR10", "cwl_eval": "NERR-EQ10"},
+    native=True,
+)
+def nerr10(judged: JudgedRanking, *, p: Share = 0.9, min_rel: float = 0.0, max_rel: float) -> float:
+    """Nearly ERR, equation 10: gain stops the user, and patience p runs out as in RBP."""
+    gains = gains_of(judged, min_rel, max_rel, DEPTH)
+    return expected_gain(gains, DEPTH, lambda _, gain, __: p * (1.0 - gain))
+
+
+@measure(
+    "NERR11",
+    within=WITHIN_ONE,
+    text="expected gain with C(i) = ((i + 2T - 1) / (i + 2T))^2 * (1 - gain(i))",
+    peers={"ir_measures": "NERR11", "cwl_eval": "NERR-EQ11"},
+    native=True,
+)
+def nerr11(
+    judged: JudgedRanking,
+    *,
+    T: Positive = 1.0,  # noqa: N803 - the name the field gives it
+    min_rel: float = 0.0,
+    max_rel: float,
+) -> float:
+    """Nearly ERR, equation 11: gain stops the user, who otherwise reads on as in INSQ."""
+    gains = gains_of(judged, min_rel, max_rel, DEPTH)
+    return expected_gain(
+        gains, DEPTH, lambda rank, gain, _: ratio_squared(rank + 2.0 * T) * (1.0 - gain)
+    )

@@ -1,0 +1,281 @@
+"""Novelty and diversity: how many subtopics of a query a ranking answers, how soon, how often.
+
+The second column of a TREC qrels file names the subtopic of a judgment; all subtopics with at least
+one relevant document weigh the same, the others are left out. A subtopic that has been answered n
+times is worth (1 - alpha)^n of a new one. These measures are computed in Python: they need grades
+per subtopic, which only small collections have.
+
+The best possible ranking is the greedy one: at each rank the document that adds most, of equal ones
+that with the highest id, as ndeval does. A query without relevant documents is 0.0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+from berryeval.data import SubtopicRanking, answered
+from berryeval.metrics.base import measure
+from berryeval.metrics.ranges import WITHIN_ONE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from berryeval.metrics.base import Share
+
+
+# What the ERR of ndeval and ir_measures takes for alpha.
+ERR_ALPHA: Final = 0.5
+
+
+def gains(answers: Iterable[tuple[int, list[str]]], alpha: float) -> list[tuple[int, float]]:
+    """The rank and the gain of each document: the worth of the subtopics it answers."""
+    worth: dict[str, float] = {}
+    found = []
+    for rank, subtopics in answers:
+        found.append((rank, worth_of(subtopics, worth)))
+        for subtopic in subtopics:
+            worth[subtopic] = worth.get(subtopic, 1.0) * (1.0 - alpha)
+    return found
+
+
+def ideal_gains(
+    ranking: SubtopicRanking, rel: float, alpha: float, cutoff: int | None
+) -> list[tuple[int, float]]:
+    """The gains of the greedy best ranking, up to `cutoff`.
+
+    Documents that answer the same subtopics are worth the same: only the first of each such queue
+    needs to be looked at.
+    """
+    queues: dict[tuple[str, ...], deque[int]] = {}
+    for place, grades in enumerate(ranking.documents):
+        if subtopics := answered(grades, rel):
+            queues.setdefault(tuple(subtopics), deque()).append(place)
+    worth: dict[str, float] = {}
+    found: list[tuple[int, float]] = []
+    while queues and (cutoff is None or len(found) < cutoff):
+        best = max(queues, key=lambda queue: (worth_of(queue, worth), -queues[queue][0]))
+        found.append((len(found) + 1, worth_of(best, worth)))
+        queues[best].popleft()
+        if not queues[best]:
+            del queues[best]
+        for subtopic in best:
+            worth[subtopic] = worth.get(subtopic, 1.0) * (1.0 - alpha)
+    return found
+
+
+def worth_of(subtopics: Iterable[str], worth: Mapping[str, float]) -> float:
+    """What these subtopics are worth together, added up in their order; a new one is worth 1.0."""
+    total = 0.0
+    for subtopic in subtopics:
+        total += worth.get(subtopic, 1.0)
+    return total
+
+
+def added(gains: Iterable[tuple[int, float]], discount: Callable[[int], float]) -> float:
+    """The sum of gain / discount, from rank 1 down."""
+    total = 0.0
+    for rank, gain in gains:
+        total += gain / discount(rank)
+    return total
+
+
+def log_discount(rank: int) -> float:
+    """The discount of DCG."""
+    return math.log2(rank + 1)
+
+
+def scaled(
+    ranking: SubtopicRanking,
+    rel: float,
+    alpha: float,
+    cutoff: int | None,
+    discount: Callable[[int], float],
+) -> float:
+    """The discounted gain, over that of documents that all answer every subtopic."""
+    subtopics = len(ranking.relevant_totals(rel))
+    depth = ranking.retrieved if cutoff is None else cutoff
+    if not subtopics or not depth:
+        return 0.0
+    most = 0.0
+    gain = float(subtopics)
+    for rank in range(1, depth + 1):
+        most += gain / discount(rank)
+        gain *= 1.0 - alpha
+    return added(gains(ranking.answers(rel, cutoff), alpha), discount) / most
+
+
+def normalised(
+    ranking: SubtopicRanking,
+    rel: float,
+    alpha: float,
+    cutoff: int | None,
+    discount: Callable[[int], float],
+) -> float:
+    """The discounted gain, over that of the greedy best ranking."""
+    best = added(ideal_gains(ranking, rel, alpha, cutoff), discount)
+    if not best:
+        return 0.0
+    return added(gains(ranking.answers(rel, cutoff), alpha), discount) / best
+
+
+@measure(
+    "ERR_IA",
+    within=WITHIN_ONE,
+    text="sum over the top k of gain / rank, over the same of documents that answer every subtopic",
+    aliases=("ERR-IA",),
+    peers={"ir_measures": "ERR_IA", "ndeval": "ERR-IA"},
+    kind="subtopics",
+)
+def err_ia(ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float = 1.0) -> float:
+    """Intent-aware expected reciprocal rank, scaled as in ndeval; alpha is 0.5.
+
+    Without a cutoff the ranking itself says how deep. ndeval forgets to scale at k = 1.
+    """
+    return scaled(ranking, rel, ERR_ALPHA, cutoff, float)
+
+
+@measure(
+    "nERR_IA",
+    within=WITHIN_ONE,
+    text="sum over the top k of gain / rank, over the same of the best possible ranking",
+    aliases=("nERR-IA",),
+    peers={"ir_measures": "nERR_IA", "ndeval": "nERR-IA"},
+    kind="subtopics",
+)
+def nerr_ia(ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float = 1.0) -> float:
+    """Intent-aware expected reciprocal rank, over that of the best possible ranking."""
+    return normalised(ranking, rel, ERR_ALPHA, cutoff, float)
+
+
+@measure(
+    "alpha_DCG",
+    within=WITHIN_ONE,
+    text="sum over the top k of gain / log2(rank + 1), over that of documents that answer all",
+    aliases=("\N{GREEK SMALL LETTER ALPHA}_DCG", "alpha-DCG"),
+    peers={"ir_measures": "alpha_DCG", "ndeval": "alpha-DCG"},
+    kind="subtopics",
+)
+def alpha_dcg(
+    ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float = 1.0, alpha: Share = 0.5
+) -> float:
+    """Discounted gain of novelty (Clarke et al., SIGIR 2008), scaled as in ndeval.
+
+    Without a cutoff the ranking itself says how deep. ndeval forgets to scale at k = 1.
+    """
+    return scaled(ranking, rel, alpha, cutoff, log_discount)
+
+
+@measure(
+    "alpha_nDCG",
+    within=WITHIN_ONE,
+    text="sum over the top k of gain / log2(rank + 1), over the same of the best possible ranking",
+    aliases=("\N{GREEK SMALL LETTER ALPHA}_nDCG", "alpha-nDCG"),
+    peers={"ir_measures": "alpha_nDCG", "ndeval": "alpha-nDCG"},
+    kind="subtopics",
+)
+def alpha_ndcg(
+    ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float = 1.0, alpha: Share = 0.5
+) -> float:
+    """Discounted gain of novelty (Clarke et al., SIGIR 2008), over that of the best ranking."""
+    return normalised(ranking, rel, alpha, cutoff, log_discount)
+
+
+@measure(
+    "NRBP",
+    within=WITHIN_ONE,
+    text="(1 - (1 - alpha) * beta) / |subtopics| * sum of gain * beta^(rank - 1)",
+    peers={"ir_measures": "NRBP", "ndeval": "NRBP"},
+    kind="subtopics",
+)
+def nrbp(
+    ranking: SubtopicRanking, *, rel: float = 1.0, alpha: Share = 0.5, beta: Share = 0.5
+) -> float:
+    """Novelty- and rank-biased precision (Clarke, Kolla and Vechtomova, ICTIR 2009)."""
+    subtopics = len(ranking.relevant_totals(rel))
+    if not subtopics:
+        return 0.0
+    total = rank_biased(gains(ranking.answers(rel), alpha), beta)
+    return total * (1.0 - (1.0 - alpha) * beta) / subtopics
+
+
+@measure(
+    "nNRBP",
+    within=WITHIN_ONE,
+    text="sum of gain * beta^(rank - 1), over the same of the best possible ranking",
+    peers={"ir_measures": "nNRBP", "ndeval": "nNRBP"},
+    kind="subtopics",
+)
+def nnrbp(
+    ranking: SubtopicRanking, *, rel: float = 1.0, alpha: Share = 0.5, beta: Share = 0.5
+) -> float:
+    """Novelty- and rank-biased precision, over that of the best possible ranking."""
+    best = rank_biased(ideal_gains(ranking, rel, alpha, None), beta)
+    return rank_biased(gains(ranking.answers(rel), alpha), beta) / best if best else 0.0
+
+
+def rank_biased(gains: Iterable[tuple[int, float]], beta: float) -> float:
+    """The sum of gain * beta^(rank - 1), from rank 1 down."""
+    total = 0.0
+    for rank, gain in gains:
+        total += gain * math.pow(beta, rank - 1)
+    return total
+
+
+@measure(
+    "AP_IA",
+    within=WITHIN_ONE,
+    text="mean over the subtopics of their average precision",
+    aliases=("MAP_IA", "MAP-IA"),
+    peers={"ir_measures": "AP_IA", "ndeval": "MAP-IA"},
+    kind="subtopics",
+)
+def ap_ia(ranking: SubtopicRanking, *, rel: float = 1.0) -> float:
+    """Intent-aware average precision (Agrawal et al., WSDM 2009)."""
+    relevant = ranking.relevant_totals(rel)
+    found = dict.fromkeys(relevant, 0)
+    sums = dict.fromkeys(relevant, 0.0)
+    for rank, subtopics in ranking.answers(rel):
+        for subtopic in subtopics:
+            found[subtopic] += 1
+            sums[subtopic] += found[subtopic] / rank
+    total = 0.0
+    for subtopic, count in relevant.items():
+        total += sums[subtopic] / count
+    return total / len(relevant) if relevant else 0.0
+
+
+@measure(
+    "P_IA",
+    within=WITHIN_ONE,
+    text="mean over the subtopics of |relevant in the top k| / k",
+    aliases=("P-IA",),
+    peers={"ir_measures": "P_IA", "ndeval": "P-IA"},
+    kind="subtopics",
+)
+def p_ia(ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float = 1.0) -> float:
+    """Intent-aware precision; without a cutoff, of the ranking as a whole."""
+    relevant = ranking.relevant_totals(rel)
+    depth = ranking.retrieved if cutoff is None else cutoff
+    if not relevant or not depth:
+        return 0.0
+    found = sum(len(subtopics) for _, subtopics in ranking.answers(rel, cutoff))
+    return found / (depth * len(relevant))
+
+
+@measure(
+    "StRecall",
+    within=WITHIN_ONE,
+    text="|subtopics answered in the top k| / |subtopics|",
+    aliases=("subtopic_recall", "strec"),
+    peers={"ir_measures": "StRecall", "ndeval": "strec"},
+    kind="subtopics",
+)
+def subtopic_recall(
+    ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float = 1.0
+) -> float:
+    """Subtopic recall (Zhai, Cohen and Lafferty, SIGIR 2003): the share of subtopics answered."""
+    relevant = ranking.relevant_totals(rel)
+    found = {name for _, subtopics in ranking.answers(rel, cutoff) for name in subtopics}
+    return len(found) / len(relevant) if relevant else 0.0

@@ -1,0 +1,40 @@
+"""Precision and success: how much of the top of the ranking is relevant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from berryeval.metrics.base import measure
+from berryeval.metrics.ranges import WITHIN_ONE
+
+if TYPE_CHECKING:
+    from berryeval.data import JudgedRanking
+
+
+@measure(
+    "P",
+    within=WITHIN_ONE,
+    text="|relevant in the top k| / k",
+    aliases=("precision",),
+    peers={"trec_eval": "P", "ir_measures": "P", "ranx": "precision"},
+    native=True,
+)
+def precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
+    """Precision: the share of the top k that is relevant.
+
+    A ranking shorter than k is filled up with documents that are not relevant.
+    """
+    return len(judged.relevant_ranks(rel, cutoff)) / cutoff
+
+
+@measure(
+    "Success",
+    within=WITHIN_ONE,
+    text="1 if the top k holds a relevant document, else 0",
+    aliases=("success", "hit_rate"),
+    peers={"trec_eval": "success", "ir_measures": "Success", "ranx": "hit_rate"},
+    native=True,
+)
+def success(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
+    """Success, or hit rate: whether the top k holds anything relevant."""
+    return 1.0 if judged.relevant_ranks(rel, cutoff) else 0.0

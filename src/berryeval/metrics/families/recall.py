@@ -1,0 +1,111 @@
+"""Recall and R-precision: how much of what is relevant the top of the ranking holds."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from berryeval.metrics.base import measure
+from berryeval.metrics.ranges import WITHIN_ONE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from berryeval.data import JudgedRanking
+    from berryeval.metrics.base import Positive
+
+
+@measure(
+    "R",
+    within=WITHIN_ONE,
+    text="|relevant in the top k| / |relevant|",
+    aliases=("recall",),
+    peers={"trec_eval": "recall", "ir_measures": "R", "ranx": "recall"},
+    native=True,
+)
+def recall(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
+    """Recall: the share of the relevant documents that the top k holds."""
+    relevant = judged.relevant_total(rel)
+    return judged.relevant_found(rel, cutoff) / relevant if relevant else 0.0
+
+
+@measure(
+    "AllFound",
+    within=WITHIN_ONE,
+    text="1 if the top k holds every relevant document, else 0",
+    aliases=("all_found", "recall_all", "evidence_completeness"),
+    peers={"LongMemEval": "recall_all"},
+)
+def all_found(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
+    """Evidence completeness: whether the top k holds all there is to be found.
+
+    For questions that need several pieces of evidence at once. 0.0 if nothing is relevant.
+    """
+    relevant = judged.relevant_total(rel)
+    return 1.0 if relevant and judged.relevant_found(rel, cutoff) == relevant else 0.0
+
+
+@measure(
+    "RelP",
+    within=WITHIN_ONE,
+    text="|relevant in the top k| / min(k, |relevant|)",
+    aliases=("relative_P", "R_cap", "recall_cap", "capped_recall"),
+    peers={"trec_eval": "relative_P", "BEIR": "R_cap"},
+    native=True,
+)
+def relative_precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
+    """Relative precision: precision over the best precision that is possible at rank k."""
+    best = min(cutoff, judged.relevant_total(rel))
+    return min(judged.relevant_found(rel, cutoff), best) / best if best else 0.0
+
+
+@measure(
+    "F1",
+    within=WITHIN_ONE,
+    text="2 P R / (P + R) with P = precision and R = recall in the top k",
+    aliases=("f1", "f1_score"),
+    peers={"ranx": "f1"},
+    native=True,
+)
+def f1(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
+    """The harmonic mean of P@k and R@k. `SetF` is that of the whole ranking."""
+    hits = len(judged.relevant_ranks(rel, cutoff))
+    if not hits:
+        return 0.0
+    precision = hits / cutoff
+    recalled = judged.relevant_found(rel, cutoff) / judged.relevant_total(rel)
+    return 2.0 * precision * recalled / (precision + recalled)
+
+
+@measure(
+    "Rprec",
+    within=WITHIN_ONE,
+    text="|relevant in the top R| / R with R = |relevant|",
+    aliases=("r-precision", "r_precision"),
+    peers={"trec_eval": "Rprec", "ir_measures": "Rprec", "ranx": "r-precision"},
+    native=True,
+)
+def r_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
+    """R-precision: precision at the rank where precision and recall are equal."""
+    relevant = judged.relevant_total(rel)
+    return judged.relevant_found(rel, relevant) / relevant if relevant else 0.0
+
+
+def multiples(tail: str) -> list[Mapping[str, float]]:
+    """Of `Rprec_mult_0.20` and `Rprec_mult.0.2,0.4`: a measure per number."""
+    return [{"mult": float(number)} for number in tail[1:].split(",")]
+
+
+@measure(
+    "RprecMult",
+    within=WITHIN_ONE,
+    text="|relevant in the top c| / c with c = floor(mult |relevant| + 0.9)",
+    aliases=("Rprec_mult",),
+    peers={"trec_eval": "Rprec_mult"},
+    native=True,
+    suffix=multiples,
+)
+def r_precision_multiple(judged: JudgedRanking, *, mult: Positive, rel: float = 1.0) -> float:
+    """Precision at a multiple of the number of relevant documents, rounded up from a tenth on."""
+    cutoff = math.floor(mult * judged.relevant_total(rel) + 0.9)
+    return min(judged.relevant_found(rel, cutoff), cutoff) / cutoff if cutoff else 0.0

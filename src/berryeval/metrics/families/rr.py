@@ -1,0 +1,25 @@
+"""Reciprocal rank."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from berryeval.metrics.base import measure
+from berryeval.metrics.ranges import WITHIN_ONE
+
+if TYPE_CHECKING:
+    from berryeval.data import JudgedRanking
+
+
+@measure(
+    "RR",
+    within=WITHIN_ONE,
+    text="1 / rank of the first relevant document",
+    aliases=("MRR", "recip_rank", "reciprocal_rank"),
+    peers={"trec_eval": "recip_rank", "ir_measures": "RR", "ranx": "mrr"},
+    native=True,
+)
+def reciprocal_rank(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1.0) -> float:
+    """Reciprocal rank: how far down the first relevant document stands; 0.0 if there is none."""
+    ranks = judged.relevant_ranks(rel, cutoff)
+    return 1.0 / ranks[0] if ranks else 0.0

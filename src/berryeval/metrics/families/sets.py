@@ -1,0 +1,106 @@
+"""Set measures: the ranking as a set, without an order."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from berryeval.metrics.base import measure
+from berryeval.metrics.ranges import WITHIN_ONE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from berryeval.data import JudgedRanking
+    from berryeval.metrics.base import Positive
+
+
+@measure(
+    "SetP",
+    within=WITHIN_ONE,
+    text="|relevant and retrieved| / |retrieved|",
+    aliases=("set_P",),
+    peers={"trec_eval": "set_P", "ir_measures": "SetP", "ranx": "precision"},
+    native=True,
+)
+def set_precision(judged: JudgedRanking, *, rel: float = 1.0, relative: bool = False) -> float:
+    """Set precision: the share of the retrieved documents that is relevant.
+
+    `relative=True`, as ir_measures writes it, is `SetRelP`.
+    """
+    if relative:
+        return set_relative_precision(judged, rel=rel)
+    found = len(judged.relevant_ranks(rel))
+    return found / judged.retrieved if judged.retrieved else 0.0
+
+
+@measure(
+    "SetRelP",
+    within=WITHIN_ONE,
+    text="|relevant and retrieved| / min(|retrieved|, |relevant|)",
+    aliases=("set_relative_P",),
+    peers={"trec_eval": "set_relative_P", "ir_measures": "SetRelP"},
+    native=True,
+)
+def set_relative_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
+    """Set precision over the best that is possible for so many documents."""
+    best = min(judged.retrieved, judged.relevant_total(rel))
+    return min(judged.relevant_found(rel), best) / best if best else 0.0
+
+
+@measure(
+    "SetR",
+    within=WITHIN_ONE,
+    text="|relevant and retrieved| / |relevant|",
+    aliases=("set_recall",),
+    peers={"trec_eval": "set_recall", "ir_measures": "SetR", "ranx": "recall"},
+    native=True,
+)
+def set_recall(judged: JudgedRanking, *, rel: float = 1.0) -> float:
+    """Set recall: the share of the relevant documents that was retrieved at all."""
+    relevant = judged.relevant_total(rel)
+    return judged.relevant_found(rel) / relevant if relevant else 0.0
+
+
+def squared_betas(tail: str) -> list[Mapping[str, float]]:
+    """Of trec_eval's `set_F_0.5`: its number stands in the place of beta squared."""
+    return [{"beta": math.sqrt(float(tail[1:]))}]
+
+
+@measure(
+    "SetF",
+    within=WITHIN_ONE,
+    text="(1 + beta^2) P R / (beta^2 P + R) with P = SetP and R = SetR",
+    aliases=("set_F",),
+    peers={"trec_eval": "set_F", "ir_measures": "SetF", "ranx": "f1"},
+    native=True,
+    suffix=squared_betas,
+)
+def set_f(judged: JudgedRanking, *, beta: Positive = 1.0, rel: float = 1.0) -> float:
+    """The F measure of the retrieved set (van Rijsbergen, 1979): recall counts beta times as much.
+
+    trec_eval's `set_F_x`, and with it `SetF(beta=x)` of ir_measures, has x in the place of beta
+    squared; `set_F_x` means here what it means there, `SetF(beta=...)` means beta.
+    """
+    hits = len(judged.relevant_ranks(rel))
+    if not hits:
+        return 0.0
+    precision = hits / judged.retrieved
+    recalled = judged.relevant_found(rel) / judged.relevant_total(rel)
+    weight = beta * beta
+    return (weight + 1.0) * precision * recalled / (weight * precision + recalled)
+
+
+@measure(
+    "SetAP",
+    within=WITHIN_ONE,
+    text="|relevant and retrieved|^2 / (|retrieved| |relevant|)",
+    aliases=("set_map",),
+    peers={"trec_eval": "set_map", "ir_measures": "SetAP"},
+    native=True,
+)
+def set_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
+    """Set average precision: set precision times set recall."""
+    hits = len(judged.relevant_ranks(rel))
+    both = judged.retrieved * judged.relevant_total(rel)
+    return hits * judged.relevant_found(rel) / both if both else 0.0

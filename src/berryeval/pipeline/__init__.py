@@ -1,1 +1,0 @@
-"""The whole job: benchmarks and providers in, a run folder and results out."""

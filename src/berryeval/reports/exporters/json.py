@@ -1,0 +1,266 @@
+"""Everything as JSON, in full precision; what was written can be read, and reported on again."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import sys
+from collections.abc import Mapping
+from inspect import cleandoc
+from typing import Any, Final, get_args
+
+from berryeval._internal.records import JsonRecord, refused, unversioned
+from berryeval.errors import DataError
+from berryeval.gates import About, Status, Verdict
+from berryeval.reports.differences import ComparedBenchmark
+from berryeval.reports.files import Exporter, one_file
+from berryeval.reports.report import Report
+from berryeval.runs import SCHEMA_VERSION, RunRecord, array_of
+from berryeval.stats import Comparison, EffectSizes, PairedDifference
+
+JSON_FILE_SCHEMA_VERSION: Final = 1
+
+
+def to_json(report: Report) -> dict[str, Any]:
+    """The report as a JSON object."""
+    data = {
+        "schema_version": JSON_FILE_SCHEMA_VERSION,
+        "title": report.title,
+        "runs": [run.to_json() for run in report.runs],
+        "verdicts": [verdict.to_json() for verdict in report.verdicts],
+        "comparisons": [
+            {
+                "benchmark": section.name,
+                "content_hash": section.content_hash,
+                "queries_asked": len(section.queries),
+                "k": section.asked.k,
+                **section.comparison.to_dict(),
+            }
+            for section in report.sections
+            if section.comparison is not None
+        ],
+    }
+    compared = [one.to_json() for one in report.compared]
+    return {**data, "compared": compared} if compared else data
+
+
+def render(report: Report) -> str:
+    """The file."""
+    return json.dumps(to_json(report), ensure_ascii=False, allow_nan=False) + "\n"
+
+
+JSON: Final = Exporter(
+    "everything in full precision, by a published schema", (".json",),
+    one_file("report.json", render),
+)  # fmt: skip
+
+
+def holds_report(data: Any) -> bool:
+    """Whether a JSON object is a report, not the record of one run."""
+    return isinstance(data, Mapping) and "runs" in data
+
+
+def read_runs(data: Any, where: str) -> Report:
+    """The report that a JSON object holds, or one of the only run whose record it is."""
+    if holds_report(data):
+        return read_report(data, where)
+    return Report.of([RunRecord.from_json(data, where)])
+
+
+def read_report(data: Any, where: str) -> Report:
+    """A report that was written here."""
+    from berryeval.gates import Verdict
+    from berryeval.reports.differences import ComparedBenchmark
+
+    data = unversioned(data, where, "a report", JSON_FILE_SCHEMA_VERSION)
+    runs = array_of(RunRecord)(data.get("runs"), f"{where}: runs")
+    verdicts = array_of(Verdict)(data.get("verdicts", []), f"{where}: verdicts")
+    compared = array_of(ComparedBenchmark)(data.get("compared", []), f"{where}: compared")
+    title = data.get("title", "")
+    if not isinstance(title, str):
+        place = f"{where}: title"
+        raise refused(place, "a string", title)
+    if not runs:
+        msg = f"{where}: holds no run"
+        raise DataError(msg)
+    return Report.of(runs, title=title, verdicts=verdicts, compared=compared)
+
+
+# The JSON Schema of exported reports, made from the records; run as a module it prints it.
+
+SCHEMA_FILE: Final = "report.schema.json"
+_TEXTS: Final = {"type": "array", "items": {"type": "string"}}
+_NUMBERS: Final = {"type": "array", "items": {"type": "number"}}
+_KINDS: Final[dict[str, dict[str, Any]]] = {
+    "str": {"type": "string"},
+    "int": {"type": "integer"},
+    "float": {"type": "number"},
+    "bool": {"type": "boolean"},
+    "Mapping[str, Any]": {"type": "object"},
+    "Mapping[str, float]": {"type": "object", "additionalProperties": {"type": "number"}},
+    "tuple[str, ...]": _TEXTS,
+    "tuple[float, ...]": _NUMBERS,
+    "Status": {"enum": list(get_args(Status))},
+    "About": {"enum": list(get_args(About))},
+    "Scores": {"$ref": "#/$defs/Scores"},
+    "Magnitude": {"type": "string"},
+    "Interval": {**_NUMBERS, "minItems": 2, "maxItems": 2},
+    "tuple[tuple[str, float], ...]": {
+        "type": "array",
+        "items": {"type": "array", "prefixItems": [{"type": "string"}, {"type": "number"}]},
+    },
+    "Mapping[str, Comparison]": {
+        "type": "object",
+        "additionalProperties": {"$ref": "#/$defs/Comparison"},
+    },
+}
+_DERIVED: Final[dict[str, dict[str, Any]]] = {
+    "significant": {"type": "boolean", "description": "whether the test found something"},
+    "mixed": {"type": "boolean", "description": "whether it points against the difference"},
+    "better": {"type": "boolean", "description": "whether the system is shown to be better"},
+    "worse": {"type": "boolean", "description": "whether the system is shown to be worse"},
+    "needed": {
+        "anyOf": [{"type": "integer"}, {"type": "null"}],
+        "description": "how many queries would show a difference of this size",
+    },
+    "sentence": {"type": "string", "description": "the finding in words"},
+}
+_COMPARED: Final = (Comparison, PairedDifference, EffectSizes)
+_ARRAY: Final = re.compile(r"(?:tuple\[(\w+), \.\.\.|Sequence\[(\w+))\]")
+_ATTRIBUTE: Final = re.compile(r"^    (\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
+_SCORES: Final[dict[str, Any]] = {
+    "description": "The values of measures for every query, in full precision.",
+    "type": "object",
+    "properties": {
+        "run": {"type": "string"},
+        "measures": _TEXTS,
+        "aggregates": _TEXTS,
+        "queries": _TEXTS,
+        "outcomes": _TEXTS,
+        "counts": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
+        "values": {
+            "description": "by measure, the values in the order of the queries",
+            "type": "object",
+            "additionalProperties": _NUMBERS,
+        },
+        "spellings": {"type": "object", "additionalProperties": {"type": "string"}},
+        "extra_queries": _TEXTS,
+        "left_out_queries": _TEXTS,
+        "dropped_rows": {"type": "integer"},
+        "strategies": _TEXTS,
+        "token_threshold": {"type": "number"},
+        "pack": {"type": "string"},
+        "notes": _TEXTS,
+    },
+}
+
+
+def report_schema() -> dict[str, Any]:
+    """What a report holds that was exported as JSON."""
+    roots = (RunRecord, Verdict, Comparison, ComparedBenchmark)
+    definitions = {kind.__name__: _of_record(kind) for kind in _reachable(*roots)}
+    definitions["PairedDifference"]["properties"].update(_DERIVED)
+    run = definitions[RunRecord.__name__]
+    run["properties"] = {"schema_version": {"const": SCHEMA_VERSION}, **run["properties"]}
+    run["required"] = ["schema_version", *run["required"]]
+    optional = {"strategies", "token_threshold", "pack", "notes"}  # younger than the others
+    needed = [name for name in _SCORES["properties"] if name not in optional]
+    definitions["Scores"] = {**_SCORES, "required": needed}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "BerryEval report",
+        "description": "One or several runs, as `berryeval report --format json` writes them.",
+        "type": "object",
+        "properties": {
+            "schema_version": {"const": SCHEMA_VERSION},
+            "title": {"type": "string"},
+            "runs": {"type": "array", "minItems": 1, "items": _reference("RunRecord")},
+            "verdicts": {"type": "array", "items": _reference("Verdict")},
+            "comparisons": {
+                "description": "every two systems of a benchmark, where there are two",
+                "type": "array",
+                "items": {**_reference("Comparison"), "required": ["benchmark", "content_hash"]},
+            },
+            "compared": {
+                "description": "what `berryeval compare` was asked for",
+                "type": "array",
+                "items": _reference("ComparedBenchmark"),
+            },
+        },
+        "required": ["schema_version", "title", "runs", "verdicts", "comparisons"],
+        "$defs": definitions,
+    }
+
+
+def _reachable(*roots: type[Any]) -> list[type[Any]]:
+    """The records that these are made of, and they themselves, in the order they are met."""
+    known = {kind.__name__: kind for kind in (*_all_below(JsonRecord), *_COMPARED)}
+    found = list(roots)
+    for kind in found:  # it grows while we look
+        for field in _fields(kind):
+            for name in re.findall(r"\w+", str(field.type)):
+                if name in known and known[name] not in found:
+                    found.append(known[name])
+    return found
+
+
+def _all_below(kind: type[JsonRecord]) -> list[type[JsonRecord]]:
+    below = kind.__subclasses__()
+    return [*below, *(deeper for one in below for deeper in _all_below(one))]
+
+
+def _fields(kind: type[Any]) -> list[dataclasses.Field[Any]]:
+    return [field for field in dataclasses.fields(kind) if field.name != "extra"]
+
+
+def _of_record(kind: type[Any]) -> dict[str, Any]:
+    """The schema of a record; names that are not in it are kept, and so allowed."""
+    text = cleandoc(kind.__doc__ or "")
+    about = dict(_ATTRIBUTE.findall(text))
+    fields = _fields(kind)
+    missing = dataclasses.MISSING
+    return {
+        "description": text.partition("\n\n")[0],
+        "type": "object",
+        "properties": {
+            field.name: {
+                **_of_kind(str(field.type)),
+                **_described(about.get(field.name, "")),
+            }
+            for field in fields
+        },
+        "required": [
+            field.name
+            for field in fields
+            if field.default is missing and field.default_factory is missing
+        ],
+    }
+
+
+def _described(text: str) -> dict[str, str]:
+    return {"description": " ".join(text.split())} if text else {}
+
+
+def _of_kind(kind: str) -> dict[str, Any]:
+    if kind.endswith(" | None"):
+        return {"anyOf": [_of_kind(kind.removesuffix(" | None")), {"type": "null"}]}
+    if kind in _KINDS:
+        return dict(_KINDS[kind])
+    array = _ARRAY.fullmatch(kind)
+    return (
+        {"type": "array", "items": _reference(array[1] or array[2])} if array else _reference(kind)
+    )
+
+
+def _reference(name: str) -> dict[str, str]:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def schema_text() -> str:
+    """The file."""
+    return json.dumps(report_schema(), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(schema_text())

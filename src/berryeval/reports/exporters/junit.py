@@ -1,0 +1,147 @@
+"""JUnit XML, which every build server shows: a suite per benchmark, a case per verdict."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from typing import TYPE_CHECKING, Final
+
+from berryeval._internal import numbers
+from berryeval._internal.text import visible_direction
+from berryeval.gates import within_budget
+from berryeval.reports.files import Exporter, one_file
+from berryeval.reports.tables import doubts_about, doubts_of
+from berryeval.runner import FAILED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from berryeval.gates import Verdict
+    from berryeval.reports.report import Report, Section, System
+
+
+# What XML 1.0 cannot hold, not even escaped.
+_FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_KINDS: Final = {"fail": "failure", "inconclusive": "skipped"}
+_COUNTED: Final = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+_SECONDS: Final = len("2026-02-21T14:30:00")  # readers of the format know no offset
+_ALL: Final = "all benchmarks"
+
+
+def render(report: Report) -> str:
+    """The whole document."""
+    root = ET.Element("testsuites", name=_clean(report.title))
+    # Verdicts do not say of which run they are.
+    allowed = within_budget(report.verdicts) if len(report.runs) == 1 else set()
+    suites: dict[str, ET.Element] = {}
+    for section in report.sections:
+        suite = _suite(root, suites, section.title, section.systems)
+        for system in section.systems:
+            if _failure(system) or not report.verdicts:
+                budget = (section.name, system.record.name) in allowed
+                _add_provider(suite, section, system, budget=budget)
+    for verdict in report.verdicts:
+        _add_verdict(_suite(root, suites, verdict.benchmark or _ALL), verdict)
+    for section in report.sections if report.verdicts else ():
+        _add_doubts(suites[section.title], section)
+    for suite in suites.values():
+        _count(suite, [suite])
+    _count(root, suites.values())
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+JUNIT: Final = Exporter(
+    "JUnit XML: verdicts (or providers) as test cases", (".xml",), one_file("junit.xml", render)
+)
+
+
+def _suite(
+    root: ET.Element, suites: dict[str, ET.Element], name: str, systems: Iterable[System] = ()
+) -> ET.Element:
+    if name not in suites:
+        suites[name] = ET.SubElement(root, "testsuite", name=_clean(name))
+        first = next((system.run.created for system in systems), "")
+        if first:
+            suites[name].set("timestamp", _clean(first[:_SECONDS]))
+    return suites[name]
+
+
+def _add_provider(suite: ET.Element, section: Section, system: System, *, budget: bool) -> None:
+    """A case for a provider; queries that failed are no error where a rule allows for them."""
+    seconds = sum(answer.latency or 0.0 for answer in system.record.answers)
+    case = _case(suite, section.title, system.label, seconds)
+    failure = _failure(system)
+    lines: list[str] = []
+    if system.record.failure or (failure and not budget):
+        _say(case, "error", failure, "RunFailed" if system.record.failure else "QueryFailed")
+    elif failure:
+        lines.append(f"{failure}; a rule about errors allows it")
+    lines += [] if system.scores is None else [
+        f"{name} {numbers.exact_measure(value)}" for name, value in system.scores.mean.items()
+    ]  # fmt: skip
+    of_all = [note for about, note in doubts_of(section) if not about]
+    lines += [f"warning: {note}" for note in (*of_all, *doubts_about(system))]
+    if lines:
+        ET.SubElement(case, "system-out").text = _clean("\n".join(lines))
+
+
+def _failure(system: System) -> str:
+    """Why it is no success, whatever its scores are: it failed, or some of its queries did."""
+    record = system.record
+    if record.failure:
+        return record.failure
+    failed = {name: record.outcomes[name] for name in FAILED if record.outcomes.get(name)}
+    if not failed:
+        return ""
+    told = ", ".join(f"{count} {name}" for name, count in failed.items())
+    last = next((one.error for one in reversed(record.answers) if one.error), "")
+    why = f"; the last: {last}" if last else ""
+    return f"{sum(failed.values())} of {len(record.answers)} queries failed ({told}){why}"
+
+
+def _add_verdict(suite: ET.Element, verdict: Verdict) -> None:
+    owner = ".".join(part for part in (verdict.benchmark, verdict.provider) if part)
+    name = verdict.rule  # which mostly says the group itself
+    if verdict.group and verdict.group not in name:
+        name += f" ({verdict.group})"
+    case = _case(suite, owner or _ALL, name, 0.0)
+    if verdict.status in _KINDS:
+        _say(case, _KINDS[verdict.status], verdict.sentence, verdict.status)
+    else:
+        ET.SubElement(case, "system-out").text = _clean(verdict.sentence)
+
+
+def _add_doubts(suite: ET.Element, section: Section) -> None:
+    """What makes values doubtful, of a whole suite: cases of verdicts are not of one provider."""
+    lines = [f"warning: {about}: {note}" if about else f"warning: {note}"
+             for about, note in doubts_of(section)]  # fmt: skip
+    if lines:
+        ET.SubElement(suite, "system-out").text = _clean("\n".join(lines))
+
+
+def _case(suite: ET.Element, owner: str, name: str, seconds: float) -> ET.Element:
+    return ET.SubElement(
+        suite, "testcase", classname=_clean(owner), name=_clean(name), time=f"{seconds:.3f}"
+    )
+
+
+def _say(case: ET.Element, kind: str, message: str, name: str) -> None:
+    text = _clean(message)
+    found = ET.SubElement(case, kind, message=text)
+    if kind != "skipped":
+        found.set("type", name)
+        found.text = text
+
+
+def _count(element: ET.Element, suites: Iterable[ET.Element]) -> None:
+    """Write how many cases there are, and how they ended."""
+    cases = [case for suite in suites for case in suite.iter("testcase")]
+    element.set("tests", str(len(cases)))
+    for name, kind in _COUNTED.items():
+        element.set(name, str(sum(case.find(kind) is not None for case in cases)))
+    element.set("time", f"{sum(float(case.get('time', 0)) for case in cases):.3f}")
+
+
+def _clean(text: str) -> str:
+    return visible_direction(_FORBIDDEN.sub("", text))

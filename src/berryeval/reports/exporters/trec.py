@@ -1,0 +1,62 @@
+"""The rankings of every provider as a TREC run, for other tools."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from berryeval._internal.text import safe_name
+from berryeval.data import RankingRule, Run
+from berryeval.errors import DataError
+from berryeval.reports.files import Exporter, OutputFile
+
+if TYPE_CHECKING:
+    from berryeval.reports.report import Report, System
+    from berryeval.runs import AnswerRecord
+
+
+def files(report: Report, label: str) -> list[OutputFile]:
+    """A file per system that was answered by; queries without hits are not in it."""
+    found = [
+        (f"{section.name}-{system.label}", system)
+        for section in report.sections
+        for system in section.systems
+        if any(answer.hits for answer in system.record.answers)
+    ]
+    if not found:
+        msg = f"{report.title}: no provider has a hit, so there is nothing to write as a TREC run"
+        raise DataError(msg)
+    made: dict[str, OutputFile] = {}
+    for own, system in found:
+        name = own if not label else label if len(found) == 1 else f"{label}-{own}"
+        part = first = safe_name(name)
+        number = 1
+        while part.lower() in made:
+            number += 1
+            part = f"{first}-{number}"
+        made[part.lower()] = OutputFile(f"{part}.trec", _text(system), part)
+    return list(made.values())
+
+
+TREC: Final = Exporter("the rankings, a TREC run per provider", (".trec", ".run"), files)
+
+
+def _text(system: System) -> str:
+    rows = {answer.query_id: _scores(answer) for answer in system.record.answers if answer.hits}
+    run = Run.from_dict(rows, name=system.label)
+    with tempfile.TemporaryDirectory(prefix="berryeval-") as folder:
+        path = Path(folder) / "run.trec"
+        run.to_trec(path)
+        return path.read_text(encoding="utf-8")
+
+
+def _scores(answer: AnswerRecord) -> dict[str, float]:
+    """The scores by document; where these would give another order, numbers that give it."""
+    hits = {hit.id: float(hit.score) for hit in reversed(answer.hits)}
+    ids = list(dict.fromkeys(hit.id for hit in answer.hits))
+    scores = [hits[name] for name in ids]
+    order = RankingRule().order([name.encode() for name in ids], scores)
+    if order != list(range(len(ids))):
+        scores = [float(len(ids) - place) for place in range(len(ids))]
+    return dict(zip(ids, scores, strict=True))

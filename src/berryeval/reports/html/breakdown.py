@@ -1,0 +1,193 @@
+"""The same measure by kind of query: by how much, in which category, at which difficulty."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from berryeval.reports.html.standings import Cell, answering, caption_of, deciding_measure
+from berryeval.reports.html.svg import ON_DEEP, ON_PALE, RAMP, WIDTH, Figure
+from berryeval.reports.html.words import short, short_names, value
+from berryeval.reports.tables import best_of, interval_of, is_best
+from berryeval.scoring import UNSPECIFIED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from berryeval.reports.report import Section
+
+
+_USUAL_ORDER: Final = (
+    "trivial",
+    "easy",
+    "simple",
+    "medium",
+    "moderate",
+    "hard",
+    "difficult",
+    "expert",
+)
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """A group of queries: how many, and what each system reaches on them."""
+
+    name: str
+    queries: int
+    cells: tuple[Cell | None, ...]
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """A measure by groups. `by` is what the queries are grouped by."""
+
+    by: str
+    measure: str
+    labels: tuple[str, ...]
+    places: tuple[int, ...]
+    rows: tuple[GroupRow, ...]
+
+    @property
+    def caption(self) -> str:
+        """What there is to be seen besides the values."""
+        return caption_of([one for row in self.rows for one in row.cells if one is not None], "row")
+
+
+def breakdowns_of(section: Section) -> tuple[Breakdown, ...]:
+    """By category and by difficulty, where the queries have any, of those that answered."""
+    measure = deciding_measure(section)
+    if not measure:
+        return ()
+    found = (_breakdown(section, by, measure) for by in ("category", "difficulty"))
+    return tuple(one for one in found if one is not None)
+
+
+def _breakdown(section: Section, by: str, measure: str) -> Breakdown | None:
+    groups = section.groups(by)
+    systems = answering(section, measure)
+    if not groups or not systems:
+        return None
+    tables = [system.scores.by(groups) for system in systems if system.scores is not None]
+    sizes = Counter(groups.get(query.id, UNSPECIFIED) for query in section.queries)
+    names = sorted({name for table in tables for name in table}, key=_place)
+    rows = []
+    for name in names:
+        values = [table[name].mean[measure] if name in table else None for table in tables]
+        best = best_of(values, measure)
+        cells = tuple(
+            None
+            if one is None
+            else Cell(one, interval_of(table[name], measure), best=is_best(one, best))
+            for one, table in zip(values, tables, strict=True)
+        )
+        rows.append(GroupRow(name, sizes[name], cells))
+    places = tuple(section.systems.index(system) for system in systems)
+    return Breakdown(by, measure, tuple(one.label for one in systems), places, tuple(rows))
+
+
+def _place(name: str) -> tuple[int, str]:
+    """Difficulties from easy to hard, everything else by name, what is unnamed last."""
+    if name == UNSPECIFIED:
+        return len(_USUAL_ORDER) + 1, name
+    low = name.casefold()
+    return _USUAL_ORDER.index(low) if low in _USUAL_ORDER else len(_USUAL_ORDER), low
+
+
+# The heat map: kinds of queries down, systems across, the value in every field.
+
+MOST_ROWS: Final = 24
+MOST_ACROSS: Final = 6  # beyond, what there is more of goes down the page
+_ROOM: Final = WIDTH - 20
+_LETTERS_DOWN: Final = 20  # of the name of a group
+_LETTERS_ACROSS: Final = 13
+_NUMBER: Final = 42  # pixels that a number takes
+_SHORT_NUMBER: Final = 34
+_LETTER: Final = 8
+_DEEP: Final = 5  # from this step of the ramp on, letters are light
+
+
+def heat_map(breakdown: Breakdown) -> Figure | None:
+    """The chart of a breakdown; its largest groups, if it has very many, and says so."""
+    largest = sorted(breakdown.rows, key=lambda row: -row.queries)[:MOST_ROWS]
+    rows = [row for row in breakdown.rows if row in largest]
+    turned = len(breakdown.labels) > max(MOST_ACROSS, len(rows))
+    data = _fields(rows, breakdown.labels, _LETTERS_ACROSS if turned else _LETTERS_DOWN)
+    if not data:
+        return None
+    groups = list(dict.fromkeys(one["group"] for one in data))
+    down, across = ("group", groups), ("system", list(breakdown.labels))
+    if turned:
+        down, across = across, down
+    left = len(breakdown.rows) - len(rows)
+    some = (
+        f" Only the {len(rows)} largest of {len(breakdown.rows)} are drawn; the table has all."
+        if left
+        else ""
+    )
+    spec = {
+        "width": _ROOM,
+        "height": {"step": 34 if len(down[1]) <= MOST_ACROSS else 27},
+        "data": {"values": data},
+        "encoding": {"y": _axis(*down), "x": _axis(*across, top=True)},
+        "layer": _layers([one["value"] for one in data], _ROOM / len(across[1])),
+    }
+    best = max(data, key=lambda one: one["value"])
+    least = min(data, key=lambda one: one["value"])
+    return Figure(
+        spec,
+        f"{breakdown.measure} by {breakdown.by}; the stronger the colour, the higher. "
+        f"The number beside each {breakdown.by} counts its queries.{some}",
+        f"Heat map of {breakdown.measure} by {breakdown.by} and provider. Highest: "
+        f"{best['system']} on {best['group']}, {best['words']}; lowest: {least['system']} on "
+        f"{least['group']}, {least['words']}. The table below has all numbers.{some}",
+    )
+
+
+def _fields(rows: Sequence[GroupRow], labels: Sequence[str], letters: int) -> list[dict[str, Any]]:
+    """A field per group and system; names are cut, for the count behind them must be seen."""
+    brief = short_names([row.name for row in rows], letters)
+    names = [f"{short(brief.get(row.name, row.name), letters)} ({row.queries})" for row in rows]
+    if len(set(names)) < len(names):
+        names = [f"{place}: {name}" for place, name in enumerate(names, start=1)]
+    return [
+        {"group": name, "system": label, "value": cell.value, "words": value(cell.value),
+         "brief": f"{cell.value:.2g}"}
+        for name, row in zip(names, rows, strict=True)
+        for label, cell in zip(labels, row.cells, strict=True)
+        if cell is not None
+    ]  # fmt: skip
+
+
+def _axis(field: str, order: list[str], *, top: bool = False) -> dict[str, Any]:
+    look: dict[str, Any] = {"ticks": False, "domain": False, "labelPadding": 6, "labelLimit": 220}
+    if top:
+        fits = max(map(len, order)) * _LETTER < _ROOM / len(order)
+        look |= {"orient": "top", "labelAngle": 0 if fits else -40, "labelLimit": 130}
+    return {"field": field, "type": "nominal", "sort": order, "title": None, "axis": look}
+
+
+def _layers(numbers: list[float], room: float) -> list[dict[str, Any]]:
+    """The fields, and the numbers in them as far as there is room."""
+    low, high = min(numbers), max(numbers)
+    if low >= 0 and high <= 1:
+        low, high = 0.0, 1.0
+    elif low == high:
+        high = low + 1
+    deep = low + (high - low) * _DEEP / len(RAMP)
+    ramp = {"type": "quantize", "domain": [low, high], "range": [one.light for one in RAMP]}
+    hue = {"field": "value", "type": "quantitative", "legend": None, "scale": ramp}
+    ink = {
+        "condition": {"test": f"datum.value >= {deep!r}", "value": ON_DEEP.light},
+        "value": ON_PALE.light,
+    }
+    fields = {"mark": {"type": "rect", "cornerRadius": 3}, "encoding": {"color": hue}}
+    if room < _SHORT_NUMBER:
+        return [fields]
+    words = "words" if room >= _NUMBER else "brief"
+    text = {
+        "mark": {"type": "text", "fontSize": 12},
+        "encoding": {"text": {"field": words}, "color": ink},
+    }
+    return [fields, text]

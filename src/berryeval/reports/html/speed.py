@@ -1,0 +1,209 @@
+"""How fast each system answers, and what it costs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from berryeval.providers import is_amount
+from berryeval.reports.html.standings import ordered, outcomes_of
+from berryeval.reports.html.svg import INK, WIDTH, Figure, around, hues, legend, shapes, time_axis
+from berryeval.reports.html.words import duration, value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from berryeval.reports.html.standings import Standings
+    from berryeval.reports.report import Section, System
+    from berryeval.runs import Latency
+
+
+@dataclass(frozen=True)
+class Speed:
+    """The times of one system.
+
+    Attributes:
+        place: of the system in its section.
+        label: of the system.
+        latency: its percentiles; None if it never answered.
+        seconds: of every query that was answered.
+        asked: how many queries it was asked.
+        answered: how many of them it answered.
+        costs: what all queries together cost, by what the provider calls it.
+    """
+
+    place: int
+    label: str
+    latency: Latency | None
+    seconds: tuple[float, ...]
+    asked: int
+    answered: int
+    costs: tuple[tuple[str, float], ...]
+
+
+def speeds_of(section: Section) -> tuple[Speed, ...]:
+    """The times of every system that was asked anything, in the order of the page.
+
+    There are none where nobody timed anything, unless somebody failed: then it says who.
+    """
+    places = {system.label: place for place, system in enumerate(section.systems)}
+    found = [_speed(places[system.label], system) for system in ordered(section)]
+    known = any(one.latency is not None or one.answered < one.asked for one in found)
+    return tuple(one for one in found if known and (one.asked or one.latency is not None))
+
+
+def _speed(place: int, system: System) -> Speed:
+    answers, outcomes = system.record.answers, outcomes_of(system)
+    costs: Counter[str] = Counter()
+    for answer in answers:
+        for name, amount in answer.cost.items():
+            if is_amount(amount):
+                costs[name] += amount
+    return Speed(
+        place=place,
+        label=system.label,
+        latency=system.latency,
+        seconds=tuple(one.latency for one in answers if one.latency is not None),
+        asked=outcomes.asked,
+        answered=outcomes.answered,
+        costs=tuple(sorted(cost for cost in costs.items() if is_amount(cost[1]))),
+    )
+
+
+# How long the answers took: every query a tick, the median and the 95th percentile marked.
+
+MOST_TICKS: Final = 150
+LOGARITHMIC: Final = "milliseconds, on a logarithmic scale"
+LEAST_SECONDS: Final = 1e-6  # a logarithm knows no zero
+
+
+def latency_chart(speeds: Sequence[Speed], labels: Sequence[str]) -> Figure | None:
+    """The chart of all systems that answered."""
+    timed = [one for one in speeds if one.latency is not None and one.seconds]
+    if not timed:
+        return None
+    ticks: list[dict[str, Any]] = [
+        {"system": one.label, "ms": milliseconds(seconds)}
+        for one in timed
+        for seconds in _spaced(sorted(one.seconds))
+    ]
+    marks: list[dict[str, Any]] = [
+        {"system": one.label, "ms": milliseconds(seconds), "mark": name}
+        for one in timed
+        if one.latency is not None
+        for name, seconds in (("p50", one.latency.p50), ("p95", one.latency.p95))
+    ]
+    names = [one.label for one in timed]
+    y = {
+        "field": "system", "type": "nominal", "sort": names, "title": None,
+        "axis": {"ticks": False, "domain": False, "labelPadding": 8},
+    }  # fmt: skip
+    x = time_axis([one["ms"] for one in (*ticks, *marks)]) | {"title": LOGARITHMIC}
+    spec = {
+        "width": WIDTH,
+        "height": {"step": 40},
+        "layer": [
+            {
+                "data": {"values": ticks},
+                "mark": {"type": "tick", "thickness": 1.5, "opacity": 0.45, "bandSize": 20},
+                "encoding": {
+                    "y": y,
+                    "x": {"field": "ms", **x},
+                    "color": {"field": "system", "scale": hues(labels), "legend": None},
+                },
+            },
+            {
+                "data": {"values": marks},
+                "mark": {"type": "point", "filled": True, "size": 75, "opacity": 1,
+                         "color": INK.light},
+                "encoding": {
+                    "y": y,
+                    "x": {"field": "ms", **x},
+                    "shape": {
+                        "field": "mark",
+                        "scale": {"domain": ["p50", "p95"], "range": ["circle", "diamond"]},
+                        "legend": {"orient": "top", "title": None},
+                    },
+                },
+            },
+        ],
+    }  # fmt: skip
+    words = "; ".join(
+        f"{one.label} {duration(one.latency.p50)} and {duration(one.latency.p95)}"
+        for one in timed
+        if one.latency is not None
+    )
+    return Figure(
+        spec,
+        "The time of every answered query, the median (p50) and what 95 % stay below (p95).",
+        f"Latency per provider, median and 95th percentile: {words}.",
+    )
+
+
+def milliseconds(seconds: float) -> float:
+    """Milliseconds that have a logarithm."""
+    return max(seconds, LEAST_SECONDS) * 1e3
+
+
+def _spaced(values: list[float]) -> list[float]:
+    if len(values) <= MOST_TICKS:
+        return values
+    step = (len(values) - 1) / (MOST_TICKS - 1)
+    return [values[round(place * step)] for place in range(MOST_TICKS)]
+
+
+# Quality against latency: who is both good and fast.
+
+
+def trade_off_chart(
+    standings: Standings, speeds: Sequence[Speed], labels: Sequence[str]
+) -> Figure | None:
+    """The chart of all systems that have both a score and a time."""
+    times = {one.label: one.latency.p50 for one in speeds if one.latency is not None}
+    data: list[dict[str, Any]] = [
+        {"system": row.label, "ms": milliseconds(times[row.label]), **cell.ends}
+        for row in standings.rows
+        if row.label in times and (cell := row.cells[0]) is not None
+    ]  # fmt: skip
+    if not data:
+        return None
+    measure = standings.measures[0]
+    y = {
+        "type": "quantitative", "title": measure, "axis": {"tickCount": 5},
+        "scale": around([one["low"] for one in data], [one["high"] for one in data]),
+    }  # fmt: skip
+    x = time_axis([one["ms"] for one in data]) | {"title": f"median latency in {LOGARITHMIC}"}
+    guide = legend([one["system"] for one in data])
+    spec = {
+        "width": WIDTH,
+        "height": 240,
+        "data": {"values": data},
+        "encoding": {
+            "x": {"field": "ms", **x},
+            "color": {"field": "system", "scale": hues(labels), "legend": guide},
+        },
+        "layer": [
+            {
+                "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.5},
+                "encoding": {"y": {"field": "low", **y}, "y2": {"field": "high"}},
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
+                "encoding": {
+                    "y": {"field": "value", **y},
+                    "shape": {"field": "system", "scale": shapes(labels), "legend": guide},
+                },
+            },
+        ],
+    }  # fmt: skip
+    words = "; ".join(
+        f"{one['system']} {value(one['value'])} at {duration(times[one['system']])}" for one in data
+    )
+    ends = " with its 95 % interval" if any(one["low"] < one["high"] for one in data) else ""
+    corner = "bottom" if standings.downwards[0] else "top"
+    return Figure(
+        spec,
+        f"{measure}{ends} against the median latency: {corner} left is good and fast.",
+        f"Quality against latency. {words}.",
+    )

@@ -1,0 +1,13 @@
+"""Ask every query of a provider, and lose nothing."""
+
+from typing import TYPE_CHECKING
+
+from berryeval._internal.door import open_door
+
+if TYPE_CHECKING:
+    from berryeval.runner.asking import index_and_ask
+    from berryeval.runner.attempts import Policy, Progress
+    from berryeval.runner.journal import Journal, JournalReader
+    from berryeval.runner.ranking import FAILED, NO_ANSWER, Ranking, failed_of
+else:
+    __getattr__, __dir__ = open_door(__name__)

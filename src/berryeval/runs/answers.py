@@ -1,0 +1,309 @@
+"""What a provider answered to one query, judged."""
+
+from __future__ import annotations
+
+import operator
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
+
+from berryeval._internal.records import JsonRecord, Reader, is_finite, refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+R = TypeVar("R", bound=JsonRecord)
+
+
+def array_of(kind: type[R]) -> Callable[[Any, str], tuple[R, ...]]:
+    """A reader of an array of such records."""
+
+    def read(value: Any, where: str) -> tuple[R, ...]:
+        if not isinstance(value, list | tuple):
+            raise refused(where, "an array", value)
+        return tuple(
+            kind.from_json(item, f"{where}[{place}]") for place, item in enumerate(value)
+        )  # fmt: skip
+
+    return read
+
+
+@dataclass(frozen=True)
+class Passage(JsonRecord):
+    """What people see of a chunk: the beginning of its text, and where it stands.
+
+    Attributes:
+        text: the beginning.
+        name: the document and the path of headings, as "guide > Tokens > Renewal"; may be unknown.
+    """
+
+    text: str
+    name: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+
+
+@dataclass(frozen=True)
+class HitRecord(JsonRecord):
+    """A hit and what it was found to be worth.
+
+    Attributes:
+        id: of the chunk, as the provider names it.
+        score: as the provider gave it.
+        grade: of the best target that this hit is the first to cover; None if nobody judged it.
+        again: whether it covers something for which another hit is credited.
+        passage: which of the benchmark's `passages` it shows; None if its text is unknown.
+    """
+
+    id: str
+    score: float
+    grade: float | None = None
+    again: bool = False
+    passage: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+
+
+@dataclass(frozen=True)
+class MissedTarget(JsonRecord):
+    """A relevant target that no hit covers."""
+
+    name: str
+    grade: float
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+
+
+def _cost(value: Any, where: str) -> dict[str, Any]:
+    """What a provider said; no file could hold a number that is not finite."""
+    if not isinstance(value, Mapping):
+        raise refused(where, "an object", value)
+    for name, amount in value.items():
+        if isinstance(amount, float) and not is_finite(amount):
+            place = f"{where}.{name}"
+            raise refused(place, "a finite number", amount)
+    return dict(value)
+
+
+@dataclass(frozen=True)
+class AnswerRecord(JsonRecord):
+    """The answer to one query.
+
+    Attributes:
+        query_id: which query.
+        outcome: "ok", "empty", "error", "timeout"; "missing" if it was never asked.
+        hits: best first; the first has rank 1.
+        missed: relevant targets that no hit covers, the highest grade first.
+        latency: seconds; None if there was no answer.
+        error: what went wrong.
+        expected: the expected answer, where words decide about relevance.
+        cost: what the provider says it cost.
+    """
+
+    readers: ClassVar[Mapping[str, Reader]] = {
+        "tuple[HitRecord, ...]": array_of(HitRecord),
+        "tuple[MissedTarget, ...]": array_of(MissedTarget),
+        "Mapping[str, Any]": _cost,
+    }
+
+    query_id: str
+    outcome: str
+    hits: tuple[HitRecord, ...] = ()
+    missed: tuple[MissedTarget, ...] = ()
+    latency: float | None = None
+    error: str = ""
+    expected: str = ""
+    cost: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+
+
+# Answers as columns: a run of many queries holds numbers, and no object for every hit.
+
+_NOTHING = -1  # in place of a code or a number that is not there
+
+
+class AnswerColumns(Sequence[AnswerRecord]):
+    """Answers, made into records when they are looked at; equal to columns and tuples of the same.
+
+    As with tuples, a list of the same is something else, and `+` gives a tuple.
+    """
+
+    __slots__ = ("_columns",)
+
+    def __init__(self, answers: Iterable[AnswerRecord] = ()) -> None:
+        builder = AnswersBuilder()
+        for answer in answers:
+            builder.add(answer)
+        self._columns = builder.columns
+
+    @classmethod
+    def of(cls, builder: AnswersBuilder) -> AnswerColumns:
+        """What was added to a builder, which is not to be used again."""
+        made = cls()
+        made._columns = builder.columns
+        return made
+
+    def __len__(self) -> int:
+        return len(self._columns.queries)
+
+    @overload
+    def __getitem__(self, place: int) -> AnswerRecord: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[AnswerRecord, ...]: ...
+    def __getitem__(self, place: int | slice) -> AnswerRecord | tuple[AnswerRecord, ...]:
+        """The answer at a place, or those of a slice."""
+        every = range(len(self))[place]
+        if isinstance(every, range):
+            return tuple(map(self._columns.answer, every))
+        return self._columns.answer(every)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, tuple | AnswerColumns):
+            return NotImplemented
+        if self is other:
+            return True
+        return len(self) == len(other) and all(map(operator.eq, self, other))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __add__(self, more: tuple[AnswerRecord, ...] | AnswerColumns) -> tuple[AnswerRecord, ...]:
+        if not isinstance(more, tuple | AnswerColumns):
+            return NotImplemented
+        return (*self, *more)
+
+    def __radd__(self, before: tuple[AnswerRecord, ...]) -> tuple[AnswerRecord, ...]:
+        return (*before, *self) if isinstance(before, tuple) else NotImplemented
+
+    def __repr__(self) -> str:
+        return f"AnswerColumns({len(self)} answers)"
+
+
+class _Coded:
+    """A column of values of which many are alike: each is held once."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self.codes = array("i")
+
+    def __getitem__(self, row: int) -> Any:
+        code = self.codes[row]
+        return None if code == _NOTHING else self.values[code]
+
+
+class _Columns:
+    """Of each answer where its hits and missed targets end; of these, all in one row after another.
+
+    What is seldom there (errors, costs, what nobody knows) is held by its place.
+    """
+
+    def __init__(self) -> None:
+        self.queries: list[str] = []
+        self.outcomes, self.ids, self.grades = _Coded(), _Coded(), _Coded()
+        self.names, self.missed_grades = _Coded(), _Coded()
+        self.latencies, self.scores = array("d"), array("d")
+        self.hit_ends, self.missed_ends = array("q", [0]), array("q", [0])
+        self.again, self.passages = bytearray(), array("i")
+        self.rare: dict[int, dict[str, Any]] = {}  # by answer
+        self.odd_scores: dict[int, Any] = {}  # by hit: those that are no floats
+        self.odd: dict[int, AnswerRecord] = {}  # by answer: those that are not as we make them
+
+    def answer(self, place: int) -> AnswerRecord:
+        if place in self.odd:
+            return self.odd[place]
+        rare = {"latency": self.latencies[place], **self.rare.get(place, {})}
+        hits = tuple(map(self._hit, range(self.hit_ends[place], self.hit_ends[place + 1])))
+        missed = range(self.missed_ends[place], self.missed_ends[place + 1])
+        return AnswerRecord(
+            self.queries[place],
+            self.outcomes[place],
+            hits,
+            tuple(MissedTarget(self.names[row], self.missed_grades[row]) for row in missed),
+            **rare,
+        )
+
+    def _hit(self, row: int) -> HitRecord:
+        score = self.odd_scores[row] if row in self.odd_scores else self.scores[row]
+        passage = self.passages[row]
+        return HitRecord(
+            self.ids[row],
+            score,
+            self.grades[row],
+            again=bool(self.again[row]),
+            passage=None if passage == _NOTHING else passage,
+        )
+
+
+class AnswersBuilder:
+    """Takes answers one by one into columns."""
+
+    def __init__(self) -> None:
+        self.columns = _Columns()
+        self._codes: dict[int, dict[Any, int]] = {}
+
+    def add(self, answer: AnswerRecord) -> None:
+        """Add an answer behind the others."""
+        columns = self.columns
+        place = len(columns.queries)
+        columns.queries.append(answer.query_id)
+        if _is_odd(answer):
+            columns.odd[place] = answer
+            answer = AnswerRecord(answer.query_id, answer.outcome)
+        self._put(columns.outcomes, answer.outcome)
+        for hit in answer.hits:
+            self._add_hit(hit)
+        for target in answer.missed:
+            self._put(columns.names, target.name)
+            self._put(columns.missed_grades, target.grade)
+        columns.hit_ends.append(len(columns.scores))
+        columns.missed_ends.append(len(columns.names.codes))
+        self._add_rare(place, answer)
+
+    def _add_hit(self, hit: HitRecord) -> None:
+        columns = self.columns
+        plain = type(hit.score) is float
+        if not plain:
+            columns.odd_scores[len(columns.scores)] = hit.score
+        columns.scores.append(hit.score if plain else 0.0)
+        self._put(columns.ids, hit.id)
+        self._put(columns.grades, hit.grade)
+        columns.again.append(hit.again)
+        columns.passages.append(_NOTHING if hit.passage is None else hit.passage)
+
+    def _add_rare(self, place: int, answer: AnswerRecord) -> None:
+        rare: dict[str, Any] = {}
+        latency = answer.latency if type(answer.latency) is float else 0.0
+        if type(answer.latency) is not float:
+            rare["latency"] = answer.latency
+        for name in ("error", "expected", "cost"):
+            if value := getattr(answer, name):
+                rare[name] = value
+        if rare:
+            self.columns.rare[place] = rare
+        self.columns.latencies.append(latency)
+
+    def _put(self, column: _Coded, value: Any) -> None:
+        if value is None:
+            column.codes.append(_NOTHING)
+            return
+        # 1, 1.0 and True, and 0.0 and -0.0, are equal and not the same in JSON.
+        kind = type(value)
+        key = value if kind is str else (kind, value if kind is float and value else repr(value))
+        known = self._codes.setdefault(id(column), {})
+        code = known.setdefault(key, len(column.values))
+        if code == len(column.values):
+            column.values.append(value)
+        column.codes.append(code)
+
+
+def _is_odd(answer: AnswerRecord) -> bool:
+    """Whether an answer has what the columns have no place for."""
+    return bool(
+        answer.extra
+        or any(hit.extra or not _fits(hit) for hit in answer.hits)
+        or any(target.extra for target in answer.missed)
+    )
+
+
+def _fits(hit: HitRecord) -> bool:
+    plain = hit.passage is None or (type(hit.passage) is int and 0 <= hit.passage < 1 << 31)
+    return plain and type(hit.again) is bool

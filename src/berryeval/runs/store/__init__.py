@@ -1,0 +1,1 @@
+"""The store of past runs: one SQLite file, or a PostgreSQL database."""

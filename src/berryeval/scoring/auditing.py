@@ -1,0 +1,442 @@
+"""`audit`: look at judgments and a run before, or beside, scoring them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+
+from berryeval._internal.files import PathLike, name_of
+from berryeval._internal.intervals import aggregate
+from berryeval.data import (
+    FaultyLine,
+    JudgedRanking,
+    Qrels,
+    QueryTable,
+    RawRow,
+    Run,
+    StringColumn,
+    load_table,
+    raw_rows,
+)
+from berryeval.metrics import Conventions, Measure, find_profile, parse_measures
+from berryeval.scoring.engine import judge, value_of
+from berryeval.scoring.ties import Span, TieEffect, TieGroup, effect_of, spans_of, without_subtopics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from berryeval.data import Kind
+
+
+# `AuditReport`: what an audit found, for people and for machines.
+
+SHOWN: Final = 5
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A row or line that cannot count.
+
+    Attributes:
+        kind: what is wrong.
+        source: where: in the run or in the judgments.
+        line: its line in the file; 0 if there is no file.
+        query: the query of the row.
+        document: the document of the row.
+        text: the line itself, if it is no row.
+    """
+
+    kind: Literal["faulty line", "repeated document", "NaN"]
+    source: Literal["run", "qrels"]
+    line: int
+    query: str = ""
+    document: str = ""
+    text: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.source}{f' line {self.line}' if self.line else ''}"
+        return f"{where}: " + (repr(self.text) if self.text else f"{self.document} of {self.query}")
+
+
+@dataclass(frozen=True)
+class RankConflict:
+    """The rank column of a query contradicts its scores.
+
+    Attributes:
+        query: the query.
+        count: how often a document ranked next below another has the higher score.
+        upper: the first such pair: document, given rank and score of the one ranked higher,
+        lower: and of the one ranked lower.
+    """
+
+    query: str
+    count: int
+    upper: tuple[str, int, float]
+    lower: tuple[str, int, float]
+
+    def __str__(self) -> str:
+        (above, rank, score), (below, next_rank, next_score) = self.upper, self.lower
+        return (
+            f"{self.query} x{self.count} ({above} at rank {rank} scores {score:g}, "
+            f"{below} at rank {next_rank} scores {next_score:g})"
+        )
+
+
+@dataclass(frozen=True)
+class TieRange:
+    """The mean of a measure if every tie were broken in the worst, the best or any way."""
+
+    value: float
+    worst: float
+    best: float
+    expected: float
+    exact: bool
+
+    def __str__(self) -> str:
+        how = "" if self.exact else " (sampled, fixed seed)"
+        if self.worst == self.best:
+            return f"{self.value:.4f}: ties change nothing{how}"
+        return (
+            f"{self.value:.4f}: ties could make it {self.worst:.4f} to {self.best:.4f}, "
+            f"{self.expected:.4f} on average{how}"
+        )
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """Everything that makes a score doubtful.
+
+    Attributes:
+        run: the name of the run.
+        k: the cutoff that the audit looks at.
+        queries: how many queries are judged.
+        faults: faulty lines, repeated documents and NaN. They were left out of all that follows.
+        missing_queries: judged, but not in the run.
+        empty_queries: in the run, without a document.
+        extra_queries: in the run, but not judged.
+        without_relevant: judged queries without a relevant document.
+        unjudged: how many of the top k have no judgment, for every query where some do not.
+        top: how many documents the top k of all judged queries hold.
+        rank_conflicts: queries whose given ranks contradict the scores.
+        ties: ties that begin in the top k.
+        tie_effects: for each query and measure that ties could change, by how much.
+        tie_ranges: the same for the mean of each measure.
+    """
+
+    run: str
+    k: int
+    queries: int
+    faults: Sequence[Fault]
+    missing_queries: Sequence[str]
+    empty_queries: Sequence[str]
+    extra_queries: Sequence[str]
+    without_relevant: Sequence[str]
+    unjudged: Mapping[str, int]
+    top: int
+    rank_conflicts: Sequence[RankConflict]
+    ties: Sequence[TieGroup]
+    tie_effects: Sequence[TieEffect]
+    tie_ranges: Mapping[str, TieRange]
+
+    @property
+    def clean(self) -> bool:
+        """Whether there is nothing to report."""
+        return not any(finding for _, finding in self._findings())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON, in full precision; an infinite score is the text "inf" or "-inf"."""
+        return {**_json_safe(asdict(self)), "clean": self.clean}
+
+    def text(self) -> str:
+        """For people: a line per kind of finding."""
+        lines = [f"audit of {self.run}: {self.queries} judged queries, looking at the top {self.k}"]
+        lines += [f"  {title}: {_listed(found)}" for title, found in self._findings() if found]
+        if self.clean:
+            lines.append("  nothing to report")
+        lines += [f"  {name} {found}" for name, found in self.tie_ranges.items()]
+        return "\n".join(lines)
+
+    def _findings(self) -> list[tuple[str, list[str]]]:
+        """Every kind of finding, with the findings as text."""
+        faults: dict[str, list[str]] = {"faulty line": [], "repeated document": [], "NaN": []}
+        for fault in self.faults:
+            faults[fault.kind].append(str(fault))
+        crossing = [_tie(tie) for tie in self.ties if tie.crosses]
+        within = [_tie(tie) for tie in self.ties if not tie.crosses]
+        share = sum(self.unjudged.values()) / self.top if self.top else 0.0
+        return [
+            ("faulty lines", faults["faulty line"]),
+            ("repeated documents", faults["repeated document"]),
+            ("NaN instead of a number", faults["NaN"]),
+            ("judged queries missing from the run", list(self.missing_queries)),
+            ("queries with an empty ranking", list(self.empty_queries)),
+            ("queries of the run without judgments", list(self.extra_queries)),
+            ("judged queries with nothing relevant", list(self.without_relevant)),
+            (
+                f"queries with unjudged documents in the top {self.k} ({share:.1%} of all there)",
+                [f"{query} ({count})" for query, count in self.unjudged.items()],
+            ),
+            ("queries whose rank column contradicts the scores", [*map(str, self.rank_conflicts)]),
+            (f"ties across rank {self.k}", crossing),
+            (f"ties within the top {self.k}", within),
+        ]
+
+
+def _json_safe(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _json_safe(member) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json_safe(member) for member in value]
+    return str(value) if isinstance(value, float) and math.isinf(value) else value
+
+
+def _tie(tie: TieGroup) -> str:
+    first, last = tie.ranks
+    return f"{tie.query} ranks {first}-{last} (score {tie.score:g}, {tie.relevant} relevant)"
+
+
+def _listed(items: Iterable[str]) -> str:
+    """How many, and the first few by name."""
+    found = list(items)
+    more = f", and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    return f"{len(found)}: {', '.join(found[:SHOWN])}{more}"
+
+
+# Tables for an audit: whatever is wrong with a source is noted, and the rest can be scored.
+
+
+@dataclass
+class Loaded:
+    """What could be read, and what could not.
+
+    Attributes:
+        table: the sound rows; of a repeated document, the first; of one in several groups of
+            judgments, the highest grade.
+        name: the name of the source.
+        faults: the lines and rows that are not in the table.
+        given: the rows of each query that give a rank: rank, score, document.
+    """
+
+    table: QueryTable
+    name: str
+    faults: list[Fault] = field(default_factory=list)
+    given: dict[str, list[tuple[int, float, str]]] = field(default_factory=dict)
+
+
+def load(source: Run | Qrels | Mapping[str, Mapping[str, float]] | PathLike, kind: Kind) -> Loaded:
+    """Read a source of judgments or of a run without stopping at what is wrong with it."""
+    if isinstance(source, Run | Qrels):
+        name = source.name if isinstance(source, Run) else source.table.source or kind
+        return _sorted_out(_table_rows(source.table), kind, name, list(source.table.queries))
+    if isinstance(source, Mapping):
+        return _sorted_out(_dict_rows(source), kind, kind, list(source))
+    rows = raw_rows(source, kind)
+    if rows is not None:
+        return _sorted_out(rows, kind, name_of(source), [])
+    table = load_table(source, kind, {}, lenient=True)
+    found = _sorted_out(_table_rows(table), kind, name_of(source), list(table.queries))
+    if table.dropped:
+        left_out = f"{table.dropped} rows, repeated or without a number"
+        found.faults.insert(0, Fault("faulty line", kind, 0, text=left_out))
+    return found
+
+
+def _table_rows(table: QueryTable) -> Iterator[RawRow]:
+    lines: Any = table.labels.get("line", [0] * len(table.values))
+    groups = table.labels.get("group")
+    for place, query in enumerate(table.queries):
+        start, end = int(table.offsets[place]), int(table.offsets[place + 1])
+        for row in range(start, end):
+            value = float(table.values[row])
+            group = groups[row] if isinstance(groups, StringColumn) else ""
+            yield RawRow(query, table.documents[row], value, int(lines[row]), group=group)
+
+
+def _dict_rows(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[RawRow]:
+    for query, row in rows.items():
+        if isinstance(row, Mapping):
+            for document, value in row.items():
+                yield RawRow(query, document, value)
+
+
+def _sorted_out(
+    rows: Iterable[RawRow | FaultyLine], kind: Kind, name: str, queries: list[str]
+) -> Loaded:
+    sound: dict[str, dict[str, float]] = {query: {} for query in queries}
+    faults: list[Fault] = []
+    seen: set[tuple[str, str, str]] = set()
+    given: dict[str, list[tuple[int, float, str]]] = {}
+    for row in rows:
+        if isinstance(row, FaultyLine):
+            faults.append(Fault("faulty line", kind, row.line, text=row.text))
+            continue
+        documents = sound.setdefault(row.query, {})
+        key = (row.query, row.document, row.group)
+        if key in seen:
+            faults.append(Fault("repeated document", kind, row.line, row.query, row.document))
+        elif isinstance(row.value, float) and math.isnan(row.value):
+            faults.append(Fault("NaN", kind, row.line, row.query, row.document))
+        elif kind == "qrels" and math.isinf(row.value):
+            faults.append(Fault("faulty line", kind, row.line, row.query, row.document))
+        else:
+            seen.add(key)
+            highest = max(row.value, documents.get(row.document, row.value))
+            documents[row.document] = highest
+            if row.rank is not None:
+                given.setdefault(row.query, []).append((row.rank, row.value, row.document))
+    return Loaded(QueryTable.from_dict(sound, kind=kind, source=name), name, faults, given)
+
+
+def audit(
+    qrels: Qrels | Mapping[str, Mapping[str, float]] | PathLike,
+    run: Run | Mapping[str, Mapping[str, float]] | PathLike,
+    measures: Iterable[str | Measure] = ("nDCG@10",),
+    k: int = 10,
+    *,
+    profile: str | Conventions = "berryeval",
+    seed: int = 0,
+) -> AuditReport:
+    """Say what makes the scores of a run doubtful. Nothing that is wrong stops an audit.
+
+    Only a file can have faulty lines, and only a TREC file a rank column. `TieEffect` says how the
+    range of a measure under ties is found; `seed` is that of its sample, where there are too many
+    orders to try all.
+
+    Args:
+        qrels: a `Qrels`, a dict `{query: {document: grade}}`, or the path of a file.
+        run: a `Run`, a dict `{query: {document: score}}`, or the path of a file.
+        measures: those whose range under ties is wanted.
+        k: the cutoff to look at.
+        profile: whose conventions to follow.
+        seed: for sampling.
+    """
+    if k < 1:
+        msg = f"k must be at least 1, found {k}"
+        raise ValueError(msg)
+    conventions = find_profile(profile)
+    names = [measures] if isinstance(measures, str | Measure) else measures
+    wanted = [
+        without_subtopics(conventions.applied_to(measure)) for measure in parse_measures(names)
+    ]
+    judgments, results = load(qrels, "qrels"), load(run, "run")
+    looked = _look(judgments, results, conventions)
+    effects = [
+        effect_of(one.judged, one.spans, measure, one.query, seed)
+        for one in looked
+        for measure in wanted
+        if any(span.matters(one.judged) for span in one.spans)
+    ]
+    return AuditReport(
+        run=results.name,
+        k=k,
+        queries=len(judgments.table.queries),
+        faults=(*judgments.faults, *results.faults),
+        missing_queries=tuple(one.query for one in looked if not one.in_run),
+        empty_queries=tuple(one.query for one in looked if one.in_run and not one.judged.retrieved),
+        extra_queries=tuple(
+            sorted(set(results.table.queries) - set(judgments.table.queries), key=str.encode)
+        ),
+        without_relevant=tuple(one.query for one in looked if not one.judged.relevant_total(1)),
+        unjudged={one.query: holes for one in looked if (holes := one.unjudged(k))},
+        top=sum(min(k, one.judged.retrieved) for one in looked),
+        rank_conflicts=tuple(_rank_conflicts(results)),
+        ties=tuple(tie for one in looked for tie in one.ties(k)),
+        tie_effects=tuple(effect for effect in effects if effect.worst < effect.best),
+        tie_ranges=_ranges(looked, wanted, effects, conventions),
+    )
+
+
+@dataclass(frozen=True)
+class _Looked:
+    """One judged query and its ranking."""
+
+    query: str
+    judged: JudgedRanking
+    spans: list[Span]
+    in_run: bool
+
+    def unjudged(self, k: int) -> int:
+        known = sum(hit.rank <= k and hit.grade >= 0 for hit in self.judged.hits)
+        return min(k, self.judged.retrieved) - known
+
+    def ties(self, k: int) -> list[TieGroup]:
+        return [
+            TieGroup(
+                query=self.query,
+                score=span.score,
+                ranks=(span.first, span.last),
+                relevant=sum(hit.grade >= 1 for hit in span.hits(self.judged)),
+                crosses=span.last > k,
+            )
+            for span in self.spans
+            if span.first <= k
+        ]
+
+
+def _look(judgments: Loaded, results: Loaded, conventions: Conventions) -> list[_Looked]:
+    """Every judged query, in the order of bytes."""
+    qrels, run, rule = judgments.table, results.table, conventions.rule
+    place_of = {query: place for place, query in enumerate(run.queries)}
+    queries = list(qrels.queries)
+    looked = []
+    for place in sorted(range(len(queries)), key=lambda place: queries[place].encode()):
+        match = place_of.get(queries[place])
+        spans = [] if match is None else spans_of(run, match, rule)
+        judged = judge(qrels, place, run, match, rule)
+        looked.append(_Looked(queries[place], judged, spans, match is not None))
+    return looked
+
+
+def _rank_conflicts(results: Loaded) -> list[RankConflict]:
+    """Queries where a document ranked next below another has the higher score."""
+    conflicts = []
+    for query in sorted(results.given, key=str.encode):
+        rows = sorted(results.given[query], key=lambda row: row[0])
+        wrong = [
+            (upper, lower)
+            for upper, lower in itertools.pairwise(rows)
+            if upper[0] < lower[0] and upper[1] < lower[1]
+        ]
+        if wrong:
+            upper, lower = wrong[0]
+            conflicts.append(
+                RankConflict(
+                    query,
+                    len(wrong),
+                    (upper[2], upper[0], upper[1]),
+                    (lower[2], lower[0], lower[1]),
+                )
+            )
+    return conflicts
+
+
+def _ranges(
+    looked: list[_Looked],
+    measures: list[Measure],
+    effects: list[TieEffect],
+    conventions: Conventions,
+) -> dict[str, TieRange]:
+    """What the ties make of each mean; queries whose ties cannot matter keep their value."""
+    found = {(effect.query, effect.measure): effect for effect in effects}
+    ranges = {}
+    for measure in measures:
+        rows = []
+        exact = True
+        for one in looked:
+            if not (one.in_run or conventions.every_judged_query):
+                continue
+            effect = found.get((one.query, str(measure)))
+            if effect is None:
+                rows.append((value_of(measure, one.judged, one.query),) * 4)
+            else:
+                rows.append((effect.value, effect.worst, effect.best, effect.expected))
+                exact = exact and effect.exact
+        table = np.array(rows, dtype=np.float64).reshape(-1, 4)
+        value, worst, best, expected = (aggregate(measure.aggregate, row) for row in table.T)
+        ranges[str(measure)] = TieRange(value, worst, best, expected, exact)
+    return ranges

@@ -1,0 +1,311 @@
+"""`evaluate_hits`: a benchmark and what a system returned in, scores out."""
+
+from __future__ import annotations
+
+import itertools
+from array import array
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from berryeval._internal import backend as _backend
+from berryeval.benchmarks import Benchmark
+from berryeval.data import (
+    Qrels,
+    QueryTable,
+    RankingRule,
+    Run,
+    StringColumn,
+    SubtopicHit,
+    SubtopicRanking,
+)
+from berryeval.metrics import Conventions, find_profile
+from berryeval.relevance import Rankings, Relevance, RelevanceOptions, checked_id
+from berryeval.scoring.engine import (
+    Found,
+    check_finite,
+    score_tables,
+    scores_from,
+    value_of,
+    wanted_measures,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from berryeval.data import Chunk, Hit, JudgedRanking
+    from berryeval.metrics import Measure
+    from berryeval.relevance import Judged, Strategy
+    from berryeval.scoring.scores import Scores
+
+
+# Judged rankings as columns: what is computed of each query stays, the query itself does not.
+
+
+class JudgedColumns:
+    """Takes judged queries one by one, in their order, and gives the values of measures.
+
+    Native code computes at the end what ids and grades say all about; the rest is computed when a
+    query is added.
+
+    Attributes:
+        queries: their ids.
+    """
+
+    def __init__(
+        self, judge: Relevance, queries: Sequence[str], measures: Sequence[Measure]
+    ) -> None:
+        self.queries = StringColumn.from_strings(queries)
+        self._judge = judge
+        self._measures = measures
+        self._native = [
+            row
+            for row, measure in enumerate(measures)
+            if _backend.native is not None and measure.definition.native
+        ]
+        self._others = [row for row in range(len(measures)) if row not in set(self._native)]
+        self._values = np.zeros((len(measures), len(queries)), dtype=np.float64)
+        self._judgments, self._rankings = _Rows(), _Rows()
+        self._told: list[bool] = []
+        self._counts = array("q")
+
+    def add(self, query: str, judged: Judged, *, in_run: bool) -> None:
+        """The next query."""
+        place = len(self._told)
+        ranking = judged.ranking
+        self._told.append(self._tell(ranking))
+        known = sum(hit.grade >= 0 for hit in ranking.hits)
+        self._counts.extend((ranking.retrieved, known, ranking.relevant_total(1), in_run))
+        views = _Views(self._judge, judged)
+        for row in self._others if self._told[-1] else range(len(self._measures)):
+            measure = self._measures[row]
+            self._values[row, place] = value_of(measure, views[measure.definition.kind], query)
+
+    def _tell(self, ranking: JudgedRanking) -> bool:
+        """Note judgments and a run whose join gives this ranking; whether it does.
+
+        It cannot where one hit covers several targets, or one that was found before.
+        """
+        free: dict[float, list[bytes]] = defaultdict(list)
+        judgments = [(b"%d" % place, grade) for place, grade in enumerate(ranking.grades)]
+        for identity, grade in judgments:
+            free[grade].append(identity)
+        ids = {hit.rank: free[hit.grade].pop() for hit in ranking.hits if free[hit.grade]}
+        ranks = range(1, ranking.retrieved + 1)
+        self._judgments.add(judgments)
+        self._rankings.add((ids.get(rank, b"rank %d" % rank), -float(rank)) for rank in ranks)
+        return not ranking.also and len(ids) == len(ranking.hits)
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Of each query: retrieved, judged of these, relevant, in the run."""
+        return np.array(self._counts, dtype=np.int64).reshape(-1, 4)
+
+    def table(self) -> QueryTable:
+        """The judgments."""
+        return self._judgments.table(self.queries)
+
+    def values(self) -> npt.NDArray[np.float64]:
+        """The values, a row per measure."""
+        if self._native:
+            chosen = [self._measures[row] for row in self._native]
+            run = Run(self._rankings.table(self.queries))
+            found = score_tables(Qrels(self.table()), run, chosen, RankingRule()).values
+            told = np.array(self._told, dtype=np.bool_)
+            self._values[self._native] = np.where(told, found, self._values[self._native])
+        return self._values
+
+
+class _Rows:
+    """Rows of a document and a number, grouped by query, as they come."""
+
+    def __init__(self) -> None:
+        self._documents = bytearray()
+        self._ends = array("q", [0])
+        self._values = array("d")
+        self._offsets = array("q", [0])
+
+    def add(self, rows: Iterable[tuple[bytes, float]]) -> None:
+        """The rows of the next query."""
+        for identity, value in rows:
+            self._documents += identity
+            self._ends.append(len(self._documents))
+            self._values.append(value)
+        self._offsets.append(len(self._values))
+
+    def table(self, queries: StringColumn) -> QueryTable:
+        """The table of these queries."""
+        documents = np.frombuffer(bytes(self._documents), dtype=np.uint8)
+        return QueryTable(
+            queries=queries,
+            offsets=np.array(self._offsets, dtype=np.int64),
+            documents=StringColumn(documents, np.array(self._ends, dtype=np.int64)),
+            values=np.array(self._values, dtype=np.float64),
+            distinct=True,
+        )
+
+
+class _Views(dict[str, Any]):
+    """A judged ranking as each kind of measure sees it, made when it is asked for."""
+
+    def __init__(self, judge: Relevance, judged: Judged) -> None:
+        super().__init__(ranking=judged.ranking)
+        self._judge = judge
+        self._judged = judged
+
+    def __missing__(self, kind: str) -> Any:
+        view = self[kind] = (
+            self._judge.as_spans(self._judged)
+            if kind == "spans"
+            else _one_subtopic(self._judged.ranking)
+        )
+        return view
+
+
+def _one_subtopic(judged: JudgedRanking) -> SubtopicRanking:
+    """The ranking for measures of diversity: without subtopics, all is of one."""
+    return SubtopicRanking(
+        [SubtopicHit(hit.rank, {"0": hit.grade}) for hit in judged.hits],
+        judged.retrieved,
+        [{"0": grade} for grade in judged.grades],
+        ["0"],
+    )
+
+
+_MOST_NOTES: Final = 100
+
+
+def evaluate_hits(
+    benchmark: Benchmark | Relevance,
+    hits: Mapping[str, Any] | Run | Any,
+    measures: Iterable[str | Measure],
+    *,
+    profile: str | Conventions = "berryeval",
+    k: int | None = None,
+    relevance: RelevanceOptions | Mapping[str, Any] | None = None,
+    chunks: Iterable[Chunk] | None = None,
+    lenient: bool = False,
+) -> Scores:
+    """Score what a system returned for the queries of a benchmark.
+
+    The policy is that of `evaluate`, and what is relevant is decided for each query by the first
+    that can: judgments, the pack, the words of the expected answer (docs/relevance.md).
+    `scores.strategies` says who did, `scores.notes` what was doubtful. Every query of the benchmark
+    counts; one about which nobody can decide has the outcome "no relevant documents".
+
+        >>> import berryeval as be
+        >>> from berryeval.records import Anchor, Document, Hit, Judgment, Query
+        >>> text = "Water boils at 100 degrees. Ice melts at 0 degrees."
+        >>> benchmark = be.Benchmark(
+        ...     "physics",
+        ...     documents=(Document("water", text),),
+        ...     queries=(Query("q1", "When does ice melt?"),),
+        ...     judgments=(Judgment("q1", Anchor(quote="melts at 0 degrees"), 1),),
+        ... )
+        >>> hits = [Hit("a", 0.9, doc_id="water", start=0, end=27),
+        ...         Hit("b", 0.8, doc_id="water", start=28, end=51)]
+        >>> scores = be.evaluate_hits(benchmark, {"q1": hits}, ["RR", "R@2", "TokenP@2"])
+        >>> {name: round(value, 4) for name, value in scores.mean.items()}
+        {'RR': 0.5, 'R@2': 1.0, 'TokenP@2': 0.3333}
+        >>> scores.details("RR").strategy_used
+        'qrels'
+
+    Args:
+        benchmark: the benchmark, or `Relevance.of(benchmark, ...)`, made once for many systems.
+        hits: `{query: hits}`, where hits are a list of `Hit`s, of JSON objects or of ids (best
+            first), or a dict of ids and scores; or a `Run`, or what `Run.load` takes. Hits that
+            all have a rank are taken in that order, others by score; a list in which none has a
+            rank or a score is taken as it stands.
+        measures: names in any spelling, or `Measure`s.
+        profile: whose conventions to follow: a name of `PROFILES`, or `Conventions`.
+        k: how many hits of each query to look at; all if None.
+        relevance: what to change about how relevance is decided; what a pack seals is refused.
+        chunks: how the system cut the corpus. Judgments of chunk ids, hits that are no more than an
+            id, and `PrecisionOmega` need it.
+        lenient: of hits with the same id keep the first and count the others in `Scores.dropped`,
+            where otherwise they are an error.
+    """
+    judge = _relevance(benchmark, relevance, chunks)
+    return judge_and_score(judge, hits, measures, profile=profile, k=k, lenient=lenient)
+
+
+def _ignored(query: str, hits: Sequence[Hit], judged: Judged) -> None:
+    del query, hits, judged
+
+
+def judge_and_score(
+    judge: Relevance,
+    hits: Mapping[str, Any] | Run | Any,
+    measures: Iterable[str | Measure],
+    *,
+    profile: str | Conventions = "berryeval",
+    k: int | None = None,
+    lenient: bool = False,
+    seen: Callable[[str, Sequence[Hit], Judged], None] = _ignored,
+) -> Scores:
+    """The scores of `evaluate_hits`; `seen` gets each query, its hits, and what was found of them.
+
+    One query after the other is read, judged and forgotten, in the order of `judge.queries`.
+    """
+    conventions = find_profile(profile)
+    rule = conventions.rule if k is None else replace(conventions.rule, depth=k)
+    wanted = wanted_measures(measures, conventions)
+    unique = list(dict.fromkeys(measure for _, measure in wanted))
+    rankings = Rankings(hits, rule, lenient=lenient)
+    queries = [checked_id(query, "the id of a query") for query in judge.queries]
+    columns = JudgedColumns(judge, queries, unique)
+    strategy_of: dict[str, Strategy] = {}
+    notes: list[tuple[str, ...]] = []
+    for query in queries:
+        ranked = rankings.of(query)
+        judged = judge.judge(query, ranked)
+        columns.add(query, judged, in_run=query in rankings)
+        seen(query, ranked, judged)
+        strategy_of[query] = judged.strategy
+        notes += [judged.notes] if judged.notes else []
+    extra = rankings.beyond(queries)
+    found = Found(columns.values(), columns.counts, extra, rankings.name, rankings.dropped)
+    table = columns.table()
+    check_finite(found, unique, table)
+    scores = scores_from(table, found, wanted, unique, conventions)
+    return replace(
+        scores,
+        strategies=tuple(strategy_of[query] for query in scores.queries),
+        token_threshold=judge.options.threshold,
+        pack=judge.rules,
+        notes=_notes(judge, [rankings.notes, *notes]),
+    )
+
+
+def _relevance(
+    benchmark: Benchmark | Relevance,
+    options: RelevanceOptions | Mapping[str, Any] | None,
+    chunks: Iterable[Chunk] | None,
+) -> Relevance:
+    if isinstance(benchmark, Benchmark):
+        return Relevance.of(benchmark, options, chunks=chunks)
+    if not isinstance(benchmark, Relevance):
+        msg = f"expected a Benchmark or a Relevance, found {type(benchmark).__name__}"
+        raise TypeError(msg)
+    if options is not None or chunks is not None:
+        msg = "options and chunks belong to Relevance.of(...), which is already made"
+        raise TypeError(msg)
+    return benchmark
+
+
+def _notes(judge: Relevance, groups: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    notes = list(dict.fromkeys(itertools.chain.from_iterable(groups)))
+    unclear = sum(one.what == "section" for one in judge.targets.ambiguous)
+    if unclear:
+        notes.insert(0, f"targets that could be several sections, and count as missed: {unclear}")
+    if judge.targets.drift:
+        lost = len(judge.targets.drift)
+        notes.insert(0, f"targets that are not in the corpus: {lost}")
+    if len(notes) > _MOST_NOTES:
+        more = len(notes) - _MOST_NOTES
+        notes[_MOST_NOTES:] = [f"and {more} more"]
+    return tuple(notes)

@@ -1,0 +1,157 @@
+"""A table of scores as JSON holds it, checked: what it is made of, or where it is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from berryeval._internal.records import READERS, is_finite, read_texts, refused
+from berryeval.errors import DataError
+from berryeval.relevance import STRATEGIES, TOKEN_THRESHOLD
+
+Outcome: TypeAlias = Literal["ok", "empty", "missing", "no relevant documents"]
+OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
+_AGGREGATES: Final = ("mean", "sum", "geometric mean")
+_COUNTS: Final = 4  # per query: retrieved, judged, relevant, in the run
+_MOST: Final = 2**63 - 1
+
+
+def read_columns(data: Any, where: str) -> dict[str, Any]:
+    """The arguments of `Scores`; a `DataError` says which measure, query or name is wrong."""
+    at = f"{where}." if where else ""
+    if not isinstance(data, Mapping):
+        raise refused(where, "an object with scores", data)
+    measures = _names(data, "measures", at)
+    queries = _names(data, "queries", at)
+    _check_order(queries, f"{at}queries")
+    return {
+        "measures": measures,
+        "queries": queries,
+        "values": _values(_there(data, "values", at), measures, queries, f"{at}values"),
+        "aggregates": _words(data, "aggregates", at, len(measures), _AGGREGATES),
+        "outcomes": _words(data, "outcomes", at, len(queries), OUTCOMES),
+        "counts": _counts(_there(data, "counts", at), queries, f"{at}counts"),
+        "extra_queries": _texts(data, "extra_queries", at),
+        "run_name": _one(data, "run", at, "str"),
+        "spellings": _spellings(_there(data, "spellings", at), f"{at}spellings"),
+        "dropped": _one(data, "dropped_rows", at, "int"),
+        "left_out": _texts(data, "left_out_queries", at),
+        "strategies": _strategies(data, at, len(queries)),
+        "token_threshold": READERS["float"](
+            data.get("token_threshold", TOKEN_THRESHOLD), f"{at}token_threshold"
+        ),
+        "pack": READERS["str"](data.get("pack", ""), f"{at}pack"),
+        "notes": read_texts(data.get("notes", ()), f"{at}notes"),
+    }
+
+
+def _there(data: Mapping[str, Any], name: str, at: str) -> Any:
+    if name not in data:
+        place = f"{at.removesuffix('.')}: " if at else ""
+        msg = (
+            f"{place}these scores have no {name!r}; found {', '.join(map(repr, data)) or 'nothing'}"
+        )
+        raise DataError(msg)
+    return data[name]
+
+
+def _one(data: Mapping[str, Any], name: str, at: str, kind: str) -> Any:
+    return READERS[kind](_there(data, name, at), f"{at}{name}")
+
+
+def _texts(data: Mapping[str, Any], name: str, at: str) -> tuple[str, ...]:
+    return read_texts(_there(data, name, at), f"{at}{name}")
+
+
+def _names(data: Mapping[str, Any], name: str, at: str) -> tuple[str, ...]:
+    """Texts of which none stands twice."""
+    found = _texts(data, name, at)
+    if len(set(found)) < len(found):
+        twice = next(one for place, one in enumerate(found) if one in found[:place])
+        msg = f"{at}{name}: {twice!r} stands there twice; every name must be there once"
+        raise DataError(msg)
+    return found
+
+
+def _check_order(queries: tuple[str, ...], where: str) -> None:
+    """Tables are paired by place, so that the order of queries must be the same in all."""
+    for place, (before, after) in enumerate(pairwise(queries), 1):
+        if before > after:
+            msg = (
+                f"{where}[{place}]: {after!r} stands behind {before!r}; "
+                "expected the queries in the order of their bytes"
+            )
+            raise DataError(msg)
+
+
+def _words(
+    data: Mapping[str, Any], name: str, at: str, count: int, known: tuple[str, ...]
+) -> tuple[str, ...]:
+    """So many texts, each of them one of those that are known."""
+    found = _texts(data, name, at)
+    _check_length(found, count, f"{at}{name}")
+    for place, one in enumerate(found):
+        if one not in known:
+            here = f"{at}{name}[{place}]"
+            raise refused(here, " or ".join(map(repr, known)), one)
+    return found
+
+
+def _strategies(data: Mapping[str, Any], at: str, count: int) -> tuple[str, ...]:
+    if not data.get("strategies"):
+        return read_texts(data.get("strategies", ()), f"{at}strategies")
+    return _words(data, "strategies", at, count, STRATEGIES)
+
+
+def _check_length(found: Any, count: int, where: str) -> None:
+    if len(found) != count:
+        msg = f"{where}: expected an array of {count}, found one of {len(found)}"
+        raise DataError(msg)
+
+
+def _values(
+    rows: Any, measures: tuple[str, ...], queries: tuple[str, ...], where: str
+) -> npt.NDArray[np.float64]:
+    if not isinstance(rows, Mapping):
+        raise refused(where, "an object with an array per measure", rows)
+    table = np.empty((len(measures), len(queries)))
+    for place, measure in enumerate(measures):
+        row, here = rows.get(measure), f"{where}.{measure}"
+        if not isinstance(row, list | tuple):
+            raise refused(here, "an array of numbers", row)
+        _check_length(row, len(queries), here)
+        for query, value in zip(queries, row, strict=True):
+            if not _is_number(value):
+                here = f"{where}: {measure} of query {query!r}"
+                raise refused(here, "a finite number", value)
+        table[place] = row
+    return table
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and is_finite(value)
+
+
+def _counts(rows: Any, queries: tuple[str, ...], where: str) -> npt.NDArray[np.int64]:
+    if not isinstance(rows, list | tuple):
+        raise refused(where, "an array of four whole numbers per query", rows)
+    _check_length(rows, len(queries), where)
+    for query, row in zip(queries, rows, strict=True):
+        if (
+            not isinstance(row, list | tuple)
+            or len(row) != _COUNTS
+            or not all(type(one) is int and 0 <= one <= _MOST for one in row)
+        ):
+            here = f"{where} of query {query!r}"
+            raise refused(here, "four whole numbers of 0 or more", row)
+    return np.array(rows, dtype=np.int64).reshape(-1, _COUNTS)
+
+
+def _spellings(names: Any, where: str) -> dict[str, str]:
+    if not isinstance(names, Mapping):
+        raise refused(where, "an object", names)
+    return {str(text): READERS["str"](name, f"{where}.{text}") for text, name in names.items()}

@@ -1,0 +1,368 @@
+"""`Scores`: the table query x measure of one run, with what it takes to trust it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from berryeval._internal.intervals import Interval, aggregate, bootstrap_interval, t_interval
+from berryeval._internal.optional import imported
+from berryeval._internal.records import Parts, plain
+from berryeval.relevance import (
+    TOKEN_THRESHOLD,
+    Details,
+    Strategy,
+    cutoff_of,
+    strategy_counts,
+    strategy_used,
+)
+from berryeval.scoring.score_columns import OUTCOMES, Outcome, read_columns
+
+UNSPECIFIED: Final = "unspecified"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scores:
+    """The values of every measure for every judged query that counts.
+
+    Two tables are equal if they hold the same queries, measures, outcomes and counts, and the same
+    values to the byte. No value is ever NaN.
+
+    Attributes:
+        measures: the canonical names of the measures.
+        queries: the query ids, in the order of their bytes.
+        values: float64, one row per measure, one column per query.
+        aggregates: how each measure's values become one: mean, sum or geometric mean.
+        outcomes: what became of each query.
+        counts: int64, one row per query: retrieved, judged of these, relevant, in the run (0, 1).
+        extra_queries: queries of the run without judgments; they are not scored.
+        run_name: the name of the run.
+        spellings: which measure each name means that the caller used.
+        dropped: how many faulty or repeated rows a lenient reader left out of the files.
+        left_out: judged queries that do not count, because the profile wants only those of the run.
+        strategies: who decided what is relevant to each query; empty where judgments did for all.
+        token_threshold: the overlap from which on the words of a chunk decide, where they do.
+        pack: the pack that decided, if one did: its name, version, and the hash of its rules.
+        notes: what people should know about how the hits were judged, a line each.
+    """
+
+    measures: tuple[str, ...]
+    queries: tuple[str, ...]
+    values: npt.NDArray[np.float64]
+    aggregates: tuple[str, ...]
+    outcomes: tuple[Outcome, ...]
+    counts: npt.NDArray[np.int64]
+    extra_queries: tuple[str, ...] = ()
+    run_name: str = "run"
+    spellings: Mapping[str, str] = field(default_factory=dict)
+    dropped: int = 0
+    left_out: tuple[str, ...] = ()
+    strategies: tuple[Strategy, ...] = ()
+    token_threshold: float = TOKEN_THRESHOLD
+    pack: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Make the numbers read-only: a table is a value."""
+        self.values.flags.writeable = self.counts.flags.writeable = False
+
+    @cached_property
+    def mean(self) -> ByMeasure:
+        """One value per measure, over all queries: the mean, or what the measure asks for."""
+        return ByMeasure(
+            self, [aggregate(*row) for row in zip(self.aggregates, self.values, strict=True)]
+        )
+
+    @cached_property
+    def sum(self) -> ByMeasure:
+        """The values of all queries added up, in the order of the queries."""
+        return ByMeasure(self, [aggregate("sum", row) for row in self.values])
+
+    @cached_property
+    def std(self) -> ByMeasure:
+        """The standard deviation over the queries (n - 1); 0.0 for fewer than two."""
+        return ByMeasure(
+            self, [float(row.std(ddof=1)) if len(row) > 1 else 0.0 for row in self.values]
+        )
+
+    @property
+    def count(self) -> int:
+        """How many queries count."""
+        return len(self.queries)
+
+    @property
+    def retrieved(self) -> int:
+        """How many documents all rankings hold."""
+        return int(self.counts[:, 0].sum())
+
+    @property
+    def unjudged(self) -> int:
+        """How many of the retrieved documents have no judgment."""
+        return self.retrieved - int(self.counts[:, 1].sum())
+
+    @cached_property
+    def outcome_counts(self) -> dict[Outcome, int]:
+        """How many queries came to each outcome."""
+        found = Counter(self.outcomes)
+        return {outcome: found[outcome] for outcome in OUTCOMES}
+
+    def details(self, measure: str) -> Details:
+        """What stands behind a score: how many queries, and who decided what is relevant."""
+        counts = strategy_counts(self.strategies, self.count)
+        return Details(
+            average=self.mean[measure],
+            queries_with_relevant=int((self.counts[:, 2] > 0).sum()),
+            total=self.count,
+            k=cutoff_of(self.measures[self.row_of(measure)]),
+            threshold=self.token_threshold,
+            strategy_used=strategy_used(counts),
+            strategies=counts,
+        )
+
+    def with_outcome(self, outcome: Outcome) -> list[str]:
+        """The queries that came to this outcome."""
+        pairs = zip(self.queries, self.outcomes, strict=True)
+        return [query for query, found in pairs if found == outcome]
+
+    def per_query(self, measure: str) -> dict[str, float]:
+        """The value of every query."""
+        return dict(zip(self.queries, self.values[self.row_of(measure)].tolist(), strict=True))
+
+    def row_of(self, measure: str) -> int:
+        """Which row of `values` is this measure's, by any spelling of its name."""
+        name = self.spellings.get(str(measure), str(measure))
+        if name not in self.measures:
+            from berryeval.metrics import scored_name
+
+            name = scored_name(measure, self.measures, self.spellings)
+        return self.measures.index(name)
+
+    def ci(
+        self,
+        measure: str,
+        level: float = 0.95,
+        method: Literal["bootstrap", "t"] = "bootstrap",
+        *,
+        seed: int = 0,
+    ) -> Interval:
+        """A confidence interval of the mean (or sum, or geometric mean), queries being the sample.
+
+        "bootstrap" takes the percentiles of 10,000 resamples of the queries (1,000 beyond 1,000
+        queries), drawn from NumPy's PCG64 with `seed`: the same table always gives the same
+        interval, and measures of one table are resampled alike. "t" is Student's interval, for a
+        geometric mean in the logarithms, cut to what the measure can be; it needs SciPy and no
+        seed. Both ends are the value itself
+        where nothing varies: with fewer than two queries or all of one value, or a geometric mean
+        that is 0.
+        """
+        if not 0 < level < 1:
+            msg = f"level must lie between 0 and 1, found {level!r}"
+            raise ValueError(msg)
+        if method not in {"bootstrap", "t"}:
+            msg = f"method must be 'bootstrap' or 't', found {method!r}"
+            raise ValueError(msg)
+        row = self.row_of(measure)
+        how, values = self.aggregates[row], self.values[row]
+        if method == "bootstrap" or not len(values):
+            return bootstrap_interval(how, values, level, seed)
+        from berryeval.metrics import cut_to_range
+
+        return cut_to_range(t_interval(how, values, level), self.measures[row], how, values)
+
+    def select(self, queries: Iterable[str]) -> Scores:
+        """The table of these queries alone; the others are gone from every mean and count."""
+        wanted = set(queries)
+        places = [place for place, query in enumerate(self.queries) if query in wanted]
+        return replace(
+            self,
+            queries=tuple(self.queries[place] for place in places),
+            values=np.ascontiguousarray(self.values[:, places]),
+            outcomes=tuple(self.outcomes[place] for place in places),
+            counts=self.counts[places],
+            extra_queries=(),
+            left_out=(),
+            dropped=0,
+            strategies=tuple(self.strategies[place] for place in places if self.strategies),
+        )
+
+    def without(self, measure: str) -> Scores:
+        """The table without this measure."""
+        row = self.row_of(measure)
+        gone = self.measures[row]
+        return replace(
+            self,
+            measures=self.measures[:row] + self.measures[row + 1 :],
+            values=np.delete(self.values, row, axis=0),
+            aggregates=self.aggregates[:row] + self.aggregates[row + 1 :],
+            spellings={text: name for text, name in self.spellings.items() if name != gone},
+        )
+
+    def only(self, measures: Sequence[str]) -> Scores:
+        """The table of these measures alone, in their order and by these spellings."""
+        rows = list(dict.fromkeys(map(self.row_of, measures)))
+        return replace(
+            self,
+            measures=tuple(self.measures[row] for row in rows),
+            values=np.ascontiguousarray(self.values[rows]),
+            aggregates=tuple(self.aggregates[row] for row in rows),
+            spellings={name: self.measures[self.row_of(name)] for name in measures},
+        )
+
+    def with_those_of(self, other: Scores) -> Scores:
+        """The table with the measures of another one that it has not; of the same queries."""
+        rows = [row for row, name in enumerate(other.measures) if name not in self.measures]
+        return replace(
+            self,
+            measures=(*self.measures, *(other.measures[row] for row in rows)),
+            values=np.vstack([self.values, other.values[rows]]),
+            aggregates=(*self.aggregates, *(other.aggregates[row] for row in rows)),
+            spellings={**other.spellings, **self.spellings},
+        )
+
+    def by(self, groups: Mapping[str, str | None]) -> dict[str, Scores]:
+        """A table per group: `scores.by(category_of)["FACTUAL"].mean["nDCG@10"]`.
+
+        Every query is in one group; one without a label is in "unspecified". Groups come in the
+        order of their names.
+        """
+        members: dict[str, list[str]] = {}
+        for query in self.queries:
+            label = groups.get(query)
+            members.setdefault(UNSPECIFIED if label is None else str(label), []).append(query)
+        return {label: self.select(members[label]) for label in sorted(members)}
+
+    def summary(self, level: float = 0.95) -> dict[str, Any]:
+        """Everything but the queries' own values, ready for JSON, in full precision."""
+        measures = {}
+        for name, how in zip(self.measures, self.aggregates, strict=True):
+            measures[name] = {
+                "value": self.mean[name],
+                "aggregate": how,
+                "std": self.std[name],
+                "ci": list(self.ci(name, level)),
+                "n": self.count,
+            }
+        return {
+            "run": self.run_name,
+            "queries": self.count,
+            "level": level,
+            "measures": measures,
+            "outcomes": dict(self.outcome_counts),
+            "missing_queries": self.with_outcome("missing"),
+            "left_out_queries": list(self.left_out),
+            "extra_queries": list(self.extra_queries),
+            "retrieved": self.retrieved,
+            "unjudged": self.unjudged,
+            "dropped_rows": self.dropped,
+            "strategies": strategy_counts(self.strategies, self.count),
+            "pack": self.pack,
+            "notes": list(self.notes),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole table, ready for JSON, in full precision; `from_dict` reads it back."""
+        return {name: plain(part) for name, part in self._parts()}
+
+    def parts(self) -> Parts:
+        """What `to_dict` gives, the values of one measure at a time."""
+        return Parts(self._parts)
+
+    def _parts(self) -> Iterator[tuple[str, Any]]:
+        yield "run", self.run_name
+        yield "measures", self.measures
+        yield "aggregates", self.aggregates
+        yield "queries", self.queries
+        yield "outcomes", self.outcomes
+        yield "counts", self.counts.tolist()
+        yield "values", Parts(self._rows)
+        yield "spellings", dict(self.spellings)
+        yield "extra_queries", self.extra_queries
+        yield "left_out_queries", self.left_out
+        yield "dropped_rows", self.dropped
+        yield "strategies", self.strategies
+        yield "token_threshold", self.token_threshold
+        yield "pack", self.pack
+        yield "notes", self.notes
+
+    def _rows(self) -> Iterator[tuple[str, list[float]]]:
+        for name, row in zip(self.measures, self.values, strict=True):
+            yield name, row.tolist()
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], where: str = "") -> Scores:
+        """What `to_dict` gave, as a table again.
+
+        What it cannot be is a `DataError` with measure and query: a value that is no finite number,
+        an array that is too short, an unknown outcome. `where` says where the object stands.
+        """
+        return cls(**read_columns(data, where))
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON; the same table always gives the same bytes."""
+        import json
+
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    def to_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
+        """A data frame: a row per query, with its outcome, and a column per measure."""
+        columns: dict[str, Any] = {"query": list(self.queries), "outcome": list(self.outcomes)}
+        columns.update(zip(self.measures, self.values, strict=True))
+        if library not in {"pandas", "polars"}:
+            msg = f"library must be 'pandas' or 'polars', found {library!r}"
+            raise ValueError(msg)
+        return imported(library, "a data frame").DataFrame(columns)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Scores):
+            return NotImplemented
+        return (
+            (self.measures, self.queries, self.aggregates, self.outcomes)
+            == (other.measures, other.queries, other.aggregates, other.outcomes)
+            and (self.run_name, self.extra_queries, self.left_out, self.dropped)
+            == (other.run_name, other.extra_queries, other.left_out, other.dropped)
+            and (self._decided, self.token_threshold, self.pack, self.notes)
+            == (other._decided, other.token_threshold, other.pack, other.notes)
+            and self.values.tobytes() == other.values.tobytes()
+            and self.counts.tobytes() == other.counts.tobytes()
+        )
+
+    @property
+    def _decided(self) -> tuple[Strategy, ...]:
+        """Who decided for each query, also where judgments did for all."""
+        qrels: Strategy = "qrels"
+        return self.strategies or (qrels,) * self.count
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value:.4f}" for name, value in self.mean.items())
+        return f"Scores({self.run_name!r}, {len(self)} queries, {shown})"
+
+
+class ByMeasure(Mapping[str, float]):
+    """One number per measure, found by any spelling of its name."""
+
+    def __init__(self, scores: Scores, numbers: list[float]) -> None:
+        self._scores = scores
+        self._numbers = numbers
+
+    def __getitem__(self, measure: str) -> float:
+        return self._numbers[self._scores.row_of(measure)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._scores.measures)
+
+    def __len__(self) -> int:
+        return len(self._scores.measures)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))

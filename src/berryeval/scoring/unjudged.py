@@ -1,0 +1,180 @@
+"""Bounds: what a score could be if the unjudged documents of the rankings were judged.
+
+A retrieved document without a judgment (or with a negative grade: in the pool, not judged) could
+have any grade from 0 to the highest of the judgments (at least 1). `bounds` evaluates the measure
+with such grades filled in, always among them the two extremes: all of them 0, and all of them the
+highest. Documents that the run did not retrieve stay as they are.
+
+The interval is *exact*, the true range, in three cases:
+
+- the measure can only rise with a grade (P, Success, RR): then the two extremes are the range;
+- every possibility was tried: all grades 0, 1, ... up to the highest for all unjudged documents of
+  the query, where these are at most `EXACT_LIMIT`;
+- nothing is unjudged.
+
+For any other measure it is a *hull*: the span of the two extremes and of up to 30 cases between
+them, where the upper or the lower part of the unjudged documents has the highest grade and the
+rest 0. Measures that compare with all there is to find (AP, nDCG, recall) do fall when a document
+at the bottom turns out to be relevant, so for them the extremes alone would be too narrow. The true
+range always contains the hull, and can be wider.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from berryeval._internal.intervals import Interval, aggregate
+from berryeval.data import JudgedHit, JudgedRanking
+from berryeval.metrics import Conventions, Measure, find_profile, parse_measure
+from berryeval.scoring.engine import as_qrels, as_run, judge, value_of
+from berryeval.scoring.ties import without_subtopics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from berryeval._internal.files import PathLike
+    from berryeval.data import Qrels, Run
+
+
+EXACT_LIMIT: Final = 256
+SPLITS: Final = 16
+# Measures that no higher grade of a retrieved document can lower.
+MONOTONE: Final = frozenset({"P", "Success", "RR"})
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The range of one query's value.
+
+    Attributes:
+        low: the lowest value found.
+        high: the highest value found.
+        value: the value with the judgments as they are.
+        unjudged: how many retrieved documents have no judgment.
+        exact: whether low and high are the true range, or only values inside of it.
+    """
+
+    low: float
+    high: float
+    value: float
+    unjudged: int
+    exact: bool
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The range of a measure, for every query that counts and for all of them.
+
+    Attributes:
+        measure: the measure's canonical name.
+        highest: the grade that unjudged documents had at most.
+        per_query: the range of each query.
+        mean: the range of the mean (or of what the measure asks for).
+        value: the mean with the judgments as they are.
+        exact: whether that of every query is exact.
+    """
+
+    measure: str
+    highest: float
+    per_query: Mapping[str, Bound]
+    mean: Interval
+    value: float
+    exact: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "measure": self.measure,
+            "highest": self.highest,
+            "mean": list(self.mean),
+            "value": self.value,
+            "exact": self.exact,
+            "per_query": {query: vars(bound) for query, bound in self.per_query.items()},
+        }
+
+
+def bounds(
+    qrels: Qrels | Mapping[str, Mapping[str, float]] | PathLike,
+    run: Run | Mapping[str, Mapping[str, float]] | PathLike,
+    measure: str | Measure,
+    *,
+    profile: str | Conventions = "berryeval",
+) -> Bounds:
+    """The range of a measure over all possible grades of the retrieved unjudged documents.
+
+    The text at the head of `berryeval.scoring.unjudged` says when it is exact.
+    """
+    conventions = find_profile(profile)
+    wanted = without_subtopics(conventions.applied_to(parse_measure(measure)))
+    judgments, results = as_qrels(qrels).flat, as_run(run).table
+    highest = max(1.0, float(judgments.values.max(initial=1.0)))
+    place_of = {query: place for place, query in enumerate(results.queries)}
+    found: dict[str, Bound] = {}
+    queries = list(judgments.queries)
+    for place in sorted(range(len(queries)), key=lambda place: queries[place].encode()):
+        query = queries[place]
+        match = place_of.get(query)
+        if match is None and not conventions.every_judged_query:
+            continue
+        judged = judge(judgments, place, results, match, conventions.rule)
+        found[query] = _bound(judged, wanted, highest, query)
+    return _bounds(wanted, highest, found)
+
+
+def _bounds(measure: Measure, highest: float, found: dict[str, Bound]) -> Bounds:
+    columns = [(bound.low, bound.high, bound.value) for bound in found.values()]
+    table = np.array(columns, dtype=np.float64).reshape(-1, 3)
+    low, high, value = (aggregate(measure.aggregate, row) for row in table.T)
+    exact = all(bound.exact for bound in found.values())
+    return Bounds(str(measure), highest, found, Interval(low, high), value, exact)
+
+
+def _bound(judged: JudgedRanking, measure: Measure, highest: float, query: str) -> Bound:
+    value = value_of(measure, judged, query)
+    known = {hit.rank for hit in judged.hits if hit.grade >= 0}
+    holes = [rank for rank in range(1, judged.retrieved + 1) if rank not in known]
+    if not holes:
+        return Bound(value, value, value, 0, exact=True)
+    levels = [*map(float, range(int(highest) + 1))]
+    enumerable = highest.is_integer() and len(levels) ** len(holes) <= EXACT_LIMIT
+    monotone = measure.definition.name in MONOTONE
+    if monotone:
+        fillings: Iterator[tuple[float, ...]] = _extremes(len(holes), highest)
+    elif enumerable:
+        fillings = itertools.product(levels, repeat=len(holes))
+    else:
+        fillings = _splits(len(holes), highest)
+    values = [value_of(measure, _filled(judged, holes, filling), query) for filling in fillings]
+    return Bound(min(values), max(values), value, len(holes), exact=monotone or enumerable)
+
+
+def _extremes(count: int, highest: float) -> Iterator[tuple[float, ...]]:
+    yield (0.0,) * count
+    yield (highest,) * count
+
+
+def _splits(count: int, highest: float) -> Iterator[tuple[float, ...]]:
+    """The extremes, and the highest grade for the upper or for the lower part."""
+    yield from _extremes(count, highest)
+    parts = min(count, SPLITS)
+    for part in range(1, parts):
+        size = count * part // parts
+        yield (highest,) * size + (0.0,) * (count - size)
+        yield (0.0,) * (count - size) + (highest,) * size
+
+
+def _filled(judged: JudgedRanking, holes: list[int], filling: tuple[float, ...]) -> JudgedRanking:
+    """The ranking as if its unjudged documents had these grades."""
+    judged_hits = [hit for hit in judged.hits if hit.grade >= 0]
+    hits = judged_hits + [
+        JudgedHit(rank, grade) for rank, grade in zip(holes, filling, strict=True)
+    ]
+    grades = list(judged.grades)
+    for hit in judged.hits:
+        if hit.grade < 0:
+            grades.remove(hit.grade)
+    return JudgedRanking(sorted(hits), judged.retrieved, sorted([*grades, *filling], reverse=True))

@@ -1,0 +1,108 @@
+"""The lines that trec_eval prints."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from berryeval._internal.files import PathLike, name_of, read_bytes
+from berryeval.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from berryeval.trec_eval.names import Column
+
+
+Values: TypeAlias = "list[float] | list[str]"
+
+
+@dataclass(frozen=True)
+class Report:
+    """The values of every column for every topic, ready to be printed.
+
+    Attributes:
+        columns: what was computed.
+        topics: for which topics.
+        values: a value per topic for every column; logarithms for geometric means.
+        run_name: the name of the run.
+        totals: what stands in the line `all` of some columns instead of the sum.
+        standardised: whether the values are z-scores.
+    """
+
+    columns: Sequence[Column]
+    topics: Sequence[str]
+    values: Sequence[Values]
+    run_name: str
+    totals: Mapping[str, float] = field(default_factory=dict)
+    standardised: bool = False
+
+    def topic_lines(self) -> Iterator[str]:
+        """The lines of the single topics (-q)."""
+        for place, topic in enumerate(self.topics):
+            for column, values in zip(self.columns, self.values, strict=True):
+                if column.row.per_query:
+                    yield self._line(column, topic, values[place])
+
+    def summary_lines(self) -> Iterator[str]:
+        """The lines for all topics together."""
+        for column, values in zip(self.columns, self.values, strict=True):
+            if column.row.summary == "text":
+                yield f"{column.name:<22}\tall\t{self.run_name}\n"
+            elif column.row.summary != "none":
+                total = self.totals.get(column.name)
+                if total is None:
+                    total = _summary(column.row.summary, [float(value) for value in values])
+                yield self._line(column, "all", total)
+
+    def _line(self, column: Column, topic: str, value: float | str) -> str:
+        if isinstance(value, str):
+            return f"{column.name:<22}\t{topic}\t'{value}'\n"
+        if self.standardised:
+            return f"Z{column.name:<22}\t{topic}\t{value:6.4f}\n"
+        shown = str(int(value)) if column.row.whole else f"{value:6.4f}"
+        return f"{column.name:<22}\t{topic}\t{shown}\n"
+
+
+def _summary(how: str, values: list[float]) -> float:
+    """One number of many, added up in the order of the topics; a geometric mean of logarithms."""
+    total = 0.0
+    for value in values:
+        total += value
+    if how == "count":
+        return float(len(values))
+    if how == "sum":
+        return total
+    return math.exp(total / len(values)) if how == "geometric mean" else total / len(values)
+
+
+# Z-score files: "query measure mean deviation", what systems usually reach on a topic.
+
+_COLUMNS = 4
+
+ZScores = dict[str, dict[str, tuple[float, float]]]
+
+
+def read_zscores(path: PathLike) -> ZScores:
+    """The mean and the standard deviation by query and measure."""
+    source = name_of(path)
+    found: ZScores = {}
+    for number, line in enumerate(read_bytes(path).tobytes().split(b"\n"), start=1):
+        columns = line.decode(errors="replace").split()
+        if not columns:
+            continue
+        if len(columns) != _COLUMNS:
+            msg = (
+                f"{source}:{number}: expected 4 columns (query measure mean deviation), "
+                f"found {len(columns)}"
+            )
+            raise DataError(msg)
+        try:
+            mean, deviation = float(columns[2]), float(columns[3])
+        except ValueError:
+            texts = f"{columns[2]!r} and {columns[3]!r}"
+            msg = f"{source}:{number}: mean and deviation must be numbers, found {texts}"
+            raise DataError(msg) from None
+        found.setdefault(columns[0], {}).setdefault(columns[1], (mean, deviation))
+    return found

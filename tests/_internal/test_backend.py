@@ -1,0 +1,104 @@
+"""Choosing the backend: visible, forcible, and never fatal unless it was demanded."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from berryeval import metrics
+from berryeval._internal import backend as _backend
+from berryeval.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PRINT_BACKEND = "from berryeval.metrics import BACKEND; print(BACKEND)"
+# Hides the native module from an interpreter as if it had never been built.
+WITHOUT_NATIVE = (
+    "import sys; sys.modules['berryeval._native'] = None\n"  # makes its import fail
+    + PRINT_BACKEND
+)
+
+
+def python(script: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run `script` in a fresh interpreter."""
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, env=env
+    )
+
+
+def test_python_can_be_forced(clean_environment: dict[str, str]) -> None:
+    """BERRYEVAL_BACKEND=python works everywhere."""
+    done = python(PRINT_BACKEND, {**clean_environment, "BERRYEVAL_BACKEND": "python"})
+    assert done.stdout == "python\n"
+
+
+def test_a_missing_native_module_is_no_error(clean_environment: dict[str, str]) -> None:
+    """Without the native module everything works, and BACKEND says so."""
+    assert python(WITHOUT_NATIVE, clean_environment).stdout == "python\n"
+
+
+def test_native_forced_but_missing_says_why(clean_environment: dict[str, str]) -> None:
+    """A demand that cannot be met is an ImportError with the reason and the remedy."""
+    done = python(WITHOUT_NATIVE, {**clean_environment, "BERRYEVAL_BACKEND": "native"})
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith(
+        "berryeval.errors.BackendUnavailableError: BERRYEVAL_BACKEND=native, but"
+    )
+    assert "import of berryeval._native halted; None in sys.modules" in last
+    assert "Install BerryEval with a C++20 compiler" in last
+    caught = "try:\n import berryeval.metrics\nexcept ImportError: print('caught')"
+    done = python(
+        WITHOUT_NATIVE.splitlines()[0] + "\n" + caught,
+        {**clean_environment, "BERRYEVAL_BACKEND": "native"},
+    )
+    assert done.stdout == "caught\n"
+
+
+def test_an_unknown_backend_is_refused(clean_environment: dict[str, str]) -> None:
+    """A typing error in the variable is not ignored."""
+    done = python(PRINT_BACKEND, {**clean_environment, "BERRYEVAL_BACKEND": "Native"})
+    assert done.returncode == 1
+    assert (
+        "BERRYEVAL_BACKEND must be 'native' or 'python' (or unset), found 'Native'" in done.stderr
+    )
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "two", "1.5", " 2", "²", "99999"])
+def test_a_bad_thread_count_is_refused(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """BERRYEVAL_THREADS is a whole number from 1 up."""
+    monkeypatch.setenv("BERRYEVAL_THREADS", value)
+    message = f"BERRYEVAL_THREADS must be a whole number from 1 to 9999 (or unset), found {value!r}"
+    with pytest.raises(ConfigurationError, match=f"^{re.escape(message)}$"):
+        _backend.thread_count()
+    with pytest.raises(ConfigurationError, match=r"^BERRYEVAL_THREADS must be"):
+        metrics.mrr(np.zeros((1, 1), np.int32), np.zeros((1, 1), np.int32), 1)
+
+
+def test_the_thread_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The variable decides; without it, the processors this process may use."""
+    monkeypatch.setenv("BERRYEVAL_THREADS", "3")
+    assert _backend.thread_count() == 3
+    monkeypatch.setenv("BERRYEVAL_THREADS", "")
+    assert _backend.thread_count() >= 1
+
+
+def test_metrics_need_numpy_alone(clean_environment: dict[str, str], tmp_path: Path) -> None:
+    """`import berryeval.metrics` imports no third-party package but NumPy."""
+    script = (
+        "import sys; sys.path[:] = [p for p in sys.path if p]; import numpy; "
+        "before = set(sys.modules); import berryeval.metrics, berryeval.metrics.lists; "
+        "new = {name.split('.')[0] for name in set(sys.modules) - before}; "
+        "print(sorted(new - set(sys.stdlib_module_names) - {'berryeval', 'numpy'}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True, text=True, check=True, env=clean_environment, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.stdout == "[]\n"

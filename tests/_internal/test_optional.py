@@ -1,0 +1,43 @@
+"""Packages that only some features need."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING
+
+import pytest
+
+from berryeval._internal.optional import imported
+from berryeval.errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_what_is_there_is_imported() -> None:
+    """As the module itself."""
+    assert imported("json", "reading") is json
+
+
+@pytest.mark.parametrize(
+    ("extra", "line"), [("lancedb", "berryeval[lancedb]"), ("", "no_such_package_xyz")]
+)
+def test_what_is_missing_is_asked_for(extra: str, line: str) -> None:
+    """With who needs it and the line to type."""
+    with pytest.raises(MissingDependencyError) as caught:
+        imported("no_such_package_xyz.part", "the provider x", extra=extra)
+    assert str(caught.value) == f"the provider x needs no_such_package_xyz: pip install '{line}'"
+
+
+def test_logging_stays_as_the_program_wants_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a package does to it when it is imported."""
+    text = "import logging\nlogging.basicConfig(level=logging.DEBUG, force=True)\n"
+    (tmp_path / "loud_package_xyz.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    root = logging.getLogger()
+    before = list(root.handlers), root.level
+    assert imported("loud_package_xyz", "a test").logging is logging
+    assert (list(root.handlers), root.level) == before

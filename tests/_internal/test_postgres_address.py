@@ -1,0 +1,112 @@
+"""Addresses of PostgreSQL servers: every form of one means the same, and no password is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import create_engine
+
+from berryeval._internal.secrets import address_parts, without_secrets
+from berryeval.errors import ConfigurationError, ProviderError
+from berryeval.providers.catalogue import make_provider
+from berryeval.runs.store.database import Place
+from berryeval.runs.store.store import open_store
+from tests.cli.eval_world import berryeval
+from tests.providers.corpus import CHUNKS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCHEMES = ["postgresql", "postgres", "postgresql+psycopg", "POSTGRESQL", "PostgreSQL+Psycopg"]
+CANARY = "s3c/R3tpw"
+PAIRS = "host=127.0.0.1 port=1 user=joe password=s3cretpw dbname=x"
+
+
+@pytest.mark.parametrize("encoded", ["s3c%2fR3tpw", "s3c%2FR3tpw", "%733c%2fR3tpw"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_every_scheme_means_the_same_server(scheme: str, encoded: str) -> None:
+    """The driver is asked for the parts, so it cannot misread the text and show it."""
+    dsn = f"{scheme}://u:{encoded}@127.0.0.1:1/x"
+    provider = make_provider("postgres", {"dsn": dsn, "mode": "text"})
+    with pytest.raises(ProviderError, match=r"PostgreSQL at 127\.0\.0\.1:1: connection") as caught:
+        provider.index(CHUNKS)
+    shown = f"{caught.value} {provider!r} {Place.of(dsn)!r} {Place.of(dsn).shown}".lower()
+    assert "tpw" not in shown
+    assert Place.of(dsn).url.password == CANARY
+
+
+@given(
+    st.text(min_size=4, max_size=12), st.sampled_from(["upper", "lower", "all", "plain", "escaped"])
+)
+def test_a_password_is_masked_in_every_form(password: str, form: str) -> None:
+    """Encoded in part or as a whole, with codes of either case, or as it is."""
+    forms = {
+        "upper": quote(password, safe=""),
+        "lower": quote(password, safe="").lower(),
+        "all": "".join(f"%{byte:02X}" for byte in password.encode()),
+        "plain": password,
+        "escaped": "".join(f"\\{sign}" for sign in password),
+    }
+    found = without_secrets(f"<{forms[form]}>", {"password": password})
+    assert found == "<***>"
+
+
+@pytest.mark.parametrize("password", ["a", "ab", "%", "x y"])
+def test_a_short_password_takes_the_text_with_it(password: str) -> None:
+    """Masked where it stands, it could be told from the gaps."""
+    said = without_secrets(f"bad {password} in the text", {"password": password})
+    assert said == "*** (its words are not shown: the password is too short to be taken out)"
+    assert without_secrets("-", {"password": password}) == "-"
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("host=/run dbname=x password='a://b'", {"host": "/run", "password": "a://b"}),
+        ("postgresql:///db?host=/run/a%20b", {"host": "/run/a b", "dbname": "db"}),
+        ("postgresql://[fe80::1%25eth0]:5/d", {"host": "fe80::1%eth0", "port": "5"}),
+        ("postgresql://a:1,b:2/d", {"host": "a,b", "port": "1,2"}),
+    ],
+)
+def test_odd_addresses_are_addresses(address: str, expected: dict[str, str]) -> None:
+    """For a provider and for a store alike."""
+    parts = address_parts("it", address)
+    assert {name: parts[name] for name in expected} == expected
+    url = Place.of(address).url
+    (_, given) = create_engine(url).dialect.create_connect_args(url)
+    assert {name: str(given[name]) for name in expected} == expected
+
+
+def test_hosts_and_ports_must_fit() -> None:
+    """One port for all hosts, or one for each."""
+    with pytest.raises(ConfigurationError, match="no address of a PostgreSQL"):
+        Place.of("host=h port=1,2")
+    url = Place.of("host=a,b port=5").url
+    (_, given) = create_engine(url).dialect.create_connect_args(url)
+    assert (given["host"], given["port"]) == ("a,b", "5,5")
+
+
+def test_pairs_are_an_address_of_a_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No file of that name is made, and the password is not shown; nor that of one with a fault."""
+    monkeypatch.chdir(tmp_path)
+    assert Place.of(PAIRS).shown == "postgresql://joe:***@127.0.0.1:1/x"
+    assert berryeval("results", "list", "--store", PAIRS) == 2
+    for faulty in (f"{PAIRS} s3cretpw", PAIRS.replace("password", "PASSWORD"), f"{PAIRS} a='"):
+        assert berryeval("results", "list", "--store", faulty) == 2
+        with pytest.raises(ConfigurationError, match="the store is no address"), open_store(faulty):
+            pass
+    out, err = capsys.readouterr()
+    assert "s3cretpw" not in out + err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["user=joe/results.db", "runs/user=joe/x.db", "a=b.db", "x.db"])
+def test_a_path_with_pairs_in_it_is_a_file(name: str) -> None:
+    """As folders of partitions are named."""
+    assert str(Place.of(name).file) == name

@@ -1,0 +1,210 @@
+"""Files as such: packed, broken, missing, and written all or nothing."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from berryeval._internal.files import plain_suffix, read_bytes, writing
+from berryeval.data.qrels import Qrels
+from berryeval.errors import DataError
+
+TEXT = b"q1 0 d1 1\nq1 0 d2 0\n" * 50
+
+
+def names_in(folder: Path) -> list[str]:
+    """What the folder holds."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+def packed(kind: str) -> bytes:
+    """The text, packed."""
+    return gzip.compress(TEXT) if kind == ".gz" else zstandard.ZstdCompressor().compress(TEXT)
+
+
+@pytest.mark.parametrize("kind", [".gz", ".zst"])
+@pytest.mark.parametrize("ending", ["", ".txt", None])
+def test_packed_files_are_unpacked(tmp_path: Path, kind: str, ending: str | None) -> None:
+    """Whatever they are called."""
+    path = tmp_path / ("file" + (kind if ending is None else ending))
+    path.write_bytes(packed(kind) * 2)
+    assert read_bytes(path).tobytes() == TEXT * 2
+
+
+@pytest.mark.parametrize("kind", [".gz", ".zst"])
+@pytest.mark.parametrize("size", [0, 5, 20, -1])
+def test_a_truncated_file_is_refused(tmp_path: Path, kind: str, size: int) -> None:
+    """Half a file is never scored as if it were whole."""
+    path = tmp_path / f"file{kind}"
+    path.write_bytes(packed(kind)[:size])
+    with pytest.raises(DataError) as caught:
+        Qrels.load(path)
+    assert str(caught.value) == f"{path}: ends in the middle of its compressed data"
+
+
+@pytest.mark.parametrize(("kind", "name"), [(".gz", "gzip"), (".zst", "zstd")])
+def test_a_file_that_is_not_packed_as_its_name_says_is_refused(
+    tmp_path: Path, kind: str, name: str
+) -> None:
+    """With the file's name and what was expected."""
+    path = tmp_path / f"file{kind}"
+    path.write_bytes(TEXT)
+    with pytest.raises(DataError) as caught:
+        Qrels.load(path)
+    assert str(caught.value).startswith(f"{path}: is not valid {name} data (")
+    assert "\n" not in str(caught.value)
+
+
+def test_damaged_gzip_data_is_refused(tmp_path: Path) -> None:
+    """A flipped byte in the middle is found out."""
+    data = bytearray(packed(".gz"))
+    data[15] ^= 0xFF
+    path = tmp_path / "file.gz"
+    path.write_bytes(bytes(data))
+    with pytest.raises(DataError, match="is not valid gzip data"):
+        Qrels.load(path)
+
+
+def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
+    """In one line each."""
+    with pytest.raises(DataError) as caught:
+        read_bytes(tmp_path / "none")
+    assert str(caught.value) == f"{tmp_path / 'none'}: no such file"
+    with pytest.raises(DataError) as caught:
+        read_bytes(tmp_path)
+    assert str(caught.value) == f"{tmp_path}: is a directory, expected a file"
+    with pytest.raises(DataError, match=r"cannot be read \(File name too long"):
+        Qrels.load("x" * 5000)
+    with pytest.raises(DataError, match=r"cannot be read \(embedded null byte"):
+        Qrels.load("x\0y")
+
+
+def test_the_ending_that_counts_is_the_one_before_the_packing() -> None:
+    """`a.json.gz` is a JSON file."""
+    assert plain_suffix("a.JSON") == ".json"
+    assert plain_suffix("a.b.json.gz") == ".json"
+    assert plain_suffix("run.zst") == ""
+    assert plain_suffix("-") == ""
+
+
+@pytest.mark.parametrize("name", ["file", "file.gz", "file.zst"])
+def test_what_is_written_can_be_read(tmp_path: Path, name: str) -> None:
+    """Packed by the ending of the name; same content, same bytes; nothing else is left behind."""
+    path = tmp_path / name
+    contents = []
+    for _ in range(2):
+        with writing(path) as stream:
+            stream.write(TEXT)
+        contents.append(path.read_bytes())
+    assert read_bytes(path).tobytes() == TEXT
+    assert contents[0] == contents[1]
+    assert (contents[0] == TEXT) == (name == "file")
+    assert names_in(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("name", ["file", "file.gz", "file.zst"])
+def test_a_failure_leaves_what_was_there(tmp_path: Path, name: str) -> None:
+    """Also after much was written; no temporary file stays."""
+    path = tmp_path / name
+    path.write_bytes(b"before")
+
+    def fail() -> None:
+        with writing(path) as stream:
+            stream.write(TEXT * 1000)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert path.read_bytes() == b"before"
+    assert names_in(tmp_path) == [name]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
+    """A device is written to in place, through a link as well, and what it says is passed on."""
+    link = tmp_path / "full"
+    link.symlink_to("/dev/full")
+    with pytest.raises(DataError) as caught:
+        Qrels.from_dict({"q1": {"d1": 1}}).to_trec(link)
+    assert str(caught.value) == f"{link}: cannot be written (No space left on device)"
+    assert Path("/dev/full").is_char_device()
+    assert link.is_symlink()
+
+
+def test_a_disk_that_fills_up_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A write that fails half-way removes the temporary file and keeps the old one."""
+    path = tmp_path / "file"
+    path.write_bytes(b"before")
+    full = OSError(28, "No space left on device")
+
+    def replace(self: Path, target: Path) -> None:
+        assert self.read_bytes() == b"q1 0 d1 1\n"
+        assert target == path
+        raise full
+
+    monkeypatch.setattr(Path, "replace", replace)
+    with pytest.raises(DataError) as caught:
+        Qrels.from_dict({"q1": {"d1": 1}}).to_trec(path)
+    assert str(caught.value) == f"{path}: cannot be written (No space left on device)"
+    assert path.read_bytes() == b"before"
+    assert names_in(tmp_path) == ["file"]
+
+
+def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    """As is a folder where a file should be."""
+    for path, why in (
+        (tmp_path / "no" / "file", "No such file or directory"),
+        (tmp_path, "Is a directory"),
+    ):
+        with pytest.raises(DataError) as caught:
+            Qrels.from_dict({"q1": {"d1": 1}}).to_json(path)
+        assert str(caught.value) == f"{path}: cannot be written ({why})"
+
+
+def test_what_cannot_be_removed_hides_no_error(tmp_path: Path) -> None:
+    """Where nothing can be made nothing can be removed: it is said why it was not written."""
+    path = tmp_path / ("x" * 300) / "file"  # no system takes such a name
+    with pytest.raises(DataError) as caught:
+        Qrels.from_dict({"q1": {"d1": 1}}).to_trec(path)
+    assert str(caught.value).startswith(f"{path}: cannot be written (")
+
+
+def test_the_mode_of_a_file_is_kept(tmp_path: Path) -> None:
+    """Writing anew does not open a private file to others."""
+    path = tmp_path / "file"
+    path.write_bytes(b"before")
+    path.chmod(0o640)
+    Qrels.from_dict({"q1": {"d1": 1}}).to_trec(path)
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    """The file it points to is what is written."""
+    (tmp_path / "folder").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "folder" / "file")
+    Qrels.from_dict({"q1": {"d1": 1}}).to_trec(link)
+    assert link.is_symlink()
+    assert (tmp_path / "folder" / "file").read_bytes() == b"q1 0 d1 1\n"
+
+
+def test_a_missing_zstandard_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The line to type, for reading and for writing."""
+    monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
+    path = tmp_path / "file.zst"
+    path.write_bytes(packed(".zst"))
+    with pytest.raises(
+        DataError, match=r"reading zstd data needs .* pip install berryeval\[zstd\]"
+    ):
+        Qrels.load(path)
+    with pytest.raises(
+        DataError, match=r"writing zstd data needs .* pip install berryeval\[zstd\]"
+    ):
+        Qrels.from_dict({"q1": {"d1": 1}}).to_trec(path)

@@ -1,0 +1,165 @@
+"""Files with three columns: which are ranks, which are scores, and which nobody can tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from berryeval import audit
+from berryeval.data.formats.layouts import layout_of
+from berryeval.data.formats.trec import table_from_text
+from berryeval.data.qrels import Qrels
+from berryeval.data.run import Run
+from berryeval.errors import DataError
+from berryeval.scoring.engine import evaluate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RANKS = b"q1\td2\t1\nq1\td1\t2\nq2\td 9\t1\n"
+TELL = "name the columns in a first line, query<TAB>document<TAB>score (or rank)"
+CANNOT = "cannot tell whether the third column holds ranks or scores"
+
+
+def written(folder: Path, text: bytes, name: str = "run.tsv") -> Path:
+    """A file with this text."""
+    path = folder / name
+    path.write_bytes(text)
+    return path
+
+
+@pytest.mark.parametrize("text", [RANKS, RANKS.replace(b"\n", b"\r\n"), b"\n \n" + RANKS])
+def test_a_run_of_ms_marco_is_read(tmp_path: Path, text: bytes) -> None:
+    """Ranks that rise from 1 in every query need no header; the best rank has the best score."""
+    path = written(tmp_path, text)
+    run = {"q1": {"d2": -1.0, "d1": -2.0}, "q2": {"d 9": -1.0}}
+    assert Run.load(path).to_dict() == run
+    assert evaluate({"q1": {"d1": 1}}, path, ["RR"]).mean["RR"] == 0.5
+    assert not audit({"q1": {"d1": 1}}, path).faults
+
+
+def test_a_run_of_ms_marco_may_have_gaps_and_mixed_queries(tmp_path: Path) -> None:
+    """What counts is that ranks rise inside of each query."""
+    path = written(tmp_path, b"q1\ta\t1\nq2\tb\t1\nq1\tc\t7\n")
+    assert Run.load(path).to_dict() == {"q1": {"a": -1.0, "c": -7.0}, "q2": {"b": -1.0}}
+
+
+def test_named_ranks_come_in_any_order(tmp_path: Path) -> None:
+    """A header says what the third column is; a rank that is none is named with its line."""
+    path = written(tmp_path, b"qid\tpid\tRank\nq\ta\t3\nq\tb\t2\n")
+    assert Run.load(path).to_dict() == {"q": {"a": -3.0, "b": -2.0}}
+    for bad in (b"0", b"-1", b"1.5", b"inf", b"9007199254740992"):
+        path = written(tmp_path, b"qid\tpid\trank\nq\ta\t1\nq\tb\t" + bad + b"\n")
+        with pytest.raises(DataError) as caught:
+            Run.load(path)
+        said = f"{path}:3: the rank must be a whole number from 1 up, found {bad.decode()!r}"
+        assert str(caught.value) == said
+        assert Run.load(path, lenient=True).table.dropped == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "why"),
+    [
+        (b"q\ta\t0.9\nq\tb\t0.8\n", 1, "query 'q' begins with 0.9, where ranks begin with 1"),
+        (b"q\ta\t12\nq\tb\t11\n", 1, "query 'q' begins with 12, where ranks begin with 1"),
+        (b"q\ta\t1\nq\tb\t1\n", 2, "1 follows 1 in query 'q', where ranks rise"),
+        (b"q\ta\t1\nq\tb\t2\n\nq\tc\t2.5\n", 4, "2.5 is no rank"),
+        (b"q\ta\t1\np\ta\t2\n", 2, "query 'p' begins with 2, where ranks begin with 1"),
+        (b"q\ta\t3\nq\tb\t2\nq\tc\t1\n", 1, "query 'q' begins with 3, where ranks begin with 1"),
+        (b"q\ta\t1\nq\tb\t-inf\n", 2, "-inf follows 1 in query 'q', where ranks rise"),
+    ],
+)
+@pytest.mark.parametrize("lenient", [False, True])
+def test_what_cannot_be_told_is_not_guessed(
+    tmp_path: Path, text: bytes, line: int, why: str, *, lenient: bool
+) -> None:
+    """Scores without a header are an error that says what to do, lenient or not."""
+    path = written(tmp_path, text)
+    for read in (
+        lambda: Run.load(path, lenient=lenient),
+        lambda: evaluate({"q": {"a": 1}}, path, ["RR"], lenient=lenient),
+        lambda: audit({"q": {"a": 1}}, path),
+    ):
+        with pytest.raises(DataError) as caught:
+            read()
+        assert str(caught.value) == f"{path}:{line}: {CANNOT}: {why}; {TELL}"
+
+
+def test_a_third_column_that_is_no_number_is_no_rank(tmp_path: Path) -> None:
+    """The words are the same; lenient reading leaves the line out."""
+    path = written(tmp_path, b"q\ta\t1\nq\tb\tx\nq\tc\tnan\n")
+    with pytest.raises(DataError) as caught:
+        Run.load(path)
+    assert str(caught.value) == f"{path}:2: {CANNOT}: 'x' is no rank; {TELL}"
+    table = Run.load(path, lenient=True).table
+    assert (table.to_dict(), table.dropped) == ({"q": {"a": -1.0}}, 2)
+
+
+def test_a_line_with_other_columns_is_an_error(tmp_path: Path) -> None:
+    """With the columns of both formats; a document that stands twice is one as ever."""
+    path = written(tmp_path, RANKS + b"q3\td1\n")
+    with pytest.raises(DataError) as caught:
+        Run.load(path)
+    assert str(caught.value) == (
+        f"{path}:4: expected 6 columns (query Q0 document rank score tag), or 3 columns separated "
+        "by tabs (query document rank), found 2: 'q3\\td1'"
+    )
+    path = written(tmp_path, RANKS + b"q1\td1\t3\n")
+    with pytest.raises(DataError, match=r":4: document 'd1' stands twice in query 'q1'"):
+        Run.load(path)
+    assert Run.load(path, lenient=True).table.dropped == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "names"),
+    [
+        (Run, b"q d 1\n", "query<TAB>document<TAB>score (or rank)"),
+        (Qrels, b"q\td\t1\n", "query<TAB>document<TAB>grade"),
+        (Qrels, b"q 0 d\n", "query<TAB>document<TAB>grade"),
+    ],
+)
+def test_other_files_of_three_columns_need_a_header(
+    tmp_path: Path, kind: type[Run | Qrels], text: bytes, names: str
+) -> None:
+    """Without tabs, or for judgments, whose third column may be a document: the error says so."""
+    path = written(tmp_path, text)
+    with pytest.raises(DataError) as caught:
+        kind.load(path)
+    assert f", or 3 with tabs that a first line names, {names}, found 3: " in str(caught.value)
+
+
+def test_a_trec_file_with_a_short_first_line_stays_one(tmp_path: Path) -> None:
+    """Two lines of three columns are needed; tabs inside of six columns make no three."""
+    text = b"q1\td1\t1\nq1 Q0 d1 1 5 me\nq1 Q0 d2 2 4 me\n"
+    table = Run.load(written(tmp_path, text), lenient=True).table
+    assert (table.to_dict(), table.dropped) == ({"q1": {"d1": 5.0, "d2": 4.0}}, 1)
+    text = b"q1 Q0\td1 1\t5 me\nq1 Q0\td2 2\t4 me\n"
+    assert Run.load(written(tmp_path, text)).to_dict() == {"q1": {"d1": 5.0, "d2": 4.0}}
+
+
+numbers = st.integers(1, 6).map(float) | st.sampled_from([0.0, -1.0, 1.5, 2.5])
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), numbers), min_size=1, max_size=6), st.booleans())
+def test_only_rising_ranks_are_read(rows: list[tuple[str, float]], lenient: bool) -> None:
+    """Whatever else the numbers are is refused, and nothing is left out on the way."""
+    lines = [f"{query}\td{place}\t{number:g}" for place, (query, number) in enumerate(rows)]
+    text = "\n".join(lines).encode()
+    by_query = {query: [number for name, number in rows if name == query] for query, _ in rows}
+    rising = all(
+        found[0] == 1 and found == sorted(set(found)) and all(map(float.is_integer, found))
+        for found in by_query.values()
+    )
+    array = np.frombuffer(text, dtype=np.uint8)
+    assert not layout_of(array, "run").named
+    try:
+        table = table_from_text(array, "run", "file", lenient=lenient)
+    except DataError:
+        assert not rising
+        return
+    assert rising
+    assert len(table.values) == len(rows)

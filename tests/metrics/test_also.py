@@ -1,0 +1,107 @@
+"""Rankings whose hits cover several judged passages: every measure stays what it promises to be."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from berryeval.data.judged import JudgedHit, JudgedRanking
+from berryeval.metrics.base import REQUIRED
+from berryeval.metrics.catalogue import definitions
+from berryeval.metrics.grammar import parse_measure
+
+# Not shares of anything: counts, sums of gains, log odds.
+UNBOUNDED = {
+    "NumQ", "NumRet", "NumRel", "NumRelRet", "NumNonrelJudgedRet",
+    "Utility", "DCG", "IDCG", "Yaap",
+}  # fmt: skip
+REQUIRED_VALUES = {"cutoff": 3, "recall": 0.5, "mult": 0.5, "max_rel": 3.0}
+MEASURES = [
+    definition(
+        **{
+            parameter.name: REQUIRED_VALUES[parameter.name]
+            for parameter in definition.parameters
+            if parameter.default is REQUIRED
+        }
+    )
+    for definition in definitions().values()
+    if definition.kind == "ranking" and definition.name not in UNBOUNDED
+]
+
+
+@st.composite
+def covered(draw: st.DrawFn) -> JudgedRanking:
+    """Targets of which each may be found once, some together, some for less than they are worth."""
+    ideal = draw(st.lists(st.sampled_from([0, 1, 2, 3]), max_size=7))
+    retrieved = draw(st.integers(0, 8))
+    found: dict[int, list[float]] = {}
+    for grade in ideal:
+        rank = draw(st.integers(0, retrieved))
+        if rank:
+            worth = draw(st.integers(min(grade, 1), grade))
+            found.setdefault(rank, []).append(worth)
+    for rank in draw(st.sets(st.integers(1, retrieved))) if retrieved else ():
+        found.setdefault(rank, [0])  # repeats something found above, or a part of a group
+    hits, also = [], []
+    for rank in sorted(found):
+        best, *others = sorted(found[rank], reverse=True)
+        hits.append(JudgedHit(rank, best))
+        also += [JudgedHit(rank, grade) for grade in others]
+    return JudgedRanking(hits, retrieved, sorted(ideal, reverse=True), also)
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=str)
+@given(judged=covered())
+def test_a_share_stays_a_share(measure: object, judged: JudgedRanking) -> None:
+    """Between 0 and 1, however many passages one hit covers."""
+    assert callable(measure)
+    assert -1e-12 <= measure(judged) <= 1 + 1e-12
+
+
+@given(judged=covered())
+def test_what_one_hit_finds_together_is_found(judged: JudgedRanking) -> None:
+    """Recall does not care whether passages are found by one hit or by several at its rank."""
+    found = [*judged.hits, *judged.also]
+    total = judged.relevant_total(1)
+    expected = sum(hit.grade >= 1 for hit in found) / total if total else 0.0
+    assert parse_measure("SetR")(judged) == expected
+    assert parse_measure("NumRelRet")(judged) == sum(hit.grade >= 1 for hit in found)
+
+
+ONE_OF_TWO = JudgedRanking(
+    [JudgedHit(1, 0), JudgedHit(2, 2), JudgedHit(4, 1)], 4, [2, 1, 1, 1], [JudgedHit(2, 1)]
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("R@2", 2 / 4),
+        ("R@4", 3 / 4),
+        ("P@4", 2 / 4),
+        ("RelP@2", 2 / 2),
+        ("F1@4", 2 * (2 / 4) * (3 / 4) / (2 / 4 + 3 / 4)),
+        ("Rprec", 3 / 4),
+        ("RprecMult(mult=0.25)", 0.0),
+        ("RprecMult(mult=0.5)", 2 / 2),
+        ("SetP", 2 / 4),
+        ("SetR", 3 / 4),
+        ("SetRelP", 3 / 4),
+        ("SetAP", 2 * 3 / (4 * 4)),
+        ("AP", (1 / 2 + 1 / 2 + 2 / 4) / 4),
+        ("IPrec@0.5", 1 / 2),
+        ("IPrec@0.75", 2 / 4),
+        ("IPrec@1", 0.0),
+        ("NumRelRet", 3),
+        ("NumRelRet@2", 2),
+        ("Utility", 3 - 2),
+        ("RR", 1 / 2),
+        ("Bpref", 3 / 4),  # what stands above repeats something, nothing was judged not relevant
+        ("Judged@4", 3 / 4),
+        ("Success@1", 0.0),
+    ],
+)
+def test_measures_of_one_ranking_by_hand(name: str, expected: float) -> None:
+    """A hit of two passages at rank 2, one more at rank 4, and one passage that is missed."""
+    assert parse_measure(name)(ONE_OF_TWO) == pytest.approx(expected)

@@ -1,0 +1,70 @@
+"""Compatibility: hand vectors, ir_measures as the oracle, and the twin."""
+
+from __future__ import annotations
+
+import ir_measures
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.metrics.ir_measures_oracle import (
+    any_grades,
+    found_rankings,
+    ours,
+    rankings,
+    reference,
+    theirs,
+    whole_grades,
+)
+
+VECTORS = [
+    # the ideal in the best order, whatever the order of documents of one grade
+    ("Compat", ["a", "b"], {"a": 2, "b": 1}, 1.0),
+    ("Compat", ["b", "a"], {"a": 1, "b": 1}, 1.0),
+    # overlaps 0/1 and 2/2, weighed 1 and 1/2; the ideal reaches 1 and 1
+    ("Compat(p=0.5)", ["b", "a"], {"a": 2, "b": 1}, (1 / 2) / (3 / 2)),
+    # overlaps 0/1 and 1/2; the ideal is one document: 1 and 1/2
+    ("Compat(p=0.5)", ["x", "a"], {"a": 1}, (1 / 4) / (5 / 4)),
+    ("Compat(p=0.5,normalize=False)", ["x", "a"], {"a": 1}, (1 / 4) / (3 / 2)),
+    ("Compat(p=1)", ["x", "a"], {"a": 1}, (1 / 2) / (3 / 2)),
+    ("Compat(p=0)", ["a", "x"], {"a": 1, "b": 1}, 1.0),
+    # grades of any size between others
+    ("Compat(p=0.5)", ["b", "a"], {"a": 0.75, "b": 0.5}, 1 / 3),
+    # what was not retrieved stands behind what was, and the sum goes as deep as the ideal
+    ("Compat(p=0.5)", ["a"], {"a": 1, "b": 1}, (1 + 1 / 4) / (1 + 1 / 2)),
+    ("Compat", ["x"], {"a": 1}, 0.0),
+    ("Compat", ["a"], {"a": 0, "b": -1}, 0.0),
+    ("Compat", [], {"a": 1}, 0.0),
+    ("Compat", [], {}, 0.0),
+    ("Compat(judged_only=True)", ["x", "a"], {"a": 1}, 1.0),
+]
+
+
+@pytest.mark.parametrize(("measure", "ranking", "grades", "expected"), VECTORS)
+def test_compat_vectors(
+    measure: str, ranking: list[str], grades: dict[str, float], expected: float
+) -> None:
+    """The values that a reader can check by hand."""
+    assert ours(measure, ranking, grades) == pytest.approx(expected, abs=1e-15)
+
+
+@given(ranking=found_rankings, grades=whole_grades, p=st.floats(0.0, 1.0), normalize=st.booleans())
+def test_compat_agrees_with_ir_measures(
+    ranking: list[str], grades: dict[str, int], p: float, *, normalize: bool
+) -> None:
+    """Compat is theirs for scores above 0, whatever was not retrieved having the score 0."""
+    expected = theirs(ir_measures.Compat(p=p, normalize=normalize), ranking, grades)
+    found = ours(f"Compat(p={p!r},normalize={normalize})", ranking, grades)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@given(ranking=rankings, grades=any_grades, p=st.floats(0.0, 1.0), normalize=st.booleans())
+def test_compat_twins_agree(
+    ranking: list[str], grades: dict[str, float], p: float, *, normalize: bool
+) -> None:
+    """The backends give the same bytes, from 0 to 1."""
+    for judged_only in (False, True):
+        measure = f"Compat(p={p!r},normalize={normalize},judged_only={judged_only})"
+        value = ours(measure, ranking, grades)
+        assert value.hex() == reference(measure, ranking, grades).hex()
+        assert 0 <= value <= 1 + 1e-12

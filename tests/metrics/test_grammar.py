@@ -1,0 +1,211 @@
+"""Names of measures: every spelling in the field, one canonical text, errors that help."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from berryeval.errors import MeasureError
+from berryeval.metrics.catalogue import definitions
+from berryeval.metrics.grammar import parse_measure, parse_measures
+from tests.metrics.rankings import measures_of
+
+SPELLINGS = {
+    "nDCG@10": "ndcg_at_10 ndcg@10 NDCG@10 ndcg_10 ndcg_cut_10 ndcg_cut.10 nDCG(cutoff=10)",
+    "nDCG(dcg='exp-log2')@10": "ndcg_burges@10 nDCG(dcg=exp-log2)@10",
+    "nDCG(gains={1:3,2:9})": "ndcg.1=3,2=9 ndcg_1=3,2=9 nDCG(gains={2:9,1:3})",
+    "DCG@5": "dcg@5 dcg_5",
+    "DCG(dcg='exp-log2')@5": "dcg_burges@5",
+    "IDCG": "ideal_dcg",
+    "RR": "mrr MRR recip_rank reciprocal_rank",
+    "RR@10": "mrr@10 mrr_at_10 recip_rank_10",
+    "AP": "map MAP average_precision",
+    "AP@100": "map_cut_100 map_cut.100 map@100 map_at_100",
+    "Success@5": "hit_rate@5 success_5 success.5 success_at_5",
+    "P@5": "P_5 P.5 precision@5 precision_at_5 precision_5 Precision@5",
+    "P(rel=2)@5": "precision@5-l2 P_5-l2 P(rel=2.0)@5",
+    "R@10": "recall@10 recall_10 recall.10 recall_at_10",
+    "RelP@10": "relative_P_10 relative_P.10 R_cap@10",
+    "SetP": "set_P",
+    "SetRelP": "set_relative_P",
+    "SetR": "set_recall",
+    "SetF": "set_F set_F_1.0 SetF(beta=1)",
+    "SetAP": "set_map",
+    "F1@3": "f1@3 f1_3 f1_score@3",
+    "Rprec": "r-precision RPrec r_precision",
+    "RprecMult(mult=0.2)": "Rprec_mult_0.20 Rprec_mult.0.2",
+    "Bpref": "bpref BPref",
+    "GMAP": "gm_map",
+    "GMBpref": "gm_bpref",
+    "IPrec@0.1": "iprec_at_recall_0.10 iprec_at_recall.0.1 IPrec(recall=0.1)",
+    "AvgIPrec": "11pt_avg 11pt_avg_0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1",
+    "AvgIPrec(levels=[0.25,0.5])": "11pt_avg_0.25,0.5 AvgIPrec(levels=[0.5,0.25])",
+    "infAP": "infap",
+    "nDCGrel": "ndcg_rel",
+    "RnDCG": "Rndcg",
+    "NumQ": "num_q",
+    "NumRet": "num_ret",
+    "NumRel": "num_rel",
+    "NumRelRet": "num_rel_ret hits",
+    "NumRelRet@5": "hits@5",
+    "NumNonrelJudgedRet": "num_nonrel_judged_ret",
+    "Unjudged@20": "unj_20 unj.20",
+    "Utility(a=2,c=0.5,d=0.1)": "utility_2,-1,0.5,0.1 Utility(a=2,b=-1,c=0.5,d=0.1)",
+    "Yaap": "yaap",
+    "RBP@10": "rbp@10 rbp_at_10 rbp_10 rank_biased_precision@10",
+    "RBP(p=0.95,gain='raw')": "rbp.95",
+    "RBP(p=0.95,gain='raw')@10": "rbp.95@10",
+    "RBP(p=0.9,rel=0,gain='minmax',gains={1:3})": "rbp_p=0.9,1=3 rbp_1=3",
+    "RBPResidual(complete_is_zero=True)": "rbp_resid rbp_resid_p=0.9",
+}
+
+
+@pytest.mark.parametrize("canonical", SPELLINGS)
+def test_spellings(canonical: str) -> None:
+    """All spellings are one measure, and it prints as the canonical one."""
+    expected = parse_measure(canonical)
+    assert str(expected) == canonical
+    for spelling in SPELLINGS[canonical].split():
+        assert parse_measure(spelling) == expected, spelling
+    assert parse_measure(f" {canonical} ") == expected
+
+
+def test_spaces_do_not_matter() -> None:
+    """Spaces around names, parameters and values are passed over."""
+    assert str(parse_measure(" P ( rel = 2 , judged_only = true ) @5 ")) == (
+        "P(rel=2,judged_only=True)@5"
+    )
+
+
+def test_one_text_may_name_several() -> None:
+    """trec_eval's lists of cutoffs name a measure each."""
+    assert [str(m) for m in parse_measures(["P.5,10", "Rprec_mult.0.2,0.4"])] == [
+        "P@5", "P@10", "RprecMult(mult=0.2)", "RprecMult(mult=0.4)",
+    ]  # fmt: skip
+    assert [str(m) for m in parse_measures(["nDCG@5,10"])] == ["nDCG@5", "nDCG@10"]
+    with pytest.raises(MeasureError, match=r"'P\.5,10' names 2 measures, expected one: P@5, P@10"):
+        parse_measure("P.5,10")
+
+
+@pytest.mark.parametrize("name", list(definitions()))
+@given(data=st.data())
+@settings(max_examples=15)
+def test_printing_and_parsing_is_the_identity(name: str, data: st.DataObject) -> None:
+    """What a measure prints, with any parameters, is that measure."""
+    measure = data.draw(measures_of(definitions()[name]))
+    assert parse_measure(str(measure)) == measure
+    assert str(parse_measure(str(measure))) == str(measure)
+
+
+def test_measures_that_compute_the_same_are_equal() -> None:
+    """Whatever was given; what was given is known all the same."""
+    plain, explicit = parse_measure("nDCG@10"), parse_measure("nDCG(dcg='log2')@10")
+    assert plain == explicit
+    assert hash(plain) == hash(explicit)
+    assert str(explicit) == "nDCG@10"
+    assert plain.given == {"cutoff"}
+    assert explicit.given == {"cutoff", "dcg"}
+    assert parse_measure("ndcg_burges@10").given == {"cutoff", "dcg"}
+    assert parse_measure("AP").given == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("rbp_p=0.8", "RBP(rel=0,gain='minmax')"),
+        ("rbp_p=0.95", "RBP(p=0.95,rel=0,gain='minmax')"),
+        ("rbp.p=0.5,1=0.5,2=1", "RBP(p=0.5,rel=0,gain='minmax',gains={1:0.5,2:1})"),
+        ("rbp_1=0.5", "RBP(p=0.9,rel=0,gain='minmax',gains={1:0.5})"),
+        ("rbp.95", "RBP(p=0.95,gain='raw')"),
+        ("rbp.8", "RBP(gain='raw')"),
+        ("rbp.95@10-l2", "RBP(p=0.95,rel=2,gain='raw')@10"),
+        ("RBP(p=0.8)", "RBP"),
+        ("RBP", "RBP"),
+        ("rbp_10", "RBP@10"),
+        ("rbp_resid_p=0.9", "RBPResidual(complete_is_zero=True)"),
+        ("rbp_resid.p=0.5", "RBPResidual(p=0.5,complete_is_zero=True)"),
+    ],
+)
+def test_every_dialect_of_rbp(text: str, canonical: str) -> None:
+    """A p of 0.8 is the default and goes without saying; what is printed is read back as it is."""
+    measure = parse_measure(text)
+    assert str(measure) == canonical
+    again = parse_measure(canonical)
+    assert (again, again.params) == (measure, measure.params)
+
+
+@pytest.mark.parametrize("name", list(definitions()))
+def test_every_alias_means_its_measure(name: str) -> None:
+    """An alias, in any case, is the measure with the parameters that the alias implies."""
+    definition = definitions()[name]
+    given = {p.name: {"cutoff": 5, "recall": 0.5}.get(p.name, 1) for p in definition.parameters
+             if p.required}  # fmt: skip
+    written = f"({','.join(f'{key}={value}' for key, value in given.items())})" if given else ""
+    for alias, implied in definition.aliases.items():
+        expected = definition(**{**implied, **given})
+        assert parse_measure(alias + written) == expected
+        assert parse_measure(alias.upper() + written) == expected
+
+
+def test_no_name_means_two_measures() -> None:
+    """Names and aliases of different measures differ, in any case."""
+    owners: dict[str, set[str]] = {}
+    for definition in definitions().values():
+        for name in (definition.name, *definition.aliases):
+            owners.setdefault(name.lower(), set()).add(definition.name)
+    assert {name: found for name, found in owners.items() if len(found) > 1} == {}
+
+
+MISTAKES = {
+    "ndgc@10": "unknown measure 'ndgc@10'; did you mean nDCG",
+    "ndgc_cut_10": "unknown measure 'ndgc_cut_10'; did you mean ndcg_cut",
+    "presicion@5": "unknown measure 'presicion@5'; did you mean precision",
+    "xyzzy": "unknown measure 'xyzzy'; `berryeval list measures` shows them all",
+    "": "'' is not a measure; measures look like nDCG@10",
+    "P@5@6": "'P@5@6' is not a measure",
+    "P": "P needs a cutoff, as in P@10",
+    "IPrec": "IPrec needs the parameter 'recall', as in IPrec@",
+    "RprecMult": r"RprecMult needs the parameter 'mult', as in RprecMult\(mult=...\)",
+    "P@0": "cutoff of P must be an integer from 1 to 10000000, found 0",
+    "P@-3": "cutoff of P must be an integer from 1 to 10000000, found -3",
+    "P@ten": "'ten' in 'P@ten' must be an integer",
+    "P@2.5": "'2.5' in 'P@2.5' must be an integer",
+    "IPrec@1.5": "recall of IPrec must be a number from 0 to 1, found 1.5",
+    "Rprec@5": "Rprec takes no cutoff, found 'Rprec@5'",
+    "Rprec_5": "Rprec takes no cutoff, found 'Rprec_5'",
+    "P(rel)@5": "'rel' in 'P\\(rel\\)@5' must be a parameter and its value, as in rel=2",
+    "P(rel='high')@5": "rel of P must be a number, found 'high'",
+    "P(level=2)@5": "P takes no parameter 'level'; it takes cutoff, judged_only, rel",
+    "P(rel=2,rel=3)@5": "gives rel twice",
+    "P(rel=2)@5-l3": "gives rel twice",
+    "P(cutoff=5)@5": "gives cutoff twice",
+    "nDCG(dcg='log10')@5": "dcg of nDCG must be 'log2' or 'exp-log2', found 'log10'",
+    "nDCG(gains={-3:1})": "gains of nDCG must be a mapping of grade to gain",
+    "nDCG(gains={1:'much'})": "gains of nDCG must be a mapping of grade to gain",
+    "ndcg_1=much": "'_1=much' in 'ndcg_1=much' is nothing that nDCG understands",
+    "map_1=3": "AP takes no parameter 'gains'",
+    "utility_1,2": "'_1,2' in 'utility_1,2' is nothing that Utility understands",
+    "set_F_-1": "'_-1' in 'set_F_-1' is nothing that SetF understands",
+    "SetF(beta=0)": "beta of SetF must be a number above 0, found 0",
+    "RBP(p=1.5)": "p of RBP must be a number from 0 to 1, found 1.5",
+    "RBP(gain='linear')": "gain of RBP must be 'binary' or 'scaled' or 'minmax' or 'raw'",
+    "rbp_resid_x=1": "'_x=1' in 'rbp_resid_x=1' is nothing that RBPResidual understands",
+    "Utility(docs=-1)": "docs of Utility must be an integer from 0 up, found -1",
+    "AvgIPrec(levels=[])": "levels of AvgIPrec must be a list of numbers from 0 to 1",
+    "AvgIPrec(levels=[2])": "levels of AvgIPrec must be a list of numbers from 0 to 1",
+    "P(judged_only=1)@5": "judged_only of P must be True or False, found 1",
+}
+
+
+@pytest.mark.parametrize("text", MISTAKES)
+def test_mistakes(text: str) -> None:
+    """A mistake is a `MeasureError` that says what was found and what is wanted."""
+    with pytest.raises(MeasureError, match=MISTAKES[text]):
+        parse_measure(text)
+
+
+def test_a_measure_is_named_by_text() -> None:
+    """Anything but a text or a measure is refused."""
+    with pytest.raises(MeasureError, match="a measure must be named by a str, found int 5"):
+        parse_measures([5])  # type: ignore[list-item]

@@ -1,0 +1,93 @@
+"""Judged and Accuracy: hand vectors, ir_measures as the oracle, and the twins."""
+
+from __future__ import annotations
+
+import ir_measures
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from berryeval.errors import MeasureError
+from berryeval.metrics.grammar import parse_measure
+from tests.metrics.ir_measures_oracle import (
+    any_grades,
+    found_rankings,
+    ours,
+    rankings,
+    reference,
+    theirs,
+    whole_grades,
+)
+
+VECTORS = [
+    ("Judged@2", ["a", "x", "b"], {"a": 0, "b": 1}, 1 / 2),
+    ("Judged", ["a", "x", "b"], {"a": 0, "b": 1}, 2 / 3),
+    # a short ranking is measured as it is
+    ("Judged@10", ["a", "x"], {"a": 0}, 1 / 2),
+    ("Judged@10", [], {"a": 0}, 0.0),
+    ("Judged", [], {"a": 0}, 0.0),
+    # in the pool, but not judged
+    ("Judged", ["a", "b"], {"a": -1, "b": 0.5}, 1 / 2),
+    # of the four pairs (relevant, other) three stand in order
+    ("Accuracy", ["a", "x", "b", "y"], {"a": 1, "b": 1}, 3 / 4),
+    ("Accuracy@2", ["a", "x", "b", "y"], {"a": 1, "b": 1}, 1.0),
+    ("Accuracy@3", ["x", "a", "b"], {"a": 1, "b": 0}, 1 / 2),
+    ("Accuracy(rel=2)", ["a", "b"], {"a": 1, "b": 2}, 0.0),
+    ("Accuracy(rel=0.5)", ["a", "b"], {"a": 0.5, "b": 0.4}, 1.0),
+    ("Accuracy(judged_only=True)", ["x", "a", "b"], {"a": 1, "b": 0}, 1.0),
+    # nothing but relevant documents, none of them, none at all
+    ("Accuracy", ["a", "b"], {"a": 1, "b": 1}, 1.0),
+    ("Accuracy@1", ["a", "x"], {"a": 1}, 1.0),
+    ("Accuracy", ["x"], {"a": 1}, 0.0),
+    ("Accuracy", [], {"a": 1}, 0.0),
+]
+
+
+@pytest.mark.parametrize(("measure", "ranking", "grades", "expected"), VECTORS)
+def test_vectors(
+    measure: str, ranking: list[str], grades: dict[str, float], expected: float
+) -> None:
+    """The values that a reader can check by hand."""
+    assert ours(measure, ranking, grades) == pytest.approx(expected, abs=1e-15)
+
+
+@given(found_rankings, whole_grades, st.integers(1, 16))
+def test_judged_agrees_with_ir_measures(
+    ranking: list[str], grades: dict[str, int], cutoff: int
+) -> None:
+    """The share of judged documents is theirs exactly."""
+    assert ours("Judged", ranking, grades) == theirs(ir_measures.Judged, ranking, grades)
+    at_k = theirs(ir_measures.Judged @ cutoff, ranking, grades)
+    assert ours(f"Judged@{cutoff}", ranking, grades) == at_k
+
+
+@given(found_rankings, whole_grades, st.integers(1, 16), st.integers(1, 3))
+def test_accuracy_agrees_with_ir_measures(
+    ranking: list[str], grades: dict[str, int], cutoff: int, rel: int
+) -> None:
+    """Accuracy is theirs wherever they give a value: both kinds of document must be retrieved."""
+    top = [grades.get(document, 0) >= rel for document in ranking[:cutoff]]
+    found = ours(f"Accuracy(rel={rel})@{cutoff}", ranking, grades)
+    if all(top) or not any(top):
+        assert found == (1.0 if any(top) else 0.0)
+    else:
+        expected = theirs(ir_measures.Accuracy(rel=rel) @ cutoff, ranking, grades)
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+@given(rankings, any_grades, st.integers(1, 16), st.floats(-1.0, 4.0))
+def test_twins_agree(ranking: list[str], grades: dict[str, float], cutoff: int, rel: float) -> None:
+    """The backends give the same bytes, from 0 to 1."""
+    for measure in (
+        "Judged", f"Judged@{cutoff}", f"Accuracy(rel={rel!r})",
+        f"Accuracy(rel={rel!r},judged_only=True)@{cutoff}",
+    ):  # fmt: skip
+        value = ours(measure, ranking, grades)
+        assert value.hex() == reference(measure, ranking, grades).hex()
+        assert 0 <= value <= 1
+
+
+def test_judged_of_judged_documents_only_is_refused() -> None:
+    """The judged share of what is judged would always be 1: there is no such parameter."""
+    with pytest.raises(MeasureError, match="Judged takes no parameter 'judged_only'"):
+        parse_measure("Judged(judged_only=True)@10")

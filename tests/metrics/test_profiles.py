@@ -1,0 +1,208 @@
+"""Profiles: the conventions of other tools, each with a vector worked out by hand."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import ir_measures
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from berryeval import evaluate
+from berryeval.data.run import RankingRule
+from berryeval.errors import ConfigurationError
+from berryeval.metrics.catalogue import definitions
+from berryeval.metrics.profiles import PROFILES, Conventions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# b is relevant, and q2 is missing from every run.
+QRELS = {"q1": {"b": 1.0}, "q2": {"x": 1.0}}
+TIED = {"q1": {"a": 1.0, "b": 1.0, "c": 1.0}}
+NEARLY_TIED = {"q1": {"b": 1.00000002, "c": 1.00000001}}
+
+
+def reciprocal(value: float) -> int:
+    """The rank of b, from the average precision of q1."""
+    return round(1 / value)
+
+
+@pytest.mark.parametrize("from_file", [False, True])
+@pytest.mark.parametrize(
+    ("profile", "queries", "tied", "nearly"),
+    [
+        ("berryeval", 2, 2, 1),  # c b a; float64 tells the scores apart
+        ("trec_eval", 1, 2, 1),
+        ("trec_eval-9", 1, 2, 2),  # one float32, so c b
+        ("ir_measures", 2, 2, 2),
+        ("ranx", 2, 2, 1),  # a b c as given
+        ("gdeval", 1, 2, 1),
+        ("msmarco", 2, 2, 1),  # a b c by id
+    ],
+)
+def test_which_queries_count_and_where_documents_stand(
+    profile: str, queries: int, tied: int, nearly: int, *, from_file: bool, tmp_path: Path
+) -> None:
+    """The rank of b among equal and nearly equal scores, and the number of queries."""
+    for run, rank in ((TIED, tied), (NEARLY_TIED, nearly)):
+        scores = evaluate(
+            QRELS, as_file(run, tmp_path) if from_file else run, ["AP"], profile=profile
+        )
+        assert scores.count == queries
+        assert scores.left_out == (() if queries == 2 else ("q2",))
+        assert reciprocal(scores.per_query("AP")["q1"]) == rank
+        assert scores.mean["AP"] == 1 / rank / queries
+
+
+@pytest.mark.parametrize(
+    ("profile", "first"),
+    [
+        ("berryeval", "c"), ("trec_eval", "c"), ("trec_eval-9", "c"), ("ir_measures", "c"),
+        ("gdeval", "c"), ("msmarco", "a"), ("ranx", "b"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("from_file", [False, True])
+def test_who_is_first_among_equals(
+    profile: str, first: str, *, from_file: bool, tmp_path: Path
+) -> None:
+    """Three documents of one score, given as b, c, a."""
+    run = {"q": {"b": 1.0, "c": 1.0, "a": 1.0}}
+    source = as_file(run, tmp_path) if from_file else run
+    found = {
+        document: evaluate({"q": {document: 1}}, source, ["P@1"], profile=profile).mean["P@1"]
+        for document in "abc"
+    }
+    assert found == {document: float(document == first) for document in "abc"}
+
+
+def test_every_profile_is_tested_here() -> None:
+    """A new profile needs a vector."""
+    assert set(PROFILES) == {
+        "berryeval", "trec_eval", "trec_eval-9", "ir_measures", "ranx", "gdeval", "msmarco",
+    }  # fmt: skip
+
+
+def test_gdeval_gains_exponentially() -> None:
+    """NDCG under gdeval is that of Burges, and the name says so; what was asked for is found."""
+    qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}
+    scores = evaluate(qrels, run, ["nDCG@2", "AP"], profile="gdeval")
+    assert scores.measures == ("nDCG(dcg='exp-log2')@2", "AP")
+    low = math.log2(3)
+    assert scores.mean["nDCG@2"] == (1 + 3 / low) / (3 + 1 / low)
+
+
+def test_a_default_gives_way_to_a_choice() -> None:
+    """A profile's default applies only where ours would."""
+    conventions = Conventions(defaults={"AP": {"cutoff": 1, "nothing": 3}})
+    qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 2.0, "b": 1.0}}
+    scores = evaluate(qrels, run, ["AP", "AP@2"], profile=conventions)
+    assert scores.measures == ("AP@1", "AP@2")
+    assert scores.values.tolist() == [[0.5], [1.0]]
+
+
+def test_what_was_given_stays_also_where_it_is_our_default() -> None:
+    """nDCG(dcg='log2') under gdeval is what it says, beside gdeval's own; so is RR without end."""
+    qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}
+    low = math.log2(3)
+    scores = evaluate(qrels, run, ["ndcg@2", "nDCG(dcg='log2')@2"], profile="gdeval")
+    assert scores.measures == ("nDCG(dcg='exp-log2')@2", "nDCG@2")
+    assert scores.mean["nDCG(dcg='log2')@2"] == (1 + 2 / low) / (2 + 1 / low)
+    assert scores.mean["ndcg@2"] == (1 + 3 / low) / (3 + 1 / low)
+    # Other spellings of what was asked for, and names as they stand in the table:
+    assert scores.mean["ndcg_cut_2"] == scores.mean["ndcg@2"]
+    assert scores.mean["nDCG(dcg=log2)@2"] == scores.mean["nDCG@2"]
+    far = {"q": {f"d{place:02}": 20.0 - place for place in range(20)}}
+    names = ["RR", "RR(cutoff=None)", "mrr@20"]
+    found = evaluate({"q": {"d14": 1}}, far, names, profile="msmarco")
+    assert [found.mean[name] for name in names] == [0.0, 1 / 15, 1 / 15]
+    assert found.mean["recip_rank"] == 0.0
+
+
+def test_a_key_means_what_the_profile_would_make_of_it() -> None:
+    """Where only the other was scored, a spelling does not find it by accident."""
+    qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}
+    scores = evaluate(qrels, run, ["nDCG@2"], profile="gdeval")
+    assert "nDCG(dcg='log2')@2" not in scores.mean
+    several = evaluate(qrels, run, ["ndcg_cut.1,2"], profile="gdeval")
+    assert several.mean["nDCG@2"] == several.mean["ndcg_2"] == scores.mean["nDCG@2"]
+
+
+def test_defaults_name_real_parameters() -> None:
+    """Where the measure is there, its parameters are those that the profile sets."""
+    for conventions in PROFILES.values():
+        assert conventions.text
+        for name, defaults in conventions.defaults.items():
+            if name in definitions():
+                known = {parameter.name for parameter in definitions()[name].parameters}
+                assert set(defaults) <= known
+
+
+def test_conventions_of_the_caller() -> None:
+    """Any rule can be asked for without a name."""
+    shallow = Conventions(RankingRule("document ascending", depth=1))
+    assert evaluate(QRELS, TIED, ["AP"], profile=shallow).mean["AP"] == 0.0
+
+
+def test_an_unknown_profile_is_named() -> None:
+    """With those there are."""
+    with pytest.raises(
+        ConfigurationError, match="unknown profile 'trec'; there are berryeval, trec"
+    ):
+        evaluate(QRELS, TIED, ["AP"], profile="trec")
+
+
+scores_near_each_other = st.sampled_from([1.0, 1.00000001, 1.0000002, 2.0, -1.0])
+documents = st.sampled_from(["a", "b", "c", "d", "é", "Z"])
+
+
+queries = st.sampled_from(["q1", "q2", "q3"])
+runs = st.dictionaries(
+    queries, st.dictionaries(documents, scores_near_each_other, min_size=1), min_size=1
+)
+judgments = st.dictionaries(
+    queries, st.dictionaries(documents, st.integers(0, 3), min_size=1), min_size=1
+)
+
+
+@given(runs, judgments)
+def test_trec_eval_9_against_pytrec_eval(
+    run: dict[str, dict[str, float]], qrels: dict[str, dict[str, int]]
+) -> None:
+    """The same queries and the same values as trec_eval 9, ties and near ties included."""
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg_cut.5", "P.5"})
+    theirs = evaluator.evaluate(run)
+    ours = evaluate(qrels, run, ["map", "ndcg_cut_5", "P_5"], profile="trec_eval-9")
+    assert set(ours.queries) == set(theirs)
+    for name in ("map", "ndcg_cut_5", "P_5"):
+        for query, value in ours.per_query(name).items():
+            assert value == pytest.approx(theirs[query][name], abs=1e-12)
+
+
+@settings(max_examples=50)
+@given(runs, judgments)
+def test_ir_measures_against_itself(
+    run: dict[str, dict[str, float]], qrels: dict[str, dict[str, int]]
+) -> None:
+    """The same means as ir_measures: every judged query, ties and near ties of pytrec_eval."""
+    names = ["AP", "nDCG@5", "P@5", "Success@1"]
+    theirs = ir_measures.calc_aggregate(map(ir_measures.parse_measure, names), qrels, run)
+    ours = evaluate(qrels, run, names, profile="ir_measures")
+    assert ours.count == len(qrels)
+    for measure, value in theirs.items():
+        assert ours.mean[str(measure)] == pytest.approx(value, abs=1e-12)
+
+
+def as_file(run: dict[str, dict[str, float]], folder: Path) -> Path:
+    """The run as a TREC file."""
+    path = folder / "run"
+    lines = [
+        f"{query} Q0 {document} 1 {score!r} t\n"
+        for query, row in run.items()
+        for document, score in row.items()
+    ]
+    path.write_text("".join(lines), encoding="utf-8")
+    return path

@@ -1,0 +1,64 @@
+"""Measures of one's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from berryeval.data.judged import JudgedRanking
+from berryeval.errors import MeasureError
+from berryeval.metrics.catalogue import definitions, register
+from berryeval.metrics.grammar import parse_measure
+from berryeval.scoring.engine import evaluate
+
+
+def last_rank(judged: JudgedRanking, *, rel: Any = 1.0, cutoff: Any = None) -> float:
+    """The rank of the last relevant document."""
+    return max(judged.relevant_ranks(rel, cutoff), default=0)
+
+
+def test_a_registered_function_is_a_measure() -> None:
+    """It has a name, parameters, an aggregate, and is computed like any other."""
+    # As in a file without `from __future__ import annotations`: types instead of texts.
+    last_rank.__annotations__.update({"rel": float, "cutoff": int | None})
+    register("LastRankOfTest", text="rank of the last relevant document", aggregate="sum")(
+        last_rank
+    )
+    assert str(parse_measure("lastrankoftest(rel=2)@5")) == "LastRankOfTest(rel=2)@5"
+    assert not definitions()["LastRankOfTest"].native
+    qrels = {"q": {"a": 1, "b": 2, "c": 1}, "r": {"a": 1}}
+    run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}, "r": {"a": 1.0}}
+    scores = evaluate(qrels, run, ["LastRankOfTest", "LastRankOfTest(rel=2)", "P@1"])
+    assert dict(scores.mean) == {"LastRankOfTest": 4, "LastRankOfTest(rel=2)": 2, "P@1": 1}
+
+
+def test_a_parameter_without_annotation_is_like_its_default() -> None:
+    """A default of 0.5 makes it a number."""
+
+    def share(judged: JudgedRanking, *, weight=0.5) -> float:  # type: ignore[no-untyped-def] # noqa: ANN001
+        return float(weight * judged.retrieved)
+
+    register("WeightOfTest")(share)
+    assert parse_measure("WeightOfTest(weight=2)")(JudgedRanking([], 3, [])) == 6
+    with pytest.raises(MeasureError, match="weight of WeightOfTest must be a number, found 'x'"):
+        parse_measure("WeightOfTest(weight=x)")
+
+
+def test_a_name_that_exists_is_refused() -> None:
+    """No measure is replaced, by whatever spelling."""
+    with pytest.raises(MeasureError, match=r"there is a measure 'NDCG' already \(nDCG\)"):
+        register("NDCG")
+
+
+@pytest.mark.parametrize("name", ["", "a b", "X@5", "top_5", "9x", "query", "Outcome"])
+def test_names_that_could_not_be_asked_for(name: str) -> None:
+    """A name must be one that the grammar reads, and no column of a frame of scores."""
+    with pytest.raises(MeasureError, match=r"cannot be the name of a measure"):
+        register(name)
+
+
+def test_an_unknown_aggregate_is_refused() -> None:
+    """There are three ways to make one value of many."""
+    with pytest.raises(MeasureError, match=r"^aggregate must be one of mean, sum, geometric mean"):
+        register("Middle", aggregate="median")  # type: ignore[arg-type]

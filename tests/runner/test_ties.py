@@ -1,0 +1,120 @@
+"""Answers with equal scores, and answers in which some hits have none."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import berryeval as be
+from berryeval.data.records import Hit
+from berryeval.errors import ProviderError
+from berryeval.providers.answers import as_hits
+from berryeval.runner.ranking import Ranking, fair_ranking
+from berryeval.workflows.recording import Tally
+
+
+def ranked(answer: Any, k: int = 10) -> Ranking:
+    """The ranking of an answer."""
+    return fair_ranking("q", answer, k, 0.0, 1)
+
+
+def warnings_about(rankings: list[Ranking]) -> list[str]:
+    """What is said of a provider that gave these answers."""
+    tally = Tally()
+    for ranking in rankings:
+        tally.add(ranking)
+    return tally.warnings(10)
+
+
+@pytest.mark.parametrize(
+    ("answer", "k", "expected"),
+    [
+        ([("b", 1.0), ("a", 1.0)], 5, ""),
+        ([("a", 1.0), ("b", 1.0)], 5, "tied"),
+        ([("c", 2.0), ("a", 1.0), ("b", 1.0)], 5, "tied"),
+        ([("a", 2.0), ("b", 1.0), ("c", 0.5)], 5, ""),
+        ([("c", 2.0), ("a", 1.0), ("b", 1.0)], 1, ""),
+        ([("c", 2.0), ("a", 1.0), ("b", 1.0)], 2, "tied"),
+        ([("c", 1.0), ("b", 1.0), ("a", 1.0), ("z", 1.0)], 2, "tied"),
+        ([("d", 1.0), ("c", 1.0), ("a", 1.0), ("b", 1.0)], 2, ""),
+        ([("a", 1.0), ("b", 1.0), ("c", 2.0)], 5, "reversed"),
+        ([("a", 0.0), ("b", 0.0)], 5, ""),
+        (["a", "b"], 5, ""),
+        ({"a": 1.0, "b": 1.0}, 5, ""),
+        ([("z", 1.0), ("é", 1.0)], 5, "tied"),
+    ],
+)
+def test_ties_that_were_moved_are_noticed(answer: Any, k: int, expected: str) -> None:
+    """Where it changes the ranking; a mapping has no order that could be changed."""
+    assert ranked(answer, k).disorder == expected
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcdef"), st.sampled_from([1.0, 2.0, 3.0]))))
+def test_nothing_moves_unnoticed(answer: list[tuple[str, float]]) -> None:
+    """The hits are those that were given, in their order, or the ranking says otherwise."""
+    first = list(dict.fromkeys(name for name, _ in answer))
+    ranking = ranked(answer, 4)
+    moved = [hit.id for hit in ranking.hits] != first[:4]
+    assert moved <= bool(ranking.disorder)
+    assert Ranking.from_json(ranking.to_json()) == ranking
+
+
+def test_it_is_said_once_with_how_many_and_what_to_do() -> None:
+    """Beside what contradicts the scores, which is another thing."""
+    fine, tied = ranked([("a", 2.0), ("b", 1.0)]), ranked([("a", 1.0), ("b", 1.0)])
+    assert warnings_about([fine]) == []
+    (warning,) = warnings_about([fine, tied, tied])
+    assert warning.startswith("hits of equal scores were moved in 2 of 3 queries: they are ordered")
+    assert "as trec_eval does" in warning
+    assert "give scores that differ, or none" in warning
+    far = ranked([("a", 1.0), ("b", 2.0)])
+    first, second = warnings_about([far, tied])
+    assert first.startswith("the hits of 1 of 2 queries came with scores that grow")
+    assert second.startswith("hits of equal scores were moved in 1 of 2 queries")
+
+
+def test_bundled_providers_give_the_order_themselves() -> None:
+    """So nothing is said of them on a bundled benchmark."""
+    names = ["bm25", "dense", "hybrid", "sqlite"]
+    fused = {"type": "hybrid", "name": "by score", "options": {"fusion": "scores"}}
+    logging.getLogger("bm25s").setLevel(logging.INFO)
+    found = be.run_benchmark("rag-template", [*names, fused], ["RR"])
+    assert len(found.providers) == 5
+    for one in found.providers:
+        assert one.scores is not None, one.failure
+        assert [text for text in one.warnings if "equal scores" in text] == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "named"),
+    [
+        ([{"id": "a", "score": 1.0}, {"id": "b"}], "hit 2 ('b')"),
+        ([{"id": "a"}, {"id": "b", "score": 0.0}], "hit 1 ('a')"),
+        ([("a", 1.0), "b"], "hit 2 ('b')"),
+        ([Hit("a", 1.0), "b"], "hit 2 ('b')"),
+    ],
+)
+def test_a_hit_without_a_score_among_scored_ones_is_refused(answer: Any, named: str) -> None:
+    """As one whose score is no number is: it would count as 0, wherever it stood."""
+    with pytest.raises(ProviderError) as caught:
+        as_hits(answer)
+    told = f"{named} has no score, but others have; give every hit one, or none"
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        [{"id": "a"}, {"id": "b"}, "c"],
+        [{"id": "a", "score": 1.0}, ("b", 0.5), Hit("c")],
+        [Hit("a", 1.0), Hit("b"), Hit("c", -1.0)],
+        ["a", Hit("b"), {"id": "c"}],
+    ],
+)
+def test_all_or_none_have_a_score(answer: Any) -> None:
+    """A hit of ours with the score 0 may be either."""
+    assert [hit.id for hit in as_hits(answer)] == ["a", "b", "c"]

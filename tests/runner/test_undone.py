@@ -1,0 +1,132 @@
+"""What is begun is ended: also where entering or leaving fails."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from berryeval.data.records import Chunk, Query
+from berryeval.errors import ProviderError, RunFailedError
+from berryeval.providers.answers import Answer
+from berryeval.providers.base import Provider
+from berryeval.providers.catalogue import make_provider
+from berryeval.providers.hybrid import Hybrid
+from berryeval.runner.asking import index_and_ask
+from berryeval.runner.attempts import Policy
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from berryeval.runner.ranking import Ranking
+
+QUICK = Policy(timeout=5.0, index_timeout=0.3, attempts=3, first_wait=0.001, warm_up=0)
+
+
+class Part:
+    """An asynchronous context manager that can be searched; `wrong` says what fails."""
+
+    def __init__(self, wrong: str = "") -> None:
+        self.wrong = wrong
+        self.calls: list[str] = []
+
+    async def done(self, what: str) -> None:
+        """Write it down."""
+        self.calls.append(what)
+        if what in self.wrong:
+            msg = f"no {what}"
+            raise ProviderError(msg, passing=True)
+
+    async def __aenter__(self) -> Self:
+        await self.done("enter")
+        return self
+
+    async def __aexit__(self, kind: object, *_: object) -> None:
+        await self.done(f"leave {getattr(kind, '__name__', '')}".strip())
+
+    async def search(self, query: Query, k: int) -> Any:
+        """Costs something."""
+        return Answer([query.id, "b"][:k], {"tokens": 2, "model": "small"})
+
+
+class Slow(Part):
+    """One that never gets in."""
+
+    async def __aenter__(self) -> Self:
+        await asyncio.sleep(3600)
+        return self
+
+
+class Given(Part, Provider):  # type: ignore[misc] # its search is asynchronous
+    """The same as a provider."""
+
+
+def lived(provider: Provider) -> list[Ranking]:
+    """Let it live a whole life."""
+    rankings: list[Ranking] = []
+    chunks = [Chunk("a", "d", "text")]
+    index_and_ask(provider, chunks, [Query("q", "text")], 5, rankings.append, QUICK)
+    return rankings
+
+
+def loops() -> set[threading.Thread]:
+    """The threads in which asynchronous parts run; those that were told to end have done so."""
+    found = {one for one in threading.enumerate() if one.name == "berryeval loop"}
+    for one in found:
+        one.join(timeout=2.0)
+    return {one for one in found if one.is_alive()}
+
+
+@pytest.mark.parametrize("kind", [Part, Given])
+def test_what_was_entered_is_left_when_the_next_cannot_be(kind: type[Part]) -> None:
+    """After each attempt, and it hears why; one that was not entered is not left."""
+    first, second = kind(), kind("enter")
+    with pytest.raises(RunFailedError, match=r"no enter \(tried 3 times\)"):
+        lived(Hybrid([first, second]))
+    assert first.calls == ["enter", "leave ProviderError"] * 3
+    assert second.calls == ["enter"] * 3
+    assert not loops()
+
+
+@pytest.mark.parametrize("kind", [Part, Given])
+def test_an_end_that_fails_keeps_no_other_from_its_end(kind: type[Part]) -> None:
+    """All are left, the loops are closed, and the error is told."""
+    parts = [kind("leave"), kind("leave"), kind()]
+    fused = Hybrid(parts)
+    with pytest.raises(ProviderError, match="no leave"), fused:
+        assert not any("leave" in part.calls for part in parts)
+    assert [part.calls for part in parts] == [["enter", "leave"]] * 3
+    assert not loops()
+
+
+@pytest.mark.parametrize("part", [Part("enter"), Slow()])
+@pytest.mark.parametrize("fused", [False, True])
+def test_what_cannot_be_entered_leaves_no_thread(part: Part, fused: bool) -> None:
+    """Be it that it fails or that it takes too long."""
+    with pytest.raises(RunFailedError, match="enter"):
+        lived(Hybrid([part]) if fused else make_provider(part))
+    assert "leave" not in part.calls
+    assert not loops()
+
+
+def test_what_is_wrapped_hears_of_the_error() -> None:
+    """As one that is a provider itself."""
+
+    class Unindexed(Part):
+        async def index(self, chunks: object) -> None:
+            assert chunks
+            await self.done("index")
+
+    for wrap in (make_provider, lambda part: Hybrid([part])):
+        part = Unindexed("index")
+        with pytest.raises(RunFailedError):
+            lived(wrap(part))
+        assert part.calls[-1] == "leave RunFailedError"
+
+
+def test_a_fused_answer_costs_what_its_parts_cost() -> None:
+    """Numbers are added; of words the first stay."""
+    (ranking,) = lived(Hybrid([Part(), Part(), lambda _, k: ["b"][:k]]))
+    assert ranking.cost == {"tokens": 4, "model": "small"}

@@ -1,0 +1,33 @@
+"""Groups of queries, by what they say about themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from berryeval.data.records import Query
+from berryeval.runs.record import group_of, property_of
+
+
+@pytest.mark.parametrize(
+    ("fields", "name", "expected"),
+    [
+        ({"category": "a"}, "category", "a"),
+        ({"metadata": {"category": "b"}}, "category", "b"),
+        ({"category": "a", "metadata": {"category": "b"}}, "category", "a"),
+        ({"metadata": {"category": None}}, "category", ""),
+        ({"metadata": {"difficulty": 3}}, "difficulty", "3"),
+        ({"metadata": {"level": 0}}, "level", "0"),
+        ({"metadata": {"text": "other"}}, "text", "other"),
+        ({}, "category", ""),
+        ({"metadata": {"id": "other"}}, "id", "q"),
+    ],
+)
+def test_a_field_that_says_nothing_leaves_it_to_the_metadata(
+    fields: dict[str, Any], name: str, expected: str
+) -> None:
+    """Formats that know no category have it there."""
+    query = Query("q", "what?", **fields)
+    assert property_of(query, name) == expected
+    assert group_of([query], name) == ({"q": expected} if expected else {})

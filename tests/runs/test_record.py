@@ -1,0 +1,124 @@
+"""The record of a run: what it holds, and that JSON loses nothing of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import berryeval as be
+from berryeval.errors import DataError
+from berryeval.reports.exporters import junit, latex, markdown
+from berryeval.reports.html.page import render
+from berryeval.reports.report import Report
+from berryeval.runs.record import CURVE, STANDARD, RunRecord, deeper_than, depth_note, standard_of
+
+
+@pytest.fixture(scope="module")
+def record() -> RunRecord:
+    """A run of two providers on a bundled benchmark."""
+    found = be.run_benchmark("rag-template", ["bm25", "bm25:fixed-400"], ["nDCG@5", "RR"])
+    assert found.run is not None
+    return found.run
+
+
+def test_json_loses_nothing(record: RunRecord) -> None:
+    """What is read back is equal, scores to the bit, and is written as the same bytes."""
+    again = RunRecord.from_json(json.loads(record.dumps()))
+    assert again == record
+    assert again.dumps() == record.dumps()
+
+
+def test_the_pieces_of_a_record_are_small(record: RunRecord) -> None:
+    """They are what JSON would be made at once, and none is a large part of it."""
+    pieces = list(record.pieces())
+    text = "".join(pieces)
+    assert text == json.dumps(record.to_json(), ensure_ascii=False, allow_nan=False)
+    assert max(map(len, pieces)) < len(text) / 20
+
+
+def test_every_run_has_the_standard_measures(record: RunRecord) -> None:
+    """Whatever was asked for, the standard table and the curve are there."""
+    one = record["rag-template"]["bm25"]
+    assert one.scores is not None
+    assert one.standard is not None
+    assert one.scores.measures == ("nDCG@5", "RR")
+    assert [one.standard.mean[name] for name in STANDARD] == list(one.standard.mean.values())
+    assert one.standard.mean["mrr"] == one.scores.mean["RR"]
+    assert len(one.curve) == len(CURVE) == 11
+    assert list(one.curve) == sorted(one.curve, reverse=True)
+
+
+def test_hits_bring_the_beginning_of_their_text(record: RunRecord) -> None:
+    """Each passage is kept once, and cut."""
+    part = record["rag-template"]
+    assert len(set(part.passages)) == len(part.passages)
+    assert max(len(passage.text) for passage in part.passages) <= 400
+    hit = part["bm25"].answers[0].hits[0]
+    assert hit.passage is not None
+    assert part.passages[hit.passage].text
+
+
+def test_a_record_of_a_newer_schema_is_refused(record: RunRecord) -> None:
+    """The message names both versions and what to do."""
+    data = {**record.to_json(), "schema_version": 99}
+    with pytest.raises(DataError, match=r"schema version 1, found 99.*upgrade"):
+        RunRecord.from_json(data, "run.json")
+
+
+def test_what_is_no_record_is_refused_with_its_place(record: RunRecord) -> None:
+    """The message says where in the file it stands."""
+    data = json.loads(record.dumps())
+    data["benchmarks"][0]["providers"][1]["answers"][2]["hits"][0]["score"] = "high"
+    place = r"benchmarks\[0\].providers\[1\].answers\[2\].hits\[0\].score: expected a number"
+    with pytest.raises(DataError, match=place):
+        RunRecord.from_json(data)
+
+
+@pytest.mark.parametrize("value", ["NaN", "1e400", "null", '"0.5"'])
+def test_a_score_that_is_no_number_is_refused(record: RunRecord, value: str) -> None:
+    """With provider, measure and query; a curve too."""
+    data = json.loads(record.dumps())
+    provider = data["benchmarks"][0]["providers"][1]
+    query = provider["scores"]["queries"][2]
+    provider["scores"]["values"]["RR"][2] = json.loads(value)
+    place = rf"benchmarks\[0\].providers\[1\].scores.values: RR of query '{query}': expected a fin"
+    with pytest.raises(DataError, match=place):
+        RunRecord.from_json(data)
+    data = json.loads(record.dumps())
+    data["benchmarks"][0]["providers"][0]["curve"][3] = json.loads(value)
+    with pytest.raises(
+        DataError, match=r"providers\[0\].curve: expected an array of finite numbers"
+    ):
+        RunRecord.from_json(data)
+
+
+def test_nothing_is_computed_deeper_than_was_asked_for() -> None:
+    """With 10 hits no standard measure is @20; one that was asked for comes with a warning."""
+    found = be.run_benchmark("rag-template", ["bm25"], ["R@20", "nDCG@10"], k=10)
+    (one,) = found.providers
+    assert one.record.standard is not None
+    assert [name for name in one.record.standard.measures if name.endswith("@20")] == []
+    assert "R@10" in one.record.standard.measures
+    assert one.scores is not None
+    assert one.scores.measures == ("R@20", "nDCG@10")
+    note = "R@20 looks deeper than the 10 hits asked for: no more could count"
+    assert found.run is not None
+    assert note in found.run.benchmarks[0].notes
+    report = Report.of([found.run])
+    for text in (
+        markdown.render(report),
+        latex.render(report),
+        junit.render(report),
+        render(report),
+    ):
+        assert "deeper than the 10 hits asked for" in text
+
+
+def test_all_of_twenty_hits_is_there(record: RunRecord) -> None:
+    """With 20 hits, as without saying, nothing is left out and nothing warned of."""
+    assert deeper_than(20, STANDARD) == ()
+    assert standard_of(20) == STANDARD
+    assert deeper_than(10, ["P.5,20", "RR", "P@10"]) == ("P.5,20",)
+    assert not depth_note(20, STANDARD)
+    assert not any("deeper" in note for note in record.benchmarks[0]["bm25"].warnings)

@@ -1,0 +1,338 @@
+"""Nothing is lost: several processes write, are killed, find no room, or may not write."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sqlite3
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+from sqlalchemy import Connection, create_engine, inspect, text
+
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.runs.store.database import Database, NoStoreError, Place
+from berryeval.runs.store.schema import migrate, version_of
+from berryeval.runs.store.store import open_store
+from tests.runs.kept import ended, program, run_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EACH = 100
+
+
+def test_two_processes_lose_no_run(place: str) -> None:
+    """Each writes a hundred at the same time as the other, one of them both."""
+    writing = (
+        "first, count = int(sys.argv[2]), int(sys.argv[3])",
+        "with open_store(sys.argv[1]) as store:",
+        "    for number in [*range(first, first + count), 1000]:",
+        "        store.add(run_of(number, queries=2))",
+    )
+    both = [program(*writing, arguments=(place, str(n * EACH), str(EACH))) for n in (0, 1)]
+    for one in both:
+        ended(one)
+    with open_store(place) as store:
+        assert set(store.names()) == {f"run-{n:04}" for n in [*range(2 * EACH), 1000]}
+        for number in (0, EACH - 1, EACH, 2 * EACH - 1):
+            assert store.get(f"run-{number:04}") == run_of(number, queries=2)
+        assert len(store.trend("RR")) == 2 * (2 * EACH + 1)
+
+
+def wait_for_others_to_end(place: str) -> None:
+    """A server may still be writing what was sent to it by a process that is gone."""
+    if "://" not in place:
+        return
+    others = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+        "AND backend_type = 'client backend' AND pid != pg_backend_pid()"
+    )
+    with psycopg.connect(place, autocommit=True) as connection:
+        while connection.execute(others).fetchone() != (0,):
+            time.sleep(0.01)
+
+
+def test_a_process_that_is_killed_leaves_no_half_run(place: str) -> None:
+    """Whenever it is killed, every run in the store is whole, and the next can write."""
+    endless = (
+        "with open_store(sys.argv[1]) as store:",
+        "    number = int(sys.argv[2])",
+        "    while True:",
+        "        store.add(run_of(number, queries=400))",
+        "        print(number, flush=True)",
+        "        number += 1",
+    )
+    for turn in range(4):
+        running = program(*endless, arguments=(place, str(turn * 1000)))
+        assert running.stdout is not None
+        said = running.stdout.readline()
+        time.sleep(0.013 * turn)  # another moment each time
+        running.send_signal(signal.SIGKILL)
+        more, _ = running.communicate(timeout=60)
+        said += more
+        wait_for_others_to_end(place)
+        with open_store(place) as store:
+            names = store.names()
+            assert {f"run-{int(line):04}" for line in said.splitlines()} <= set(names)
+            newest = max(name for name in names if int(name[4:]) // 1000 == turn)
+            assert store.get(newest) == run_of(int(newest[4:]), queries=400)
+            assert len(store.trend("RR")) == 2 * len(names)
+    if "://" not in place:
+        with sqlite3.connect(place) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        connection.close()
+
+
+def test_a_full_disk_is_said_and_spoils_nothing(tmp_path: Path) -> None:
+    """The message says so, what was there is there, and writing goes on when there is room."""
+    place = tmp_path / "results.db"
+    with open_store(place) as store:
+        store.add(run_of(1))
+    limit = place.stat().st_size + 8192
+    out = ended(
+        program(
+            "import resource",
+            "from berryeval.errors import DataError",
+            "big = run_of(2, queries=3000)",
+            f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))",
+            "with open_store(sys.argv[1]) as store:",
+            "    try:",
+            "        store.add(big)",
+            "    except DataError as error:",
+            "        print(error)",
+            "    print(store.get('run-0001') == run_of(1), store.names())",
+            arguments=(str(place),),
+        )
+    )
+    assert "cannot be written" in out
+    assert "is there room on the disk? The store is as it was" in out
+    assert out.endswith("True ['run-0001']\n")
+    with open_store(place) as store:
+        assert store.add(run_of(2, queries=3000)).how == "added"
+        assert store.get("run-0001") == run_of(1)
+
+
+@pytest.fixture
+def locked_folder() -> Iterator[Path]:
+    """A folder with a store that everybody may read and nobody may write."""
+    folder = Path(tempfile.mkdtemp(prefix="berryeval-locked-"))  # tmp_path is for its owner alone
+    with open_store(folder / "results.db") as store:
+        store.add(run_of(1))
+    (folder / "results.db").chmod(0o444)
+    folder.chmod(0o555)
+    yield folder
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def test_a_store_that_may_only_be_read_is_read(locked_folder: Path) -> None:
+    """Lists and runs are there; what would write says what to do."""
+    out = ended(
+        program(
+            "from berryeval.errors import DataError",
+            "record = run_of(2)",
+            "import sqlalchemy.dialects.sqlite.pysqlite",
+            "if os.geteuid() == 0: os.setuid(65534)",  # nobody asks whether root may write
+            "with open_store(sys.argv[1], make=False) as store:",
+            "    print(store.names(), store.get('run-0001') == run_of(1))",
+            "    try:",
+            "        store.add(record)",
+            "    except DataError as error:",
+            "        print(error)",
+            "try:",
+            "    with open_store(os.path.dirname(sys.argv[1]) + '/new/x.db') as store: pass",
+            "except DataError as error:",
+            "    print(error)",
+            arguments=(str(locked_folder / "results.db"),),
+        )
+    )
+    first, second, third = out.splitlines()
+    assert first == "['run-0001'] True"
+    assert "cannot be written (attempt to write a readonly database)" in second
+    assert "must be writable, or name another store" in second
+    assert "cannot be made in" in third
+    assert "(Permission denied)" in third
+
+
+def test_a_store_of_a_newer_schema_is_refused(place: str) -> None:
+    """The message has both versions and what to do; nothing is changed."""
+    with open_store(place) as store:
+        store.add(run_of(1))
+    database = Database(Place.of(place), make=False)
+    with database.writing() as connection:
+        connection.execute(text("UPDATE berryeval_store SET version = 7"))
+    database.close()
+    wanted = r"schema version 7, this BerryEval knows versions up to 1; .*pip install --upgrade"
+    for make in (True, False):
+        with pytest.raises(DataError, match=wanted), open_store(place, make=make):
+            pass
+
+
+def test_an_older_schema_is_brought_up_whole_or_not_at_all(place: str) -> None:
+    """A step that fails leaves the old version with all its rows; the next time it may succeed."""
+
+    def colours(connection: Connection) -> None:
+        connection.execute(text("ALTER TABLE berryeval_runs ADD COLUMN colour TEXT"))
+        connection.execute(text("UPDATE berryeval_runs SET colour = 'red'"))
+
+    def breaks(connection: Connection) -> None:
+        connection.execute(text("DELETE FROM berryeval_runs"))
+        connection.execute(text("SELECT * FROM nowhere"))
+
+    with open_store(place) as store:
+        store.add(run_of(1))
+    database = Database(Place.of(place), make=False)
+    try:
+        with pytest.raises(DataError, match="nowhere"), database.writing() as connection:
+            migrate(connection, "x", {1: colours, 2: breaks}, 3)
+        with database.reading() as connection:
+            assert version_of(connection) == 1
+            columns = connection.execute(text("SELECT * FROM berryeval_runs")).keys()
+            assert "colour" not in columns
+        with database.writing() as connection:
+            migrate(connection, "x", {1: colours}, 2)
+        with database.reading() as connection:
+            assert version_of(connection) == 2
+            assert connection.scalar(text("SELECT colour FROM berryeval_runs")) == "red"
+    finally:
+        database.close()
+
+
+def test_two_processes_make_a_store_at_once(place: str) -> None:
+    """Both find it made, whoever was first."""
+    lines = ("with open_store(sys.argv[1]) as store: print(store.names())",)
+    several = [program(*lines, arguments=(place,)) for _ in range(4)]
+    assert [ended(one) for one in several] == ["[]\n"] * 4
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"), [(b"SQLite? No.\n" * 100, "not a database"), (b"", None)]
+)
+def test_a_file_that_is_no_store(tmp_path: Path, content: bytes, problem: str | None) -> None:
+    """Another file is refused and left as it is; an empty one becomes a store."""
+    place = tmp_path / "results.db"
+    place.write_bytes(content)
+    if problem is None:
+        with open_store(place) as store:
+            assert store.names() == []
+        return
+    with pytest.raises(DataError, match=rf"{problem}.*results import"), open_store(place):
+        pass
+    assert place.read_bytes() == content
+
+
+def tables_of(place: str) -> set[str]:
+    """The tables of a database."""
+    engine = create_engine(Place.of(place).url)
+    found = set(inspect(engine).get_table_names())
+    engine.dispose()
+    return found
+
+
+def make_songs(place: str) -> None:
+    """A table of another program."""
+    engine = create_engine(Place.of(place).url)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE songs (name TEXT)"))
+    engine.dispose()
+
+
+def test_who_reads_makes_nothing(place: str) -> None:
+    """A database without a store is none, and has no tables afterwards."""
+    if "://" not in place:
+        Path(place).touch()
+    with pytest.raises(NoStoreError, match="there is no store at"), open_store(place, make=False):
+        pass
+    assert tables_of(place) == set()
+
+
+def test_a_database_of_another_program(place: str) -> None:
+    """Reading leaves it as it is; a run goes into a PostgreSQL that is shared, not into a file."""
+    make_songs(place)
+    with pytest.raises(DataError, match=r"songs|there is no store"), open_store(place, make=False):
+        pass
+    assert tables_of(place) == {"songs"}
+    if "://" not in place:
+        with pytest.raises(DataError, match="of something else, with the tables songs"):
+            open_store(place).__enter__()
+        assert tables_of(place) == {"songs"}
+        return
+    with open_store(place) as store:
+        store.add(run_of(1))
+    with open_store(place, make=False) as store:
+        assert store.names() == ["run-0001"]
+    assert {"songs", "berryeval_runs"} < tables_of(place)
+
+
+def test_a_store_may_have_a_table_more(place: str) -> None:
+    """Somebody's notes beside ours keep nobody out."""
+    with open_store(place) as store:
+        store.add(run_of(1))
+    make_songs(place)
+    with open_store(place) as store:
+        assert store.names() == ["run-0001"]
+
+
+def test_a_store_whose_pages_are_spoilt_is_said(tmp_path: Path) -> None:
+    """Not a traceback, not a wrong number."""
+    place = tmp_path / "results.db"
+    with open_store(place) as store:
+        for number in range(5):
+            store.add(run_of(number, queries=50))
+    content = bytearray(place.read_bytes())
+    content[4096:] = b"\x5a" * (len(content) - 4096)
+    place.write_bytes(bytes(content))
+    with pytest.raises(DataError, match=r"the store .*results\.db"), open_store(place) as store:
+        store.get("run-0001")
+
+
+def test_places_that_are_none(tmp_path: Path) -> None:
+    """A folder, a file that is not there, another database: what was expected."""
+    with pytest.raises(DataError, match="expected a file, found a folder"), open_store(tmp_path):
+        pass
+    absent = tmp_path / "no.db"
+    with pytest.raises(DataError, match="there is no store"), open_store(absent, make=False):
+        pass
+    assert not absent.exists()
+    for url, wanted in (
+        ("mysql://me:hunter2@host/x", "mysql://...: expected a path, sqlite:///path, or"),
+        ("sqlite://", "names no file"),
+        ("postgresql://me:hunter2@host:port/x", "the store is no address of a PostgreSQL"),
+    ):
+        with pytest.raises(ConfigurationError, match=wanted) as caught, open_store(url):
+            pass
+        assert "hunter2" not in str(caught.value)
+
+
+def test_passwords_are_never_shown(server: str) -> None:
+    """Neither that of a server that is not there nor that of one which refuses it."""
+    socket = server.partition("host=")[2]
+    for url in (
+        "postgres://me:hunter2%40@127.0.0.1:1/x",
+        "postgresql://me:hunter2%40@127.0.0.1:1/x?password=hunter2%40",
+        f"postgresql://nobody:hunter2%40@/x?host={socket}",
+    ):
+        with pytest.raises(DataError, match="cannot be read") as caught, open_store(url):
+            pass
+        assert "hunter2" not in str(caught.value)
+        assert "***" in str(caught.value)
+
+
+def test_a_missing_driver_is_said_with_the_line_to_type() -> None:
+    """SQLite needs none."""
+    out = ended(
+        program(
+            "sys.modules['psycopg'] = None",
+            "from berryeval.errors import MissingDependencyError",
+            "try:",
+            "    with open_store('postgresql://me:hunter2@host/x'): pass",
+            "except MissingDependencyError as error:",
+            "    print(error)",
+        )
+    )
+    assert out == "a store in PostgreSQL needs psycopg: pip install 'berryeval[postgres]'\n"

@@ -1,0 +1,131 @@
+"""Bounds: what a score could be if everything retrieved were judged."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from berryeval import Qrels, bounds, evaluate
+from berryeval.metrics import catalogue
+from berryeval.metrics.catalogue import definitions
+from berryeval.scoring import unjudged
+
+DOCUMENTS = "abcdef"
+rankings = st.lists(st.sampled_from(DOCUMENTS), unique=True, min_size=1, max_size=5)
+judgments = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(-1, 2), min_size=2)
+
+
+def as_run(ranking: list[str]) -> dict[str, dict[str, float]]:
+    """One query with this ranking."""
+    return {"q": {document: float(-place) for place, document in enumerate(ranking)}}
+
+
+def all_values(ranking: list[str], grades: dict[str, int], measure: str) -> list[float]:
+    """The measure for all grades 0 to the highest of all unjudged documents of the ranking."""
+    highest = max(1, *grades.values())
+    holes = [document for document in ranking if grades.get(document, -1) < 0]
+    values = []
+    for filling in itertools.product(range(highest + 1), repeat=len(holes)):
+        filled = {**grades, **dict(zip(holes, filling, strict=True))}
+        values.append(evaluate({"q": filled}, as_run(ranking), [measure]).mean[measure])
+    return values
+
+
+@settings(max_examples=25)
+@given(rankings, judgments)
+def test_exact_where_it_says_so(ranking: list[str], grades: dict[str, int]) -> None:
+    """The interval is the range over every possible judgment."""
+    for measure in ("P@3", "P(rel=2)@3", "Success@2", "AP", "nDCG@3", "P(judged_only=True)@2"):
+        found = bounds({"q": grades}, as_run(ranking), measure)
+        values = all_values(ranking, grades, measure)
+        assert found.exact
+        assert found.mean == (min(values), max(values))
+        assert found.value == evaluate({"q": grades}, as_run(ranking), [measure]).mean[measure]
+
+
+@settings(max_examples=25)
+@given(rankings, judgments)
+def test_a_hull_lies_inside_the_range(ranking: list[str], grades: dict[str, int]) -> None:
+    """Without trying everything, the interval is never wider than the truth, and says so."""
+    limit = unjudged.EXACT_LIMIT
+    unjudged.EXACT_LIMIT = 0  # type: ignore[misc]
+    try:
+        for measure in ("AP", "nDCG@3"):
+            found = bounds({"q": grades}, as_run(ranking), measure)
+            values = all_values(ranking, grades, measure)
+            assert min(values) <= found.mean.low <= found.mean.high <= max(values)
+            assert found.exact == (found.per_query["q"].unjudged == 0)
+    finally:
+        unjudged.EXACT_LIMIT = limit  # type: ignore[misc]
+
+
+@settings(max_examples=25)
+@given(rankings, judgments)
+def test_monotone_measures_are_monotone(ranking: list[str], grades: dict[str, int]) -> None:
+    """For those that we call so, the extremes of all fillings are the two that are tried."""
+    names = [name for name in unjudged.MONOTONE if name in definitions()]
+    assert "P" in names
+    for name in names:
+        found = bounds({"q": grades}, as_run(ranking), f"{name}@3")
+        values = all_values(ranking, grades, f"{name}@3")
+        assert found.mean == (min(values), max(values))
+
+
+def test_average_precision_falls_with_a_relevant_document_at_the_bottom() -> None:
+    """The lowest value is below that of both extremes: the cases between them are needed."""
+    ranking = ["r", *(f"u{place}" for place in range(8))]
+    found = bounds({"q": {"r": 1}}, as_run(ranking), "AP")
+    assert found.value == 1.0
+    assert found.mean.high == 1.0
+    # u0 stays irrelevant, u1 ... u7 are relevant, found at ranks 3 to 9; or fewer of them
+    assert found.mean.low < 0.8
+    lowest = min(
+        (1 + sum((place + 2) / (9 - size + place + 1) for place in range(size))) / (1 + size)
+        for size in range(9)
+    )
+    assert found.mean.low == pytest.approx(lowest, abs=1e-12)
+    assert found.exact == (unjudged.EXACT_LIMIT >= 2**8)
+
+
+def test_the_mean_and_the_queries_that_count() -> None:
+    """A missing query counts as 0 to 0, or not at all, as the profile says."""
+    qrels, run = {"q1": {"a": 2}, "q2": {"x": 1}}, {"q1": {"a": 2.0, "b": 1.0}}
+    both = bounds(qrels, run, "P@2")
+    assert both.highest == 2.0
+    assert both.mean == (0.25, 0.5)
+    assert list(both.per_query) == ["q1", "q2"]
+    assert bounds(qrels, run, "P@2", profile="trec_eval").mean == (0.5, 1.0)
+
+
+def test_where_nothing_is_relevant_the_highest_grade_is_1() -> None:
+    """Unjudged documents could still be relevant."""
+    found = bounds({"q": {"a": 0}}, {"q": {"a": 2.0, "b": 1.0}}, "P@2")
+    assert (found.highest, found.mean) == (1.0, (0.0, 0.5))
+
+
+def test_as_data() -> None:
+    """Ready for JSON."""
+    found = bounds({"q": {"a": 1}}, {"q": {"a": 2.0, "b": 1.0}}, "P@2")
+    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert data["mean"] == [0.5, 1.0]
+    assert data["per_query"]["q"] == {
+        "low": 0.5, "high": 1.0, "value": 0.5, "unjudged": 1, "exact": True,
+    }  # fmt: skip
+
+
+def test_a_measure_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that falls with every relevant document is bounded like any other."""
+    monkeypatch.setattr(catalogue, "_registered", {})
+    catalogue.register("Noise")(lambda judged: sum(hit.grade < 1 for hit in judged.hits))
+    found = bounds({"q": {"a": 1}}, {"q": {"a": 2.0, "b": 1.0, "c": 0.0}}, "Noise")
+    assert (found.mean, found.exact) == ((0.0, 2.0), True)
+
+
+def test_judgments_in_groups() -> None:
+    """The highest grade of its groups is the grade of a document."""
+    qrels = Qrels.from_records([("q", "a", 0, "x"), ("q", "a", 1, "y")])
+    assert bounds(qrels, {"q": {"a": 2.0, "b": 1.0}}, "P@2").mean == (0.5, 1.0)

@@ -1,0 +1,336 @@
+"""`evaluate`: the policy it states, the same numbers by every way in, on any number of threads."""
+
+from __future__ import annotations
+
+import random
+import re
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from berryeval.data.qrels import Qrels
+from berryeval.data.run import RankingRule, Run
+from berryeval.errors import ConfigurationError, DataError, MeasureError, NotScoredError
+from berryeval.metrics.grammar import parse_measure
+from berryeval.scoring.engine import evaluate
+from berryeval.scoring.scores import Scores
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    Rows = Mapping[str, Mapping[str, float]]
+
+MEASURES = ["AP", "P@2", "nDCG@3", "Success@1"]
+QRELS: Rows = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"a": 1}, "q3": {"x": 0}, "q4": {"y": 1}}
+RUN: Rows = {
+    "q1": {"b": 3.0, "z": 2.0, "a": 1.0},
+    "q2": {"z": 1.0},
+    "q3": {"x": 1.0},
+    "q9": {"a": 1.0},
+}
+
+
+def write_run(path: Path, run: Rows) -> Path:
+    """The run as a TREC file, in the order it is given."""
+    lines = [
+        f"{query} Q0 {document} 0 {score!r} test\n"
+        for query, documents in run.items()
+        for document, score in documents.items()
+    ]
+    path.write_text("".join(lines))
+    return path
+
+
+def write_qrels(path: Path, qrels: Rows) -> Path:
+    """The judgments as a TREC file."""
+    lines = [
+        f"{query} 0 {document} {grade}\n"
+        for query, documents in qrels.items()
+        for document, grade in documents.items()
+    ]
+    path.write_text("".join(lines))
+    return path
+
+
+def test_every_judged_query_counts() -> None:
+    """A judged query that the run lacks scores 0 and is listed; extra ones are listed only."""
+    scores = evaluate(QRELS, RUN, MEASURES)
+    assert scores.queries == ("q1", "q2", "q3", "q4")
+    assert scores.outcomes == ("ok", "ok", "no relevant documents", "missing")
+    assert scores.extra_queries == ("q9",)
+    assert scores.per_query("P@2") == {"q1": 0.5, "q2": 0.0, "q3": 0.0, "q4": 0.0}
+    assert scores.mean["P@2"] == 0.125
+
+
+def test_the_trec_eval_profile_leaves_missing_queries_out() -> None:
+    """As trec_eval does: the mean is over the queries that both sides hold."""
+    scores = evaluate(QRELS, RUN, MEASURES, profile="trec_eval")
+    assert scores.queries == ("q1", "q2", "q3")
+    assert scores.mean["P@2"] == pytest.approx(0.5 / 3)
+
+
+def test_an_unknown_profile_is_refused() -> None:
+    """The profiles there are, are named."""
+    with pytest.raises(ConfigurationError, match=r"^unknown profile 'nope'; there are berryeval, "):
+        evaluate(QRELS, RUN, MEASURES, profile="nope")
+
+
+def test_ties_go_to_the_higher_id() -> None:
+    """Documents of one score are ranked by id, the highest bytes first, as trec_eval does."""
+    scores = evaluate({"q": {"b": 1}}, {"q": {"a": 1.0, "b": 1.0}}, ["Success@1"])
+    assert scores.mean["Success@1"] == 1.0
+    scores = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, ["Success@1"])
+    assert scores.mean["Success@1"] == 0.0
+    # U+FF5E sorts behind U+1F600 in UTF-16, and before it in bytes.
+    scores = evaluate({"q": {"\U0001f600": 1}}, {"q": {"\uff5e": 1.0, "\U0001f600": 1.0}}, ["P@1"])
+    assert scores.mean["P@1"] == 1.0
+
+
+def test_single_precision_makes_ties() -> None:
+    """Scores that differ only beyond float32 are equal for trec_eval 9, not for trec_eval 10."""
+    qrels, run = {"q": {"b": 1}}, {"q": {"a": 1.00000002, "b": 1.00000001}}
+    assert evaluate(qrels, run, ["P@1"], profile="trec_eval-9").mean["P@1"] == 1.0
+    assert evaluate(qrels, run, ["P@1"], profile="trec_eval").mean["P@1"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("ties", "expected"),
+    [
+        ("document descending", [2, 1, 0]),
+        ("document ascending", [0, 1, 2]),
+        ("given order", [1, 0, 2]),
+    ],
+)
+def test_ranking_rules(ties: Any, expected: list[int]) -> None:
+    """Each rule for ties orders by score first."""
+    documents, scores = [b"a", b"b", b"c"], [1.0, 1.0, 1.0]
+    if ties == "given order":
+        documents, scores = [b"a", b"b", b"c"], [1.0, 2.0, 1.0]
+    assert RankingRule(ties=ties).order(documents, scores) == expected
+    assert RankingRule(ties=ties, depth=1).order(documents, scores) == expected[:1]
+
+
+def test_measures_in_any_spelling() -> None:
+    """A measure is found in the scores under the name it was asked by, and the canonical one."""
+    scores = evaluate(QRELS, RUN, ["ndcg_cut_3", parse_measure("map")])
+    assert scores.measures == ("nDCG@3", "AP")
+    assert scores.mean["ndcg_cut_3"] == scores.mean["nDCG@3"]
+    for spelling in ("ndcg_at_3", "ndcg@3", "ndcg_3", "ndcg_cut.3", "nDCG(dcg='log2')@3"):
+        assert scores.mean[spelling] == scores.mean["nDCG@3"]
+        assert scores.per_query(spelling) == scores.per_query("nDCG@3")
+        assert scores.ci(spelling) == scores.ci("nDCG@3")
+    assert scores.sum[parse_measure("map")] == scores.sum["AP"]  # type: ignore[index]
+    assert Scores.from_dict(scores.to_dict()).std["MAP"] == scores.std["AP"]
+    assert "average_precision" in scores.mean
+    with pytest.raises(KeyError, match=r"'P@1' was not computed; there are nDCG@3, AP"):
+        scores.mean["P@1"]
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        (
+            "ndcg_cut_30",
+            "'ndcg_cut_30' was not computed; there are nDCG@3, AP; did you mean nDCG@3?",
+        ),
+        ("nDGC@3", "'nDGC@3' was not computed; there are nDCG@3, AP; did you mean nDCG@3?"),
+        ("Bpref", "'Bpref' was not computed; there are nDCG@3, AP"),
+        ("P.5,10", "'P.5,10' was not computed; there are nDCG@3, AP"),
+        ("", "'' was not computed; there are nDCG@3, AP"),
+    ],
+)
+def test_what_was_not_scored_is_an_error_with_the_nearest(key: str, message: str) -> None:
+    """A KeyError and one of ours, whose words are not in quotes."""
+    scores = evaluate(QRELS, RUN, ["ndcg_cut_3", "AP"])
+    for look in (scores.mean.__getitem__, scores.per_query, scores.row_of, scores.without):
+        with pytest.raises(NotScoredError) as caught:
+            look(key)
+        assert str(caught.value) == message
+        assert isinstance(caught.value, KeyError)
+    assert key not in scores.mean
+    assert scores.mean.get(key) is None
+
+
+def test_an_unknown_measure_is_an_error() -> None:
+    """Never a 0.0."""
+    with pytest.raises(MeasureError, match=r"^unknown measure 'ndgc@3'; did you mean nDCG"):
+        evaluate(QRELS, RUN, ["ndgc@3"])
+
+
+def test_files_tables_and_dicts_agree(tmp_path: Path) -> None:
+    """Whichever way data come in, the same bytes come out."""
+    run = write_run(tmp_path / "run", RUN)
+    qrels = write_qrels(tmp_path / "qrels", QRELS)
+    expected = evaluate(QRELS, RUN, MEASURES)
+    for scores in (
+        evaluate(qrels, run, MEASURES),
+        evaluate(str(qrels), Run.from_trec(run), MEASURES),
+        evaluate(Qrels.from_trec(qrels), RUN, MEASURES),
+    ):
+        assert scores.queries == expected.queries
+        assert scores.values.tobytes() == expected.values.tobytes()
+        assert scores.outcomes == expected.outcomes
+        assert scores.extra_queries == expected.extra_queries
+
+
+def test_a_run_that_is_not_grouped_by_query(tmp_path: Path) -> None:
+    """Lines of one query may stand anywhere in the file."""
+    path = write_run(tmp_path / "run", RUN)
+    lines = path.read_text().splitlines(keepends=True)
+    random.Random(5).shuffle(lines)
+    path.write_text("".join(lines))
+    scores = evaluate(QRELS, path, MEASURES)
+    assert scores.values.tobytes() == evaluate(QRELS, RUN, MEASURES).values.tobytes()
+
+
+def test_a_duplicate_document_is_an_error(tmp_path: Path) -> None:
+    """With the file and the line where it stands the second time."""
+    path = tmp_path / "run"
+    path.write_text("q1 Q0 a 1 2 t\n\nq1 Q0 b 2 1 t\nq1 Q0 a 3 0 t\n")
+    message = f"{path}:4: document 'a' stands twice in"
+    with pytest.raises(DataError, match=f"^{re.escape(message)}"):
+        evaluate(QRELS, path, MEASURES)
+    with pytest.raises(DataError, match=f"^{re.escape(message)}"):
+        evaluate(QRELS, Run.from_trec(path), MEASURES)
+    qrels = tmp_path / "qrels"
+    qrels.write_text("q1 0 a 1\nq1 0 a 1\n")
+    with pytest.raises(DataError, match=f"^{re.escape(str(qrels))}:2: document 'a' stands twice"):
+        evaluate(qrels, RUN, MEASURES)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "q1 Q0 a 1 2.0 t\nq1 Q0 b 2 1.0\n",
+            "2: expected 6 columns (query Q0 document rank score tag), found 5: 'q1 Q0 b 2 1.0'",
+        ),
+        ("# comment\nq1 Q0 a 1 high t\n", "2: the score must be a number, found 'high'"),
+        ("q1 Q0 a 1 nan t\n", "1: the score must not be NaN"),
+    ],
+)
+def test_faulty_lines_are_named(text: str, message: str, tmp_path: Path) -> None:
+    """The same words, with file and line, whether the file is scored or read into a table."""
+    path = tmp_path / "run"
+    path.write_text(text)
+    expected = f"^{re.escape(f'{path}:{message}')}$"
+    with pytest.raises(DataError, match=expected):
+        evaluate(QRELS, path, MEASURES)
+    with pytest.raises(DataError, match=expected):
+        Run.from_trec(path)
+
+
+def random_rows(seed: int, queries: int, documents: int) -> tuple[Rows, Rows]:
+    """Judgments and a run with many ties."""
+    rng = random.Random(seed)
+    names = [f"doc{number}" for number in range(documents)]
+    qrels = {
+        f"q{query}": {name: rng.randint(-1, 3) for name in rng.sample(names, documents // 2)}
+        for query in range(queries)
+    }
+    run = {
+        f"q{query}": {name: float(rng.randint(0, 9)) for name in rng.sample(names, documents // 2)}
+        for query in range(queries)
+    }
+    return qrels, run
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "7"])
+def test_the_same_bytes_on_any_number_of_threads(
+    threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tables and files, large enough to be shared out."""
+    qrels, run = random_rows(1, queries=120, documents=200)
+    path = write_run(tmp_path / "run", run)
+    monkeypatch.setenv("BERRYEVAL_THREADS", "1")
+    expected = evaluate(qrels, run, MEASURES).values.tobytes()
+    monkeypatch.setenv("BERRYEVAL_THREADS", threads)
+    assert evaluate(qrels, run, MEASURES).values.tobytes() == expected
+    assert evaluate(qrels, path, MEASURES).values.tobytes() == expected
+
+
+def test_eight_threads_evaluate_different_runs(tmp_path: Path) -> None:
+    """Callers on many threads, each with its own data, get the answers they get alone."""
+    cases = [random_rows(seed, queries=10, documents=60) for seed in range(8)]
+    paths = [write_run(tmp_path / str(seed), run) for seed, (_, run) in enumerate(cases)]
+    alone = [evaluate(qrels, run, MEASURES).values.tobytes() for qrels, run in cases]
+    together: dict[int, set[bytes]] = {}
+
+    def work(seed: int) -> None:
+        qrels, run = cases[seed]
+        together[seed] = {
+            evaluate(qrels, source, MEASURES).values.tobytes()
+            for _ in range(5)
+            for source in (run, paths[seed])
+        }
+
+    workers = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [together[seed] for seed in range(8)] == [{expected} for expected in alone]
+
+
+documents = st.text("abcé😀-", min_size=1, max_size=9)
+
+
+@given(
+    st.dictionaries(st.sampled_from("pqr"), st.dictionaries(documents, st.integers(-1, 3))),
+    st.dictionaries(
+        st.sampled_from("pqrs"), st.dictionaries(documents, st.floats(-1e3, 1e3) | st.just(1.0))
+    ),
+)
+def test_no_value_is_nan_and_every_query_is_accounted_for(qrels: Rows, run: Rows) -> None:
+    """Whatever is empty or missing, each judged query has a value and an outcome."""
+    scores = evaluate(qrels, run, MEASURES)
+    assert set(scores.queries) == set(qrels)
+    assert set(scores.extra_queries) == set(run) - set(qrels)
+    assert len(scores.outcomes) == len(scores.queries)
+    assert np.isfinite(scores.values).all()
+    assert all(np.isfinite(value) for value in scores.mean.values())
+
+
+def test_what_overflows_is_an_error_and_never_nan() -> None:
+    """Numbers too large to compute with are named, on either backend, and nothing is printed."""
+    qrels, run = {"q": {"a": 1e308, "b": 1e308}}, {"q": {"b": 2.0, "a": 1.0}}
+    message = r"^Utility\(a=1e\+308,b=1e\+308\) of query 'q' must be a finite number, found inf$"
+    with pytest.raises(MeasureError, match=message):
+        evaluate(qrels, {"q": {"a": 1.0, "b": 2.0, "c": 3.0}}, ["Utility(a=1e308,b=1e308)"])
+    with pytest.raises(MeasureError, match=r"must be a finite number, found nan$"):
+        evaluate(qrels, run, ["G"])
+
+
+def test_a_text_that_names_several_measures_is_no_key() -> None:
+    """`P.5,10` asks for two measures; neither is found under it."""
+    scores = evaluate(QRELS, RUN, ["P.5,10"])
+    assert scores.measures == ("P@5", "P@10")
+    with pytest.raises(KeyError, match=r"was not computed"):
+        scores.mean["P.5,10"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ({"depth": 0}, "depth must be an integer from 1 up, or None; found 0"),
+        ({"depth": -1}, "depth must be an integer from 1 up, or None; found -1"),
+        ({"ties": "foo"}, "ties must be one of document descending, "),
+    ],
+)
+def test_rules_that_nobody_could_follow(rule: dict[str, Any], message: str) -> None:
+    """A ranking rule is checked where it is made."""
+    with pytest.raises(ConfigurationError, match=f"^{re.escape(message)}"):
+        RankingRule(**rule)
+
+
+def test_a_cutoff_has_an_end() -> None:
+    """A typing error in a cutoff is refused, not computed for hours."""
+    with pytest.raises(
+        MeasureError, match=r"^cutoff of SDCG must be an integer from 1 to 10000000"
+    ):
+        evaluate(QRELS, RUN, ["SDCG(max_rel=3)@1000000000000"])

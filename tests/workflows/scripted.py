@@ -1,0 +1,116 @@
+"""The provider `scripted`: right answers, after a while, and faults on the queries it is told."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from berryeval.data.records import Hit
+from berryeval.errors import ProviderError
+from berryeval.providers.base import Provider, hit_of
+from berryeval.providers.catalogue import PROVIDERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from berryeval.data.records import Chunk, Query
+
+
+def _raise(error: BaseException) -> Any:
+    raise error
+
+
+_ODD: Any = {1: {2}, "x": float("nan")}
+FAULTS: Mapping[str, Any] = {
+    "raise": lambda _: _raise(ValueError("no such index")),
+    "exit": lambda _: _raise(SystemExit(3)),
+    "stop": lambda _: _raise(StopIteration()),
+    "refuse": lambda _: _raise(ConnectionRefusedError("nobody there")),
+    "busy": lambda _: _raise(ProviderError("busy", passing=True, retry_after=0.01)),
+    "late": lambda _: _raise(TimeoutError("the socket was too slow")),
+    "hang": lambda _: time.sleep(3600),
+    "none": lambda _: None,
+    "text": lambda _: "garbage",
+    "number": lambda _: 7,
+    "objects": lambda _: [object()],
+    "nan": lambda _: [Hit("a", float("nan"))],
+    "infinite": lambda _: [Hit("a", float("inf"))],
+    "huge": lambda _: [Hit("a", 10**400)],
+    "odd text": lambda _: [Hit("a", 1.0, text=None)],  # type: ignore[arg-type]
+    "odd section": lambda _: [Hit("a", 1.0, section=(1, 2))],  # type: ignore[arg-type]
+    "odd extra": lambda _: [Hit("a", 1.0, extra={"id": "b"})],
+    "odd id": lambda _: [Hit("\ud800", 1.0)],
+    "no id": lambda _: [Hit("", 1.0)],
+    "endless": lambda hits: iter(lambda: hits[0], None),
+    "twice": lambda hits: [*hits, *hits],
+    "many": lambda hits: [*hits, *(Hit(f"more {n}", -1.0 - n) for n in range(50))],
+    "odd metadata": lambda hits: [Hit(hits[0].id, 1.0, metadata=_ODD)],
+    "lazy": lambda hits: (hit for hit in hits),
+    "empty": lambda _: [],
+}
+
+
+@dataclass
+class Scripted(Provider):
+    """Finds the chunk with the number of the query first, and two more.
+
+    Attributes:
+        log: a file that gets the id of each query when it is asked.
+        delay: seconds an answer takes.
+        until: a file for which every answer waits.
+        faults: which queries go wrong, and how.
+        passing: how many attempts of a query go wrong before one goes right.
+        index_fault: what goes wrong when it indexes.
+        close_fault: what goes wrong when it is closed.
+        password: nobody should ever see it.
+    """
+
+    log: str = ""
+    delay: float = 0.0
+    until: str = ""
+    faults: Mapping[str, str] = field(default_factory=dict)
+    passing: int = 1_000_000
+    index_fault: str = ""
+    close_fault: str = ""
+    password: Any = field(default="", repr=False)
+    says: str = field(default="", repr=False)
+    _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
+    _asked: Counter[str] = field(default_factory=Counter, init=False, repr=False)
+
+    def index(self, chunks: Sequence[Chunk]) -> None:
+        """Take the chunks."""
+        self._chunks = chunks
+        if self.index_fault:
+            FAULTS[self.index_fault]([])
+
+    def search(self, query: Query, k: int) -> Any:
+        """Follow the script."""
+        if self.log:
+            line = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            os.write(line, f"{query.id}\n".encode())
+            os.close(line)
+        self._asked[query.id] += 1
+        time.sleep(self.delay)
+        while self.until and not os.path.exists(self.until):  # noqa: PTH110 - as cheap as can be
+            time.sleep(0.005)
+        if self.says:
+            raise ProviderError(self.says)
+        number = int(query.id[1:])
+        places = [(number + step) % len(self._chunks) for step in range(min(3, k))]
+        hits = [hit_of(self._chunks[p], 3.0 - n, n + 1) for n, p in enumerate(places)]
+        fault = self.faults.get(query.id)
+        if fault and self._asked[query.id] <= self.passing:
+            return FAULTS[fault](hits)
+        return hits
+
+    def close(self) -> None:
+        """End, or not."""
+        if self.close_fault:
+            FAULTS[self.close_fault]([])
+
+
+if "scripted" not in PROVIDERS:
+    PROVIDERS.register("scripted")(Scripted)

@@ -1,0 +1,69 @@
+"""Batches in a whole run: faster, and otherwise the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import berryeval as be
+from berryeval.workflows.run_answers import Answers
+from tests.workflows.worlds import benchmark, plan_of, results_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from berryeval.data import Query
+
+
+def first_words(texts: Sequence[str], k: int) -> list[list[str]]:
+    """A search for several texts at once: ids of documents."""
+    return [[f"d{text.split()[-1]}", *(f"d{n}" for n in range(k - 1))] for text in texts]
+
+
+FUNCTION = {"type": "callable", "options": {"function": first_words, "batch": True}}
+
+
+def written(folder: Path) -> list[bytes]:
+    """The scores and rankings of every provider."""
+    files = sorted([*folder.rglob("scores.json"), *folder.rglob("run.trec")])
+    return [file.read_bytes() for file in files]
+
+
+def sizes(folder: Path, queries: Sequence[Query]) -> set[int]:
+    """How many queries were asked together."""
+    (journal,) = folder.rglob("results.jsonl")
+    with Answers.opened(journal, queries, []) as answers:
+        return {answers.ranking(query).batch for query in answers}
+
+
+@pytest.mark.parametrize(
+    "provider",
+    ["bm25", {"type": "bm25", "options": {"feedback": 3}}, "dense", "hybrid", FUNCTION],
+    ids=["bm25", "feedback", "dense", "hybrid", "callable"],
+)
+def test_a_batch_changes_no_byte_of_the_results(provider: Any, tmp_path: Path) -> None:
+    """Scores and rankings are those of queries that were asked one by one."""
+    alone, together = tmp_path / "alone", tmp_path / "together"
+    result = be.run_benchmark("technical-docs", [provider], folder=alone)
+    be.run_benchmark("technical-docs", [provider], folder=together, batch=7)
+    assert written(alone) == written(together)
+    assert len(written(alone)) == 2
+    assert sizes(alone, result.queries) == {1}
+    assert sizes(together, result.queries) == {7, 1}  # 50 queries: one is left
+
+
+def test_a_run_goes_on_with_another_size(tmp_path: Path) -> None:
+    """What was answered is not asked again, and the end is the same."""
+    source = benchmark(tmp_path, 30)
+    whole = plan_of(source, {"type": "bm25"}, run={"batch": 8})
+    results_of(whole, tmp_path / "whole")
+    results_of(whole, tmp_path / "torn")
+    (journal,) = (tmp_path / "torn").rglob("results.jsonl")
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:12]) + lines[12][:20])
+    again = plan_of(source, {"type": "bm25"}, run={"batch": 5})
+    assert results_of(again, tmp_path / "torn")["bm25:whole"].outcomes == {"ok": 30}
+    assert written(tmp_path / "torn") == written(tmp_path / "whole")
+    assert journal.read_bytes().startswith(b"".join(lines[:12]))

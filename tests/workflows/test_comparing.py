@@ -1,0 +1,316 @@
+"""Runs are compared only by what they share, and nothing is said that the data cannot say."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import berryeval as be
+from berryeval.errors import ConfigurationError, DataError, NotScoredError
+from berryeval.reports.exporters.json import read_report, to_json
+from berryeval.workflows.run_comparison import all_scores
+from berryeval.workflows.systems import Source
+from tests.workflows.compare_world import BEST, POOR, mixed, run_of, save, without_scores
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from berryeval.runs.record import RunRecord
+
+
+def old_and_new(*better: int) -> list[RunRecord]:
+    """Two runs of one provider; the new one is best for these queries."""
+    return [run_of("old", {"bm25": mixed()}), run_of("new", {"bm25": mixed(*better)})]
+
+
+def test_two_runs_compare_the_provider_they_share() -> None:
+    """Old against new, named by their runs; the first run is the baseline."""
+    [one] = be.compare_runs(old_and_new(*range(15))).compared
+    assert one.comparison.systems == ("bm25 (old)", "bm25 (new)")
+    assert one.comparison.baseline == "bm25 (old)"
+    assert [row.measure for row in one.comparison.better] == ["nDCG@3", "RR"]
+    assert not one.warnings
+
+
+def test_one_run_compares_its_providers() -> None:
+    """By their names alone."""
+    run = run_of("one", {"bm25": mixed(), "dense": mixed(1), "hybrid": mixed(*range(20))})
+    [one] = be.compare_runs(run).compared
+    assert [(row.baseline, row.system) for row in one.comparison.rows[:2]] == [
+        ("bm25", "dense"),
+        ("bm25", "hybrid"),
+    ]
+    assert one.comparison.row("RR", "hybrid").comparisons == 2
+
+
+def test_all_pairs_can_be_compared() -> None:
+    """`all` in place of a baseline."""
+    run = run_of("one", {"a": mixed(), "b": mixed(1), "c": mixed(2)})
+    [one] = be.compare_runs(run, baseline="all", correction="tukey").compared
+    assert one.comparison.baseline is None
+    assert len(one.comparison.rows) == 6
+
+
+def test_runs_without_a_common_provider_compare_all() -> None:
+    """There is only one thing that can be meant."""
+    runs = [run_of("old", {"bm25": mixed()}), run_of("new", {"hybrid": mixed(3)})]
+    [one] = be.compare_runs(runs).compared
+    assert one.comparison.systems == ("bm25", "hybrid")
+
+
+def test_each_common_provider_has_its_own_comparison() -> None:
+    """What only one run has is left out, and how to compare it is said."""
+    runs = [
+        run_of("old", {"bm25": mixed(), "hybrid": mixed(1)}),
+        run_of("new", {"bm25": mixed(2), "hybrid": mixed(1), "dense": mixed(3)}),
+    ]
+    first, second = be.compare_runs(runs).compared
+    assert first.comparison.systems == ("bm25 (old)", "bm25 (new)")
+    assert second.comparison.systems == ("hybrid (old)", "hybrid (new)")
+    assert first.warnings == (
+        "only new has dense, which is left out; to compare it, name it: new#dense",
+    )
+
+
+def test_providers_are_named_with_a_mark(tmp_path: Path) -> None:
+    """RUN#PROVIDER; a mark in the name of a folder is no such mark."""
+    path = save(run_of("run#1", {"bm25": mixed(), "hybrid": mixed(1)}), tmp_path)
+    [one] = be.compare_runs([f"{path}#hybrid", f"{path}#bm25"]).compared
+    assert one.comparison.systems == ("hybrid", "bm25")
+    assert Source.named(path).provider == ""
+    with pytest.raises(ConfigurationError, match=r"has no provider 'bm52'; did you mean .*#bm25"):
+        be.compare_runs([f"{path}#bm52"])
+
+
+def test_a_baseline_may_be_named_in_many_ways(tmp_path: Path) -> None:
+    """As it was given, by its run, by its label; an unclear name is refused."""
+    first, second = (save(run, tmp_path) for run in old_and_new(1, 2))
+    for name in (second, "new", "bm25 (new)"):
+        [one] = be.compare_runs([first, second], baseline=name).compared
+        assert one.comparison.baseline == "bm25 (new)"
+    with pytest.raises(ConfigurationError, match=r"may be bm25 \(old\) or bm25 \(new\)"):
+        be.compare_runs([first, second], baseline="bm25")
+    with pytest.raises(ConfigurationError, match=r"no system is named 'nwe'.*did you mean 'new'"):
+        be.compare_runs([first, second], baseline="nwe")
+
+
+def test_what_was_typed_is_the_baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An argument wins over a run that happens to have its name."""
+    monkeypatch.chdir(tmp_path)
+    for run, name in zip(old_and_new(1, 2), ("new", "old"), strict=True):
+        (tmp_path / name).write_text(run.dumps(), encoding="utf-8")
+    [one] = be.compare_runs(["new", "old"], baseline="new").compared
+    assert one.comparison.baseline == "bm25 (old)"  # as the file "new" has the run "old"
+
+
+def test_a_copy_of_a_run_is_the_run(tmp_path: Path) -> None:
+    """By whatever path: it has nothing to be compared with in itself."""
+    run = run_of("old", {"bm25": mixed()})
+    copy = tmp_path / "copy.json"
+    copy.write_text(run.dumps(), encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"bm25 of the run old is given twice \(.*copy"):
+        be.compare_runs([save(run, tmp_path), str(copy)])
+
+
+def test_a_measure_that_is_not_there_can_be_computed(tmp_path: Path) -> None:
+    """The line to type names the run as it was given, and is quoted; a slip gets the nearest."""
+    first, second = (save(run, tmp_path) for run in old_and_new(1, 2))
+    lines = "; ".join(
+        f"berryeval score-run {run} -m 'P(rel=2)@5' --save" for run in (first, second)
+    )
+    with pytest.raises(NotScoredError, match=re.escape(f"To compute it: {lines}")):
+        be.compare_runs([first, f"{second}#bm25"], measures=["P(rel=2)@5"])
+    with pytest.raises(NotScoredError, match=r"did you mean nDCG@3\?$"):
+        be.compare_runs([first, second], measures=["nDGC@3"])
+
+
+def test_other_data_is_refused() -> None:
+    """With both hashes; `anyway` compares what is shared and says so."""
+    old, _ = old_and_new()
+    new = run_of("new", {"bm25": mixed(1)}, world=("drinks", "sha256:two"))
+    with pytest.raises(DataError, match=r"old\): sha256:one, .*new\): sha256:two.*--anyway"):
+        be.compare_runs([old, new])
+    [one] = be.compare_runs([old, new], anyway=True).compared
+    assert one.content_hashes == ("sha256:one", "sha256:two")
+    assert "a difference may come from its data" in one.warnings[0]
+
+
+def test_another_depth_is_a_warning() -> None:
+    """Who is asked for more finds more."""
+    old, _ = old_and_new()
+    new = run_of("new", {"bm25": mixed(1)}, k=5)
+    [one] = be.compare_runs([old, new]).compared
+    assert one.warnings[0].endswith("deeper than 5 favour those that were asked for more")
+
+
+def test_failed_queries_are_a_warning_and_explain() -> None:
+    """A query without an answer is told from one with a poor answer."""
+    new = run_of("new", {"bm25": [(), *[BEST] * 19]})
+    [one] = be.compare_runs([run_of("old", {"bm25": [BEST] * 20}), new]).compared
+    assert one.warnings[0].startswith("1 query has no answer of bm25 (new) (1 timeout)")
+    assert one.moved[0].notes == ("bm25 (new) failed: timeout",)
+
+
+def test_only_shared_queries_count() -> None:
+    """How many were left out is said."""
+    new = run_of("new", {"bm25": [BEST] * 12})
+    [one] = be.compare_runs([run_of("old", {"bm25": mixed()}), new]).compared
+    assert one.comparison.row("RR").n == 12
+    assert one.comparison.notes[0].startswith("8 queries of bm25 (old) are not in bm25 (new)")
+
+
+def test_runs_without_shared_queries_are_refused() -> None:
+    """There is no pair to compare."""
+    old, new = old_and_new(1)
+    part = new.benchmarks[0]
+    scores = part.providers[0].scores
+    assert scores is not None
+    renamed = replace(scores, queries=tuple(f"x{query}" for query in scores.queries))
+    provider = replace(part.providers[0], scores=renamed, standard=None)
+    other = replace(new, benchmarks=(replace(part, providers=(provider,)),))
+    with pytest.raises(DataError, match="share no queries"):
+        be.compare_runs([old, other])
+
+
+def test_one_query_says_nothing() -> None:
+    """No p, and why."""
+    runs = [run_of("old", {"bm25": [POOR]}), run_of("new", {"bm25": [BEST]})]
+    [one] = be.compare_runs(runs).compared
+    row = one.comparison.row("RR")
+    assert (row.p, row.p_corrected, row.interval) == (None, None, None)
+    assert row.cannot == "one query says nothing about others"
+
+
+def test_constant_scores_show_no_difference() -> None:
+    """The same rankings: p is 1, and no query has moved."""
+    [one] = be.compare_runs(old_and_new()).compared
+    assert one.comparison.row("RR").p == 1.0
+    assert not one.moved
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "null", '"high"'])
+def test_an_imported_file_with_no_number_is_refused(tmp_path: Path, number: str) -> None:
+    """It is said where, and there is no p-value."""
+    old, new = old_and_new(1)
+    first, second = save(old, tmp_path), save(new, tmp_path)
+    data = new.to_json()
+    data["benchmarks"][0]["providers"][0]["scores"]["values"]["RR"][3] = "@"
+    text = json.dumps(data).replace('"@"', number)
+    (tmp_path / "new" / "run.json").write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match="RR of query 'q03': expected"):
+        be.compare_runs([first, second])
+
+
+def test_a_run_that_failed_has_nothing_to_compare() -> None:
+    """It is left out where others remain, and refused where it was named."""
+    run = run_of("one", {"bm25": mixed(), "hybrid": mixed(1)})
+    part = run.benchmarks[0]
+    broken = replace(part, providers=(part.providers[0], without_scores(part.providers[1])))
+    with pytest.raises(DataError, match=r"nothing to compare.*hybrid \(failed\)"):
+        be.compare_runs(replace(run, benchmarks=(broken,)))
+
+
+def test_a_run_is_not_compared_with_itself() -> None:
+    """Given twice, it is an error of the one who asks."""
+    run = run_of("one", {"bm25": mixed()})
+    with pytest.raises(ConfigurationError, match="given twice"):
+        be.compare_runs([run, run])
+
+
+def test_measures_of_every_run_can_be_compared() -> None:
+    """Also those that nobody asked for; those that only some have are left out and named."""
+    old = run_of("old", {"bm25": mixed()})
+    new = run_of("new", {"bm25": mixed(1)}, measures=("RR", "AP"))
+    [one] = be.compare_runs([old, new]).compared
+    assert one.comparison.measures == ("RR",)
+    assert one.warnings == ("not asked for in every run, and left out: nDCG@3, AP",)
+    [asked] = be.compare_runs([old, new], measures=["recall@10"]).compared
+    assert asked.comparison.measures == ("R@10",)
+    assert not asked.warnings
+
+
+def test_moved_queries_are_explained() -> None:
+    """Which documents entered and left the top, with grades and ranks, the largest change first."""
+    old = run_of("old", {"bm25": [POOR, POOR, *[BEST] * 18]})
+    new = run_of("new", {"bm25": [POOR, BEST, *[BEST] * 17, ("cup", "tea")]})
+    [one] = be.compare_runs([old, new], moved=2).compared
+    first, second = one.moved
+    assert (first.query_id, first.text, first.depth) == ("q01", "Question q01?", 3)
+    assert [(hit.name, hit.grade, hit.before, hit.after) for hit in first.entered] == [
+        ("guide > Tea", 2.0, None, 1)
+    ]
+    assert [(hit.id, hit.grade, hit.before) for hit in first.left] == [("rain", None, 2)]
+    assert [(hit.id, hit.before, hit.after) for hit in first.moved] == [("cup", 3, 2)]
+    assert second.query_id == "q19"
+    assert second.change < 0
+
+
+def test_groups_of_queries() -> None:
+    """Each has a comparison of its own; a name that no query has is refused."""
+    [one] = be.compare_runs(old_and_new(0, 2, 4, 6, 8, 10), by="category").compared
+    groups = one.comparison.groups
+    assert groups["factual"].row("RR").better
+    assert not groups["conceptual"].row("RR").better
+    with pytest.raises(ConfigurationError, match="no query of drinks has a 'color'"):
+        be.compare_runs(old_and_new(1), by="color")
+
+
+def test_benchmarks_are_compared_one_by_one() -> None:
+    """What only one run has is left out; one of several can be chosen."""
+    old = run_of("old", {"bm25": mixed()})
+    more = run_of("x", {"bm25": mixed()}, world=("meals", "sha256:m")).benchmarks
+    new = replace(run_of("new", {"bm25": mixed(1)}), benchmarks=(
+        *run_of("new", {"bm25": mixed(1)}).benchmarks, *more))  # fmt: skip
+    [one] = be.compare_runs([old, new]).compared
+    assert one.warnings == ("only new has meals, which is left out",)
+    with pytest.raises(ConfigurationError, match="no run has the benchmark 'meels'; did you mean"):
+        be.compare_runs([old, new], benchmark="meels")
+
+
+def test_a_comparison_goes_to_json_and_back() -> None:
+    """The report that is read is the one that was written."""
+    report = be.compare_runs(old_and_new(1, 2, 3), by="category")
+    data = json.loads(json.dumps(to_json(report), allow_nan=False))
+    again = read_report(data, "x.json")
+    assert again.compared == report.compared
+    assert to_json(again) == data
+
+
+@given(better=st.sets(st.integers(0, 19)))
+def test_swapping_the_runs_turns_the_difference(better: set[int]) -> None:
+    """The same p, the opposite difference, wins for losses."""
+    runs = old_and_new(*better)
+    [one] = be.compare_runs(runs, samples=2000).compared
+    [two] = be.compare_runs(runs[::-1], samples=2000).compared
+    row, back = one.comparison.row("RR"), two.comparison.row("RR")
+    assert row.difference == -back.difference
+    assert (row.wins, row.losses) == (back.losses, back.wins) == (len(better), 0)
+    assert row.p == pytest.approx(back.p, abs=0.05)
+    assert [query.query_id for query in one.moved] == [query.query_id for query in two.moved]
+    for there, here in zip(one.moved, two.moved, strict=True):
+        assert {hit.id for hit in there.entered} == {hit.id for hit in here.left}
+
+
+def test_all_scores_join_what_was_asked_and_what_every_run_has() -> None:
+    """No measure twice."""
+    [found] = run_of("one", {"bm25": mixed(1)}).benchmarks[0].providers
+    names = all_scores(found).measures
+    assert names[:2] == ("nDCG@3", "RR")
+    assert len(set(names)) == len(names)
+    assert "R@20" in names
+
+
+def test_all_missing_measures_are_in_one_line_to_type() -> None:
+    """Each where it is missing; a question keeps its mark, and no full stop follows it."""
+    run = run_of("one", {"bm25": mixed(), "dense": mixed(1)})
+    with pytest.raises(NotScoredError) as caught:
+        be.compare_runs(run, measures=["RR@5", "P@7", "RR"])
+    assert "berryeval score-run one -m RR@5 P@7 --save" in str(caught.value)
+    assert "To compute them: " in str(caught.value)
+    assert "?." not in str(caught.value)

@@ -1,0 +1,273 @@
+"""Configuration files: every fault is said with its line and key, and what was meant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.providers.catalogue import PROVIDERS
+from berryeval.workflows.config import ConfigFile, check_model
+from berryeval.workflows.plan import DEFAULT_MEASURES, Patience, Plan
+from berryeval.workflows.settings import planned
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOOD = "benchmarks: [technical-docs]\nproviders: [bm25]\n"
+
+
+def plan_in(folder: Path, text: str) -> Plan:
+    """The plan of a file with this content."""
+    path = folder / "berryeval.yaml"
+    path.write_text(text, encoding="utf-8")
+    file = ConfigFile(path)
+    plan: Plan = check_model(Plan, file.data, file)
+    return plan
+
+
+def test_what_is_not_said_has_a_default(tmp_path: Path) -> None:
+    """The smallest file is a whole plan."""
+    plan = plan_in(tmp_path, GOOD)
+    assert plan.measures == list(DEFAULT_MEASURES)
+    assert (plan.depth, plan.limit, plan.seed, plan.run) == (20, None, 0, Patience())
+    assert [spec.label for spec in plan.providers] == ["bm25"]
+    policy = plan.run.policy(3)
+    assert (policy.concurrency, policy.timeout, policy.attempts, policy.seed) == (4, 30.0, 3, 3)
+
+
+def test_providers_are_lines_or_mappings(tmp_path: Path) -> None:
+    """A chunker follows a colon; the label says both unless there is a name."""
+    plan = plan_in(
+        tmp_path,
+        "benchmarks: [x]\nproviders:\n- bm25:fixed-400\n- {type: dense, chunker: section}\n"
+        "- {type: bm25, name: mine, options: {k1: 1.2}}\nmeasures: [P@50]\n",
+    )
+    assert [spec.label for spec in plan.providers] == ["bm25:fixed-400", "dense:section", "mine"]
+    assert [spec.chunker for spec in plan.providers] == ["fixed-400", "section", ""]
+    assert plan.depth == 50
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (GOOD + "providrs: [x]\n", ":3: unknown key 'providrs'; did you mean 'providers'?"),
+        (GOOD + "run:\n  timout: 3\n", ":4: unknown key 'run.timout'; did you mean 'timeout'?"),
+        (GOOD + "run:\n  timeout: soon\n", ":4: run.timeout: input should be a valid number"),
+        (GOOD + "run:\n  attempts: 0\n", ":4: run.attempts: input should be greater than or equal"),
+        (GOOD + "k: many\n", ":3: k: input should be a valid integer"),
+        (GOOD + "k: true\n", ":3: k: input should be a valid integer, found True"),
+        (GOOD + "k: '20'\n", ":3: k: input should be a valid integer, found '20'"),
+        (GOOD + "limit: yes\n", ":3: limit: input should be a valid integer, found True"),
+        (GOOD + "seed: on\n", ":3: seed: input should be a valid integer, found True"),
+        (GOOD + "run:\n  timeout: yes\n", ":4: run.timeout: input should be a valid number, found"),
+        (GOOD + "run:\n  timeout: .inf\n", ":4: run.timeout: input should be a finite number"),
+        (GOOD + "run: {warm_up: off}\n", ":3: run.warm_up: input should be a valid integer, found"),
+        (GOOD + "thresholds: {RR: true}\n", ":3: thresholds.RR: input should be a valid number"),
+        (GOOD + "measures: [nDGC@10]\n", ":3: measures: unknown measure 'nDGC@10'; did you mean"),
+        (GOOD + "measures:\n- RR\n- nDGC@10\n", ":5: measures: unknown measure 'nDGC@10'"),
+        (GOOD + "metrics: [RR]\n", ":3: unknown key 'metrics'; did you mean 'measures'?"),
+        (
+            GOOD + "gate: {rules: [{metric: RR, at_least: 0.1}]}\n",
+            "unknown key 'gate.rules[0].metric'; did you mean 'measure'?",
+        ),
+        ("benchmarks: [x]\n", ":1: providers: is missing"),
+        ("benchmarks: [x]\nproviders: [bm25, bm25]\n", ": two providers are called 'bm25'; give"),
+        ("benchmarks: [x]\nproviders:\n  - {chunker: y}\n", ":3: providers[0].type: is missing"),
+        (GOOD + "k: 1\nk: 2\n", ":4: the key 'k' stands twice; first in line 3"),
+        (GOOD + "run: {k: 1, k: 2}\n", ":3: the key 'k' stands twice; first in line 3"),
+        (GOOD + "\trun: x\n", ":3: not valid YAML (found character '\\t' that cannot start any"),
+        (GOOD + "measures: [a\n", ": not valid YAML ("),
+        (GOOD + "k: *nobody\n", ":3: not valid YAML (found undefined alias 'nobody')"),
+        (GOOD + "k: !!python/object:os.system x\n", ":3: not valid YAML (could not determine"),
+        ("- a\n- b\n", ": expected names and values, found list"),
+        ("just text", ": expected names and values, found str"),
+        ("", ": benchmarks: is missing"),
+    ],
+)
+def test_a_fault_is_said_with_its_line_and_key(tmp_path: Path, text: str, message: str) -> None:
+    """And with what may have been meant."""
+    with pytest.raises(ConfigurationError) as caught:
+        plan_in(tmp_path, text)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(str(tmp_path / "berryeval.yaml"))
+
+
+@pytest.mark.parametrize("run", ["'fast'", "0", "''"])
+def test_a_flag_hides_no_fault_of_the_file(tmp_path: Path, run: str) -> None:
+    """A `run` that is no mapping is refused, also where a flag has something to add to it."""
+    (tmp_path / "berryeval.yaml").write_text(f"{GOOD}run: {run}\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=rf"berryeval\.yaml:3: run: .* found {run}"):
+        planned({"timeout": 5}, tmp_path / "berryeval.yaml")
+
+
+HYBRID = "benchmarks: [technical-docs]\nproviders:\n- type: hybrid\n  options:\n    providers:\n"
+BM25 = "benchmarks: [technical-docs]\nproviders:\n- type: bm25\n"
+HTTP = (
+    "benchmarks: [technical-docs]\nproviders:\n- type: http\n  options:\n    url: http://x.test\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("benchmarks:\n- technical-dcos\nproviders: [bm25]\n",
+         ":2: technical-dcos: no such file or folder, and no bundled benchmark"),
+        ("benchmarks: [technical-docs]\nproviders:\n- bm25\n- bm52\n",
+         ":4: unknown provider 'bm52'; did you mean"),
+        ("benchmarks: [technical-docs]\nproviders:\n- type: bm52\n  name: x\n",
+         ":3: unknown provider 'bm52'; did you mean"),
+        ("benchmarks: [technical-docs]\nproviders:\n- bm25\n- bm25:fixde-400\n",
+         ":4: unknown chunker 'fixde'"),
+        (BM25 + "  chunker: fixde-400\n",
+         ":4: unknown chunker 'fixde'"),
+        (BM25 + "  options:\n    b: 0.5\n    k2: 1\n",
+         ":6: provider 'bm25' has no option 'k2'; it takes k1, b"),
+        (BM25 + "  options:\n    k1: high\n",
+         ":5: provider 'bm25': k1 must be a number, found 'high'"),
+        (HTTP + "    headers:\n      Authorization: Bearer ${BERRYEVAL_NOT_SET}\n",
+         ":7: the environment variable BERRYEVAL_NOT_SET is not set"),
+        ("benchmarks:\n- source: technical-docs\n  options:\n    splt: dev\nproviders: [bm25]\n",
+         ":4: the loader"),
+        ("benchmarks:\n- source: technical-docs\n  format: biir\nproviders: [bm25]\n",
+         ":3: unknown loader 'biir'; did you mean beir?"),
+        (HYBRID + "    - {type: bm25, options: {k1: 1}}\n    - {type: bm25, options: {k1: high}}\n",
+         ":7: provider 'bm25': k1 must be a number, found 'high'"),
+        (HYBRID + "    - bm25\n    - type: dense\n      options:\n        embedder: nosuch\n",
+         ":9: unknown embedder 'nosuch'"),
+        (HYBRID + "    - bm25\n    - dense\n    options:\n      dense:\n        embedder: nosuch\n",
+         ":10: unknown embedder 'nosuch'"),
+        (HYBRID + "    - {type: bm25, options: {k1: 1}}\n    - bm25\n    k1: 3\n",
+         ":8: provider 'hybrid' has no option 'k1'"),
+        (BM25.replace("bm25", "dense") + "  options:\n    embedder: nosuch\n",
+         ":5: unknown embedder 'nosuch'"),
+    ],
+)  # fmt: skip
+def test_what_nobody_knows_is_said_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str
+) -> None:
+    """Providers, chunkers, benchmarks, their options and variables: before anything is run."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "berryeval.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises((ConfigurationError, DataError)) as caught:
+        planned({})
+    assert str(caught.value).startswith(f"berryeval.yaml{message}")
+
+
+@pytest.mark.parametrize("below", [False, True])
+def test_a_class_of_somebody_else_is_not_made_to_be_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: bool
+) -> None:
+    """It may connect as soon as it is made; its options are looked at all the same."""
+    made = []
+
+    class Connects:
+        def __init__(self, url: str) -> None:
+            made.append(url)
+
+        def search(self, query: str, k: int) -> list[str]:
+            return [query][:k]
+
+    name = f"connects-{below}".lower()
+    PROVIDERS.register(name)(Connects)
+    for option in ("url", "uri"):
+        one = f"type: {name}\n      options: {{{option}: x}}\n"
+        head = HYBRID if below else "benchmarks: [technical-docs]\nproviders:\n"
+        text = head + ("    - " + one if below else "- " + one.replace("      ", "  "))
+        (tmp_path / "berryeval.yaml").write_text(text, encoding="utf-8")
+        monkeypatch.chdir(tmp_path)
+        if option == "url":
+            planned({})
+            continue
+        with pytest.raises(ConfigurationError, match=f"has no option '{option}'") as caught:
+            planned({})
+        assert f":{7 if below else 4}: " in str(caught.value)
+    assert made == []
+
+
+def test_what_a_flag_says_stands_in_no_line(tmp_path: Path) -> None:
+    """It is refused where it is used, and no line of the file is to blame."""
+    path = tmp_path / "berryeval.yaml"
+    path.write_text(GOOD, encoding="utf-8")
+    assert planned({"providers": ["bm52"]}, path).labels == ["bm52"]
+
+
+def test_whole_numbers_are_numbers_too(tmp_path: Path) -> None:
+    """Seconds and thresholds may be written without a point."""
+    plan = plan_in(tmp_path, GOOD + "run: {timeout: 3, error_budget: 1}\nthresholds: {RR: 1}\n")
+    assert (plan.run.timeout, plan.run.error_budget, plan.thresholds) == (3.0, 1.0, {"RR": 1.0})
+
+
+def test_a_measure_by_two_names_is_one(tmp_path: Path) -> None:
+    """The first spelling is kept."""
+    plan = plan_in(tmp_path, GOOD + "measures: [ndcg_cut_10, nDCG@10, P@5, 'P.5,10', RR]\n")
+    assert plan.measures == ["ndcg_cut_10", "P@5", "P@10", "RR"]
+
+
+def test_files_that_are_none_are_said(tmp_path: Path) -> None:
+    """Missing, a folder, not text."""
+    with pytest.raises(ConfigurationError, match="no such file"):
+        ConfigFile(tmp_path / "nothing.yaml")
+    with pytest.raises(ConfigurationError, match="is a directory"):
+        ConfigFile(tmp_path)
+    (tmp_path / "latin.yaml").write_bytes(b"k: \xe9\xff")
+    with pytest.raises(ConfigurationError, match="not UTF-8 text"):
+        ConfigFile(tmp_path / "latin.yaml")
+
+
+def test_an_alias_inside_what_it_names_ends(tmp_path: Path) -> None:
+    """A file that contains itself is a fault like any other."""
+    with pytest.raises(ConfigurationError, match="unknown key 'x'"):
+        plan_in(tmp_path, GOOD + "x: &x\n  y: *x\n")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"benchmarks": [], "providers": ["bm25"]}, "benchmarks: list should have at least 1"),
+        ({"benchmarks": ["x"], "providers": [3]}, "providers[0]: a provider is a name, "),
+    ],
+)
+def test_data_without_a_file_have_keys(data: Any, message: str) -> None:
+    """The place is the key alone."""
+    with pytest.raises(ConfigurationError) as caught:
+        check_model(Plan, data, None)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("line", "formats"),
+    [
+        ("export: none", []),
+        ("export: [none]", []),
+        ("export: []", []),
+        ("export: junit", ["junit"]),
+        ("export: [csv, junit]", ["csv", "junit"]),
+    ],
+)
+def test_one_format_needs_no_list(tmp_path: Path, line: str, formats: list[str]) -> None:
+    """Nor does none."""
+    assert plan_in(tmp_path, f"{GOOD}{line}\n").export == formats
+
+
+def test_the_second_of_two_namesakes_is_shown(tmp_path: Path) -> None:
+    """The line is that of the provider to be renamed, not the first of the file."""
+    text = "benchmarks: [x]\nproviders:\n- bm25\n- dense\n- bm25\n"
+    with pytest.raises(ConfigurationError, match=r":5: providers\[2\]: two providers are called"):
+        plan_in(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("[]", "list"), ("0", "int"), ("false", "bool"), ("''", "str")]
+)
+def test_only_an_empty_file_is_an_empty_configuration(
+    tmp_path: Path, text: str, found: str
+) -> None:
+    """What is false to Python is refused as any list or text is; comments alone are nothing."""
+    path = tmp_path / "berryeval.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=f"expected names and values, found {found}"):
+        ConfigFile(path)
+    path.write_text("# nothing yet\n", encoding="utf-8")
+    assert ConfigFile(path).data == {}

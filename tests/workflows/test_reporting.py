@@ -1,0 +1,77 @@
+"""`write_report`: whatever holds runs, in any format, from Python."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import berryeval as be
+from berryeval.errors import BerryEvalError, ConfigurationError
+from berryeval.reports.report import Report
+from tests.reports.world import hard_report, hard_run, plain_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def result() -> be.BenchmarkResult:
+    """A result of two queries."""
+    return be.run_benchmark("rag-template", ["bm25"], ["RR"], limit=2)
+
+
+def test_a_result_a_record_a_report_or_a_file(tmp_path: Path, result: be.BenchmarkResult) -> None:
+    """All of them can be given, also together; runs count once."""
+    (first,) = be.write_report(result, tmp_path / "first.json")
+    assert result.run is not None
+    sources: list[Any] = [result, first, str(first), result.run, Report.of([result.run])]
+    for source in sources:
+        (again,) = be.write_report(source, tmp_path / "again.json")
+        assert again.read_bytes() == first.read_bytes()
+    (both,) = be.write_report([*sources, plain_run()], tmp_path / "both.json")
+    assert len(json.loads(both.read_text(encoding="utf-8"))["runs"]) == 2
+
+
+def test_a_report_keeps_its_title_and_verdicts(tmp_path: Path) -> None:
+    """Unless another title is given."""
+    (path,) = be.write_report(hard_report(), tmp_path / "a.md")
+    assert path.read_text(encoding="utf-8").startswith("## Drinks")
+    assert "inconclusive" in path.read_text(encoding="utf-8")
+    (path,) = be.write_report(hard_report(), tmp_path / "a.md", title="Else")
+    assert path.read_text(encoding="utf-8").startswith("## Else\n")
+
+
+def test_a_folder_needs_a_format(tmp_path: Path) -> None:
+    """Then the usual names are taken, or the label."""
+    with pytest.raises(ConfigurationError, match="tells no format"):
+        be.write_report(plain_run(), tmp_path)
+    assert be.write_report(plain_run(), tmp_path, "latex") == [tmp_path / "report.tex"]
+    assert be.write_report(plain_run(), tmp_path, "latex", label="a b") == [tmp_path / "a-b.tex"]
+
+
+def test_packed_files(tmp_path: Path) -> None:
+    """An ending of packing behind that of the format packs."""
+    import gzip
+
+    paths = be.write_report(plain_run(), tmp_path / "v1.2.csv.gz")
+    assert [path.name for path in paths] == ["v1.2-aggregate.csv.gz", "v1.2-detailed.csv.gz"]
+    assert gzip.decompress(paths[0].read_bytes()).startswith(b"query_type,count,")
+
+
+def test_files_of_several_systems_have_their_names(tmp_path: Path) -> None:
+    """Of the benchmark and the provider."""
+    paths = be.write_report(hard_run(), tmp_path / "out.trec")
+    assert [path.name for path in paths] == [
+        "out-drinks-bm25.trec",
+        "out-drinks-our-search_v2-b.trec",
+    ]
+
+
+@pytest.mark.parametrize("source", [[], 5, [5], "no such run"])
+def test_what_holds_no_run_is_refused(tmp_path: Path, source: Any) -> None:
+    """With what was expected, and no file is written."""
+    with pytest.raises(BerryEvalError, match=r"expected|no run"):
+        be.write_report(source, tmp_path / "x.md")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,118 @@
+"""`berryeval.run_benchmark`: the whole job from Python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import berryeval as be
+from berryeval.errors import ConfigurationError
+from tests.cli.eval_world import DRINKS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from berryeval.runner.ranking import Ranking
+
+
+def test_a_benchmark_in_memory() -> None:
+    """No file is needed, and none is left."""
+    result = be.run_benchmark(DRINKS, ["bm25"], ["RR"], limit=3)
+    assert result.benchmark is DRINKS
+    assert [query.id for query in result.queries] == ["q1", "q2", "q3"]
+    scores = result["bm25"].scores
+    assert scores is not None
+    assert scores.mean["RR"] == 1.0
+
+
+def test_options_of_providers_and_of_the_run() -> None:
+    """What a configuration file can say, arguments can."""
+    named = {"name": "strict", "type": "bm25", "chunker": "fixed-5", "options": {"k1": 0.5}}
+    result = be.run_benchmark(
+        DRINKS, ["bm25", named], k=3, filter={"category": "factual"}, concurrency=1, timeout=5
+    )
+    assert [one.name for one in result.providers] == ["bm25", "strict"]
+    assert len(result.queries) == 2
+
+
+def test_a_folder_is_kept_and_used_again(tmp_path: Path) -> None:
+    """What was answered there is not asked again."""
+    first, second = _Counting(), _Counting()
+    one = be.run_benchmark(DRINKS, ["bm25"], folder=tmp_path / "run", listener=first)
+    two = be.run_benchmark(DRINKS, ["bm25"], folder=tmp_path / "run", listener=second)
+    assert (first.answers, second.answers) == (4, 0)
+    assert one["bm25"].scores == two["bm25"].scores
+    assert (tmp_path / "run" / "drinks" / "bm25" / "scores.json").exists()
+    with pytest.raises(ConfigurationError, match="holds another run"):
+        be.run_benchmark(DRINKS, ["bm25"], folder=tmp_path / "run", k=2)
+
+
+def test_a_folder_that_holds_it_all_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Scores of answers of before come with a warning that nothing was asked, and what to do."""
+    said = f"{tmp_path / 'run'} holds the whole run of "
+    be.run_benchmark(DRINKS, _found_first, ["RR"], folder=tmp_path / "run")
+    assert not [line for line in caplog.messages if line.startswith(said)]
+    be.run_benchmark(DRINKS, _found_first, ["RR"], folder=tmp_path / "run")
+    (line,) = [line for line in caplog.messages if line.startswith(said)]
+    assert "nothing was asked" in line
+    assert line.endswith("give another folder or remove it")
+
+
+def _found_first(text: str, k: int) -> list[str]:
+    del text
+    return ["tea"][:k]
+
+
+def test_a_result_is_shown_in_a_line() -> None:
+    """It names the benchmark, the queries and every provider with its first measure."""
+    result = be.run_benchmark(DRINKS, ["bm25", "bm25:fixed-5"], ["RR", "P@5"], limit=3)
+    means = [one.scores.mean for one in result.providers if one.scores is not None]
+    rr, shorter = (f"{mean['RR']:.4f}" for mean in means)
+    assert repr(result) == (
+        f"BenchmarkResult('drinks', 3 queries, 'bm25' RR={rr}, 'bm25:fixed-5' RR={shorter})"
+    )
+    assert repr(result["bm25"]) == f"ProviderResult('bm25', RR={rr}, P@5={means[0]['P@5']:.4f})"
+    report = be.compare_runs(result)
+    for one in (result.record, result.run, report, report.sections[0].systems[0]):
+        assert len(repr(one)) < 250
+
+
+class _Counting:
+    def __init__(self) -> None:
+        self.answers = 0
+
+    def start(self, benchmark: str, provider: str, total: int, done: int) -> None:
+        assert (benchmark, provider, total) == ("drinks", "bm25", 4)
+        assert done in {0, 4}
+
+    def answered(self, ranking: Ranking) -> None:
+        assert ranking.outcome in {"ok", "empty"}
+        self.answers += 1
+
+    def end(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"providers": ["bm52"]}, "unknown provider 'bm52'; did you mean bm25"),
+        ({"providers": ["bm25"], "measures": ["ndgc"]}, "unknown measure 'ndgc'"),
+        ({"providers": ["bm25"], "limt": 3}, "unknown key 'limt'; did you mean 'limit'"),
+        ({"providers": []}, "providers: "),
+    ],
+)
+def test_what_cannot_be_run(options: dict[str, Any], said: str) -> None:
+    """The same errors as on the command line."""
+    with pytest.raises(ConfigurationError, match=said):
+        be.run_benchmark(DRINKS, **options)
+
+
+def test_a_provider_that_was_not_asked() -> None:
+    """Looking for one says which there are."""
+    result = be.run_benchmark(DRINKS, ["bm25"], limit=1)
+    with pytest.raises(KeyError, match="no provider 'dense'; there are bm25"):
+        result["dense"]

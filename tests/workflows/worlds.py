@@ -1,0 +1,87 @@
+"""A small benchmark, a provider that does as it is told, and programs that run it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import berryeval as be
+from berryeval.data.records import Anchor, Document, Judgment, Query
+from berryeval.workflows.evaluation import run_plan
+from berryeval.workflows.plan import Plan
+from berryeval.workflows.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from berryeval.workflows.run_result import ProviderResult
+
+ROOT = Path(__file__).parents[2]
+LATE = 2.0  # seconds; who does not hang answers sooner, also where the machine is busy
+PATIENT = {"warm_up": 0, "first_wait": 0.01, "longest_wait": 0.05, "error_budget": 1.0}
+
+
+def benchmark(folder: Path, count: int, words: str = "apple pear plum fig") -> str:
+    """A benchmark of so many documents and queries; the query n asks for the document n."""
+    kinds = words.split()
+    made = be.Benchmark(
+        "fruit",
+        documents=tuple(
+            Document(f"d{n}", f"Number {n} is a {kinds[n % len(kinds)]}.") for n in range(count)
+        ),
+        queries=tuple(
+            Query(f"q{n}", f"number {n}", category=kinds[n % len(kinds)]) for n in range(count)
+        ),
+        judgments=tuple(Judgment(f"q{n}", Anchor(document=f"d{n}"), 1) for n in range(count)),
+    )
+    be.write_benchmark(made, folder / "fruit")
+    return str(folder / "fruit")
+
+
+def plan_of(source: str, *providers: Any, **settings: Any) -> Plan:
+    """A plan on one benchmark."""
+    data = {
+        "benchmarks": [source],
+        "providers": [{"chunker": "whole", **spec} for spec in providers],
+        "k": 5,
+        **settings,
+        "run": {**PATIENT, **settings.get("run", {})},
+    }
+    return Plan.model_validate(data)
+
+
+def results_of(plan: Plan, folder: Path, **options: Any) -> dict[str, ProviderResult]:
+    """What each provider did on the first benchmark."""
+    (result,) = run_plan(plan, RunFolder(folder), **options)
+    return {one.name: one for one in result.providers}
+
+
+def program(plan: Plan, folder: Path, instead: str = "") -> list[str]:
+    """A program that carries the plan out in a process of its own, or does something else."""
+    lines = (
+        "import json, logging, signal, sys",
+        # Tests in the background of a shell hand down that it is ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)",
+        "logging.disable(logging.WARNING)",
+        "import tests.workflows.scripted",
+        "from berryeval.pipeline.folder import RunFolder",
+        "from berryeval.pipeline.plan import Plan",
+        "from berryeval.pipeline.run import run_plan",
+        "plan = Plan.model_validate(json.loads(sys.argv[1]))",
+        instead or "results = run_plan(plan, RunFolder(sys.argv[2]))",
+    )
+    text = json.dumps(plan.model_dump(mode="json"))
+    return [sys.executable, "-c", "\n".join(lines), text, str(folder)]
+
+
+def started(command: list[str]) -> subprocess.Popen[str]:
+    """The program, running."""
+    return subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def asked(log: Path) -> list[str]:
+    """The ids of the queries that the scripted provider was asked, in order."""
+    return log.read_text(encoding="utf-8").split() if log.exists() else []
