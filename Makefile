@@ -53,7 +53,7 @@ pytest-python: pytest-python := --ignore-glob='*twins.py' $(addprefix --ignore=t
   $(addprefix runs/test_,store.py store_safety.py) \
   test_build.py test_docs.py test_quality_in_ci.py)
 
-bench: $(VENV)/.bench  ## measure, side by side with NumPy and the peers, as ratios
+bench: $(VENV)/.bench  ## metric, side by side with NumPy and the peers, as ratios
 	$(BIN)/python benchmarks/bench_arrays.py
 	$(BIN)/python benchmarks/bench_engine.py
 	$(BIN)/python benchmarks/bench_anchors.py
@@ -62,7 +62,7 @@ bench: $(VENV)/.bench  ## measure, side by side with NumPy and the peers, as rat
 	$(BIN)/python benchmarks/bench_store.py
 
 docs: $(VENV)/.installed  ## write the pages that are made from the code
-	$(BIN)/python -m berryeval.metrics.reference > docs/measures.md
+	$(BIN)/python -m berryeval.metrics.reference > docs/metrics.md
 	$(BIN)/python -m berryeval.providers.facts > docs/providers.md
 	$(BIN)/python -m berryeval.workflows.plan > docs/berryeval.schema.json
 	$(BIN)/python -m berryeval.reports.exporters.json > docs/report.schema.json
@@ -70,7 +70,7 @@ docs: $(VENV)/.installed  ## write the pages that are made from the code
 calibrate: $(VENV)/.tools $(VENV)/.installed  ## simulate on real scores how often tests and intervals err, and write docs/statistics.md
 	$(BIN)/python benchmarks/calibrate.py
 
-baseline: $(VENV)/.demo $(VENV)/.installed  ## measure the bundled providers again, and write docs/baseline.md
+baseline: $(VENV)/.demo $(VENV)/.installed  ## metric the bundled providers again, and write docs/baseline.md
 	$(BIN)/berryeval eval --benchmarks technical-docs spring-boot --providers bm25 dense hybrid \
 	  --baseline-doc docs/baseline.md
 

@@ -122,7 +122,7 @@ def judging(judgments: list[Judgment], corpus: Corpus, chance: random.Random) ->
 
 
 def main() -> None:
-    """Measure and print."""
+    """Metric and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--anchors", type=int, default=10_000)
     parser.add_argument("--chunks", type=int, default=100_000)

@@ -154,7 +154,7 @@ def show(console: Console, title: str, header: list[str], rows: list[list[str]])
 
 
 def main() -> None:
-    """Measure, print, and write the document."""
+    """Metric, print, and write the document."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=HERE.parent / "build" / "bench")
     parser.add_argument("--rounds", type=int, default=5)
@@ -170,7 +170,7 @@ def main() -> None:
         costs = from_files(shape, arguments.folder, arguments.tools.split(","), arguments.rounds)
         title = (
             f"From files: {shape.queries:,} queries x {shape.depth:,} documents, "
-            f"{shape.judged} judged per query, five measures"
+            f"{shape.judged} judged per query, five metrics"
         )
         rows = file_table(costs)
         show(console, title, header, rows)
@@ -184,7 +184,7 @@ def main() -> None:
 
 
 def more_files(folder: Path, rounds: int) -> list[tuple[str, list[str], list[list[str]]]]:
-    """How the cost grows with the measures, the threads and the rows."""
+    """How the cost grows with the metrics, the threads and the rows."""
     script = str(HERE / "contenders.py")
     run, qrels = MARCO.write(folder)
     five = process_cost([script, "berryeval", str(run), str(qrels)], rounds)
@@ -193,14 +193,14 @@ def more_files(folder: Path, rounds: int) -> list[tuple[str, list[str], list[lis
     single = process_cost([script, "berryeval", str(run), str(qrels)], rounds)
     del os.environ["BERRYEVAL_THREADS"]
     ours = [
-        ["five measures", f"{five.seconds:.2f} s", "1.0x"],
+        ["five metrics", f"{five.seconds:.2f} s", "1.0x"],
         [
-            "five measures, one thread",
+            "five metrics, one thread",
             f"{single.seconds:.2f} s",
             f"{single.seconds / five.seconds:.1f}x",
         ],
         [
-            "all measures of trec_eval -m all_trec",
+            "all metrics of trec_eval -m all_trec",
             f"{everything.seconds:.2f} s",
             f"{everything.seconds / five.seconds:.1f}x",
         ],
@@ -229,7 +229,7 @@ def memory(folder: Path) -> tuple[str, list[str], list[list[str]]]:
     ]
     title = (
         f"From memory: {IN_MEMORY.queries:,} queries x {IN_MEMORY.depth:,} documents, "
-        f"{IN_MEMORY.judged} judged per query, five measures"
+        f"{IN_MEMORY.judged} judged per query, five metrics"
     )
     return title, ["what", "time", "faster than pytrec_eval"], rows
 

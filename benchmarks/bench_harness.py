@@ -32,7 +32,7 @@ from berryeval.runner.journal import Journal
 from berryeval.runs.record import BenchmarkRecord, RunRecord
 from berryeval.scoring.hits import judge_and_score
 from berryeval.workflows.plan import Plan
-from berryeval.workflows.recording import Passages, Recorder, all_measures
+from berryeval.workflows.recording import Passages, Recorder, all_metrics
 from berryeval.workflows.run_answers import Answers, lean
 from berryeval.workflows.run_folder import RunFolder
 from berryeval.workflows.selection import relevance_of
@@ -147,8 +147,8 @@ def score_and_record(journal: Path, benchmark: Benchmark, chunks: list[Chunk]) -
     with Answers.opened(journal, queries, chunks) as answers:
         recorder = Recorder(queries, answers, passages)
         relevance = relevance_of(benchmark, queries, chunks)
-        measures = all_measures(plan.scored)
-        scores = judge_and_score(relevance, answers, measures, seen=recorder.seen)
+        metrics = all_metrics(plan.scored)
+        scores = judge_and_score(relevance, answers, metrics, seen=recorder.seen)
         provider = recorder.record(plan.providers[0], plan.depth, plan.scored, scores)
     part = BenchmarkRecord("null", "", HITS, queries, (provider,), tuple(passages))
     folder = RunFolder(journal.parent)

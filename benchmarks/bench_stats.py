@@ -124,7 +124,7 @@ def check_p_values(found: list[tuple[str, float, float]], samples: int) -> None:
 
 
 def main() -> None:
-    """Measure, print, and write the part of the document."""
+    """Metric, print, and write the part of the document."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--queries", type=int, default=1_000)
     parser.add_argument("--samples", type=int, default=100_000)

@@ -66,10 +66,10 @@ def made_run(number: int, queries: int) -> RunRecord:
 def _provider(kind: str, names: tuple[str, ...], drawn: np.random.Generator) -> ProviderRecord:
     answered: Outcome = "ok"
 
-    def table(measures: tuple[str, ...]) -> Scores:
+    def table(metrics: tuple[str, ...]) -> Scores:
         return Scores(
-            measures, names, drawn.random((len(measures), len(names))),
-            ("mean",) * len(measures), (answered,) * len(names),
+            metrics, names, drawn.random((len(metrics), len(names))),
+            ("mean",) * len(metrics), (answered,) * len(names),
             np.ones((len(names), 4), dtype=np.int64), run_name=kind,
         )  # fmt: skip
 
@@ -119,7 +119,7 @@ def measured(place: str, runs: int, queries: int, times: int) -> list[tuple[str,
         wall, used = (statistics.median(column) for column in zip(*writing, strict=True))
         inside = [
             ("write a run", Spent(wall, used)),
-            ("list_runs()", timed(lambda: store.list_runs(measures=["nDCG@10"]), times)),
+            ("list_runs()", timed(lambda: store.list_runs(metrics=["nDCG@10"]), times)),
             ("trend('nDCG@10')", timed(lambda: store.trend("nDCG@10"), times)),
             ("get(run), whole", timed(lambda: store.get("run-00000"), times)),
         ]

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 DOCUMENT = Path(__file__).parents[1] / "docs" / "statistics.md"
 BENCHMARKS: Final = ("technical-docs", "spring-boot")
 SYSTEMS: Final = ("bm25", "dense")
-MEASURES: Final = ("nDCG@10", "RR", "R@10")
+METRICS: Final = ("nDCG@10", "RR", "R@10")
 SAMPLES: Final = 2_000  # of the tests in each trial
 LEVEL: Final = 0.95
 SIZES: Final = (20, 50, 100)
@@ -54,7 +54,7 @@ class Population:
     """The values of two systems for the queries of a benchmark, and how to draw from them."""
 
     benchmark: str
-    measure: str
+    metric: str
     a: npt.NDArray[np.float64]
     b: npt.NDArray[np.float64]
 
@@ -65,7 +65,7 @@ class Population:
 
     def label(self) -> list[str]:
         """For the first cells of a row."""
-        return [self.benchmark, self.measure]
+        return [self.benchmark, self.metric]
 
     def generator(self, purpose: int) -> np.random.Generator:
         """Random numbers of their own for each population and purpose."""
@@ -73,14 +73,14 @@ class Population:
 
 
 def populations() -> list[Population]:
-    """What the two systems score on each benchmark, by each measure."""
+    """What the two systems score on each benchmark, by each metric."""
     found = []
     for benchmark in BENCHMARKS:
-        result = be.run_benchmark(benchmark, SYSTEMS, MEASURES)
+        result = be.run_benchmark(benchmark, SYSTEMS, METRICS)
         tables = [result[name].scores for name in SYSTEMS]
-        for measure in MEASURES:
-            a, b = (list(table.per_query(measure).values()) for table in tables if table)
-            found.append(Population(benchmark, measure, np.array(a), np.array(b)))
+        for metric in METRICS:
+            a, b = (list(table.per_query(metric).values()) for table in tables if table)
+            found.append(Population(benchmark, metric, np.array(a), np.array(b)))
     return found
 
 
@@ -140,7 +140,7 @@ def _errors(found: list[Population], trials: int, tests: Sequence[str]) -> str:
         size = str(len(population.a))
         rows.append([*population.label(), size, *(marked(share, 1 - LEVEL) for share in shares)])
     noise = 1.96 * math.sqrt(0.05 * 0.95 / trials)
-    table = markdown_table(["benchmark", "measure", "queries", *tests], rows)
+    table = markdown_table(["benchmark", "metric", "queries", *tests], rows)
     seen = f"{trials:,} trials a row: a true 5 % is seen as 5 % ± {100 * noise:.1f}."
     return f"{table}\n\n{seen} {_BOLD}"
 
@@ -161,7 +161,7 @@ def _coverage(
     methods: Sequence[IntervalMethod],
 ) -> str:
     """The table for these values of populations, each with the purpose of its random numbers."""
-    header = ["benchmark", "measure", *(f"{m}, n = {n}" for n in SIZES for m in methods)]
+    header = ["benchmark", "metric", *(f"{m}, n = {n}" for n in SIZES for m in methods)]
     rows = []
     for population, purpose, values in found:
         chance = population.generator(purpose)
@@ -186,10 +186,10 @@ def _coverage(
 
 def power(found: list[Population], trials: int) -> str:
     """How often the randomisation test finds a true difference, against what is foretold."""
-    header = ["benchmark", "measure", "queries", "true difference", "found", "foretold"]
+    header = ["benchmark", "metric", "queries", "true difference", "found", "foretold"]
     rows = []
     for population in found:
-        if population.measure != MEASURES[0]:
+        if population.metric != METRICS[0]:
             continue
         chance = population.generator(4)
         moved = population.differences - population.differences.mean()
@@ -215,14 +215,14 @@ def gate(found: list[Population], trials: int) -> str:
     rows = []
     for benchmark in BENCHMARKS:
         samples = [
-            Sample(Rule(measure=one.measure, max_drop=0.0), one.a, one.b)
+            Sample(Rule(metric=one.metric, max_drop=0.0), one.a, one.b)
             for one in found
             if one.benchmark == benchmark
         ]
         gates = [[sample] for sample in samples] + [samples]
         for rules in gates:
             checked = self_check(rules, trials=trials)
-            shown = ", ".join(sample.rule.measure for sample in rules)
+            shown = ", ".join(sample.rule.metric for sample in rules)
             cells = [str(len(rules[0].before)), percent(checked.rate), percent(checked.claimed)]
             rows.append([benchmark, shown, *cells])
     noise = 1.96 * math.sqrt(0.025 * 0.975 / trials)

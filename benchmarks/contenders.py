@@ -1,4 +1,4 @@
-"""What each tool does with the same two files: read, compute the same measures, print one mean.
+"""What each tool does with the same two files: read, compute the same metrics, print one mean.
 
 Run as a process of its own: `python contenders.py TOOL RUN QRELS [all]`. Prints the mean of AP.
 """
@@ -20,12 +20,12 @@ def berryeval(run: str, qrels: str, *, everything: bool = False) -> float:
         from berryeval.metrics.catalogue import definitions
         from berryeval.trec_eval.names import choose, columns
 
-        measures = [
+        metrics = [
             definitions()[column.row.canonical](**column.parameters)
             for column in columns(choose(["all_trec"]))
             if column.row.canonical
         ]
-        return evaluate(qrels, run, measures).mean["AP"]
+        return evaluate(qrels, run, metrics).mean["AP"]
     return evaluate(qrels, run, FIVE).mean["AP"]
 
 

@@ -97,7 +97,7 @@ def summary_table() -> Table:
 
 
 def array_table() -> Table:
-    """The same rankings as integer ids in NumPy arrays, all measures in one call per search."""
+    """The same rankings as integer ids in NumPy arrays, all metrics in one call per search."""
     pages = sorted({page for judged in JUDGMENTS.values() for page in judged})
     number = {page: index for index, page in enumerate(pages)}
 

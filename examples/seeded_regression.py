@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from berryeval.gates.verdict import Verdict
     from berryeval.runs.record import RunRecord
 
-MEASURE = "nDCG@10"
+METRIC = "nDCG@10"
 DEPTH = 10
 
 
@@ -80,7 +80,7 @@ def lost_hits(
 def measured(benchmark: str, lost: set[tuple[str, str]]) -> RunRecord:
     """A run of the provider, which is called bm25 whatever it has lost."""
     spec = {"type": "callable", "name": "bm25", "options": {"function": Forgetful(lost)}}
-    return be.run_benchmark(benchmark, [spec], [MEASURE]).whole_run
+    return be.run_benchmark(benchmark, [spec], [METRIC]).whole_run
 
 
 def regression(
@@ -92,7 +92,7 @@ def regression(
     bad = measured(benchmark, lost)
     before, after = (_mean(run) for run in (good, bad))
     limit = round(before - 0.05, 2)  # what people set: a bit below what was reached
-    rules = [Rule(measure=MEASURE, at_least=limit), Rule(measure=MEASURE, max_drop=0.0)]
+    rules = [Rule(metric=METRIC, at_least=limit), Rule(metric=METRIC, max_drop=0.0)]
     gate = Gate(baseline="the run before", rules=rules)
     threshold, drop = judge(gate, bad, Baseline.of(good))
     return Outcome(count, len(lost), len({q for q, _ in lost}), before, after, threshold, drop)
@@ -100,7 +100,7 @@ def regression(
 
 def _mean(run: RunRecord) -> float:
     scores = run.benchmarks[0].providers[0].scores
-    return scores.mean[MEASURE] if scores is not None else 0.0
+    return scores.mean[METRIC] if scores is not None else 0.0
 
 
 def told(found: Outcome) -> str:
@@ -109,7 +109,7 @@ def told(found: Outcome) -> str:
     return "\n".join(
         [
             f"{found.lost} of {found.best_hits} relevant hits are lost, in {found.queries} queries",
-            f"{MEASURE}: {found.before:.4f} before, {found.after:.4f} after",
+            f"{METRIC}: {found.before:.4f} before, {found.after:.4f} after",
             *(f"{one.status.upper():<12} {one.rule}: {one.sentence}" for one in verdicts),
         ]
     )

@@ -36,7 +36,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 def test_the_sessions_of_the_readme_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every line after a prompt gives what the README shows."""
-    monkeypatch.setattr(catalogue, "_registered", {})  # the README's own measure goes again
+    monkeypatch.setattr(catalogue, "_registered", {})  # the README's own metric goes again
     results = doctest.testfile(str(ROOT / "README.md"), module_relative=False, encoding="utf-8")
     assert results.attempted > 10
     assert results.failed == 0
@@ -74,9 +74,9 @@ def test_the_layers_in_the_documents_are_the_ones_enforced() -> None:
     assert drawn == [layer.replace("(_native)", "_native") for layer in enforced]
 
 
-def test_the_page_of_measures_is_the_catalogue() -> None:
-    """docs/measures.md is what `make docs` writes."""
-    page = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
+def test_the_page_of_metrics_is_the_catalogue() -> None:
+    """docs/metrics.md is what `make docs` writes."""
+    page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "berryeval.metrics.reference"],
         capture_output=True, text=True, encoding="utf-8", check=True,
@@ -228,7 +228,7 @@ def test_the_settings_in_the_documents_are_those_there_are() -> None:
     assert set(re.findall(r"`(BERRYEVAL_[A-Z]+)`", table)) == set(VARIABLES)
     for flag in re.findall(r"`(--[a-z-]+)`", page):
         assert flag.lstrip("-").replace("-", "_") in signature(evaluate_command).parameters or (
-            flag == "--measures"
+            flag == "--metrics"
         ), flag
     example = page.split("```yaml")[1].split("```")[0]
     plan = Plan.model_validate(yaml.safe_load(example))
@@ -268,7 +268,7 @@ def test_the_exit_codes_in_the_documents_are_those_there_are() -> None:
     assert list(map(int, told)) == [0, 1, *ends]
 
 
-def test_the_baseline_is_what_is_measured(tmp_path: Path) -> None:
+def test_the_baseline_is_what_is_metricd(tmp_path: Path) -> None:
     """docs/baseline.md is what `make baseline` writes."""
     page = tmp_path / "baseline.md"
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -11,9 +11,9 @@ import pytest
 import berryeval as be
 
 OFFERED = {
-    "Benchmark", "BenchmarkResult", "Comparison", "Measure", "Qrels", "Run", "Scores", "audit",
-    "bounds", "compare", "compare_runs", "evaluate", "evaluate_hits", "load_benchmark", "measure",
-    "parse_measure", "run_benchmark", "write_benchmark", "write_report",
+    "Benchmark", "BenchmarkResult", "Comparison", "Metric", "Qrels", "Run", "Scores", "audit",
+    "bounds", "compare", "compare_runs", "evaluate", "evaluate_hits", "load_benchmark", "metric",
+    "parse_metric", "run_benchmark", "write_benchmark", "write_report",
 }  # fmt: skip
 
 

@@ -22,7 +22,7 @@ ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 CONFIG = """
 benchmarks: [drinks]
 providers: [bm25]
-measures: [nDCG@10, RR]
+metrics: [nDCG@10, RR]
 export: [none]
 """
 
@@ -140,7 +140,7 @@ def test_the_action_stops_where_the_configuration_is_wrong(
     inputs = {"package": "berryeval", "fail-below": "nDGC@10=0.5"}
     code, shown = run_action(project, inputs, clean_environment)
     assert code == 2
-    assert "unknown measure 'nDGC@10'" in shown
+    assert "unknown metric 'nDGC@10'" in shown
     assert "passed=" not in (project / "outputs").read_text("utf-8")
 
 
@@ -184,7 +184,7 @@ def test_our_quality_gate_sees_a_regression(
 
 
 def test_the_baseline_holds_all_that_the_rules_compare() -> None:
-    """Every provider of quality/berryeval.yaml on every benchmark, by every measure of a drop."""
+    """Every provider of quality/berryeval.yaml on every benchmark, by every metric of a drop."""
     from berryeval.gates.baseline import Baseline
     from berryeval.workflows.run_folder import read_json_object
 
@@ -194,6 +194,6 @@ def test_the_baseline_holds_all_that_the_rules_compare() -> None:
     names = [one if isinstance(one, str) else one["name"] for one in data["providers"]]
     wanted = {(benchmark, name) for benchmark in data["benchmarks"] for name in names}
     assert {(part.benchmark, part.provider) for part in baseline.parts} == wanted
-    drops = {rule["measure"] for rule in data["gate"]["rules"] if "max_drop" in rule}
+    drops = {rule["metric"] for rule in data["gate"]["rules"] if "max_drop" in rule}
     assert drops
     assert all(drops <= set(part.values) for part in baseline.parts)

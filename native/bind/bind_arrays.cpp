@@ -53,9 +53,9 @@ std::vector<berryeval::Request> requests_of(
     const std::vector<std::pair<std::string, std::size_t>>& named) {
   std::vector<berryeval::Request> requests;
   for (const auto& [name, cutoff] : named) {
-    const auto measure = berryeval::measure_named(name);
-    if (!measure) throw nb::value_error(("unknown measure '" + name + "'").c_str());
-    requests.push_back({*measure, cutoff});
+    const auto metric = berryeval::metric_named(name);
+    if (!metric) throw nb::value_error(("unknown metric '" + name + "'").c_str());
+    requests.push_back({*metric, cutoff});
   }
   return requests;
 }

@@ -71,7 +71,7 @@ std::vector<berryeval::Spec> specs_of(const std::vector<SpecArrays>& named) {
   for (const SpecArrays& spec : named) {
     const berryeval::Formula formula = berryeval::find_formula(std::get<0>(spec));
     if (formula == nullptr) {
-      throw std::invalid_argument("no native measure '" + std::get<0>(spec) + "'");
+      throw std::invalid_argument("no native metric '" + std::get<0>(spec) + "'");
     }
     specs.push_back({formula, params_of(spec)});
     require_needed(spec);
@@ -116,7 +116,7 @@ std::optional<std::pair<bool, std::size_t>> evaluate(
             "a run query is out of range");
   }
   require(out.shape(0) == specs.size() && out.shape(1) == qrels.queries.count,
-          "out must be measures x queries");
+          "out must be metrics x queries");
   const berryeval::Task task{qrels,
                              specs,
                              rule_of(ties, single_precision, depth),
@@ -136,7 +136,7 @@ nb::dict score_run_text(const TableArrays& qrels_arrays, const Column<const std:
   const berryeval::QueryTable qrels = table_of(qrels_arrays);
   const auto specs = specs_of(named);
   require(out.shape(0) == specs.size() && out.shape(1) == qrels.queries.count,
-          "out must be measures x queries");
+          "out must be metrics x queries");
   const berryeval::Task task{qrels,
                              specs,
                              rule_of(ties, single_precision, depth),
@@ -159,7 +159,7 @@ nb::dict score_run_text(const TableArrays& qrels_arrays, const Column<const std:
   return result;
 }
 
-std::vector<std::string> measure_names() {
+std::vector<std::string> metric_names() {
   std::vector<std::string> names;
   for (const std::string_view name : berryeval::formula_names()) names.emplace_back(name);
   return names;
@@ -168,7 +168,7 @@ std::vector<std::string> measure_names() {
 }  // namespace
 
 void bind_engine(nb::module_& module) {
-  module.def("measure_names", &measure_names, "The measures that have a native twin.");
+  module.def("metric_names", &metric_names, "The metrics that have a native twin.");
   module.def("evaluate", &evaluate, "qrels"_a.noconvert(), "run"_a.noconvert(),
              "run_query_of"_a.noconvert(), "specs"_a.noconvert(), "ties"_a, "single_precision"_a,
              "depth"_a, "out"_a.noconvert(), "counts"_a.noconvert(), "threads"_a,

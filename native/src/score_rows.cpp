@@ -17,13 +17,13 @@ namespace {
 // A thread costs about as much to start as this many ids cost to look up.
 constexpr std::size_t kIdsPerThread = std::size_t{1} << 16;
 
-constexpr auto kMeasureNames = std::to_array<std::pair<std::string_view, Measure>>({
-    {"recall", Measure::recall},
-    {"precision_of_retrieved", Measure::precision_of_retrieved},
-    {"precision_of_k", Measure::precision_of_k},
-    {"mrr", Measure::mrr},
-    {"ndcg", Measure::ndcg},
-    {"hit_rate", Measure::hit_rate},
+constexpr auto kMetricNames = std::to_array<std::pair<std::string_view, Metric>>({
+    {"recall", Metric::recall},
+    {"precision_of_retrieved", Metric::precision_of_retrieved},
+    {"precision_of_k", Metric::precision_of_k},
+    {"mrr", Metric::mrr},
+    {"ndcg", Metric::ndcg},
+    {"hit_rate", Metric::hit_rate},
 });
 
 // What every row needs and no row changes.
@@ -43,7 +43,7 @@ double divide(std::size_t part, std::size_t whole) {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// One row after the join; every measure reads it and nothing else.
+// One row after the join; every metric reads it and nothing else.
 struct JudgedRow {
   std::span<const std::int32_t> ranking;
   std::span<const Hit> hits;
@@ -98,18 +98,18 @@ struct JudgedRow {
   }
 
   double score(const Request& request) const {
-    switch (request.measure) {
-      case Measure::recall:
+    switch (request.metric) {
+      case Metric::recall:
         return divide(relevant_found(request.cutoff), relevant_count);
-      case Measure::precision_of_retrieved:
+      case Metric::precision_of_retrieved:
         return divide(relevant_found(request.cutoff), retrieved_count(request.cutoff));
-      case Measure::precision_of_k:
+      case Metric::precision_of_k:
         return divide(relevant_found(request.cutoff), request.cutoff);
-      case Measure::mrr:
+      case Metric::mrr:
         return reciprocal_rank(request.cutoff);
-      case Measure::ndcg:
+      case Metric::ndcg:
         return ndcg(request.cutoff);
-      case Measure::hit_rate:
+      case Metric::hit_rate:
         return relevant_found(request.cutoff) > 0 ? 1.0 : 0.0;
     }
     return 0.0;
@@ -148,7 +148,7 @@ std::optional<GradeConflict> score_part(const ScoreInput& input, std::span<const
                                         std::span<float> out) {
   const std::size_t depth = discounts.log2_of_next.size() - 1;
   const bool graded_ideal = !binary && std::ranges::any_of(requests, [](const Request& request) {
-    return request.measure == Measure::ndcg;
+    return request.metric == Metric::ndcg;
   });
   RowJudge judge(input.relevant.width, depth);
   for (std::size_t row = begin; row < end; ++row) {
@@ -176,9 +176,9 @@ std::optional<GradeConflict> score_part(const ScoreInput& input, std::span<const
 
 }  // namespace
 
-std::optional<Measure> measure_named(std::string_view name) {
-  for (const auto& [known, measure] : kMeasureNames) {
-    if (known == name) return measure;
+std::optional<Metric> metric_named(std::string_view name) {
+  for (const auto& [known, metric] : kMetricNames) {
+    if (known == name) return metric;
   }
   return std::nullopt;
 }

@@ -22,7 +22,7 @@ namespace {
 using berryeval::GradeConflict;
 using berryeval::Grades;
 using berryeval::kPadding;
-using berryeval::Measure;
+using berryeval::Metric;
 using berryeval::Request;
 using berryeval::Rows;
 using berryeval::ScoreInput;
@@ -37,9 +37,9 @@ void check(bool holds, const std::string& what) {
   std::fprintf(stderr, "FAILED: %s\n", what.c_str());
 }
 
-const std::vector<Measure> kAll = {Measure::recall,         Measure::precision_of_retrieved,
-                                   Measure::precision_of_k, Measure::mrr,
-                                   Measure::ndcg,           Measure::hit_rate};
+const std::vector<Metric> kAll = {Metric::recall,         Metric::precision_of_retrieved,
+                                  Metric::precision_of_k, Metric::mrr,
+                                  Metric::ndcg,           Metric::hit_rate};
 
 struct Case {
   std::size_t rows, retrieved_width, relevant_width;
@@ -96,18 +96,18 @@ double naive(const Case& c, std::size_t row, const Request& request) {
   const auto ratio = [](std::size_t a, std::size_t b) {
     return b == 0 ? 0.0 : static_cast<double>(a) / static_cast<double>(b);
   };
-  switch (request.measure) {
-    case Measure::recall:
+  switch (request.metric) {
+    case Metric::recall:
       return ratio(found, total);
-    case Measure::precision_of_retrieved:
+    case Metric::precision_of_retrieved:
       return ratio(found, present);
-    case Measure::precision_of_k:
+    case Metric::precision_of_k:
       return ratio(found, request.cutoff);
-    case Measure::mrr:
+    case Metric::mrr:
       return ratio(first > 0, first);
-    case Measure::ndcg:
+    case Metric::ndcg:
       return ideal > 0 ? dcg / ideal : 0.0;
-    case Measure::hit_rate:
+    case Metric::hit_rate:
       return found > 0 ? 1.0 : 0.0;
   }
   return -1.0;
@@ -116,15 +116,15 @@ double naive(const Case& c, std::size_t row, const Request& request) {
 void known_values() {
   const Case c{1, 5, 5, {1, 2, 3, 4, 5}, {1, 3, 5, kPadding, kPadding}, {}, 1.0};
   std::vector<Request> requests;
-  for (const Measure measure : kAll) requests.push_back({measure, 5});
+  for (const Metric metric : kAll) requests.push_back({metric, 5});
   const double ideal = 1 / std::log2(2.0) + 1 / std::log2(3.0) + 1 / std::log2(4.0);
   const double dcg = 1 / std::log2(2.0) + 1 / std::log2(4.0) + 1 / std::log2(6.0);
   const std::vector<float> expected = {1.0F, 0.6F, 0.6F, 1.0F, static_cast<float>(dcg / ideal), 1};
-  check(c.score(requests) == expected, "the five measures of the contract's example");
+  check(c.score(requests) == expected, "the five metrics of the contract's example");
 }
 
 void edges() {
-  const std::vector<Request> requests = {{Measure::recall, 2}, {Measure::ndcg, 1}};
+  const std::vector<Request> requests = {{Metric::recall, 2}, {Metric::ndcg, 1}};
   check(Case{0, 2, 3, {}, {}, {}, 1.0}.score(requests).empty(), "no queries, no scores");
   check(Case{1, 2, 0, {7, 8}, {}, {}, 1.0}.score(requests) == std::vector<float>{0, 0},
         "no relevant columns score 0");
@@ -142,7 +142,7 @@ template <class Change>
 void refuses(const char* what, Change change) {
   const Case c{1, 2, 2, {1, 2}, {1, 2}, {}, 1.0};
   ScoreInput input = c.input();
-  std::vector<Request> requests = {{Measure::recall, 2}};
+  std::vector<Request> requests = {{Metric::recall, 2}};
   std::vector<float> out(1);
   change(input, requests, out);
   try {
@@ -170,7 +170,7 @@ void conflicts() {
   c.relevant.assign(2 * c.rows, 5);
   c.grades.assign(2 * c.rows, 1.0);
   for (const std::size_t row : {199'999U, 120'000U, 70'000U}) c.grades[2 * row + 1] = 2.0;
-  const std::vector<Request> requests = {{Measure::ndcg, 1}};
+  const std::vector<Request> requests = {{Metric::ndcg, 1}};
   std::vector<float> out(c.rows);
   for (const std::size_t threads : {1U, 2U, 3U, 7U}) {
     const auto conflict = berryeval::score_rows(c.input(), requests, threads, out);
@@ -197,9 +197,9 @@ void random_rows(std::mt19937& random, bool graded) {
     c.threshold = static_cast<double>(upto(3)) - 0.5;
   }
   std::vector<Request> requests;
-  for (const Measure measure : kAll) {
-    requests.push_back({measure, c.retrieved_width});
-    requests.push_back({measure, 1 + upto(c.retrieved_width - 1)});
+  for (const Metric metric : kAll) {
+    requests.push_back({metric, c.retrieved_width});
+    requests.push_back({metric, 1 + upto(c.retrieved_width - 1)});
   }
   const auto scores = c.score(requests);
   for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -216,7 +216,7 @@ void any_number_of_threads(std::mt19937& random) {
   for (std::size_t i = 0; i < c.rows * 40; ++i) c.retrieved.push_back(id(random));
   for (std::size_t i = 0; i < c.rows * 10; ++i) c.relevant.push_back(id(random));
   std::vector<Request> requests;
-  for (const Measure measure : kAll) requests.push_back({measure, 40});
+  for (const Metric metric : kAll) requests.push_back({metric, 40});
   const auto alone = c.score(requests, 1);
   for (const std::size_t threads : {0U, 2U, 3U, 8U, 64U}) {
     check(c.score(requests, threads) == alone, "the same scores on any number of threads");
@@ -254,8 +254,8 @@ void parts() {
 }
 
 void names() {
-  check(berryeval::measure_named("ndcg") == Measure::ndcg, "a measure is found by its name");
-  check(!berryeval::measure_named("nope"), "an unknown name is nothing");
+  check(berryeval::metric_named("ndcg") == Metric::ndcg, "a metric is found by its name");
+  check(!berryeval::metric_named("nope"), "an unknown name is nothing");
 }
 
 }  // namespace

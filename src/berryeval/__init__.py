@@ -17,8 +17,8 @@ from berryeval._internal.door import open_door
 if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark, load_benchmark, write_benchmark
     from berryeval.data import Qrels, Run
-    from berryeval.metrics import Measure, parse_measure
-    from berryeval.metrics import register as measure
+    from berryeval.metrics import Metric, parse_metric
+    from berryeval.metrics import register as metric
     from berryeval.scoring import Scores, audit, bounds, evaluate, evaluate_hits
     from berryeval.stats import Comparison, compare
     from berryeval.workflows import BenchmarkResult, compare_runs, run_benchmark, write_report

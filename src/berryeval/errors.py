@@ -7,9 +7,9 @@
     │   │                            (also a ValueError)
     │   ├── RepeatedDocumentError    a document stands twice in one query
     │   └── NotWrittenError          a file or folder cannot be written
-    ├── MeasureError                 an unknown measure, or a parameter it does not take
+    ├── MetricError                 an unknown metric, or a parameter it does not take
     │   │                            (also a ValueError)
-    │   └── NotScoredError           a measure that a table of scores does not hold
+    │   └── NotScoredError           a metric that a table of scores does not hold
     │                                (also a KeyError)
     ├── ProviderError                a provider could not answer; says whether trying again may help
     ├── RunFailedError               a run was given up; what was done is kept
@@ -43,12 +43,12 @@ class NotWrittenError(DataError):
     """A file or folder cannot be written."""
 
 
-class MeasureError(BerryEvalError, ValueError):
-    """A measure nobody knows, a parameter it does not take, or a value that is no number."""
+class MetricError(BerryEvalError, ValueError):
+    """A metric nobody knows, a parameter it does not take, or a value that is no number."""
 
 
-class NotScoredError(MeasureError, KeyError):
-    """A measure that a table of scores does not hold."""
+class NotScoredError(MetricError, KeyError):
+    """A metric that a table of scores does not hold."""
 
     def __str__(self) -> str:
         """The message as it is; a KeyError alone would show it in quotes."""

@@ -1,4 +1,4 @@
-"""Credit: once per target, at the first hit; groups; and no measure beyond 1."""
+"""Credit: once per target, at the first hit; groups; and no metric beyond 1."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from berryeval.anchors.targets import Targets
 from berryeval.data.records import Anchor, Document, Hit, Judgment
-from berryeval.metrics.grammar import parse_measure
+from berryeval.metrics.grammar import parse_metric
 from tests.anchors.worlds import chunkings, corpora, judged
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def judgment(
 
 
 def ranking(judgments: list[Judgment], *hits: Hit) -> JudgedRanking:
-    """The hits as measures see them."""
+    """The hits as metrics see them."""
     return Targets.located(judgments, [Document("d", TEXT)]).judge("q", hits)
 
 
@@ -52,11 +52,11 @@ def test_a_hit_that_covers_several_is_worth_the_best_and_finds_all() -> None:
     found = ranking([judgment(10, 20, 1), judgment(20, 30, 3), judgment(30, 40, 2)], hit(0, 50))
     assert found.hits == ((1, 3),)
     assert found.also == ((1, 2), (1, 1))
-    assert parse_measure("R@1")(found) == 1.0
-    assert parse_measure("P@1")(found) == 1.0
-    assert parse_measure("AP")(found) == 1.0
+    assert parse_metric("R@1")(found) == 1.0
+    assert parse_metric("P@1")(found) == 1.0
+    assert parse_metric("AP")(found) == 1.0
     ideal = 3 + 2 / math.log2(3) + 1 / 2
-    assert parse_measure("nDCG@5")(found) == pytest.approx(3 / ideal)
+    assert parse_metric("nDCG@5")(found) == pytest.approx(3 / ideal)
 
 
 def test_any_member_of_a_group_is_enough() -> None:
@@ -65,7 +65,7 @@ def test_any_member_of_a_group_is_enough() -> None:
     found = ranking(group, hit(20, 30), hit(0, 10), hit(40, 50))
     assert found.grades == (3, 1)
     assert found.hits == ((1, 1), (2, 0), (3, 1))
-    assert parse_measure("R@3")(found) == 1.0
+    assert parse_metric("R@3")(found) == 1.0
     assert ranking(group, hit(0, 30)).hits == ((1, 3),)
 
 
@@ -106,19 +106,19 @@ def test_a_hit_is_unjudged_only_if_it_covers_nothing() -> None:
 def test_the_ideal_is_over_all_targets_cut_at_k() -> None:
     """Three relevant, k = 5: 1 + 1/log2(3) + 1/2, whether or not they are found."""
     judgments = [judgment(0, 10), judgment(20, 30), judgment(40, 50)]
-    ideal = parse_measure("IDCG@5")
+    ideal = parse_metric("IDCG@5")
     assert round(ideal(ranking(judgments)), 4) == 2.1309
     assert round(ideal(ranking(judgments, hit(0, 10))), 4) == 2.1309
     assert round(ideal(ranking(judgments, hit(0, 50))), 4) == 2.1309
-    assert parse_measure("IDCG@2")(ranking(judgments)) == 1 + 1 / math.log2(3)
-    assert round(parse_measure("nDCG@5")(ranking(judgments, hit(0, 10))), 4) == round(1 / 2.1309, 4)
+    assert parse_metric("IDCG@2")(ranking(judgments)) == 1 + 1 / math.log2(3)
+    assert round(parse_metric("nDCG@5")(ranking(judgments, hit(0, 10))), 4) == round(1 / 2.1309, 4)
 
 
 def test_lost_targets_are_still_to_be_found() -> None:
     """A judgment that does not resolve lowers recall, it never raises it."""
     judgments = [judgment(0, 10), judgment(900, 910)]
     found = ranking(judgments, hit(0, 10))
-    assert parse_measure("R@10")(found) == 0.5
+    assert parse_metric("R@10")(found) == 0.5
     group = [judgment(0, 10, 1, "g", "all"), judgment(900, 910, 1, "g", "all")]
     assert ranking(group, hit(0, 10)).hits == ((1, 0),)
 
@@ -152,7 +152,7 @@ def test_credit_is_given_once_whatever_the_hits(data: st.DataObject) -> None:
         touched = {number for target in join.covering for one in target for number in one}
         assert {one.rank - 1 for one in found.hits} == touched
         for name in ("R@1", "R@5", "R@100", "nDCG", "nDCG@3", "nDCG(dcg='exp-log2')@5", "AP"):
-            assert 0 <= parse_measure(name)(found) <= 1 + 1e-12, name
+            assert 0 <= parse_metric(name)(found) <= 1 + 1e-12, name
 
 
 @given(st.data())
@@ -161,7 +161,7 @@ def test_more_hits_never_lower_recall(data: st.DataObject) -> None:
     documents = data.draw(corpora())
     chunks = data.draw(chunkings(documents))
     targets = Targets.located(data.draw(judged(documents, chunks)), documents)
-    recall: Any = parse_measure("SetR")
+    recall: Any = parse_metric("SetR")
     for query in targets.queries:
         values = [recall(targets.judge(query, chunks[:count])) for count in range(len(chunks) + 1)]
         assert values == sorted(values)

@@ -19,13 +19,13 @@ from berryeval.anchors.markdown import parse_sections
 from berryeval.anchors.resolution import resolve
 from berryeval.anchors.targets import Targets
 from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment
-from berryeval.metrics.grammar import parse_measure
+from berryeval.metrics.grammar import parse_metric
 from berryeval.scoring.engine import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-MEASURES = ["R@5", "R@10", "nDCG@10", "RR", "AP", "P@5"]
+METRICS = ["R@5", "R@10", "nDCG@10", "RR", "AP", "P@5"]
 
 
 def corpus() -> list[Document]:
@@ -136,11 +136,11 @@ QUERIES, JUDGMENTS = golden_set()
 def scores_by_anchors(
     judgments: list[Judgment], chunks: list[Chunk], documents: list[Document] | None = DOCUMENTS
 ) -> dict[str, float]:
-    """The mean of every measure over the queries."""
+    """The mean of every metric over the queries."""
     targets = Targets.located(judgments, documents, chunks=chunks)
     rankings = [targets.judge(query, ranked(text, chunks)) for query, text in QUERIES.items()]
     return {
-        name: sum(parse_measure(name)(one) for one in rankings) / len(rankings) for name in MEASURES
+        name: sum(parse_metric(name)(one) for one in rankings) / len(rankings) for name in METRICS
     }
 
 
@@ -171,13 +171,13 @@ def test_the_same_text_found_is_the_same_recall() -> None:
         chunks = [chunk for chunk in chunked(chunker) if chunk.doc_id in {"book-1", "book-4"}]
         targets = Targets.located(JUDGMENTS, DOCUMENTS)
         rankings = [targets.judge(query, chunks) for query in QUERIES]
-        recalls.add(tuple(parse_measure("SetR")(ranking) for ranking in rankings))
+        recalls.add(tuple(parse_metric("SetR")(ranking) for ranking in rankings))
     (recall,) = recalls
     assert set(recall) == {0.0, 0.5, 1.0}
 
 
 @pytest.mark.parametrize("chunker", CHUNKERS, ids=lambda chunker: chunker.__name__)
-def test_other_ids_move_no_measure(chunker: Callable[[str], Iterator[tuple[int, int]]]) -> None:
+def test_other_ids_move_no_metric(chunker: Callable[[str], Iterator[tuple[int, int]]]) -> None:
     """The same chunks under new names: every score by anchors is the same, to the bit."""
     chunks = chunked(chunker)
     renamed = [
@@ -244,4 +244,4 @@ def test_chunks_without_holes_always_cover_a_span(
     found = resolve([judgment], chunks)
     assert found.qrels.to_dict()["q"]
     assert not found.uncovered
-    assert parse_measure("SetR")(found.targets.judge("q", chunks)) == 1.0
+    assert parse_metric("SetR")(found.targets.judge("q", chunks)) == 1.0

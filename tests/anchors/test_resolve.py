@@ -33,7 +33,7 @@ def test_the_index_finds_what_a_loop_over_everything_finds(data: st.DataObject) 
 
 @given(st.data())
 def test_the_order_of_judgments_and_chunks_changes_nothing(data: st.DataObject) -> None:
-    """The same qrels, and the same ranking for measures."""
+    """The same qrels, and the same ranking for metrics."""
     documents = data.draw(corpora())
     chunks = data.draw(chunkings(documents))
     judgments = data.draw(judged(documents, chunks))

@@ -170,7 +170,7 @@ def test_with_json_errors_are_an_envelope_too(
 @pytest.mark.parametrize(
     ("arguments", "command"),
     [
-        (["list", "measures", "--json", "--nope"], "list measures"),
+        (["list", "metrics", "--json", "--nope"], "list metrics"),
         (["evaluate", "--json", "--k", "many"], "eval"),
         (["verson", "--json"], ""),
     ],
@@ -282,7 +282,7 @@ def test_a_command_imports_only_what_it_needs(module: str, unneeded: list[str]) 
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no POSIX pipes to break")
-@pytest.mark.parametrize("arguments", ["version", "list measures", "list measures --json"])
+@pytest.mark.parametrize("arguments", ["version", "list metrics", "list metrics --json"])
 def test_a_reader_that_leaves_is_no_error(arguments: str, tmp_path: Path) -> None:
     """`berryeval … | head` ends quietly."""
     command = [sys.executable, "-m", "berryeval", *arguments.split()]

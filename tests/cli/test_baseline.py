@@ -23,7 +23,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_set_writes_a_file_to_commit(capsys: pytest.CaptureFixture[str]) -> None:
-    """A line per measure, the same bytes each time, and it says what is in it."""
+    """A line per metric, the same bytes each time, and it says what is in it."""
     assert run(build_app(), ["baseline", "set", "before.json"]) == 0
     assert capsys.readouterr().out == f"baseline written to {FILE}: bm25 on drinks\n"
     first = Path(FILE).read_bytes()
@@ -73,7 +73,7 @@ def test_a_file_that_cannot_be_written_is_named(
 
 
 def test_show_has_the_values(capsys: pytest.CaptureFixture[str]) -> None:
-    """By benchmark, provider and measure."""
+    """By benchmark, provider and metric."""
     run(build_app(), ["baseline", "set", "before.json"])
     capsys.readouterr()
     assert run(build_app(), ["baseline", "show"]) == 0
@@ -89,7 +89,7 @@ def test_show_has_the_values(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_show_has_sums_and_geometric_means(capsys: pytest.CaptureFixture[str]) -> None:
-    """As the measures are made, also of a file that does not say how."""
+    """As the metrics are made, also of a file that does not say how."""
     values = {"GMAP": [0.25, 1.0], "NumRelRet": [3.0, 4.0], "RR": [0.25, 1.0]}
     record = run_of(values)
     hows = ("geometric mean", "sum", "mean")
@@ -117,7 +117,7 @@ def test_show_has_sums_and_geometric_means(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_diff_names_what_the_run_lacks(capsys: pytest.CaptureFixture[str]) -> None:
-    """Providers, benchmarks and measures of the baseline; with --strict they fail."""
+    """Providers, benchmarks and metrics of the baseline; with --strict they fail."""
     before = run_of({"nDCG@10": [0.5, 0.6], "RR": [0.5, 1.0]}, name="whole")
     (part,) = before.benchmarks
     dense = replace(part.providers[0], name="dense")
@@ -135,7 +135,7 @@ def test_diff_names_what_the_run_lacks(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_diff_looks_where_the_gate_looks(capsys: pytest.CaptureFixture[str]) -> None:
-    """A measure that nobody asked for, and that every run has all the same, is there."""
+    """A metric that nobody asked for, and that every run has all the same, is there."""
     asked = run_of({"nDCG@10": [0.5, 0.6]}, name="asked")
     (part,) = asked.benchmarks
     (bm25,) = run_of({"RR": [0.5, 1.0]}).benchmarks[0].providers
@@ -181,7 +181,7 @@ def test_a_part_that_is_there_twice_is_refused(capsys: pytest.CaptureFixture[str
         ("two", True, 1, "hybrid on drinks is new, and not in the baseline"),
         ("few", False, 0, "INCONCLUSIVE  nDCG@10 did not change: all 10 queries that both have"),
         ("few", True, 1, "30 queries of the baseline are not in the run"),
-        ("empty", False, 2, "share no provider, benchmark and measure"),
+        ("empty", False, 2, "share no provider, benchmark and metric"),
     ],
 )
 def test_diff_tells_what_changed(
@@ -191,7 +191,7 @@ def test_diff_tells_what_changed(
     word: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Every measure of both, with the exit code of a gate that allows no drop."""
+    """Every metric of both, with the exit code of a gate that allows no drop."""
     run(build_app(), ["baseline", "set", "before.json"])
     flags = ["--strict"] if strict else []
     found = outcome_of(capsys, "baseline", "diff", f"{name}.json", *flags)
@@ -243,7 +243,7 @@ def test_failed_queries_make_no_baseline_unless_allowed(
     ]
 
 
-def test_diff_compares_measures_that_nobody_registered_here(
+def test_diff_compares_metrics_that_nobody_registered_here(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Their values are in the files; where the run has none, that is said."""

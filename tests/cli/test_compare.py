@@ -110,11 +110,11 @@ def test_several_systems() -> None:
 
 @pytest.mark.parametrize("width", [40, 60, 80])
 def test_narrow_terminals_keep_the_names(width: int) -> None:
-    """Columns that tell less are left out first; every measure and group is there to be read."""
+    """Columns that tell less are left out first; every metric and group is there to be read."""
     systems = {"bm25": mixed(0, 1), "dense": mixed(*range(2, 9)), "hybrid": mixed(*range(15))}
     text = text_of(run_of("one", systems), width=width, moved=0, by="category")
     assert max(map(len, text.splitlines())) <= width
-    for name in ("measure", "nDCG@3", "RR", "category", "conceptual", "factual"):
+    for name in ("metric", "nDCG@3", "RR", "category", "conceptual", "factual"):
         assert re.search(rf"^[+ ] {name} .*(\+0\.|delta)", text, re.MULTILINE), name
 
 
@@ -157,7 +157,7 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(capsys.readouterr().out)
     assert found["command"] == "compare"
     [one] = found["data"]["compared"]
-    assert one["comparison"]["measures"] == ["RR", "AP"]
+    assert one["comparison"]["metrics"] == ["RR", "AP"]
     assert one["comparison"]["rows"][0]["p"] == pytest.approx(0.125)
     assert one["moved"][0]["left"][0]["name"] == "guide > Tea"
 
@@ -177,17 +177,17 @@ def test_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str
 
 
 def test_the_table_of_numbers(tmp_path: Path) -> None:
-    """A row per group, measure and pair, in full precision; what is not known is empty."""
+    """A row per group, metric and pair, in full precision; what is not known is empty."""
     report = be.compare_runs([old(), run_of("new", {"bm25": mixed(1)})], by="category")
     [path, *_] = be.write_report(report, tmp_path / "c.csv")
     assert path.name == "c-comparison.csv"
     with path.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
-    places = [(row["group"], row["measure"], row["queries"], row["finding"]) for row in rows]
+    places = [(row["group"], row["metric"], row["queries"], row["finding"]) for row in rows]
     assert places == [
-        (group, measure, str(count), "not shown")
+        (group, metric, str(count), "not shown")
         for group, count in (("", 20), ("conceptual", 10), ("factual", 10))
-        for measure in ("nDCG@3", "RR")
+        for metric in ("nDCG@3", "RR")
     ]
     assert float(rows[1]["difference"]) == pytest.approx(-4 * (2 / 3) / 20)
     assert rows[1]["p"] == "0.125"

@@ -76,7 +76,7 @@ def mixed_report() -> Report:
     poor, best = ("x", "y", "z", "tea"), ("tea", "x", "y", "cup")
     old = run_of("old", {"bm25": [poor] * 16 + [best] * 4})
     new = run_of("new", {"bm25": [("x", "y", "tea")] * 16 + [("x", "y", "z")] * 4})
-    return be.compare_runs([old, new], measures=["RR"], test="sign", moved=0)
+    return be.compare_runs([old, new], metrics=["RR"], test="sign", moved=0)
 
 
 def test_reports_call_it_mixed() -> None:
@@ -137,15 +137,15 @@ def test_no_bootstrap_interval_of_few(folder: Path, capsys: pytest.CaptureFixtur
     """A dash in the table, and the reason under it; also on the page."""
     old, new = (run_of(name, {"bm25": mixed(*better)[:12]}) for name, better in (
         ("old", range(5)), ("new", range(3, 11))))  # fmt: skip
-    report = be.compare_runs([old, new], measures=["RR"], interval="bca")
+    report = be.compare_runs([old, new], metrics=["RR"], interval="bca")
     (page,) = EXPORTERS.get("html").files(report, "")
     assert "RR: no interval: of fewer than 20 queries" in page.text
     text = printed(folder, capsys, "a.run", "b.run", "--interval", "bca")
     assert "no interval" not in text
 
 
-def test_an_empty_list_of_measures_is_an_error() -> None:
+def test_an_empty_list_of_metrics_is_an_error() -> None:
     """It is not all of them, and not none in common."""
     runs = [run_of(name, {"bm25": mixed(1)}) for name in ("old", "new")]
-    with pytest.raises(ConfigurationError, match="measures is empty: name one or more"):
-        be.compare_runs(runs, measures=[])
+    with pytest.raises(ConfigurationError, match="metrics is empty: name one or more"):
+        be.compare_runs(runs, metrics=[])

@@ -16,7 +16,7 @@ from berryeval.cli.compare import print_comparisons
 PAGE = Path(__file__).parents[2] / "docs" / "compare.md"
 SESSIONS: list[tuple[str, dict[str, Any]]] = [
     ("technical-docs", {"by": "category", "moved": 1}),
-    ("spring-boot", {"measures": ["nDCG@10", "P@5", "R@10"], "moved": 0}),
+    ("spring-boot", {"metrics": ["nDCG@10", "P@5", "R@10"], "moved": 0}),
 ]
 
 

@@ -32,7 +32,7 @@ def golden(name: str) -> str:
 
 
 def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
-    """Providers as rows, measures as columns with intervals, times, outcomes, and the places."""
+    """Providers as rows, metrics as columns with intervals, times, outcomes, and the places."""
     assert berryeval(*TWO) == 0
     assert printed(capsys) == golden("table")
 
@@ -93,13 +93,13 @@ def test_the_envelope(capsys: pytest.CaptureFixture[str]) -> None:
     (benchmark,) = data["benchmarks"]
     first, second = benchmark["providers"]
     assert (benchmark["benchmark"], benchmark["queries"], benchmark["k"]) == ("drinks", 3, 20)
-    assert first["scores"]["measures"]["nDCG@10"].keys() == {"value", "aggregate", "std", "ci", "n"}
+    assert first["scores"]["metrics"]["nDCG@10"].keys() == {"value", "aggregate", "std", "ci", "n"}
     assert set(first["latency_seconds"]) == {"p50", "p95", "p99", "max"}
     assert first["outcomes"] == {"ok": 3}
     assert set(second["groups"]) == {"easy", "hard"}
     saved = json.loads(Path("run/drinks/bm25/scores.json").read_text())
     mean = sum(saved["values"]["nDCG@10"]) / 3
-    assert first["scores"]["measures"]["nDCG@10"]["value"] == pytest.approx(mean, abs=1e-12)
+    assert first["scores"]["metrics"]["nDCG@10"]["value"] == pytest.approx(mean, abs=1e-12)
 
 
 def test_a_threshold_that_is_met(capsys: pytest.CaptureFixture[str]) -> None:
@@ -129,7 +129,7 @@ def test_a_filter(capsys: pytest.CaptureFixture[str]) -> None:
     assert data_of(capsys)["benchmarks"][0]["queries"] == 1
 
 
-def test_measures_that_would_look_deeper(capsys: pytest.CaptureFixture[str]) -> None:
+def test_metrics_that_would_look_deeper(capsys: pytest.CaptureFixture[str]) -> None:
     """A cutoff below which nothing was asked for is said."""
     assert berryeval(*BM25, "--k", "5", "-m", "nDCG@5", "nDCG@10", "AP") == 0
     assert "note: nDCG@10 would look at more than the 5 hits\n" in capsys.readouterr().out
@@ -204,9 +204,9 @@ CANNOT: list[tuple[list[str], str]] = [
     (["--providers", "bm52"], "unknown provider 'bm52'; did you mean bm25?"),
     (["--providers", "bm25:fxed-400"], "did you mean fixed"),
     (["--providers", "bm25", "--benchmarks", "technical-dosc"], "did you mean technical-docs?"),
-    (["--providers", "bm25", "--metrics", "ndgc@10"], "unknown measure 'ndgc@10'; did you mean"),
-    (["--providers", "bm25", "--fail-below", "ndgc=1"], "unknown measure 'ndgc'; did you mean"),
-    (["--providers", "bm25", "--fail-below", "AP"], "expected MEASURE=VALUE"),
+    (["--providers", "bm25", "--metrics", "ndgc@10"], "unknown metric 'ndgc@10'; did you mean"),
+    (["--providers", "bm25", "--fail-below", "ndgc=1"], "unknown metric 'ndgc'; did you mean"),
+    (["--providers", "bm25", "--fail-below", "AP"], "expected METRIC=VALUE"),
     (["--providers", "bm25", "--fail-below", "AP=nan"], "finite number, found nan"),
     (["--providers", "bm25", "--filter", "category"], "--filter: expected NAME=VALUE"),
     (["--providers", "bm25", "--filter", "category=x"], "there are conceptual, factual"),
@@ -214,13 +214,13 @@ CANNOT: list[tuple[list[str], str]] = [
      "no query of drinks has a 'categry'; did you mean 'category'?"),
     (["--providers", "bm25", "--filter", "colour=x"],
      "no query of drinks has a 'colour'; there are id, category, difficulty"),
-    (["--providers", "bm25", "-m", ""], "--metrics: expected names of measures, found ''"),
-    (["--providers", "bm25", "-m", ","], "--metrics: expected names of measures, found ','"),
+    (["--providers", "bm25", "-m", ""], "--metrics: expected names of metrics, found ''"),
+    (["--providers", "bm25", "-m", ","], "--metrics: expected names of metrics, found ','"),
     (["--providers", ""], "--providers: expected names of providers, found ''"),
-    (["--providers", "bm25", "--fail-below", ","], "--fail-below: expected MEASURE=VALUE"),
+    (["--providers", "bm25", "--fail-below", ","], "--fail-below: expected METRIC=VALUE"),
     (["--providers", "bm25", "--fail-below", "RR=0,5"], "found 'RR=0,5'"),
-    (["--providers", "bm25", "--fail-below"], "--fail-below: expected MEASURE=VALUE, as recall@10"),
-    (["--providers", "bm25", "--max-drop"], "--max-drop: expected MEASURE=VALUE, as nDCG@10=0.01"),
+    (["--providers", "bm25", "--fail-below"], "--fail-below: expected METRIC=VALUE, as recall@10"),
+    (["--providers", "bm25", "--max-drop"], "--max-drop: expected METRIC=VALUE, as nDCG@10=0.01"),
     (["--providers", "bm25", "--baseline", ""], "--baseline is empty; name a file"),
     (["--providers", "bm25", "--fail-below", "RR=-1"], "lies between 0 and 1: at_least -1 would"),
     (["--providers", "bm25", "--fail-below", "R@5=0.1", "recall@5=0.2"],
@@ -312,7 +312,7 @@ def test_the_help_names_every_flag(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval("eval", "--help") == 0
     text = capsys.readouterr().out
     for flag in (
-        "--benchmarks", "--providers", "--metrics", "--measures", "-m", "--k", "--limit",
+        "--benchmarks", "--providers", "--metrics", "--metrics", "-m", "--k", "--limit",
         "--filter", "--seed", "--concurrency", "--timeout", "--config", "--output", "--resume",
         "--retry-errors", "--by", "--where-it-fails", "--fail-below", "--json", "--quiet",
         "--verbose", "--baseline-doc",
@@ -321,14 +321,14 @@ def test_the_help_names_every_flag(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_commas_between_names(capsys: pytest.CaptureFixture[str]) -> None:
-    """As good as spaces, in every list; a measure by two names is one column."""
+    """As good as spaces, in every list; a metric by two names is one column."""
     arguments = ["eval", "--benchmarks", "drinks,rag-template", "--providers", "bm25,bm25:fixed-5"]
     arguments += ["-m", "nDCG@10,RR", "-m", "ndcg_cut_10", "--fail-below", "RR=0.001,nDCG@10=2e-3"]
     assert berryeval(*arguments, "--json") == 1  # chunks of five words find nothing
     data = data_of(capsys)
     assert data["plan"]["benchmarks"] == ["drinks", "rag-template"]
     assert [spec["name"] for spec in data["plan"]["providers"]] == ["bm25", "bm25:fixed-5"]
-    assert data["plan"]["measures"] == ["nDCG@10", "RR"]
+    assert data["plan"]["metrics"] == ["nDCG@10", "RR"]
     assert data["plan"]["thresholds"] == {"RR": 0.001, "nDCG@10": 0.002}
 
 
@@ -444,7 +444,7 @@ def test_a_drop_against_a_baseline_fails_the_run(capsys: pytest.CaptureFixture[s
 
 
 def test_a_baseline_alone_lets_nothing_fall(capsys: pytest.CaptureFixture[str]) -> None:
-    """Every measure that both have is judged, which is said; a report of the run judges alike."""
+    """Every metric that both have is judged, which is said; a report of the run judges alike."""
     assert berryeval(*BM25, "-m", "nDCG@10", "RR") == 0
     assert berryeval("baseline", "set", "run", "-o", "kept.json") == 0
     capsys.readouterr()
@@ -475,7 +475,7 @@ def test_what_cannot_be_judged_is_said_before_the_run(
     flags: tuple[str, ...], word: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Nothing is asked, no folder is made."""
-    rule = "gate: {{rules: [{{measure: RR, at_least: 0.1, {0}}}]}}\n"
+    rule = "gate: {{rules: [{{metric: RR, at_least: 0.1, {0}}}]}}\n"
     Path("where.yaml").write_text(rule.format("where: {category: poem}"), encoding="utf-8")
     Path("benchmark.yaml").write_text(rule.format("benchmarks: [drink]"), encoding="utf-8")
     assert berryeval(*BM25) == 0
@@ -518,7 +518,7 @@ def test_a_baseline_of_other_queries_is_refused_before_the_run(
         ("[{errors: true, at_most: 0.2}]", 3),
         ("[{errors: true, at_most: 0.25}, {errors: true, at_most: 0}]", 3),
         ("[{errors: true, at_most: 0.25, providers: [bm25]}]", 3),
-        ("[{measure: RR, at_least: 0.01}]", 3),
+        ("[{metric: RR, at_least: 0.01}]", 3),
     ],
 )
 def test_a_rule_about_errors_allows_them(rules: str, code: int) -> None:

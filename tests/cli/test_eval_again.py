@@ -27,7 +27,7 @@ providers:
   - name: exact
     type: bm25
     options: {k1: 0.9}
-measures: [AP]
+metrics: [AP]
 limit: 2
 run: {concurrency: 2}
 """
@@ -162,7 +162,7 @@ def test_other_thresholds_are_judged_by_and_not_kept(capsys: pytest.CaptureFixtu
     ("threshold", "said"),
     [
         ("R@50=0.5", "--fail-below looks at 50 hits, the run asked for 20 each; make a new run"),
-        ("nDGC@5=0.5", "thresholds: unknown measure 'nDGC@5'; did you mean"),
+        ("nDGC@5=0.5", "thresholds: unknown metric 'nDGC@5'; did you mean"),
     ],
 )
 def test_thresholds_that_a_run_cannot_be_judged_by(
@@ -252,13 +252,13 @@ def test_flags_win_over_variables_over_the_file(
     """Each setting by itself, those of `run` too."""
     Path("berryeval.yaml").write_text(CONFIG)
     monkeypatch.setenv("BERRYEVAL_LIMIT", "3")
-    monkeypatch.setenv("BERRYEVAL_MEASURES", "RR P@5")
+    monkeypatch.setenv("BERRYEVAL_METRICS", "RR P@5")
     monkeypatch.setenv("BERRYEVAL_BATCH", "3")
     monkeypatch.setenv("BERRYEVAL_TIMEOUT", "7.5")
     monkeypatch.setenv("BERRYEVAL_FILTER", "category=factual")
     assert berryeval("eval", "--metrics", "nDCG@3", "--providers", "bm25", "--json") == 0
     plan = data_of(capsys)["plan"]
-    assert plan["measures"] == ["nDCG@3"]
+    assert plan["metrics"] == ["nDCG@3"]
     assert plan["limit"] == 3
     assert plan["filter"] == {"category": "factual"}
     assert [provider["name"] for provider in plan["providers"]] == ["bm25"]
@@ -272,14 +272,14 @@ def test_variables_may_have_commas(
     """With spaces behind them or without; one that says nothing is an error that names it."""
     monkeypatch.setenv("BERRYEVAL_BENCHMARKS", "drinks")
     monkeypatch.setenv("BERRYEVAL_PROVIDERS", "bm25,bm25:fixed-5")
-    monkeypatch.setenv("BERRYEVAL_MEASURES", "RR, P@5,AP")
+    monkeypatch.setenv("BERRYEVAL_METRICS", "RR, P@5,AP")
     assert berryeval("eval", "--json") == 0
     plan = data_of(capsys)["plan"]
-    assert plan["measures"] == ["RR", "P@5", "AP"]
+    assert plan["metrics"] == ["RR", "P@5", "AP"]
     assert [provider["name"] for provider in plan["providers"]] == ["bm25", "bm25:fixed-5"]
-    monkeypatch.setenv("BERRYEVAL_MEASURES", ",")
+    monkeypatch.setenv("BERRYEVAL_METRICS", ",")
     assert berryeval("eval") == 2
-    assert "BERRYEVAL_MEASURES: expected names of measures" in capsys.readouterr().err
+    assert "BERRYEVAL_METRICS: expected names of metrics" in capsys.readouterr().err
 
 
 def test_a_variable_that_cannot_be_used(
@@ -295,7 +295,7 @@ def test_a_variable_that_cannot_be_used(
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ("measures: [AP]", "measure: [AP]", "berryeval.yaml:7: unknown key 'measure'; did you"),
+        ("metrics: [AP]", "metric: [AP]", "berryeval.yaml:7: unknown key 'metric'; did you"),
         ("limit: 2", "limit: two", "berryeval.yaml:8: limit: "),
         ("limit: 2", "limit: [2", "berryeval.yaml:9: not valid YAML"),
         ("type: bm25", "tpye: bm25", "berryeval.yaml:5: unknown key 'providers[1].tpye'; did you"),

@@ -34,7 +34,7 @@ benchmarks: [rag-template]
 providers:
   - bm25
   - {name: paid, type: callable, options: {function: "paying:paid"}}
-measures: [RR]
+metrics: [RR]
 """
 
 

@@ -17,8 +17,8 @@ AGAIN = os.environ.get("BERRYEVAL_GOLDEN") == "write"
 RULES = """gate:
   baseline: before.json
   rules:
-    - {measure: nDCG@10, max_drop: 0.02}
-    - {measure: nDCG@10, at_least: 0.3, where: {difficulty: easy}}
+    - {metric: nDCG@10, max_drop: 0.02}
+    - {metric: nDCG@10, at_least: 0.3, where: {difficulty: easy}}
     - {latency: p95, at_most: 0.05}
     - {errors: true, at_most: 0}
 thresholds: {RR: 0.5}
@@ -35,7 +35,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "self-check": ("noisy.json", *DROP, "--self-check"),
     "self-check-strict": ("noisy.json", *DROP, "--self-check", "--strict"),
     "two-limits": ("same.json", "--fail-below", "nDCG@10=0.99", "nDCG@10=0.1"),
-    "drop-beyond-the-measure": ("same.json", "--baseline", "before.json", "--max-drop", "RR=5"),
+    "drop-beyond-the-metric": ("same.json", "--baseline", "before.json", "--max-drop", "RR=5"),
     "fewer-queries": ("few.json", *DROP),
     "more-queries": ("same.json", "--baseline", "few.json", "--max-drop", "nDCG@10=0.02"),
     "no-providers": ("empty.json", "--fail-below", "nDCG@10=0.5"),
@@ -55,8 +55,8 @@ CASES: dict[str, tuple[str, ...]] = {
     "new-provider-failed": ("two-lost.json", *DROP),
     "self-check-of-failed": ("failed.json", *DROP, "--self-check"),
     "self-check-without-drop": ("same.json", "--fail-below", "RR=0.1", "--self-check"),
-    "unknown-measure": ("same.json", "--fail-below", "nDGC@10=0.5"),
-    "measure-not-in-run": ("same.json", "--fail-below", "P@3=0.5"),
+    "unknown-metric": ("same.json", "--fail-below", "nDGC@10=0.5"),
+    "metric-not-in-run": ("same.json", "--fail-below", "P@3=0.5"),
     "not-a-number": ("same.json", "--fail-below", "nDCG@10=high"),
     "nan": ("same.json", "--fail-below", "nDCG@10=nan"),
     "negative-drop": ("same.json", "--baseline", "before.json", "--max-drop", "nDCG@10=-1"),
@@ -65,7 +65,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "baseline-without-drop": ("same.json", "--baseline", "before.json", "--fail-below", "RR=0.1"),
     "baseline-alone": ("worse.json", "--baseline", "before.json"),
     "baseline-alone-self-check": ("noisy.json", "--baseline", "before.json", "--self-check"),
-    "measure-with-brackets": ("same.json", "--fail-below", "P(rel=2)@5=0.5"),
+    "metric-with-brackets": ("same.json", "--fail-below", "P(rel=2)@5=0.5"),
     "baseline-missing": ("same.json", "--baseline", "none.json", "--max-drop", "RR=0"),
     "baseline-is-the-run": ("same.json", "--baseline", "same.json", "--max-drop", "RR=0"),
     "no-run": ("yesterday", "--fail-below", "RR=0"),
@@ -161,7 +161,7 @@ def test_on_github_the_step_has_a_summary_and_notes(
         assert json.loads(shown.out)["data"]["passed"] is False
 
 
-def test_measures_that_only_the_baseline_has_are_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_metrics_that_only_the_baseline_has_are_said(capsys: pytest.CaptureFixture[str]) -> None:
     """With a baseline alone, each of them; and strict fails for it."""
     asked = ("gate", "errors.json", "--baseline", "before.json")
     found = outcome_of(capsys, *asked)
@@ -170,7 +170,7 @@ def test_measures_that_only_the_baseline_has_are_said(capsys: pytest.CaptureFixt
 
 
 def test_a_provider_that_is_gone_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """Not once for each of its measures."""
+    """Not once for each of its metrics."""
     for words in (("gate",), ("baseline", "diff")):
         found = outcome_of(capsys, *words, "same.json", "--baseline", "two.json")
         assert found.count("the run has no hybrid on drinks") == 1

@@ -161,7 +161,7 @@ def test_the_schema_takes_what_we_take(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert subprocess.run(check, check=False, cwd=tmp_path).returncode == 0
     with Path("berryeval.yaml").open("a") as stream:
-        stream.write("measure: [AP]\n")
+        stream.write("metric: [AP]\n")
     done = subprocess.run(check, check=False, cwd=tmp_path, capture_output=True)
     assert done.returncode == 1
 

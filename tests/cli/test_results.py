@@ -160,7 +160,7 @@ def test_names_of_runs_are_whole_on_any_terminal(
 
 
 def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
-    """The newest first, a line per provider, with the first measure and its interval."""
+    """The newest first, a line per provider, with the first metric and its interval."""
     filled(run_of(1), run_of(2), run_of(3, providers=("splade",)))
     assert berryeval("results", "list", "--provider", "dense") == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
@@ -176,7 +176,7 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert " ".join(lines[-1]) == "with each value its 95 % bootstrap interval"
     assert berryeval("results", "list", "-m", "mrr,recall@5", "--limit", "1", "--json") == 0
     ((result,),) = [run["results"] for run in data_of(capsys)["runs"]]
-    assert [value["measure"] for value in result["values"]] == ["RR", "R@5"]
+    assert [value["metric"] for value in result["values"]] == ["RR", "R@5"]
     assert berryeval("results", "list", "--since", "2026-01-01T02:00+00:00") == 0
     assert capsys.readouterr().out.count("run-") == 2
     assert berryeval("results", "list", "--until", "2025-12-30") == 0
@@ -494,7 +494,7 @@ def test_a_trend_tells_of_providers_that_failed(capsys: pytest.CaptureFixture[st
 def test_a_slip_is_no_trend_of_runs_that_failed(
     runs: tuple[int, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A measure that nobody has is refused with the nearest, also where all runs failed."""
+    """A metric that nobody has is refused with the nearest, also where all runs failed."""
     records = [run_of(one, providers=("bm25",)) for one in runs]
     (part,) = records[-1].benchmarks
     gone = replace(part.providers[0], scores=None, standard=None, failure="no server")
@@ -503,7 +503,7 @@ def test_a_slip_is_no_trend_of_runs_that_failed(
     assert "nDCG" in capsys.readouterr().err
 
 
-def test_a_measure_that_is_asked_for_has_its_column(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_metric_that_is_asked_for_has_its_column(capsys: pytest.CaptureFixture[str]) -> None:
     """Also where none of the runs that are listed has it, but another of the store."""
     old = run_of(1)
     (part,) = old.benchmarks
@@ -636,7 +636,7 @@ def test_a_trend_of_failed_runs_alone_is_still_a_file(
     assert berryeval(*asked, "-o", "-") == 0
     shown = capsys.readouterr()
     (head,) = shown.out.splitlines()
-    assert head.startswith("benchmark,provider,measure,")
+    assert head.startswith("benchmark,provider,metric,")
     assert "no server" in shown.err
     file = tmp_path / "trend.csv"
     assert berryeval(*asked, "-o", str(file)) == 0

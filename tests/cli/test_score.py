@@ -33,7 +33,7 @@ run bm25, profile berryeval: 4 queries, 2 ok, missing 1 (q4), empty 0, nothing r
 not scored, in the run but not judged: 1 (q9)
 """
 SUMMARY = """\
-measure    mean     std     95% bootstrap  n
+metric    mean     std     95% bootstrap  n
 nDCG@10  0.4876  0.5634  0.0000 to 0.9751  4
 AP       0.4583  0.5336  0.0000 to 0.9167  4
 """
@@ -46,7 +46,7 @@ q4     missing                 0.0000  0.0000
 
 """
 GROUPS = """\
-group        measure    mean     std     95% bootstrap  n
+group        metric    mean     std     95% bootstrap  n
 fact         nDCG@10  0.9751  0.0352  0.9502 to 1.0000  2
 fact         AP       0.9167  0.1179  0.8333 to 1.0000  2
 unspecified  nDCG@10  0.0000  0.0000                 -  2
@@ -79,7 +79,7 @@ q2 x1 (y at rank 1 scores 1, x at rank 2 scores 9)
   nDCG@10 0.4876: ties could make it 0.4876 to 0.5000, 0.4938 on average
   AP 0.4583: ties could make it 0.4583 to 0.5000, 0.4792 on average
 """
-MEASURES = ["-m", "nDCG@10", "AP"]
+METRICS = ["-m", "nDCG@10", "AP"]
 
 
 @pytest.fixture(autouse=True)
@@ -127,7 +127,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 )
 def test_texts(options: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The whole output, compared."""
-    assert printed(capsys, "run", "qrels", *MEASURES, *options) == expected
+    assert printed(capsys, "run", "qrels", *METRICS, *options) == expected
 
 
 @pytest.mark.parametrize(
@@ -137,10 +137,10 @@ def test_texts(options: list[str], expected: str, capsys: pytest.CaptureFixture[
         ["-m", "nDCG@10,AP"],
         ["--metrics", "nDCG@10", "AP"],
         ["-m", "nDCG@10", "-m", "AP"],
-        ["--measures", "ndcg_cut.10", "-m", "map"],
+        ["--metrics", "ndcg_cut.10", "-m", "map"],
     ],
 )
-def test_measures_are_given_as_you_like(
+def test_metrics_are_given_as_you_like(
     names: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One by one, with commas, or with the option repeated."""
@@ -159,13 +159,13 @@ def test_measures_are_given_as_you_like(
     ],
 )  # fmt: skip
 def test_commas(texts: list[str], names: list[str]) -> None:
-    """Only those between measures separate them."""
+    """Only those between metrics separate them."""
     assert split_names(texts) == names
 
 
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     """One envelope; full precision; queries, groups and audit on request."""
-    arguments = ["run", "qrels", *MEASURES, "--json"]
+    arguments = ["run", "qrels", *METRICS, "--json"]
     envelope = json.loads(printed(capsys, *arguments))
     assert (envelope["schema_version"], envelope["command"]) == (1, "score")
     scores = evaluate("qrels", "run", ["nDCG@10", "AP"])
@@ -183,8 +183,8 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_csv(capsys: pytest.CaptureFixture[str]) -> None:
-    """A row per measure, with a group on request, or a row per query; full precision."""
-    arguments = ["run", "qrels", *MEASURES, "--csv"]
+    """A row per metric, with a group on request, or a row per query; full precision."""
+    arguments = ["run", "qrels", *METRICS, "--csv"]
     scores = evaluate("qrels", "run", ["nDCG@10", "AP"])
 
     def rows(*options: str) -> list[list[str]]:
@@ -192,7 +192,7 @@ def test_csv(capsys: pytest.CaptureFixture[str]) -> None:
 
     low, high = scores.ci("AP")
     last = ["AP", *map(repr, (scores.mean["AP"], scores.std["AP"], low, high)), "4"]
-    assert rows()[0] == ["measure", "value", "std", "ci_low", "ci_high", "n"]
+    assert rows()[0] == ["metric", "value", "std", "ci_low", "ci_high", "n"]
     assert rows()[2] == last
     grouped = rows("--by", "groups.json")
     assert [row[0] for row in grouped] == [
@@ -214,7 +214,7 @@ def test_csv(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("name", ["Judged@10", "judged_10", "judged.10,5"])
 def test_judged_at_10_is_shown_if_asked_for(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The share that the remarks tell is a measure like any other."""
+    """The share that the remarks tell is a metric like any other."""
     assert "\nJudged@10,0.5416666666666666," in printed(capsys, "run", "qrels", "-m", name, "--csv")
 
 
@@ -241,7 +241,7 @@ def test_profiles(capsys: pytest.CaptureFixture[str]) -> None:
     """`--profile trec_eval` averages over the queries of both files and says what it leaves out."""
     output = printed(capsys, "run", "qrels", "-m", "AP", "--profile", "trec_eval")
     assert output == (
-        "measure    mean     std     95% bootstrap  n\n"
+        "metric    mean     std     95% bootstrap  n\n"
         "AP       0.6111  0.5358  0.0000 to 1.0000  3\n"
         "\n"
         "run bm25, profile trec_eval: 3 queries, 2 ok, missing 0, empty 0, "
@@ -257,7 +257,7 @@ def test_stdin(arguments: list[str]) -> None:
     """Either file may come through a pipe."""
     given = RUN if arguments[0] == "-" else QRELS
     done = subprocess.run(
-        [sys.executable, "-m", "berryeval", "score", *arguments, *MEASURES],
+        [sys.executable, "-m", "berryeval", "score", *arguments, *METRICS],
         input=given, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, SUMMARY + REMARKS, "")
@@ -274,9 +274,9 @@ def test_lenient_keeps_groups(capsys: pytest.CaptureFixture[str]) -> None:
 def test_lenient(capsys: pytest.CaptureFixture[str]) -> None:
     """Faulty lines and repeated documents are an error, or left out and counted."""
     Path("run").write_text(RUN + "q9 Q0 broken\nq1 Q0 a 9 0.1 bm25\n")
-    assert "run:8: expected 6 columns" in refused(capsys, "run", "qrels", *MEASURES)
+    assert "run:8: expected 6 columns" in refused(capsys, "run", "qrels", *METRICS)
     Path("qrels").write_text(QRELS + "q1 0 b 0\n")
-    output = printed(capsys, "run", "qrels", *MEASURES, "--lenient")
+    output = printed(capsys, "run", "qrels", *METRICS, "--lenient")
     assert output == SUMMARY + REMARKS + "left out of the files: 3 faulty or repeated rows\n"
 
 
@@ -293,12 +293,12 @@ def test_an_audit_of_faulty_files_asks_for_lenient(
 ) -> None:
     """The error says how to go on, and going on lists the line."""
     Path("run").write_text(RUN + line)
-    said = refused(capsys, "run", "qrels", *MEASURES, "--audit")
+    said = refused(capsys, "run", "qrels", *METRICS, "--audit")
     assert problem in said
     assert said.endswith("; with --lenient, --audit lists what is wrong and leaves it out\n")
-    assert "run line 8: " in printed(capsys, "run", "qrels", *MEASURES, "--audit", "--lenient")
-    assert "--lenient" not in refused(capsys, "run", "qrels", *MEASURES)
-    assert "--lenient" not in refused(capsys, "run", "nowhere", *MEASURES, "--audit")
+    assert "run line 8: " in printed(capsys, "run", "qrels", *METRICS, "--audit", "--lenient")
+    assert "--lenient" not in refused(capsys, "run", "qrels", *METRICS)
+    assert "--lenient" not in refused(capsys, "run", "nowhere", *METRICS, "--audit")
 
 
 def test_help_says_what_an_audit_needs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -311,9 +311,9 @@ def test_help_says_what_an_audit_needs(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["run", "qrels"], "name at least one measure, as in -m nDCG@10 AP"),
-        (["run", "qrels", "-m"], "name at least one measure"),
-        (["run", "qrels", "-m", "ndgc@10"], "unknown measure 'ndgc@10'; did you mean nDCG"),
+        (["run", "qrels"], "name at least one metric, as in -m nDCG@10 AP"),
+        (["run", "qrels", "-m"], "name at least one metric"),
+        (["run", "qrels", "-m", "ndgc@10"], "unknown metric 'ndgc@10'; did you mean nDCG"),
         (["run", "qrels", "-m", "P"], "P needs a cutoff, as in P@10"),
         (["run", "qrels", "-m", "AP", "--profile", "trec"], "unknown profile 'trec'; there are"),
         (["run", "qrels", "-m", "AP", "--csv", "--json"], "choose one of --json, --csv and"),

@@ -1,4 +1,4 @@
-"""`berryeval score-run`: new measures and judgments for a run that was made, without searching."""
+"""`berryeval score-run`: new metrics and judgments for a run that was made, without searching."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def rescored(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
 
 
 @pytest.mark.parametrize("where", ["folder", "store"])
-def test_the_same_measures_come_out_to_the_bit(
+def test_the_same_metrics_come_out_to_the_bit(
     capsys: pytest.CaptureFixture[str], where: str
 ) -> None:
     """From the journals in the folder, and from the store alone."""
@@ -65,20 +65,20 @@ def test_the_same_measures_come_out_to_the_bit(
         assert before is not None
         assert standard is not None
         found = part["providers"][provider]["per_query"]
-        for measure in before.measures:
-            assert found[measure] == before.per_query(measure)
+        for metric in before.metrics:
+            assert found[metric] == before.per_query(metric)
         assert found["R@5"] == standard.per_query("R@5")
 
 
 def test_a_run_scored_later_equals_one_scored_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """Whichever measures were asked for at first."""
+    """Whichever metrics were asked for at first."""
     part = rescored(capsys, "run", "-m", "AP", "TokenP@2")
     again = be.run_benchmark("drinks", list(PROVIDERS), ["AP", "TokenP@2"])
     for provider in PROVIDERS:
         scores = again[provider].scores
         assert scores is not None
         found = part["providers"][provider]["per_query"]
-        assert found == {name: scores.per_query(name) for name in scores.measures}
+        assert found == {name: scores.per_query(name) for name in scores.metrics}
 
 
 def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,12 +96,12 @@ def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
 def test_reports_of_before_are_named_with_how_to_write_them(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The line works: the page has the new measure afterwards."""
+    """The line works: the page has the new metric afterwards."""
     assert berryeval("report", "run") == 0
     capsys.readouterr()
     assert berryeval("score-run", "run", "-m", "AP", "--save") == 0
     said = capsys.readouterr().out
-    assert "note: run/report.html is without the new measures" in said
+    assert "note: run/report.html is without the new metrics" in said
     again = said.partition("write it again: berryeval ")[2].split()
     assert again == ["report", "run", "-o", "run/report.html"]
     assert berryeval(*again) == 0
@@ -112,9 +112,7 @@ def test_reports_of_before_are_named_with_how_to_write_them(
 
 
 @pytest.mark.parametrize("where", ["folder", "store"])
-def test_saved_measures_stand_beside_the_old(
-    capsys: pytest.CaptureFixture[str], where: str
-) -> None:
+def test_saved_metrics_stand_beside_the_old(capsys: pytest.CaptureFixture[str], where: str) -> None:
     """In the folder, its scores and the store; what was there is there to the bit."""
     before = record()
     if where == "store":
@@ -130,8 +128,8 @@ def test_saved_measures_stand_beside_the_old(
         old, new = before["drinks"][provider], after["drinks"][provider]
         assert old.scores is not None
         assert new.scores is not None
-        assert new.scores.measures == (*old.scores.measures, "AP")
-        assert new.scores.only(old.scores.measures) == old.scores
+        assert new.scores.metrics == (*old.scores.metrics, "AP")
+        assert new.scores.only(old.scores.metrics) == old.scores
         assert replace(new, scores=None) == replace(old, scores=None)
         if where == "folder":
             assert record() == after
@@ -144,7 +142,7 @@ def test_saved_measures_stand_beside_the_old(
 
 
 @pytest.mark.parametrize("more", [(), ("--retry-errors",), ("--fail-below", "RR=0.1")])
-def test_saved_measures_stay_when_a_run_goes_on(more: tuple[str, ...]) -> None:
+def test_saved_metrics_stay_when_a_run_goes_on(more: tuple[str, ...]) -> None:
     """In the folder and in the store: a run with nothing left to ask is what it was."""
     assert berryeval("score-run", "run", "-m", "precision_at_3", "AP", "--save") == 0
     before = record()
@@ -152,7 +150,7 @@ def test_saved_measures_stay_when_a_run_goes_on(more: tuple[str, ...]) -> None:
     table = json.loads(file.read_bytes())
     scores = before["drinks"]["bm25"].scores
     assert scores is not None
-    assert scores.measures == ("nDCG@10", "RR", "CharIoU@3", "P@3", "AP")
+    assert scores.metrics == ("nDCG@10", "RR", "CharIoU@3", "P@3", "AP")
     for _ in range(2):
         assert berryeval("eval", "--resume", "run", "-q", *more) == 0
         assert record().benchmarks == before.benchmarks
@@ -163,7 +161,7 @@ def test_saved_measures_stay_when_a_run_goes_on(more: tuple[str, ...]) -> None:
     assert record().benchmarks == before.benchmarks
 
 
-def test_saved_measures_are_of_the_answers_that_count() -> None:
+def test_saved_metrics_are_of_the_answers_that_count() -> None:
     """Where queries are asked again, what was saved is computed again, too."""
     mended: list[str] = []
 
@@ -187,7 +185,7 @@ def test_saved_measures_are_of_the_answers_that_count() -> None:
 def test_saved_scores_that_cannot_be_used_are_made_again(
     capsys: pytest.CaptureFixture[str], damage: str
 ) -> None:
-    """Damage costs what was saved, not the run; an unknown measure is named."""
+    """Damage costs what was saved, not the run; an unknown metric is named."""
     before = record()
     assert berryeval("score-run", "run", "-m", "P@3", "--save") == 0
     file = Path("run/drinks/bm25/scores.json")
@@ -305,7 +303,7 @@ def test_hits_that_are_no_chunks_need_the_folder(capsys: pytest.CaptureFixture[s
     assert "RR come out otherwise than they were" in part["notes"][1]
 
 
-def test_a_measure_of_text_by_ids_is_refused_with_a_line_to_type(
+def test_a_metric_of_text_by_ids_is_refused_with_a_line_to_type(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The advice is a command, and the command works."""
@@ -319,7 +317,7 @@ def test_a_measure_of_text_by_ids_is_refused_with_a_line_to_type(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("run",), "name at least one measure"),
+        (("run",), "name at least one metric"),
         (("run", "-m", "nDGC@10"), "nDGC@10"),
         (("run", "-m", "RR", "--qrels", "none.txt"), "none.txt: no such file"),
         (("rum", "-m", "RR"), "no run 'rum'"),

@@ -104,7 +104,7 @@ def test_a_baseline_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_trend_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     """The numbers unless another format is asked for; a name without an ending may be given."""
     rows = list(csv.DictReader(io.StringIO(printed(capsys, "results", "trend", "RR", "-o", "-"))))
-    assert {row["measure"] for row in rows} == {"RR"}
+    assert {row["metric"] for row in rows} == {"RR"}
     assert printed(capsys, "results", "trend", "RR", "--format", "svg").startswith("<svg")
     assert berryeval("results", "trend", "RR", "-o", "numbers", "--format", "csv") == 0
     assert "run-0002" in Path("numbers").read_text(encoding="utf-8")

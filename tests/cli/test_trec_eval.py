@@ -49,7 +49,7 @@ GOLDEN = [
     ("rare", f"{RARE} qrels.graded.txt run.txt"),
     ("groups.l", "-m qrels_jg -q -c -l2 -J -M20 -R qrels_jg qrels.groups.txt run.short.txt"),
     ("prefs.c", "-m prefs -q -c -M 4 -R prefs prefs.txt run.short.txt"),
-    ("official", "--measure=official --level_for_rel 1 -D 3 -o qrels.txt run.txt"),
+    ("official", "--metric=official --level_for_rel 1 -D 3 -o qrels.txt run.txt"),
     ("all.q.c.M", f"qrels.txt run.short.txt --meas all_trec {LONG_MAXIMUM}"),
     ("all.q.J", f"-mall_trec {LONG_JUDGED} qrels.graded.txt run.txt"),
     ("set.n", f"-m set -m utility.0,0,0,1 {LONG_NUMBER} -- qrels.txt run.short.txt"),
@@ -94,7 +94,7 @@ def test_missing_topic_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_only_the_first_parameters_count(capsys: pytest.CaptureFixture[str]) -> None:
-    """A measure named twice with parameters has those of the first; a nickname adds none."""
+    """A metric named twice with parameters has those of the first; a nickname adds none."""
     arguments = ("-m", "P.7", "-m", "P.5,10", "-m", "official", "qrels.txt", "run.txt")
     assert trec_eval(*arguments) == 0
     names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
@@ -121,7 +121,7 @@ def test_grades_are_cut_to_whole_numbers(
 
 
 def test_help(capsys: pytest.CaptureFixture[str]) -> None:
-    """-h goes to stdout and names every flag and every measure, whatever else is there."""
+    """-h goes to stdout and names every flag and every metric, whatever else is there."""
     assert trec_eval("-q", "-h") == 0
     text = capsys.readouterr().out
     for name in ("-Z, --Zscore", "Rprec_mult_avgjg", "ideal_dcg", "all_prefs", "Exit codes"):
@@ -135,7 +135,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 FIRST = (DATA / "qrels.txt").read_text().splitlines()[0]
-USAGE = "usage: berryeval trec-eval [-h] [-q] {-m measure} qrels_file results_file"
+USAGE = "usage: berryeval trec-eval [-h] [-q] {-m metric} qrels_file results_file"
 
 # Command, exit code, and the one line on stderr.
 WRONG = [
@@ -143,8 +143,8 @@ WRONG = [
     ("qrels.txt", 1, f"expected two files, found 1; {USAGE}"),
     ("-x qrels.txt run.txt", 1, f"option -x not recognized; {USAGE}"),
     ("qrels.txt run.txt -m", 1, f"option -m requires argument; {USAGE}"),
-    ("-m nope a b", 1, "illegal measure 'nope'; berryeval trec-eval -h lists them all"),
-    ("-m P. a b", 1, "illegal measure 'P.'; berryeval trec-eval -h lists them all"),
+    ("-m nope a b", 1, "illegal metric 'nope'; berryeval trec-eval -h lists them all"),
+    ("-m P. a b", 1, "illegal metric 'P.'; berryeval trec-eval -h lists them all"),
     ("-l two a b", 1, "-l takes an integer, found 'two'"),
     ("-M 0 a b", 1, "-M takes an integer from 1 up, found '0'"),
     ("nowhere run.txt", 2, "nowhere: no such file"),
@@ -164,7 +164,7 @@ WRONG = [
     ("-Z qrels.groups.txt qrels.txt run.txt", 2,
      "qrels.groups.txt:1: mean and deviation must be numbers, found 'doc-008' and '1'"),
     ("-Z prefs.txt qrels.txt run.txt", 2,
-     "prefs.txt:1: expected 4 columns (query measure mean deviation), found 5"),
+     "prefs.txt:1: expected 4 columns (query metric mean deviation), found 5"),
     ("-m map -R prefs prefs.txt run.txt", 4,
      "map needs judgments of the format qrels, found -R prefs"),
     ("-m prefs qrels.txt run.txt", 4,

@@ -54,7 +54,7 @@ def test_every_command_takes_both_but_not_at_once(
 
 def test_there_are_commands_to_try() -> None:
     """Commands of groups too."""
-    assert {("eval",), ("results", "trend"), ("list", "measures"), ("init",)} <= set(COMMANDS)
+    assert {("eval",), ("results", "trend"), ("list", "metrics"), ("init",)} <= set(COMMANDS)
 
 
 def test_quiet_leaves_out_warnings_and_hints(capsys: pytest.CaptureFixture[str]) -> None:

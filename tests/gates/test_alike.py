@@ -23,14 +23,14 @@ ENOUGH, TOO_FEW = FEWEST_ALIKE, FEWEST_ALIKE - 1
 
 def limit(values: list[float], **rule: Any) -> Verdict:
     """The verdict of a rule with confidence."""
-    gate = Gate(rules=[Rule(measure="nDCG@10", confidence=0.95, **rule)])
+    gate = Gate(rules=[Rule(metric="nDCG@10", confidence=0.95, **rule)])
     (found,) = judge(gate, run_of({"nDCG@10": values}))
     return found
 
 
 def drop(before: Any, after: Any, **rule: Any) -> Verdict:
     """The verdict of a rule about a drop."""
-    gate = Gate(baseline="given", rules=[Rule(measure="nDCG@10", **rule)])
+    gate = Gate(baseline="given", rules=[Rule(metric="nDCG@10", **rule)])
     baseline = Baseline.of(run_of({"nDCG@10": before}, name="old"))
     (found,) = judge(gate, run_of({"nDCG@10": after}), baseline)
     return found
@@ -86,6 +86,6 @@ def test_a_self_check_takes_noise_for_no_difference() -> None:
     """Values that differ by noise alone are drawn from as if they were the same."""
     before = drawn(40)
     noisy = before + np.where(np.arange(40) % 2, 1.1e-16, 0.0)
-    rule = Rule(measure="nDCG@10", max_drop=0.0)
+    rule = Rule(metric="nDCG@10", max_drop=0.0)
     same = self_check([Sample(rule, before, before)], trials=50)
     assert self_check([Sample(rule, before, noisy)], trials=50).undecided == same.undecided > 0

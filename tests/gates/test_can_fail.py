@@ -46,7 +46,7 @@ def test_a_collapse_fails_at_the_smallest_significance(more: int) -> None:
     """However many drops are looked at together: the samples suffice for the correction."""
     before, after = run_of({"RR": VALUES}), run_of({"RR": NOTHING})
     before, after = (with_providers(one, *[one] * more) for one in (before, after))
-    found = verdicts(after, before, Rule(measure="RR", max_drop=0.01, significance=0.001))
+    found = verdicts(after, before, Rule(metric="RR", max_drop=0.01, significance=0.001))
     assert [one.status for one in found] == ["fail"] * (more + 1)
 
 
@@ -55,14 +55,14 @@ def test_the_smallest_p_of_the_samples_is_small_enough(
     family: int, significance: float, usual: int
 ) -> None:
     """Also after the correction, for gates and for their self-check."""
-    rule = Rule(measure="RR", max_drop=0.0, significance=significance)
+    rule = Rule(metric="RR", max_drop=0.0, significance=significance)
     count = enough_samples([Sample(rule, VALUES, NOTHING)] * family, usual)
     assert count >= usual
     assert family / (1 + count) <= significance
 
 
 @pytest.mark.parametrize(
-    ("measure", "values", "drop", "message"),
+    ("metric", "values", "drop", "message"),
     [
         ("nDCG@10", [0.5, 0.6], 0.6, r"is 0\.55 of bm25 on drinks, .* below 0; .* below 0\.55"),
         ("nDCG@10", [0.5, 0.6], 0.55, r"is 0\.55 of bm25 on drinks, .* never below 0"),
@@ -70,28 +70,28 @@ def test_the_smallest_p_of_the_samples_is_small_enough(
     ],
 )
 def test_a_drop_that_the_baseline_has_no_room_for_is_refused(
-    measure: str, values: list[float], drop: float, message: str
+    metric: str, values: list[float], drop: float, message: str
 ) -> None:
-    """With the value of the baseline, the end of the measure, and what could be meant."""
-    run = run_of({measure: values})
+    """With the value of the baseline, the end of the metric, and what could be meant."""
+    run = run_of({metric: values})
     with pytest.raises(ConfigurationError, match=f"would never fail: .*{message}"):
-        verdicts(run, run, Rule(measure=measure, max_drop=drop))
+        verdicts(run, run, Rule(metric=metric, max_drop=drop))
 
 
 def test_room_is_that_of_the_queries_of_the_rule() -> None:
     """The hard ones are at 0.2 here, and the easy ones at 0.8."""
     run = run_of({"RR": [0.2, 0.8] * 20})
-    easy = Rule(measure="RR", max_drop=0.5, where={"difficulty": "easy"})
+    easy = Rule(metric="RR", max_drop=0.5, where={"difficulty": "easy"})
     assert verdicts(run, run, easy)[0].status == "pass"
     with pytest.raises(ConfigurationError, match=r"is 0\.2 of bm25"):
-        verdicts(run, run, Rule(measure="RR", max_drop=0.5, where={"difficulty": "hard"}))
+        verdicts(run, run, Rule(metric="RR", max_drop=0.5, where={"difficulty": "hard"}))
 
 
 def test_one_without_room_beside_others_is_told() -> None:
     """The rule can fail for the others; nobody is told that a larger drop may be there."""
     before = with_providers(run_of({"RR": VALUES}), run_of({"RR": [0.4] + [0.0] * 39}))
     after = with_providers(run_of({"RR": NOTHING}), run_of({"RR": NOTHING}))
-    found = verdicts(after, before, Rule(measure="RR", max_drop=0.012))
+    found = verdicts(after, before, Rule(metric="RR", max_drop=0.012))
     assert [one.status for one in found] == ["fail", "inconclusive"]
     assert found[1].sentence.endswith(", and the baseline is too low for a larger drop")
 
@@ -99,13 +99,13 @@ def test_one_without_room_beside_others_is_told() -> None:
 def test_no_drop_from_nothing_is_kept() -> None:
     """A value at its worst end cannot fall, and a rule that allows no drop holds."""
     run = run_of({"RR": NOTHING})
-    assert verdicts(run, run, Rule(measure="RR", max_drop=0.0))[0].status == "pass"
+    assert verdicts(run, run, Rule(metric="RR", max_drop=0.0))[0].status == "pass"
 
 
 def test_a_self_check_knows_that_drops_are_corrected_together() -> None:
     """Six queries can fail one rule, and not four that are looked at together."""
     before = np.arange(6) / 10
-    sample = Sample(Rule(measure="RR", max_drop=0.0), before, before[::-1].copy())
+    sample = Sample(Rule(metric="RR", max_drop=0.0), before, before[::-1].copy())
     alike = Sample(sample.rule, np.full(6, 0.5), np.full(6, 0.5))
     assert self_check([sample, alike], trials=5).cannot == ""
     found = self_check([sample] * 4, trials=5)

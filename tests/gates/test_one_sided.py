@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from berryeval.runs.record import RunRecord
 
 VALUES = {"RR": list(np.random.default_rng(3).uniform(0.3, 0.9, 40))}
-DROP = Rule(measure="RR", max_drop=0.0)
+DROP = Rule(metric="RR", max_drop=0.0)
 
 
 def with_hybrid(run: RunRecord) -> RunRecord:
@@ -49,7 +49,7 @@ def test_a_new_provider_is_undecided_and_the_others_are_judged() -> None:
 
 def test_a_rule_of_whose_providers_the_baseline_has_none_is_refused() -> None:
     """It would compare nothing, and never fail."""
-    rule = Rule(measure="RR", max_drop=0.0, providers=["hybrid"])
+    rule = Rule(metric="RR", max_drop=0.0, providers=["hybrid"])
     gate = Gate(baseline="given", rules=[rule])
     with pytest.raises(ConfigurationError, match="holds no hybrid on drinks; it holds bm25 on"):
         judge(gate, with_hybrid(run_of(VALUES)), Baseline.of(run_of(VALUES, name="old")))
@@ -75,11 +75,11 @@ def test_values_that_were_put_together_otherwise_are_refused() -> None:
 def test_a_verdict_has_its_numbers_as_fields() -> None:
     """They need not be read out of the sentence; null where there is none."""
     lower = [value - 0.01 * (place % 3) for place, value in enumerate(VALUES["RR"])]
-    rules = [DROP, Rule(measure="RR", max_drop=0.5), Rule(errors=True, at_most=0.1)]
+    rules = [DROP, Rule(metric="RR", max_drop=0.5), Rule(errors=True, at_most=0.1)]
     baseline = Baseline.of(run_of(VALUES, name="old"))
     fell, _, errors = judge(Gate(baseline="b", rules=rules), run_of({"RR": lower}), baseline)
     data = fell.to_dict()
-    assert (data["n"], data["family"], data["level"], data["about"]) == (40, 2, 0.95, "measure")
+    assert (data["n"], data["family"], data["level"], data["about"]) == (40, 2, 0.95, "metric")
     assert data["interval"][0] < data["value"] < data["interval"][1]
     assert 0 < data["p"] < 0.01
     assert json.loads(json.dumps(data)) == data

@@ -14,7 +14,7 @@ from berryeval.metrics.catalogue import definitions
 BOUNDED = ["nDCG@10", "RBP", "Accuracy", "infAP", "Compat", "RelP@5", "P_IA@5", "AP_IA", "nDCGrel"]
 
 
-@pytest.mark.parametrize("measure", BOUNDED)
+@pytest.mark.parametrize("metric", BOUNDED)
 @pytest.mark.parametrize(
     ("limit", "message"),
     [
@@ -26,45 +26,45 @@ BOUNDED = ["nDCG@10", "RBP", "Accuracy", "infAP", "Compat", "RelP@5", "P_IA@5", 
     ],
 )
 def test_a_limit_that_nothing_can_break_is_refused(
-    measure: str, limit: dict[str, Any], message: str
+    metric: str, limit: dict[str, Any], message: str
 ) -> None:
-    """Whatever the measure: its own declaration says between which ends it lies."""
+    """Whatever the metric: its own declaration says between which ends it lies."""
     with pytest.raises(ValidationError, match=message):
-        Rule(measure=measure, **limit)
+        Rule(metric=metric, **limit)
 
 
-def test_every_measure_has_ends_that_a_rule_knows() -> None:
-    """No measure is forgotten: a limit at an end of any of them is refused."""
+def test_every_metric_has_ends_that_a_rule_knows() -> None:
+    """No metric is forgotten: a limit at an end of any of them is refused."""
     for definition in definitions().values():
-        measure = definition(**{
+        metric = definition(**{
             one.name: 10 if one.base_kind == "int" else 0.5 if one.name == "recall" else 4.0
             for one in definition.parameters
             if one.required
         })  # fmt: skip
-        low, high = measure.range
+        low, high = metric.range
         for name, limit in (("at_least", low), ("at_most", high)):
             if math.isfinite(limit):
                 with pytest.raises(ValidationError, match="would never fail"):
-                    Rule.model_validate({"measure": str(measure), name: limit})
+                    Rule.model_validate({"metric": str(metric), name: limit})
 
 
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        ({"measure": "TokensToHit(budget=500)", "max_drop": 500}, "never rises by more than 500"),
-        ({"measure": "NumRelRet", "at_least": 0}, "is never below 0: at_least 0 would never fail"),
-        ({"measure": "Unjudged@10", "at_most": 5}, "at_most 5 would never fail"),
+        ({"metric": "TokensToHit(budget=500)", "max_drop": 500}, "never rises by more than 500"),
+        ({"metric": "NumRelRet", "at_least": 0}, "is never below 0: at_least 0 would never fail"),
+        ({"metric": "Unjudged@10", "at_most": 5}, "at_most 5 would never fail"),
         ({"errors": True, "at_most": -1}, "a share from 0 to below 1, as 0.05; found -1"),
         ({"latency": "p95", "at_most": -1}, "in seconds, 0 or more; found -1"),
-        ({"measure": "nDCG@10", "at_least": True}, "valid number"),
-        ({"measure": "nDCG@10", "max_drop": True}, "valid number"),
-        ({"measure": "RR", "at_least": 0.5, "significance": 0.1}, "is for rules with max_drop"),
+        ({"metric": "nDCG@10", "at_least": True}, "valid number"),
+        ({"metric": "nDCG@10", "max_drop": True}, "valid number"),
+        ({"metric": "RR", "at_least": 0.5, "significance": 0.1}, "is for rules with max_drop"),
         ({"latency": "p95", "at_most": 1, "significance": 0.1}, "is for rules with max_drop"),
-        ({"measure": "RR", "at_least": 80}, "reaches at_least 80; did you mean 0.8\\?"),
-        ({"measure": "RR", "at_least": 1.5}, "nothing reaches at_least 1.5 \\["),
-        ({"measure": "RR", "at_least": 101}, "nothing reaches at_least 101 \\["),
-        ({"measure": "TokensToHit(budget=500)", "at_least": 501}, "reaches at_least 501 \\["),
-        ({"measure": "RBPResidual", "at_most": -0.1}, "nothing keeps to at_most -0.1"),
+        ({"metric": "RR", "at_least": 80}, "reaches at_least 80; did you mean 0.8\\?"),
+        ({"metric": "RR", "at_least": 1.5}, "nothing reaches at_least 1.5 \\["),
+        ({"metric": "RR", "at_least": 101}, "nothing reaches at_least 101 \\["),
+        ({"metric": "TokensToHit(budget=500)", "at_least": 501}, "reaches at_least 501 \\["),
+        ({"metric": "RBPResidual", "at_most": -0.1}, "nothing keeps to at_most -0.1"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(rule: dict[str, Any], message: str) -> None:
@@ -74,15 +74,15 @@ def test_what_cannot_be_meant_is_refused(rule: dict[str, Any], message: str) -> 
 
 
 def test_limits_within_the_ends_are_taken() -> None:
-    """Also of measures that have no ends, and those of a plan that was written and read again."""
+    """Also of metrics that have no ends, and those of a plan that was written and read again."""
     for rule in (
-        Rule(measure="DCG@10", at_most=50),
-        Rule(measure="Yaap", at_least=-3),
-        Rule(measure="RBP(gain='raw')", max_drop=3),
-        Rule(measure="Unjudged@10", at_most=0.5),
-        Rule(measure="RR", at_least=1),
-        Rule(measure="Unjudged@10", at_most=0),
-        Rule(measure="RR", max_drop=0, significance=0.001),
+        Rule(metric="DCG@10", at_most=50),
+        Rule(metric="Yaap", at_least=-3),
+        Rule(metric="RBP(gain='raw')", max_drop=3),
+        Rule(metric="Unjudged@10", at_most=0.5),
+        Rule(metric="RR", at_least=1),
+        Rule(metric="Unjudged@10", at_most=0),
+        Rule(metric="RR", max_drop=0, significance=0.001),
     ):
         assert Rule(**rule.model_dump()) == rule
 
@@ -91,4 +91,4 @@ def test_limits_within_the_ends_are_taken() -> None:
 def test_a_significance_that_no_p_reaches_is_refused(value: float) -> None:
     """It would never fail, whatever falls."""
     with pytest.raises(ValidationError, match=r"the smallest is 0\.001, found|less than 1"):
-        Rule(measure="nDCG@10", max_drop=0.01, significance=value)
+        Rule(metric="nDCG@10", max_drop=0.01, significance=value)

@@ -39,7 +39,7 @@ def test_a_drop_is_told_from_what_is_allowed() -> None:
     """Not "fell by 0.010; the gate allows 0.010"."""
     before = np.random.default_rng(3).uniform(0.3, 0.9, 100)
     fell = before - np.where(np.arange(100) % 2, 0.0208, 0.0)
-    rule = {"measure": "nDCG@10", "max_drop": 0.01}
+    rule = {"metric": "nDCG@10", "max_drop": 0.01}
     found = verdict(rule, run_of({"nDCG@10": fell}), run_of({"nDCG@10": before}, name="old"))
     assert found.status == "fail"
     assert found.sentence.startswith("nDCG@10 fell by 0.0104, ")
@@ -62,7 +62,7 @@ def test_a_change_is_told_first_then_what_is_allowed_then_how_sure(
     """The change with its interval; what is allowed, in full unless it fell; p last."""
     before = np.random.default_rng(3).uniform(0.3, 0.7, 100)
     after = before + np.where(np.arange(100) % 2, moved * 2, 0.0)
-    rule = {"measure": "nDCG@10", "max_drop": 0.01}
+    rule = {"metric": "nDCG@10", "max_drop": 0.01}
     found = verdict(rule, run_of({"nDCG@10": after}), run_of({"nDCG@10": before}, name="old"))
     assert found.sentence == f"nDCG@10 {change}; the gate {allowed} (p < 0.001)"
 
@@ -70,7 +70,7 @@ def test_a_change_is_told_first_then_what_is_allowed_then_how_sure(
 def test_queries_that_were_not_compared_stand_beside_p() -> None:
     """In the same parentheses, before what cannot be decided."""
     before, after = np.full(40, 0.6), np.full(39, 0.55)
-    rule = {"measure": "nDCG@10", "max_drop": 0.1}
+    rule = {"metric": "nDCG@10", "max_drop": 0.1}
     found = verdict(rule, run_of({"nDCG@10": after}), run_of({"nDCG@10": before}, name="old"))
     assert found.sentence == (
         "nDCG@10 fell by 0.050, all 39 queries alike; the gate allows 0.100 "
@@ -109,8 +109,8 @@ def test_other_limits_are_told_apart_too(rule: dict[str, Any], sentence: str) ->
 def test_a_failed_provider_has_a_line_for_each_rule() -> None:
     """Each says what the rule wants."""
     rules = [
-        Rule(measure="RR", at_least=0.5),
-        Rule(measure="RR", max_drop=0.02),
+        Rule(metric="RR", at_least=0.5),
+        Rule(metric="RR", max_drop=0.02),
         Rule(errors=True, at_most=0.05),
     ]
     baseline = Baseline.of(run_of({"RR": [0.5] * 10}))
@@ -130,7 +130,7 @@ def test_a_failed_provider_has_a_line_for_each_rule() -> None:
         ({"latency": "p95", "at_most": 0.5}, "latency p95 <= 500 ms"),
         ({"errors": True, "at_most": 0.05}, "share of failed queries <= 5%"),
         ({"errors": True, "at_most": 0}, "share of failed queries <= 0%"),
-        ({"measure": "nDCG@10", "at_least": 0.5}, "nDCG@10 >= 0.5"),
+        ({"metric": "nDCG@10", "at_least": 0.5}, "nDCG@10 >= 0.5"),
     ],
 )
 def test_a_rule_says_its_unit(rule: dict[str, Any], words: str) -> None:

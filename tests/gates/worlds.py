@@ -23,7 +23,7 @@ def scores_of(values: Mapping[str, Any]) -> Scores:
     count = len(next(iter(values.values())))
     ok: Outcome = "ok"
     return Scores(
-        measures=tuple(values),
+        metrics=tuple(values),
         queries=tuple(f"q{place:02}" for place in range(count)),
         values=np.array([list(row) for row in values.values()], dtype=np.float64),
         aggregates=("mean",) * len(values),

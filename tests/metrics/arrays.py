@@ -69,11 +69,11 @@ NAIVE: dict[str, Callable[[list[int], set[int]], float]] = {
 
 
 def naive_scores(
-    measure: str, retrieved: npt.NDArray[np.int32], relevant: npt.NDArray[np.int32], k: int
+    metric: str, retrieved: npt.NDArray[np.int32], relevant: npt.NDArray[np.int32], k: int
 ) -> npt.NDArray[np.float32]:
-    """One measure for all rows, by the definitions above."""
+    """One metric for all rows, by the definitions above."""
     scores = [
-        NAIVE[measure](top[:k], set(row) - {-1})
+        NAIVE[metric](top[:k], set(row) - {-1})
         for top, row in zip(retrieved.tolist(), relevant.tolist(), strict=True)
     ]
     return np.array(scores, dtype=np.float32)

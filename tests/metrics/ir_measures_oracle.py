@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from berryeval.data.qrels import Qrels
 from berryeval.data.run import RankingRule, Run
-from berryeval.metrics.grammar import parse_measure
+from berryeval.metrics.grammar import parse_metric
 from berryeval.scoring.engine import evaluate, judge
 
 if TYPE_CHECKING:
@@ -45,15 +45,15 @@ def scored(ranking: Sequence[str]) -> dict[str, float]:
     return {document: float(len(ranking) - place) for place, document in enumerate(ranking)}
 
 
-def ours(measure: str, ranking: Sequence[str], grades: Mapping[str, float] | Qrels) -> float:
+def ours(metric: str, ranking: Sequence[str], grades: Mapping[str, float] | Qrels) -> float:
     """The value of one query by `evaluate`, on the backend under test."""
     qrels = grades if isinstance(grades, Qrels) else Qrels.from_dict({QUERY: grades})
-    return evaluate(qrels, {QUERY: scored(ranking)}, [measure]).per_query(measure)[QUERY]
+    return evaluate(qrels, {QUERY: scored(ranking)}, [metric]).per_query(metric)[QUERY]
 
 
-def reference(measure: str, ranking: Sequence[str], grades: Mapping[str, float]) -> float:
+def reference(metric: str, ranking: Sequence[str], grades: Mapping[str, float]) -> float:
     """The value of one query by the reference function."""
-    return parse_measure(measure)(judged(ranking, grades))
+    return parse_metric(metric)(judged(ranking, grades))
 
 
 def judged(ranking: Sequence[str], grades: Mapping[str, float]) -> JudgedRanking:
@@ -62,8 +62,8 @@ def judged(ranking: Sequence[str], grades: Mapping[str, float]) -> JudgedRanking
     return judge(qrels, 0, Run.from_dict({QUERY: scored(ranking)}).table, 0, RankingRule())
 
 
-def theirs(measure: Any, ranking: Sequence[str], qrels: Any) -> float:
+def theirs(metric: Any, ranking: Sequence[str], qrels: Any) -> float:
     """The value of one query by ir_measures; judgments as a dict of grades or a list of `Qrel`."""
     judged = {QUERY: qrels} if isinstance(qrels, dict) else qrels
-    (metric,) = ir_measures.iter_calc([measure], judged, {QUERY: scored(ranking)})
+    (metric,) = ir_measures.iter_calc([metric], judged, {QUERY: scored(ranking)})
     return float(metric.value)

@@ -1,4 +1,4 @@
-"""Random judgments and runs, and random measures: shared by the tests of measures."""
+"""Random judgments and runs, and random metrics: shared by the tests of metrics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from berryeval.metrics.base import CHOICES
 
 if TYPE_CHECKING:
-    from berryeval.metrics.base import Definition, Measure, Parameter
+    from berryeval.metrics.base import Definition, Metric, Parameter
 
 Rows = dict[str, dict[str, float]]
 
@@ -67,8 +67,8 @@ def values_of(parameter: Parameter) -> st.SearchStrategy[Any]:
     return values if parameter.required else st.just(parameter.default) | values
 
 
-def measures_of(definition: Definition) -> st.SearchStrategy[Measure]:
-    """The measure with parameters of all kinds."""
+def metrics_of(definition: Definition) -> st.SearchStrategy[Metric]:
+    """The metric with parameters of all kinds."""
     choices = {parameter.name: values_of(parameter) for parameter in definition.parameters}
     drawn = st.fixed_dictionaries(choices).filter(_rises)
     return drawn.map(lambda chosen: definition(**chosen))

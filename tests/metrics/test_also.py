@@ -1,4 +1,4 @@
-"""Rankings whose hits cover several judged passages: every measure stays what it promises to be."""
+"""Rankings whose hits cover several judged passages: every metric stays what it promises to be."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from berryeval.data.judged import JudgedHit, JudgedRanking
 from berryeval.metrics.base import REQUIRED
 from berryeval.metrics.catalogue import definitions
-from berryeval.metrics.grammar import parse_measure
+from berryeval.metrics.grammar import parse_metric
 
 # Not shares of anything: counts, sums of gains, log odds.
 UNBOUNDED = {
@@ -17,7 +17,7 @@ UNBOUNDED = {
     "Utility", "DCG", "IDCG", "Yaap",
 }  # fmt: skip
 REQUIRED_VALUES = {"cutoff": 3, "recall": 0.5, "mult": 0.5, "max_rel": 3.0}
-MEASURES = [
+METRICS = [
     definition(
         **{
             parameter.name: REQUIRED_VALUES[parameter.name]
@@ -51,12 +51,12 @@ def covered(draw: st.DrawFn) -> JudgedRanking:
     return JudgedRanking(hits, retrieved, sorted(ideal, reverse=True), also)
 
 
-@pytest.mark.parametrize("measure", MEASURES, ids=str)
+@pytest.mark.parametrize("metric", METRICS, ids=str)
 @given(judged=covered())
-def test_a_share_stays_a_share(measure: object, judged: JudgedRanking) -> None:
+def test_a_share_stays_a_share(metric: object, judged: JudgedRanking) -> None:
     """Between 0 and 1, however many passages one hit covers."""
-    assert callable(measure)
-    assert -1e-12 <= measure(judged) <= 1 + 1e-12
+    assert callable(metric)
+    assert -1e-12 <= metric(judged) <= 1 + 1e-12
 
 
 @given(judged=covered())
@@ -65,8 +65,8 @@ def test_what_one_hit_finds_together_is_found(judged: JudgedRanking) -> None:
     found = [*judged.hits, *judged.also]
     total = judged.relevant_total(1)
     expected = sum(hit.grade >= 1 for hit in found) / total if total else 0.0
-    assert parse_measure("SetR")(judged) == expected
-    assert parse_measure("NumRelRet")(judged) == sum(hit.grade >= 1 for hit in found)
+    assert parse_metric("SetR")(judged) == expected
+    assert parse_metric("NumRelRet")(judged) == sum(hit.grade >= 1 for hit in found)
 
 
 ONE_OF_TWO = JudgedRanking(
@@ -102,6 +102,6 @@ ONE_OF_TWO = JudgedRanking(
         ("Success@1", 0.0),
     ],
 )
-def test_measures_of_one_ranking_by_hand(name: str, expected: float) -> None:
+def test_metrics_of_one_ranking_by_hand(name: str, expected: float) -> None:
     """A hit of two passages at rank 2, one more at rank 4, and one passage that is missed."""
-    assert parse_measure(name)(ONE_OF_TWO) == pytest.approx(expected)
+    assert parse_metric(name)(ONE_OF_TWO) == pytest.approx(expected)

@@ -24,7 +24,7 @@ native = pytest.importorskip(
     "berryeval._native", reason="this installation was built without a C++ compiler"
 )
 
-MEASURES = list(NAIVE)
+METRICS = list(NAIVE)
 
 
 def score_both(
@@ -49,12 +49,12 @@ def test_native_equals_python_equals_naive(
 ) -> None:
     """On any arrays, with padding and duplicates, the three give the same bytes."""
     retrieved, relevant, k = arrays
-    requests = [(measure, k) for measure in MEASURES]
+    requests = [(metric, k) for metric in METRICS]
     ours, theirs = score_both(retrieved, relevant, None, 1.0, requests, threads)
     assert ours.tobytes() == theirs.tobytes()
-    for measure, scores in zip(MEASURES, ours, strict=True):
-        expected = naive_scores(measure, retrieved, relevant, k)
-        assert scores.tobytes() == expected.tobytes(), measure
+    for metric, scores in zip(METRICS, ours, strict=True):
+        expected = naive_scores(metric, retrieved, relevant, k)
+        assert scores.tobytes() == expected.tobytes(), metric
         assert ((scores >= 0) & (scores <= 1)).all()
 
 
@@ -65,7 +65,7 @@ def test_native_equals_python_with_grades(data: st.DataObject) -> None:
     grades = data.draw(grades_for(relevant))
     threshold = data.draw(st.floats(-3.0, 5.0))
     cutoffs = [k, retrieved.shape[1], 1]
-    requests = [(measure, cutoff) for measure in MEASURES for cutoff in cutoffs]
+    requests = [(metric, cutoff) for metric in METRICS for cutoff in cutoffs]
     ours, theirs = score_both(retrieved, relevant, grades, threshold, requests)
     assert ours.tobytes() == theirs.tobytes()
     assert ((ours >= 0) & (ours <= 1)).all()
@@ -77,7 +77,7 @@ def test_grades_of_one_are_no_grades(
 ) -> None:
     """Binary relevance is grade 1: the separate path for it changes no bit."""
     retrieved, relevant, k = arrays
-    requests = [(measure, k) for measure in MEASURES]
+    requests = [(metric, k) for metric in METRICS]
     ours, _ = score_both(retrieved, relevant, None, 1.0, requests)
     graded, _ = score_both(retrieved, relevant, np.ones_like(relevant), 1.0, requests)
     assert ours.tobytes() == graded.tobytes()
@@ -100,7 +100,7 @@ def test_the_twins_agree_on_many_rows() -> None:
     rng = np.random.default_rng(11)
     retrieved = rng.integers(-1, 400, (4_000, 100), dtype=np.int32)
     relevant = rng.integers(-1, 400, (4_000, 30), dtype=np.int32)
-    requests = [(measure, k) for measure in MEASURES for k in (1, 10, 100)]
+    requests = [(metric, k) for metric in METRICS for k in (1, 10, 100)]
     ours, theirs = score_both(retrieved, relevant, None, 1.0, requests, threads=3)
     assert ours.tobytes() == theirs.tobytes()
 
@@ -133,8 +133,8 @@ MISUSES: dict[str, tuple[int, Any]] = {
     "threshold None": (3, None),
     "requests None": (4, None),
     "requests a string": (4, "recall"),
-    "an unknown measure": (4, [("nope", 1)]),
-    "a number for a measure": (4, [(1, 1)]),
+    "an unknown metric": (4, [("nope", 1)]),
+    "a number for a metric": (4, [(1, 1)]),
     "cutoff 0": (4, [("recall", 0)]),
     "cutoff -1": (4, [("recall", -1)]),
     "cutoff too large": (4, [("recall", 3)]),

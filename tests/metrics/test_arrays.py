@@ -263,7 +263,7 @@ def test_what_is_graded_as_padding_does_not_matter() -> None:
     assert ndcg(ids([[5]]), ids([[5, PAD]]), 1, grades=grades).tolist() == [1.0]
 
 
-def test_several_measures_at_once() -> None:
+def test_several_metrics_at_once() -> None:
     """One call gives what the single functions give, under the names as they were written."""
     retrieved, relevant = ids([[9, 1, 2, PAD], [3, 3, 4, 5]]), ids([[1, 2, 8], [4, PAD, 3]])
     names = ["recall@2", "recall_at_4", "precision@3", "mrr", "mrr@1", "ndcg", "hit_rate@2"]
@@ -283,8 +283,8 @@ def test_several_measures_at_once() -> None:
     }
 
 
-def test_several_measures_with_options() -> None:
-    """k, grades, threshold and denominator apply to all the measures they concern."""
+def test_several_metrics_with_options() -> None:
+    """k, grades, threshold and denominator apply to all the metrics they concern."""
     retrieved, relevant, grades = ids([[1, 2, PAD, 8, 2]]), ids([[2, 1]]), ids([[2, 1]])
     scores = evaluate_arrays(
         retrieved, relevant, ["recall", "precision", "ndcg"],
@@ -309,15 +309,15 @@ def test_the_threshold_has_the_type_of_the_grades() -> None:
         assert scores.tolist() == [1.0]
 
 
-def test_default_measures_are_all_five() -> None:
+def test_default_metrics_are_all_five() -> None:
     """Without names, everything is computed over all columns."""
     scores = evaluate_arrays(ids([[1, 2, 3, 4, 5]]), ids([[1, 3, 5, PAD, PAD]]))
     assert list(scores) == ["recall", "precision", "mrr", "ndcg", "hit_rate"]
     assert scores["precision"].tolist() == [np.float32(0.6)]
 
 
-def test_no_measures() -> None:
-    """An empty list of measures gives an empty result."""
+def test_no_metrics() -> None:
+    """An empty list of metrics gives an empty result."""
     assert evaluate_arrays(ids([[1]]), ids([[1]]), []) == {}
 
 
@@ -333,9 +333,9 @@ def test_no_measures() -> None:
         ("", "unknown name"),
     ],
 )
-def test_unknown_measures_are_refused(name: str, said: str) -> None:
+def test_unknown_metrics_are_refused(name: str, said: str) -> None:
     """A name nobody knows is an error with a suggestion, never a 0.0."""
-    with pytest.raises(ValueError, match="measures holds the unknown name") as caught:
+    with pytest.raises(ValueError, match="metrics holds the unknown name") as caught:
         evaluate_arrays(ids([[1]]), ids([[1]]), [name])
     assert said in str(caught.value)
 
@@ -347,11 +347,11 @@ def test_cutoffs_in_names_are_checked(cutoff: int) -> None:
         evaluate_arrays(ids([[1, 2]]), ids([[1]]), [f"mrr@{cutoff}"])
 
 
-@pytest.mark.parametrize("measures", ["recall@5", ["recall", 5], 7, None])
-def test_measures_must_be_names(measures: Any) -> None:
+@pytest.mark.parametrize("metrics", ["recall@5", ["recall", 5], 7, None])
+def test_metrics_must_be_names(metrics: Any) -> None:
     """A single string or something else than names is a TypeError."""
-    with pytest.raises(TypeError, match=r"^measures must be a list of names"):
-        evaluate_arrays(ids([[1]]), ids([[1]]), measures)
+    with pytest.raises(TypeError, match=r"^metrics must be a list of names"):
+        evaluate_arrays(ids([[1]]), ids([[1]]), metrics)
 
 
 def test_the_backend_is_the_one_asked_for() -> None:

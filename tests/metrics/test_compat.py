@@ -40,16 +40,16 @@ VECTORS = [
 ]
 
 
-@pytest.mark.parametrize(("measure", "ranking", "grades", "expected"), VECTORS)
+@pytest.mark.parametrize(("metric", "ranking", "grades", "expected"), VECTORS)
 def test_compat_vectors(
-    measure: str, ranking: list[str], grades: dict[str, float], expected: float
+    metric: str, ranking: list[str], grades: dict[str, float], expected: float
 ) -> None:
     """The values that a reader can check by hand."""
-    assert ours(measure, ranking, grades) == pytest.approx(expected, abs=1e-15)
+    assert ours(metric, ranking, grades) == pytest.approx(expected, abs=1e-15)
 
 
 @given(ranking=found_rankings, grades=whole_grades, p=st.floats(0.0, 1.0), normalize=st.booleans())
-def test_compat_agrees_with_ir_measures(
+def test_compat_agrees_with_ir_metrics(
     ranking: list[str], grades: dict[str, int], p: float, *, normalize: bool
 ) -> None:
     """Compat is theirs for scores above 0, whatever was not retrieved having the score 0."""
@@ -64,7 +64,7 @@ def test_compat_twins_agree(
 ) -> None:
     """The backends give the same bytes, from 0 to 1."""
     for judged_only in (False, True):
-        measure = f"Compat(p={p!r},normalize={normalize},judged_only={judged_only})"
-        value = ours(measure, ranking, grades)
-        assert value.hex() == reference(measure, ranking, grades).hex()
+        metric = f"Compat(p={p!r},normalize={normalize},judged_only={judged_only})"
+        value = ours(metric, ranking, grades)
+        assert value.hex() == reference(metric, ranking, grades).hex()
         assert 0 <= value <= 1 + 1e-12

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from berryeval.errors import MeasureError
-from berryeval.metrics.grammar import parse_measure
+from berryeval.errors import MetricError
+from berryeval.metrics.grammar import parse_metric
 from tests.metrics.ir_measures_oracle import (
     any_grades,
     found_rankings,
@@ -47,16 +47,16 @@ VECTORS = [
 ]
 
 
-@pytest.mark.parametrize(("measure", "ranking", "grades", "expected"), VECTORS)
+@pytest.mark.parametrize(("metric", "ranking", "grades", "expected"), VECTORS)
 def test_vectors(
-    measure: str, ranking: list[str], grades: dict[str, float], expected: float
+    metric: str, ranking: list[str], grades: dict[str, float], expected: float
 ) -> None:
     """The values that a reader can check by hand."""
-    assert ours(measure, ranking, grades) == pytest.approx(expected, abs=1e-15)
+    assert ours(metric, ranking, grades) == pytest.approx(expected, abs=1e-15)
 
 
 def spelled(name: str, **params: float) -> tuple[str, Any]:
-    """A measure as we write it and as an object of ir_measures."""
+    """A metric as we write it and as an object of ir_measures."""
     cutoff = params.pop("cutoff")
     params = {key: value for key, value in params.items() if key != "T" or name in WITH_T}
     text = f"{name}({','.join(f'{key}={value!r}' for key, value in params.items())})"
@@ -75,10 +75,10 @@ def spelled(name: str, **params: float) -> tuple[str, Any]:
 def test_agreement_with_cwl_eval(
     ranking: list[str], grades: dict[str, int], cutoff: int, need: float, scale: tuple[int, int]
 ) -> None:
-    """Every measure is theirs, on scales that fit the grades and on others."""
+    """Every metric is theirs, on scales that fit the grades and on others."""
     for name in NAMES:
-        text, measure = spelled(name, cutoff=cutoff, T=need, min_rel=scale[0], max_rel=scale[1])
-        expected = theirs(measure, ranking, grades)
+        text, metric = spelled(name, cutoff=cutoff, T=need, min_rel=scale[0], max_rel=scale[1])
+        expected = theirs(metric, ranking, grades)
         assert ours(text, ranking, grades) == pytest.approx(expected, abs=1e-9), text
 
 
@@ -95,8 +95,8 @@ def test_a_thousand_ranks_count(name: str) -> None:
     """A model without an end is followed for 1000 ranks, and one with an end up to there."""
     ranking = [f"d{rank}" for rank in range(1, 1200)]
     grades = {"d1": 1, "d999": 2, "d1000": 3, "d1001": 3}
-    text, measure = spelled(name, cutoff=1000, T=4.0, min_rel=0, max_rel=3)
-    expected = theirs(measure, ranking, grades)
+    text, metric = spelled(name, cutoff=1000, T=4.0, min_rel=0, max_rel=3)
+    expected = theirs(metric, ranking, grades)
     assert ours(text, ranking, grades) == pytest.approx(expected, abs=1e-9)
     assert ours(text, ranking, grades).hex() == reference(text, ranking, grades).hex()
     without_the_last = {"d1": 1, "d999": 2, "d1000": 3}
@@ -148,15 +148,15 @@ def test_everything_gained_is_one(name: str) -> None:
 def test_the_scale_must_be_given_and_rise(name: str) -> None:
     """No scale, and one that does not rise, are refused with words that help."""
     at = "@10" if name in CUT else ""
-    with pytest.raises(MeasureError, match=f"{name} needs the parameter 'max_rel'"):
-        parse_measure(f"{name}{at}")
-    with pytest.raises(MeasureError, match=r"min_rel of .* must be less than max_rel, found 3 and"):
-        parse_measure(f"{name}(min_rel=3,max_rel=3){at}")
+    with pytest.raises(MetricError, match=f"{name} needs the parameter 'max_rel'"):
+        parse_metric(f"{name}{at}")
+    with pytest.raises(MetricError, match=r"min_rel of .* must be less than max_rel, found 3 and"):
+        parse_metric(f"{name}(min_rel=3,max_rel=3){at}")
 
 
 @pytest.mark.parametrize("name", WITH_T)
 def test_a_need_must_be_positive(name: str) -> None:
     """T is an amount of gain that somebody wants."""
     at = "@10" if name in CUT else ""
-    with pytest.raises(MeasureError, match="must be a number above 0, found 0"):
-        parse_measure(f"{name}(T=0,max_rel=1){at}")
+    with pytest.raises(MetricError, match="must be a number above 0, found 0"):
+        parse_metric(f"{name}(T=0,max_rel=1){at}")

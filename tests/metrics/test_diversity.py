@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from berryeval.data.judged import SubtopicRanking
 from berryeval.data.qrels import Qrels
 from berryeval.metrics.catalogue import definitions
-from berryeval.metrics.grammar import parse_measure
+from berryeval.metrics.grammar import parse_metric
 from berryeval.scoring.engine import evaluate
 from tests.metrics.ir_measures_oracle import QUERY, ours, scored, theirs
 
@@ -68,10 +68,10 @@ VECTORS = [
 ]
 
 
-@pytest.mark.parametrize(("measure", "ranking", "expected"), VECTORS)
-def test_vectors(measure: str, ranking: list[str], expected: float) -> None:
+@pytest.mark.parametrize(("metric", "ranking", "expected"), VECTORS)
+def test_vectors(metric: str, ranking: list[str], expected: float) -> None:
     """The values that a reader can check by hand."""
-    assert ours(measure, ranking, qrels_of(JUDGED)) == pytest.approx(expected, abs=1e-15)
+    assert ours(metric, ranking, qrels_of(JUDGED)) == pytest.approx(expected, abs=1e-15)
 
 
 def test_the_level_of_relevance_may_be_any_number() -> None:
@@ -121,12 +121,12 @@ shares = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0.0, 1.0))
 
 
 def spelled(name: str, cutoff: int, **params: float) -> tuple[str, Any]:
-    """A measure as we write it and as an object of ir_measures."""
+    """A metric as we write it and as an object of ir_measures."""
     known = getattr(ir_measures, name).SUPPORTED_PARAMS
     given = {key: value for key, value in params.items() if key in known}
     text = f"{name}({','.join(f'{key}={value!r}' for key, value in given.items())})"
-    measure = getattr(ir_measures, name)(**given)
-    return (f"{text}@{cutoff}", measure @ cutoff) if name in CUT else (text, measure)
+    metric = getattr(ir_measures, name)(**given)
+    return (f"{text}@{cutoff}", metric @ cutoff) if name in CUT else (text, metric)
 
 
 @settings(max_examples=60)
@@ -139,15 +139,15 @@ def test_agreement_with_ndeval(
     alpha: float,
     beta: float,
 ) -> None:
-    """Every measure is ndeval's, but where that forgets to scale (k = 1) or divides 0 by 0."""
+    """Every metric is ndeval's, but where that forgets to scale (k = 1) or divides 0 by 0."""
     peer_qrels = [
         ir_measures.Qrel(QUERY, document, grade, subtopic)
         for (document, subtopic), grade in judged.items()
     ]
     answered = {subtopic for (_, subtopic), grade in judged.items() if grade >= rel}
     for name in NAMES:
-        text, measure = spelled(name, cutoff, rel=rel, alpha=alpha, beta=beta)
-        expected = theirs(measure, ranking, peer_qrels)
+        text, metric = spelled(name, cutoff, rel=rel, alpha=alpha, beta=beta)
+        expected = theirs(metric, ranking, peer_qrels)
         if cutoff == 1 and name in {"ERR_IA", "alpha_DCG"} and answered:
             expected /= len(answered)
         found = ours(text, ranking, qrels_of(judged))
@@ -163,7 +163,7 @@ def test_agreement_with_ndeval(
 def test_judged_only_is_the_run_without_unjudged_documents(
     ranking: list[str], judged: dict[tuple[str, str], int]
 ) -> None:
-    """What peers crash on is the same measure of a shorter run."""
+    """What peers crash on is the same metric of a shorter run."""
     known = {document for (document, _), grade in judged.items() if grade >= 0}
     rest = [document for document in ranking if document in known]
     for name in NAMES:
@@ -176,7 +176,7 @@ def test_judged_only_is_the_run_without_unjudged_documents(
 def test_values_lie_between_zero_and_one(
     ranking: list[str], judged: dict[tuple[str, str], int], alpha: float, beta: float
 ) -> None:
-    """No measure that is scaled by what no ranking exceeds leaves its range."""
+    """No metric that is scaled by what no ranking exceeds leaves its range."""
     for name in ("ERR_IA", "alpha_DCG", "AP_IA", "P_IA", "StRecall"):
         text, _ = spelled(name, 3, rel=1, alpha=alpha, beta=beta)
         assert 0 <= ours(text, ranking, qrels_of(judged)) <= 1 + 1e-12
@@ -184,14 +184,14 @@ def test_values_lie_between_zero_and_one(
 
 def test_several_alphas_in_one_call() -> None:
     """Each value is that of a call of its own."""
-    measures = [f"alpha_nDCG(alpha={alpha})@5" for alpha in (0.0, 0.25, 0.5, 1.0)]
-    together = evaluate(qrels_of(JUDGED), {QUERY: scored(["b", "x", "a"])}, measures)
-    for measure in measures:
-        assert together.mean[measure] == ours(measure, ["b", "x", "a"], qrels_of(JUDGED)) > 0
+    metrics = [f"alpha_nDCG(alpha={alpha})@5" for alpha in (0.0, 0.25, 0.5, 1.0)]
+    together = evaluate(qrels_of(JUDGED), {QUERY: scored(["b", "x", "a"])}, metrics)
+    for metric in metrics:
+        assert together.mean[metric] == ours(metric, ["b", "x", "a"], qrels_of(JUDGED)) > 0
 
 
-def test_names_of_ir_measures_and_ndeval_are_known() -> None:
-    """Greek, dashed and older spellings name the same measures."""
+def test_names_of_ir_metrics_and_ndeval_are_known() -> None:
+    """Greek, dashed and older spellings name the same metrics."""
     spellings = {
         "\N{GREEK SMALL LETTER ALPHA}_nDCG@10": "alpha_nDCG@10",
         "alpha-nDCG@10": "alpha_nDCG@10",
@@ -200,10 +200,10 @@ def test_names_of_ir_measures_and_ndeval_are_known() -> None:
         "strec@5": "StRecall@5",
     }
     for spelling, canonical in spellings.items():
-        assert str(parse_measure(spelling)) == canonical
+        assert str(parse_metric(spelling)) == canonical
 
 
-def test_these_measures_are_of_the_kind_subtopics() -> None:
+def test_these_metrics_are_of_the_kind_subtopics() -> None:
     """The definition says what the formula looks at, and that the native core has no twin."""
     found = {name for name, known in definitions().items() if known.kind == "subtopics"}
     assert found == set(NAMES)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from berryeval.errors import MeasureError
-from berryeval.metrics.grammar import parse_measure
+from berryeval.errors import MetricError
+from berryeval.metrics.grammar import parse_metric
 from berryeval.scoring.engine import evaluate
 from tests.metrics.ir_measures_oracle import (
     any_grades,
@@ -43,12 +43,12 @@ VECTORS = [
 ]
 
 
-@pytest.mark.parametrize(("measure", "ranking", "grades", "expected"), VECTORS)
+@pytest.mark.parametrize(("metric", "ranking", "grades", "expected"), VECTORS)
 def test_err_vectors(
-    measure: str, ranking: list[str], grades: dict[str, float], expected: float
+    metric: str, ranking: list[str], grades: dict[str, float], expected: float
 ) -> None:
     """The values that a reader can check by hand."""
-    assert ours(measure, ranking, grades) == pytest.approx(expected, abs=1e-15)
+    assert ours(metric, ranking, grades) == pytest.approx(expected, abs=1e-15)
 
 
 @pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is a Perl script")
@@ -77,14 +77,14 @@ def test_err_twins_agree_and_stay_in_bounds(
     ranking: list[str], grades: dict[str, float], cutoff: int, max_rel: float
 ) -> None:
     """Any grades on any scale: the backends give the same bytes, from 0 to 1."""
-    for measure in ("ERR", f"ERR@{cutoff}", f"ERR(max_rel={max_rel!r},judged_only=True)@{cutoff}"):
-        value = ours(measure, ranking, grades)
-        assert value.hex() == reference(measure, ranking, grades).hex()
+    for metric in ("ERR", f"ERR@{cutoff}", f"ERR(max_rel={max_rel!r},judged_only=True)@{cutoff}"):
+        value = ours(metric, ranking, grades)
+        assert value.hex() == reference(metric, ranking, grades).hex()
         assert 0 <= value < 1 + 1e-12
 
 
 @pytest.mark.parametrize("text", ["ERR(max_rel=0)", "ERR(max_rel=-1)", "ERR(max_rel='4')"])
 def test_err_refuses_an_impossible_scale(text: str) -> None:
     """The top of the scale must be above 0."""
-    with pytest.raises(MeasureError, match="max_rel of ERR must be a number above 0"):
-        parse_measure(text)
+    with pytest.raises(MetricError, match="max_rel of ERR must be a number above 0"):
+        parse_metric(text)

@@ -1,4 +1,4 @@
-"""Names of measures: every spelling in the field, one canonical text, errors that help."""
+"""Names of metrics: every spelling in the field, one canonical text, errors that help."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from berryeval.errors import MeasureError
+from berryeval.errors import MetricError
 from berryeval.metrics.catalogue import definitions
-from berryeval.metrics.grammar import parse_measure, parse_measures
-from tests.metrics.rankings import measures_of
+from berryeval.metrics.grammar import parse_metric, parse_metrics
+from tests.metrics.rankings import metrics_of
 
 SPELLINGS = {
     "nDCG@10": "ndcg_at_10 ndcg@10 NDCG@10 ndcg_10 ndcg_cut_10 ndcg_cut.10 nDCG(cutoff=10)",
@@ -63,51 +63,51 @@ SPELLINGS = {
 
 @pytest.mark.parametrize("canonical", SPELLINGS)
 def test_spellings(canonical: str) -> None:
-    """All spellings are one measure, and it prints as the canonical one."""
-    expected = parse_measure(canonical)
+    """All spellings are one metric, and it prints as the canonical one."""
+    expected = parse_metric(canonical)
     assert str(expected) == canonical
     for spelling in SPELLINGS[canonical].split():
-        assert parse_measure(spelling) == expected, spelling
-    assert parse_measure(f" {canonical} ") == expected
+        assert parse_metric(spelling) == expected, spelling
+    assert parse_metric(f" {canonical} ") == expected
 
 
 def test_spaces_do_not_matter() -> None:
     """Spaces around names, parameters and values are passed over."""
-    assert str(parse_measure(" P ( rel = 2 , judged_only = true ) @5 ")) == (
+    assert str(parse_metric(" P ( rel = 2 , judged_only = true ) @5 ")) == (
         "P(rel=2,judged_only=True)@5"
     )
 
 
 def test_one_text_may_name_several() -> None:
-    """trec_eval's lists of cutoffs name a measure each."""
-    assert [str(m) for m in parse_measures(["P.5,10", "Rprec_mult.0.2,0.4"])] == [
+    """trec_eval's lists of cutoffs name a metric each."""
+    assert [str(m) for m in parse_metrics(["P.5,10", "Rprec_mult.0.2,0.4"])] == [
         "P@5", "P@10", "RprecMult(mult=0.2)", "RprecMult(mult=0.4)",
     ]  # fmt: skip
-    assert [str(m) for m in parse_measures(["nDCG@5,10"])] == ["nDCG@5", "nDCG@10"]
-    with pytest.raises(MeasureError, match=r"'P\.5,10' names 2 measures, expected one: P@5, P@10"):
-        parse_measure("P.5,10")
+    assert [str(m) for m in parse_metrics(["nDCG@5,10"])] == ["nDCG@5", "nDCG@10"]
+    with pytest.raises(MetricError, match=r"'P\.5,10' names 2 metrics, expected one: P@5, P@10"):
+        parse_metric("P.5,10")
 
 
 @pytest.mark.parametrize("name", list(definitions()))
 @given(data=st.data())
 @settings(max_examples=15)
 def test_printing_and_parsing_is_the_identity(name: str, data: st.DataObject) -> None:
-    """What a measure prints, with any parameters, is that measure."""
-    measure = data.draw(measures_of(definitions()[name]))
-    assert parse_measure(str(measure)) == measure
-    assert str(parse_measure(str(measure))) == str(measure)
+    """What a metric prints, with any parameters, is that metric."""
+    metric = data.draw(metrics_of(definitions()[name]))
+    assert parse_metric(str(metric)) == metric
+    assert str(parse_metric(str(metric))) == str(metric)
 
 
-def test_measures_that_compute_the_same_are_equal() -> None:
+def test_metrics_that_compute_the_same_are_equal() -> None:
     """Whatever was given; what was given is known all the same."""
-    plain, explicit = parse_measure("nDCG@10"), parse_measure("nDCG(dcg='log2')@10")
+    plain, explicit = parse_metric("nDCG@10"), parse_metric("nDCG(dcg='log2')@10")
     assert plain == explicit
     assert hash(plain) == hash(explicit)
     assert str(explicit) == "nDCG@10"
     assert plain.given == {"cutoff"}
     assert explicit.given == {"cutoff", "dcg"}
-    assert parse_measure("ndcg_burges@10").given == {"cutoff", "dcg"}
-    assert parse_measure("AP").given == set()
+    assert parse_metric("ndcg_burges@10").given == {"cutoff", "dcg"}
+    assert parse_metric("AP").given == set()
 
 
 @pytest.mark.parametrize(
@@ -129,27 +129,27 @@ def test_measures_that_compute_the_same_are_equal() -> None:
 )
 def test_every_dialect_of_rbp(text: str, canonical: str) -> None:
     """A p of 0.8 is the default and goes without saying; what is printed is read back as it is."""
-    measure = parse_measure(text)
-    assert str(measure) == canonical
-    again = parse_measure(canonical)
-    assert (again, again.params) == (measure, measure.params)
+    metric = parse_metric(text)
+    assert str(metric) == canonical
+    again = parse_metric(canonical)
+    assert (again, again.params) == (metric, metric.params)
 
 
 @pytest.mark.parametrize("name", list(definitions()))
-def test_every_alias_means_its_measure(name: str) -> None:
-    """An alias, in any case, is the measure with the parameters that the alias implies."""
+def test_every_alias_means_its_metric(name: str) -> None:
+    """An alias, in any case, is the metric with the parameters that the alias implies."""
     definition = definitions()[name]
     given = {p.name: {"cutoff": 5, "recall": 0.5}.get(p.name, 1) for p in definition.parameters
              if p.required}  # fmt: skip
     written = f"({','.join(f'{key}={value}' for key, value in given.items())})" if given else ""
     for alias, implied in definition.aliases.items():
         expected = definition(**{**implied, **given})
-        assert parse_measure(alias + written) == expected
-        assert parse_measure(alias.upper() + written) == expected
+        assert parse_metric(alias + written) == expected
+        assert parse_metric(alias.upper() + written) == expected
 
 
-def test_no_name_means_two_measures() -> None:
-    """Names and aliases of different measures differ, in any case."""
+def test_no_name_means_two_metrics() -> None:
+    """Names and aliases of different metrics differ, in any case."""
     owners: dict[str, set[str]] = {}
     for definition in definitions().values():
         for name in (definition.name, *definition.aliases):
@@ -158,12 +158,12 @@ def test_no_name_means_two_measures() -> None:
 
 
 MISTAKES = {
-    "ndgc@10": "unknown measure 'ndgc@10'; did you mean nDCG",
-    "ndgc_cut_10": "unknown measure 'ndgc_cut_10'; did you mean ndcg_cut",
-    "presicion@5": "unknown measure 'presicion@5'; did you mean precision",
-    "xyzzy": "unknown measure 'xyzzy'; `berryeval list measures` shows them all",
-    "": "'' is not a measure; measures look like nDCG@10",
-    "P@5@6": "'P@5@6' is not a measure",
+    "ndgc@10": "unknown metric 'ndgc@10'; did you mean nDCG",
+    "ndgc_cut_10": "unknown metric 'ndgc_cut_10'; did you mean ndcg_cut",
+    "presicion@5": "unknown metric 'presicion@5'; did you mean precision",
+    "xyzzy": "unknown metric 'xyzzy'; `berryeval list metrics` shows them all",
+    "": "'' is not a metric; metrics look like nDCG@10",
+    "P@5@6": "'P@5@6' is not a metric",
     "P": "P needs a cutoff, as in P@10",
     "IPrec": "IPrec needs the parameter 'recall', as in IPrec@",
     "RprecMult": r"RprecMult needs the parameter 'mult', as in RprecMult\(mult=...\)",
@@ -200,12 +200,12 @@ MISTAKES = {
 
 @pytest.mark.parametrize("text", MISTAKES)
 def test_mistakes(text: str) -> None:
-    """A mistake is a `MeasureError` that says what was found and what is wanted."""
-    with pytest.raises(MeasureError, match=MISTAKES[text]):
-        parse_measure(text)
+    """A mistake is a `MetricError` that says what was found and what is wanted."""
+    with pytest.raises(MetricError, match=MISTAKES[text]):
+        parse_metric(text)
 
 
-def test_a_measure_is_named_by_text() -> None:
-    """Anything but a text or a measure is refused."""
-    with pytest.raises(MeasureError, match="a measure must be named by a str, found int 5"):
-        parse_measures([5])  # type: ignore[list-item]
+def test_a_metric_is_named_by_text() -> None:
+    """Anything but a text or a metric is refused."""
+    with pytest.raises(MetricError, match="a metric must be named by a str, found int 5"):
+        parse_metrics([5])  # type: ignore[list-item]

@@ -1,4 +1,4 @@
-"""Judgments in groups: what they mean to measures that know nothing of subtopics."""
+"""Judgments in groups: what they mean to metrics that know nothing of subtopics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from berryeval.scoring.engine import evaluate
 if TYPE_CHECKING:
     from pathlib import Path
 
-MEASURES = ["nDCG@5", "AP", "P@2", "Judged", "ERR", "Compat", "INST(max_rel=3)"]
+METRICS = ["nDCG@5", "AP", "P@2", "Judged", "ERR", "Compat", "INST(max_rel=3)"]
 RUN = {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}, "q2": {"b": 1.0}}
 GROUPED = "q1 1 a 1\nq1 2 b -1\nq1 2 a 3\nq2 1 b 0\nq1 3 b 2\nq2 2 b 2\nq1 1 c 0\n"
 FLAT = {"q1": {"a": 3.0, "b": 2.0, "c": 0.0}, "q2": {"b": 2.0}}
@@ -34,14 +34,14 @@ FLAT = {"q1": {"a": 3.0, "b": 2.0, "c": 0.0}, "q2": {"b": 2.0}}
 def test_a_document_has_the_highest_of_its_grades(
     records: dict[tuple[str, str, str], float],
 ) -> None:
-    """Ordinary measures see the same as over a dict of the highest grades."""
+    """Ordinary metrics see the same as over a dict of the highest grades."""
     highest: dict[str, dict[str, float]] = {}
     for (query, document, _), grade in records.items():
         grades = highest.setdefault(query, {})
         grades[document] = max(grade, grades.get(document, grade))
     qrels = Qrels.from_records((q, d, grade, group) for (q, d, group), grade in records.items())
     assert qrels.to_dict() == highest
-    found, expected = evaluate(qrels, RUN, MEASURES), evaluate(highest, RUN, MEASURES)
+    found, expected = evaluate(qrels, RUN, METRICS), evaluate(highest, RUN, METRICS)
     assert found.values.tobytes() == expected.values.tobytes()
     assert found.counts.tobytes() == expected.counts.tobytes()
 
@@ -70,11 +70,11 @@ def test_groups_of_a_file(tmp_path: Path, run_file: Path) -> None:
     """The second column of a file is the group, whether the run is a file or a dict."""
     path = qrels_file(tmp_path, GROUPED)
     assert Qrels.from_trec(path).to_dict() == FLAT
-    for measures in (MEASURES, [*MEASURES, "StRecall@1", "alpha_nDCG@2"]):
-        from_files, from_dicts = evaluate(path, run_file, measures), evaluate(path, RUN, measures)
+    for metrics in (METRICS, [*METRICS, "StRecall@1", "alpha_nDCG@2"]):
+        from_files, from_dicts = evaluate(path, run_file, metrics), evaluate(path, RUN, metrics)
         assert from_files.values.tobytes() == from_dicts.values.tobytes()
-        ordinary = evaluate(FLAT, RUN, MEASURES).values
-        assert from_dicts.values[: len(MEASURES)].tobytes() == ordinary.tobytes()
+        ordinary = evaluate(FLAT, RUN, METRICS).values
+        assert from_dicts.values[: len(METRICS)].tobytes() == ordinary.tobytes()
     found = evaluate(path, run_file, ["StRecall@1", "StRecall@2"])
     assert found.per_query("StRecall@1") == {"q1": 2 / 3, "q2": 1.0}
     assert found.per_query("StRecall@2") == {"q1": 1.0, "q2": 1.0}
@@ -95,17 +95,17 @@ TWICE = {
 }
 
 
-@pytest.mark.parametrize("measure", ["AP", "StRecall@5"])
+@pytest.mark.parametrize("metric", ["AP", "StRecall@5"])
 @pytest.mark.parametrize("case", TWICE)
 def test_a_document_twice_in_one_group_is_an_error(
-    tmp_path: Path, run_file: Path, case: str, measure: str
+    tmp_path: Path, run_file: Path, case: str, metric: str
 ) -> None:
-    """The error names the line, whatever the measure and wherever the run comes from."""
+    """The error names the line, whatever the metric and wherever the run comes from."""
     text, line, query = TWICE[case]
     path = qrels_file(tmp_path, text)
     for run in (RUN, run_file):
         with pytest.raises(DataError) as caught:
-            evaluate(path, run, [measure])
+            evaluate(path, run, [metric])
         assert str(caught.value) == f"{path}:{line}: document 'a' stands twice in query {query!r}"
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.errors import MeasureError
-from berryeval.metrics.grammar import parse_measure
+from berryeval.errors import MetricError
+from berryeval.metrics.grammar import parse_metric
 from tests.metrics.ir_measures_oracle import (
     any_grades,
     found_rankings,
@@ -43,16 +43,16 @@ VECTORS = [
 ]
 
 
-@pytest.mark.parametrize(("measure", "ranking", "grades", "expected"), VECTORS)
+@pytest.mark.parametrize(("metric", "ranking", "grades", "expected"), VECTORS)
 def test_vectors(
-    measure: str, ranking: list[str], grades: dict[str, float], expected: float
+    metric: str, ranking: list[str], grades: dict[str, float], expected: float
 ) -> None:
     """The values that a reader can check by hand."""
-    assert ours(measure, ranking, grades) == pytest.approx(expected, abs=1e-15)
+    assert ours(metric, ranking, grades) == pytest.approx(expected, abs=1e-15)
 
 
 @given(found_rankings, whole_grades, st.integers(1, 16))
-def test_judged_agrees_with_ir_measures(
+def test_judged_agrees_with_ir_metrics(
     ranking: list[str], grades: dict[str, int], cutoff: int
 ) -> None:
     """The share of judged documents is theirs exactly."""
@@ -62,7 +62,7 @@ def test_judged_agrees_with_ir_measures(
 
 
 @given(found_rankings, whole_grades, st.integers(1, 16), st.integers(1, 3))
-def test_accuracy_agrees_with_ir_measures(
+def test_accuracy_agrees_with_ir_metrics(
     ranking: list[str], grades: dict[str, int], cutoff: int, rel: int
 ) -> None:
     """Accuracy is theirs wherever they give a value: both kinds of document must be retrieved."""
@@ -78,16 +78,16 @@ def test_accuracy_agrees_with_ir_measures(
 @given(rankings, any_grades, st.integers(1, 16), st.floats(-1.0, 4.0))
 def test_twins_agree(ranking: list[str], grades: dict[str, float], cutoff: int, rel: float) -> None:
     """The backends give the same bytes, from 0 to 1."""
-    for measure in (
+    for metric in (
         "Judged", f"Judged@{cutoff}", f"Accuracy(rel={rel!r})",
         f"Accuracy(rel={rel!r},judged_only=True)@{cutoff}",
     ):  # fmt: skip
-        value = ours(measure, ranking, grades)
-        assert value.hex() == reference(measure, ranking, grades).hex()
+        value = ours(metric, ranking, grades)
+        assert value.hex() == reference(metric, ranking, grades).hex()
         assert 0 <= value <= 1
 
 
 def test_judged_of_judged_documents_only_is_refused() -> None:
     """The judged share of what is judged would always be 1: there is no such parameter."""
-    with pytest.raises(MeasureError, match="Judged takes no parameter 'judged_only'"):
-        parse_measure("Judged(judged_only=True)@10")
+    with pytest.raises(MetricError, match="Judged takes no parameter 'judged_only'"):
+        parse_metric("Judged(judged_only=True)@10")

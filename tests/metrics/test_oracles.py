@@ -29,9 +29,9 @@ def trec_eval(ranking: list[int], grades: dict[int, int]) -> dict[str, float]:
     """What trec_eval says of one query."""
     qrels = {"q": {str(document): grade for document, grade in grades.items()}}
     run = {"q": {str(document): float(-rank) for rank, document in enumerate(ranking)}}
-    cut_measures = set(OURS_TO_TREC.values()) - {"recip_rank"}
-    measures = {"recip_rank"} | {name.replace(f"_{DEPTH}", f".{DEPTH}") for name in cut_measures}
-    result: dict[str, Any] = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run)
+    cut_metrics = set(OURS_TO_TREC.values()) - {"recip_rank"}
+    metrics = {"recip_rank"} | {name.replace(f"_{DEPTH}", f".{DEPTH}") for name in cut_metrics}
+    result: dict[str, Any] = pytrec_eval.RelevanceEvaluator(qrels, metrics).evaluate(run)
     return dict(result["q"])
 
 

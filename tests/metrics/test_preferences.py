@@ -1,4 +1,4 @@
-"""Preferences: the join with a ranking, and the measures, on cases that can be counted by hand."""
+"""Preferences: the join with a ranking, and the metrics, on cases that can be counted by hand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from berryeval.errors import DataError
 from berryeval.trec_eval.preferences import (
-    PREFERENCE_MEASURES,
+    PREFERENCE_METRICS,
     JudgedPreferences,
     Preference,
     Tally,
@@ -34,8 +34,8 @@ def join(text: str, ranking: str) -> JudgedPreferences:
 
 
 def value(name: str, text: str, ranking: str) -> float:
-    """A measure of that join."""
-    return PREFERENCE_MEASURES[name](join(text, ranking))
+    """A metric of that join."""
+    return PREFERENCE_METRICS[name](join(text, ranking))
 
 
 def test_kinds_of_preferences() -> None:
@@ -123,12 +123,12 @@ def test_contradictions_are_errors() -> None:
 def test_shares_are_shares(
     judgments: list[tuple[str, str, int]], order: list[str], depth: int
 ) -> None:
-    """Every measure but the counts lies within 0 and 1, and a best ranking fulfils everything."""
+    """Every metric but the counts lies within 0 and 1, and a best ranking fulfils everything."""
     levels = {(group, document): level for group, document, level in judgments}
     text = ";".join(f"{group}/0 {name}={level}" for (group, name), level in levels.items())
     if not text:
         return
-    for name, formula in PREFERENCE_MEASURES.items():
+    for name, formula in PREFERENCE_METRICS.items():
         found = formula(join(text, "".join(order[:depth])))
         assert 0 <= found <= (1 if "num_prefs" not in name else 100)
     one = {document: level for (group, document), level in levels.items() if group == "g"}
@@ -142,7 +142,7 @@ def test_infinite_levels_and_nothing_at_all() -> None:
     """Two levels without end are one level, and no judgments are no preferences."""
     assert value("prefs_num_prefs_poss", "g/0 a=inf b=inf c=0", "abc") == 2
     assert value("prefs_simp", "g/0 a=inf b=inf c=-inf d=-inf", "abcd") == 1
-    for formula in PREFERENCE_MEASURES.values():
+    for formula in PREFERENCE_METRICS.values():
         assert formula(judge_preferences([], [b"a"])) == 0
 
 
@@ -192,8 +192,8 @@ def test_counting_one_by_one_gives_the_same(
     ]
     join = judge_preferences(found, ranking)
     kept = [a < b and a < len(ranked) for a, b in pairs]
-    assert PREFERENCE_MEASURES["prefs_num_prefs_poss"](join) == len(pairs)
-    assert PREFERENCE_MEASURES["prefs_num_prefs_ful"](join) == sum(kept)
+    assert PREFERENCE_METRICS["prefs_num_prefs_poss"](join) == len(pairs)
+    assert PREFERENCE_METRICS["prefs_num_prefs_ful"](join) == sum(kept)
     total, counted = 0.0, 0
     spoken_of = sorted({(min(pair), max(pair)) for pair in pairs})
     for a, b in spoken_of:
@@ -201,4 +201,4 @@ def test_counting_one_by_one_gives_the_same(
             total += pairs.count((a, b)) / (pairs.count((a, b)) + pairs.count((b, a)))
             counted += 1
     expected = total / counted if counted else 0.0
-    assert PREFERENCE_MEASURES["prefs_pair_ret"](join) == expected
+    assert PREFERENCE_METRICS["prefs_pair_ret"](join) == expected

@@ -90,7 +90,7 @@ def test_gdeval_gains_exponentially() -> None:
     """NDCG under gdeval is that of Burges, and the name says so; what was asked for is found."""
     qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}
     scores = evaluate(qrels, run, ["nDCG@2", "AP"], profile="gdeval")
-    assert scores.measures == ("nDCG(dcg='exp-log2')@2", "AP")
+    assert scores.metrics == ("nDCG(dcg='exp-log2')@2", "AP")
     low = math.log2(3)
     assert scores.mean["nDCG@2"] == (1 + 3 / low) / (3 + 1 / low)
 
@@ -100,7 +100,7 @@ def test_a_default_gives_way_to_a_choice() -> None:
     conventions = Conventions(defaults={"AP": {"cutoff": 1, "nothing": 3}})
     qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 2.0, "b": 1.0}}
     scores = evaluate(qrels, run, ["AP", "AP@2"], profile=conventions)
-    assert scores.measures == ("AP@1", "AP@2")
+    assert scores.metrics == ("AP@1", "AP@2")
     assert scores.values.tolist() == [[0.5], [1.0]]
 
 
@@ -109,7 +109,7 @@ def test_what_was_given_stays_also_where_it_is_our_default() -> None:
     qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}
     low = math.log2(3)
     scores = evaluate(qrels, run, ["ndcg@2", "nDCG(dcg='log2')@2"], profile="gdeval")
-    assert scores.measures == ("nDCG(dcg='exp-log2')@2", "nDCG@2")
+    assert scores.metrics == ("nDCG(dcg='exp-log2')@2", "nDCG@2")
     assert scores.mean["nDCG(dcg='log2')@2"] == (1 + 2 / low) / (2 + 1 / low)
     assert scores.mean["ndcg@2"] == (1 + 3 / low) / (3 + 1 / low)
     # Other spellings of what was asked for, and names as they stand in the table:
@@ -132,7 +132,7 @@ def test_a_key_means_what_the_profile_would_make_of_it() -> None:
 
 
 def test_defaults_name_real_parameters() -> None:
-    """Where the measure is there, its parameters are those that the profile sets."""
+    """Where the metric is there, its parameters are those that the profile sets."""
     for conventions in PROFILES.values():
         assert conventions.text
         for name, defaults in conventions.defaults.items():
@@ -184,7 +184,7 @@ def test_trec_eval_9_against_pytrec_eval(
 
 @settings(max_examples=50)
 @given(runs, judgments)
-def test_ir_measures_against_itself(
+def test_ir_metrics_against_itself(
     run: dict[str, dict[str, float]], qrels: dict[str, dict[str, int]]
 ) -> None:
     """The same means as ir_measures: every judged query, ties and near ties of pytrec_eval."""
@@ -192,8 +192,8 @@ def test_ir_measures_against_itself(
     theirs = ir_measures.calc_aggregate(map(ir_measures.parse_measure, names), qrels, run)
     ours = evaluate(qrels, run, names, profile="ir_measures")
     assert ours.count == len(qrels)
-    for measure, value in theirs.items():
-        assert ours.mean[str(measure)] == pytest.approx(value, abs=1e-12)
+    for metric, value in theirs.items():
+        assert ours.mean[str(metric)] == pytest.approx(value, abs=1e-12)
 
 
 def as_file(run: dict[str, dict[str, float]], folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Agreement with trec_eval 9, through pytrec_eval: all its measures, at all default cutoffs."""
+"""Agreement with trec_eval 9, through pytrec_eval: all its metrics, at all default cutoffs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OURS = {"11pt_avg": "AvgIPrec(rounding='ceil0.9')"}
 NOT_A_NUMBER = {"runid", "relstring"}
 # pytrec_eval says it of every query, and gives the logarithm.
 LOGARITHMS = {"gm_map", "gm_bpref"}
-KINDS_OF_MEASURES = 34
+KINDS_OF_METRICS = 34
 
 
 def ours_for(name: str) -> str:
@@ -49,7 +49,7 @@ def pytrec(qrels: dict[str, dict[str, int]], run: Rows, level: int = 1) -> dict[
 
 
 @given(judged_queries())
-def test_every_measure_of_trec_eval_9(tables: tuple[dict[str, dict[str, int]], Rows]) -> None:
+def test_every_metric_of_trec_eval_9(tables: tuple[dict[str, dict[str, int]], Rows]) -> None:
     """Per query, with ties and negative grades, every value is theirs."""
     qrels, run = tables
     theirs = pytrec(qrels, run)
@@ -119,9 +119,9 @@ def test_judged_only(tables: tuple[dict[str, dict[str, int]], Rows]) -> None:
             assert value == pytest.approx(theirs[query][theirs_name], abs=1e-9), (spelled, query)
 
 
-def test_all_of_their_measures_are_compared() -> None:
-    """The oracle has 34 measures, which make 93 numbers and two texts."""
-    assert len(pytrec_eval.supported_measures) == KINDS_OF_MEASURES
+def test_all_of_their_metrics_are_compared() -> None:
+    """The oracle has 34 metrics, which make 93 numbers and two texts."""
+    assert len(pytrec_eval.supported_measures) == KINDS_OF_METRICS
     names = set(pytrec({"q": {"d": 1}}, {"q": {"d": 1.0}})["q"])
     assert len(names - NOT_A_NUMBER) == 93
     assert names > NOT_A_NUMBER

@@ -1,4 +1,4 @@
-"""Between which ends measures lie: what each declares holds for any ranking."""
+"""Between which ends metrics lie: what each declares holds for any ranking."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from berryeval._internal.intervals import Interval
 from berryeval.data.qrels import Qrels
 from berryeval.data.run import RankingRule, Run
 from berryeval.metrics.catalogue import definitions, register
-from berryeval.metrics.grammar import parse_measure
+from berryeval.metrics.grammar import parse_metric
 from berryeval.metrics.ranges import cut_to_range, range_of
 from berryeval.scoring import engine
-from tests.metrics.rankings import Rows, judged_runs, measures_of
+from tests.metrics.rankings import Rows, judged_runs, metrics_of
 
 OF_RANKINGS = [name for name, one in definitions().items() if one.kind == "ranking"]
 ROUNDING = 1e-9
@@ -29,13 +29,13 @@ ROUNDING = 1e-9
 def test_no_value_lies_beyond(name: str, data: Any, rows: tuple[Rows, Rows]) -> None:
     """Whatever the grades, the ranking and the parameters are."""
     qrels, run = rows
-    measure = data.draw(measures_of(definitions()[name]))
-    low, high = measure.range
+    metric = data.draw(metrics_of(definitions()[name]))
+    low, high = metric.range
     judgments, results = Qrels.from_dict(qrels).table, Run.from_dict(run).table
     places = {query: place for place, query in enumerate(run)}
     for index, query in enumerate(qrels):
         judged = engine.judge(judgments, index, results, places.get(query), RankingRule())
-        assert low - ROUNDING <= measure(judged) <= high + ROUNDING
+        assert low - ROUNDING <= metric(judged) <= high + ROUNDING
 
 
 @pytest.mark.parametrize(
@@ -57,10 +57,10 @@ def test_ends_follow_the_parameters(name: str, ends: tuple[float, float]) -> Non
     assert range_of(name) == ends
 
 
-def test_a_measure_of_your_own_may_have_ends() -> None:
+def test_a_metric_of_your_own_may_have_ends() -> None:
     """As it is declared; without, it has none."""
     register("HalfAsGood", within=(0.0, 0.5))(lambda judged: 0.5 * bool(judged.hits))
-    assert parse_measure("HalfAsGood").range == (0.0, 0.5)
+    assert parse_metric("HalfAsGood").range == (0.0, 0.5)
 
 
 def test_a_sum_is_cut_to_the_range_of_a_run() -> None:

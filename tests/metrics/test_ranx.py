@@ -1,4 +1,4 @@
-"""ranx's measures: its names, its values (worked out from its definitions), where ours differ."""
+"""ranx's metrics: its names, its values (worked out from its definitions), where ours differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures of one's own."""
+"""Metrics of one's own."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from berryeval.data.judged import JudgedRanking
-from berryeval.errors import MeasureError
+from berryeval.errors import MetricError
 from berryeval.metrics.catalogue import definitions, register
-from berryeval.metrics.grammar import parse_measure
+from berryeval.metrics.grammar import parse_metric
 from berryeval.scoring.engine import evaluate
 
 
@@ -18,14 +18,14 @@ def last_rank(judged: JudgedRanking, *, rel: Any = 1.0, cutoff: Any = None) -> f
     return max(judged.relevant_ranks(rel, cutoff), default=0)
 
 
-def test_a_registered_function_is_a_measure() -> None:
+def test_a_registered_function_is_a_metric() -> None:
     """It has a name, parameters, an aggregate, and is computed like any other."""
     # As in a file without `from __future__ import annotations`: types instead of texts.
     last_rank.__annotations__.update({"rel": float, "cutoff": int | None})
     register("LastRankOfTest", text="rank of the last relevant document", aggregate="sum")(
         last_rank
     )
-    assert str(parse_measure("lastrankoftest(rel=2)@5")) == "LastRankOfTest(rel=2)@5"
+    assert str(parse_metric("lastrankoftest(rel=2)@5")) == "LastRankOfTest(rel=2)@5"
     assert not definitions()["LastRankOfTest"].native
     qrels = {"q": {"a": 1, "b": 2, "c": 1}, "r": {"a": 1}}
     run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}, "r": {"a": 1.0}}
@@ -40,25 +40,25 @@ def test_a_parameter_without_annotation_is_like_its_default() -> None:
         return float(weight * judged.retrieved)
 
     register("WeightOfTest")(share)
-    assert parse_measure("WeightOfTest(weight=2)")(JudgedRanking([], 3, [])) == 6
-    with pytest.raises(MeasureError, match="weight of WeightOfTest must be a number, found 'x'"):
-        parse_measure("WeightOfTest(weight=x)")
+    assert parse_metric("WeightOfTest(weight=2)")(JudgedRanking([], 3, [])) == 6
+    with pytest.raises(MetricError, match="weight of WeightOfTest must be a number, found 'x'"):
+        parse_metric("WeightOfTest(weight=x)")
 
 
 def test_a_name_that_exists_is_refused() -> None:
-    """No measure is replaced, by whatever spelling."""
-    with pytest.raises(MeasureError, match=r"there is a measure 'NDCG' already \(nDCG\)"):
+    """No metric is replaced, by whatever spelling."""
+    with pytest.raises(MetricError, match=r"there is a metric 'NDCG' already \(nDCG\)"):
         register("NDCG")
 
 
 @pytest.mark.parametrize("name", ["", "a b", "X@5", "top_5", "9x", "query", "Outcome"])
 def test_names_that_could_not_be_asked_for(name: str) -> None:
     """A name must be one that the grammar reads, and no column of a frame of scores."""
-    with pytest.raises(MeasureError, match=r"cannot be the name of a measure"):
+    with pytest.raises(MetricError, match=r"cannot be the name of a metric"):
         register(name)
 
 
 def test_an_unknown_aggregate_is_refused() -> None:
     """There are three ways to make one value of many."""
-    with pytest.raises(MeasureError, match=r"^aggregate must be one of mean, sum, geometric mean"):
+    with pytest.raises(MetricError, match=r"^aggregate must be one of mean, sum, geometric mean"):
         register("Middle", aggregate="median")  # type: ignore[arg-type]

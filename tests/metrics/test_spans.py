@@ -1,4 +1,4 @@
-"""Measures of passages: by hand, against sets of characters, and at their edges."""
+"""Metrics of passages: by hand, against sets of characters, and at their edges."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import berryeval as be
 from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment, Query
 from berryeval.data.spans import Territory, count_tokens
-from berryeval.errors import MeasureError
+from berryeval.errors import MetricError
 from berryeval.metrics.catalogue import definitions
 from berryeval.relevance.tiers import Relevance
 
@@ -48,7 +48,7 @@ def value(
     chunks: list[Chunk] | None = None,
     texts: tuple[str, ...] = (TEXT, TEXT),
 ) -> float:
-    """The value of a measure for documents d and e."""
+    """The value of a metric for documents d and e."""
     documents = tuple(Document(name, text) for name, text in zip("de", texts, strict=True))
     benchmark = be.Benchmark("t", documents, (Query("q", "?"),), tuple(judgments))
     return be.evaluate_hits(benchmark, {"q": hits}, [name], chunks=chunks).mean[name]
@@ -98,7 +98,7 @@ def test_precision_omega_by_hand() -> None:
     assert value("PrecisionOmega", [target(41, 45)], [], chunks=chunks) == 0.0
     overlapping = [*chunks, Chunk("o", "d", TEXT[5:15], 5, 15)]
     assert value("PrecisionOmega", [target(0, 10)], [], chunks=overlapping) == 10 / 15
-    with pytest.raises(MeasureError, match=r"PrecisionOmega of query 'q': .*give the system's"):
+    with pytest.raises(MetricError, match=r"PrecisionOmega of query 'q': .*give the system's"):
         value("PrecisionOmega", [target(0, 10)], [])
 
 
@@ -113,7 +113,7 @@ def test_tokens_to_hit_by_hand() -> None:
     assert value("TokensToHit(budget=5)", wanted, [hit(1, 0, 20), hit(2, 40, 50)]) == 5
 
 
-def test_measures_of_files_by_hand() -> None:
+def test_metrics_of_files_by_hand() -> None:
     """Files are ranked where their first hit stands; the passages in them do not matter."""
     wanted = [target(0, 10, "d"), target(20, 30, "d"), target(0, 10, "e")]
     hits = [hit(1, 0, 5, "x"), hit(2, 5, 9, "x"), hit(3, 40, 45, "e")]
@@ -159,7 +159,7 @@ def test_groups_want_any_or_all_of_their_passages() -> None:
 
 
 def test_grades_below_rel_are_not_wanted() -> None:
-    """As with every measure."""
+    """As with every metric."""
     graded = [target(0, 10, grade=1), target(20, 30, grade=2)]
     assert value("CharIoU(rel=2)", graded, [hit(1, 20, 30)]) == 1.0
     assert value("TokenR(rel=3)", graded, [hit(1, 20, 30)]) == 0.0
@@ -208,15 +208,15 @@ def test_an_empty_document_has_no_characters() -> None:
 
 def test_what_has_no_place_is_an_error() -> None:
     """And no wrong number: the error says what is missing."""
-    with pytest.raises(MeasureError, match="hit 'ghost' has neither a text nor a place"):
+    with pytest.raises(MetricError, match="hit 'ghost' has neither a text nor a place"):
         value("CharIoU", [target(0, 10)], [Hit("ghost", rank=1)])
-    with pytest.raises(MeasureError, match="hit 'ghost' has neither a text nor a place"):
+    with pytest.raises(MetricError, match="hit 'ghost' has neither a text nor a place"):
         value("TokensToHit", [target(0, 10)], [Hit("ghost", rank=1), hit(2, 0, 10)])
-    with pytest.raises(MeasureError, match="nobody knows where 'c9' stands"):
+    with pytest.raises(MetricError, match="nobody knows where 'c9' stands"):
         value("TokenR", [Judgment("q", Anchor(chunk="c9"), 1)], [hit(1, 0, 10)])
     benchmark = be.Benchmark("t", (), (Query("q", "?"),), (target(0, 10),))
     assert be.evaluate_hits(benchmark, {"q": [hit(1, 0, 20)]}, ["CharIoU"]).mean["CharIoU"] == 0.5
-    with pytest.raises(MeasureError, match="the text of document 'd' is not known"):
+    with pytest.raises(MetricError, match="the text of document 'd' is not known"):
         be.evaluate_hits(benchmark, {"q": [hit(1, 0, 20)]}, ["TokenR"])
 
 
@@ -230,13 +230,13 @@ def test_words_that_decide_are_what_was_wanted() -> None:
     assert dict(scores.mean) == {"TokenR": 1.0, "TokenP": 3 / 7, "FileRR": 0.5}
 
 
-def test_a_measure_of_text_can_be_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_metric_of_text_can_be_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """Registered like any other; unjudged passages may be left out."""
     from berryeval.metrics import catalogue
 
     monkeypatch.setattr(catalogue, "_registered", {})
 
-    @be.measure("Passages", kind="spans")
+    @be.metric("Passages", kind="spans")
     def passages(ranking: SpanRanking) -> float:
         """How many there are."""
         return len(ranking.passages)
@@ -312,7 +312,7 @@ def test_territories_are_sets(one: list[Place], other: list[Place]) -> None:
     assert letters(parts) == letters(one)
 
 
-def test_every_measure_of_text_says_so_in_the_page() -> None:
+def test_every_metric_of_text_says_so_in_the_page() -> None:
     """And that it is computed in Python, and why."""
     kinds = [definition for definition in definitions().values() if definition.kind == "spans"]
     assert len(kinds) == 7

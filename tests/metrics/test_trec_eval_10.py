@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from berryeval.metrics.grammar import parse_measures
+from berryeval.metrics.grammar import parse_metrics
 from berryeval.scoring.engine import evaluate
 
 QRELS = {
@@ -66,7 +66,7 @@ def test_printed_by_trec_eval_10(name: str) -> None:
 
 def test_the_bare_name_of_rbp_is_ours() -> None:
     """`rbp` alone is RBP; with trec_eval's parameters behind it, it has trec_eval's gains."""
-    assert [str(m) for m in parse_measures(["rbp", "rbp_p=0.8", "rbp_p=0.9,2=1"])] == [
+    assert [str(m) for m in parse_metrics(["rbp", "rbp_p=0.8", "rbp_p=0.9,2=1"])] == [
         "RBP",
         "RBP(rel=0,gain='minmax')",
         "RBP(p=0.9,rel=0,gain='minmax',gains={2:1})",

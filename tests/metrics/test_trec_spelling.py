@@ -1,4 +1,4 @@
-"""What trec_eval calls our measures."""
+"""What trec_eval calls our metrics."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from berryeval.metrics.base import measure
-from berryeval.metrics.grammar import parse_measure, trec_name
+from berryeval.metrics.base import metric
+from berryeval.metrics.grammar import parse_metric, trec_name
 from berryeval.metrics.ranges import UNBOUNDED
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     ],
 )  # fmt: skip
 def test_names(name: str, expected: str) -> None:
-    """trec_eval's name where it has the measure, with these parameters; else ours."""
-    assert trec_name(parse_measure(name)) == expected
+    """trec_eval's name where it has the metric, with these parameters; else ours."""
+    assert trec_name(parse_metric(name)) == expected
 
 
 def test_levels_of_recall_have_two_digits() -> None:
     """As in iprec_at_recall_0.10."""
 
-    @measure("Levels", text="", within=UNBOUNDED, peers={"trec_eval": "iprec_at_recall"})
+    @metric("Levels", text="", within=UNBOUNDED, peers={"trec_eval": "iprec_at_recall"})
     def levels(judged: JudgedRanking, *, recall: float) -> float:
         return recall * judged.retrieved
 
@@ -39,9 +39,9 @@ def test_levels_of_recall_have_two_digits() -> None:
 
 
 def test_a_cutoff_that_trec_eval_does_not_take() -> None:
-    """A measure with one name there and an optional cutoff here keeps our name when cut."""
+    """A metric with one name there and an optional cutoff here keeps our name when cut."""
 
-    @measure("First", text="", within=UNBOUNDED, peers={"trec_eval": "recip_rank"})
+    @metric("First", text="", within=UNBOUNDED, peers={"trec_eval": "recip_rank"})
     def first(judged: JudgedRanking, *, cutoff: int | None = None) -> float:
         return float(judged.retrieved + (cutoff or 0))
 

@@ -1,4 +1,4 @@
-"""Every native measure equals its reference, to the bit."""
+"""Every native metric equals its reference, to the bit."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from berryeval.data.qrels import Qrels
 from berryeval.data.run import RankingRule, Run, Ties
 from berryeval.metrics.catalogue import definitions
 from berryeval.scoring import engine
-from tests.metrics.rankings import Rows, judged_runs, measures_of
+from tests.metrics.rankings import Rows, judged_runs, metrics_of
 
 if TYPE_CHECKING:
-    from berryeval.metrics.base import Measure
+    from berryeval.metrics.base import Metric
 
 native = pytest.importorskip(
     "berryeval._native", reason="this installation was built without a C++ compiler"
@@ -32,29 +32,29 @@ rules = st.builds(
 
 
 def by_reference(
-    qrels: Rows, run: Rows, measures: list[Measure], rule: RankingRule
+    qrels: Rows, run: Rows, metrics: list[Metric], rule: RankingRule
 ) -> list[list[float]]:
-    """A row of values per measure, by the reference functions."""
+    """A row of values per metric, by the reference functions."""
     judgments, results = Qrels.from_dict(qrels).table, Run.from_dict(run).table
     places = {query: place for place, query in enumerate(run)}
     judged = [
         engine.judge(judgments, index, results, places.get(query), rule)
         for index, query in enumerate(qrels)
     ]
-    return [[measure(ranking) for ranking in judged] for measure in measures]
+    return [[metric(ranking) for ranking in judged] for metric in metrics]
 
 
 def by_native(
-    qrels: Rows, run: Rows, measures: list[Measure], rule: RankingRule
+    qrels: Rows, run: Rows, metrics: list[Metric], rule: RankingRule
 ) -> list[list[float]]:
-    """A row of values per measure, by the native core."""
+    """A row of values per metric, by the native core."""
     places = {query: place for place, query in enumerate(run)}
     matches = np.array([places.get(query, -1) for query in qrels], dtype=np.int64)
-    values = np.full((len(measures), len(qrels)), np.nan)
+    values = np.full((len(metrics), len(qrels)), np.nan)
     counts = np.zeros((len(qrels), 4), dtype=np.int64)
     tables = (Qrels.from_dict(qrels).table, Run.from_dict(run).table)
     duplicate = native.evaluate(
-        *map(engine._arrays, tables), matches, list(map(engine._spec, measures)),
+        *map(engine._arrays, tables), matches, list(map(engine._spec, metrics)),
         rule.ties, rule.single_precision, rule.depth or 0, values, counts, 1,
     )  # fmt: skip
     assert duplicate is None
@@ -69,16 +69,16 @@ def test_native_equals_reference(
     name: str, data: st.DataObject, tables: tuple[Rows, Rows], rule: RankingRule
 ) -> None:
     """With any parameters, on any judged ranking, the two give the same bits."""
-    choices = st.lists(measures_of(definitions()[name]), min_size=6, max_size=6)
-    measures = data.draw(choices)
-    ours, theirs = by_reference(*tables, measures, rule), by_native(*tables, measures, rule)
-    for measure, one, other in zip(measures, ours, theirs, strict=True):
-        assert [value.hex() for value in one] == [value.hex() for value in other], measure
+    choices = st.lists(metrics_of(definitions()[name]), min_size=6, max_size=6)
+    metrics = data.draw(choices)
+    ours, theirs = by_reference(*tables, metrics, rule), by_native(*tables, metrics, rule)
+    for metric, one, other in zip(metrics, ours, theirs, strict=True):
+        assert [value.hex() for value in one] == [value.hex() for value in other], metric
 
 
-def test_both_name_the_same_measures() -> None:
-    """The native table holds exactly the measures that say so."""
-    assert sorted(native.measure_names()) == sorted(NATIVE)
+def test_both_name_the_same_metrics() -> None:
+    """The native table holds exactly the metrics that say so."""
+    assert sorted(native.metric_names()) == sorted(NATIVE)
 
 
 def test_unknown_parameters_and_words_are_refused() -> None:
@@ -89,7 +89,7 @@ def test_unknown_parameters_and_words_are_refused() -> None:
         ((name, numbers, {"dcg": "nope"}, lists, gains), "unknown choice 'nope' for 'dcg'"),
         ((name, numbers, {"nope": "log2"}, lists, gains), "unknown parameter 'nope'"),
         ((name, numbers, words, {"nope": [1.0]}, gains), "unknown parameter 'nope'"),
-        (("nope", numbers, words, lists, gains), "no native measure 'nope'"),
+        (("nope", numbers, words, lists, gains), "no native metric 'nope'"),
         ((name, {"cutoff": 0.0}, words, lists, gains), "a cutoff must be 1 or more"),
     ]:
         with pytest.raises(ValueError, match=message):

@@ -12,12 +12,12 @@ from berryeval.data.judged import JudgedHit, JudgedRanking
 from berryeval.data.qrels import Qrels
 from berryeval.data.run import RankingRule, Run
 from berryeval.metrics.catalogue import definitions
-from berryeval.metrics.grammar import parse_measure
+from berryeval.metrics.grammar import parse_metric
 from berryeval.scoring.engine import evaluate, judge
 from tests.metrics.rankings import Rows, judged_runs
 
 if TYPE_CHECKING:
-    from berryeval.metrics.base import Measure
+    from berryeval.metrics.base import Metric
 
 # Rank by rank: grade 2, no judgment, grade 0, grade 1, in the pool but not judged, no judgment.
 # A document of grade 1 and one of grade 0 were not found.
@@ -135,7 +135,7 @@ VALUES = {
 @pytest.mark.parametrize("text", VALUES)
 def test_by_hand(text: str) -> None:
     """The reference function gives what the formula says."""
-    assert parse_measure(text)(RANKING) == pytest.approx(VALUES[text], abs=1e-12)
+    assert parse_metric(text)(RANKING) == pytest.approx(VALUES[text], abs=1e-12)
 
 
 def test_by_hand_through_evaluate() -> None:
@@ -173,8 +173,8 @@ OURS = (
 )  # fmt: skip
 
 
-def plain(name: str) -> Measure:
-    """The measure with its defaults."""
+def plain(name: str) -> Metric:
+    """The metric with its defaults."""
     definition = definitions()[name]
     return definition(**{p.name: REQUIRED[p.name] for p in definition.parameters if p.required})
 
@@ -182,11 +182,11 @@ def plain(name: str) -> Measure:
 @pytest.mark.parametrize("name", OURS)
 def test_edges(name: str) -> None:
     """Nothing retrieved, nothing relevant or nothing judged gives 0.0, or what is said here."""
-    measure = plain(name)
+    metric = plain(name)
     for judged, expected in zip(
         (EMPTY, NOTHING_RELEVANT, NOTHING_JUDGED), EDGES.get(name, (0.0, 0.0, 0.0)), strict=True
     ):
-        assert measure(judged) == pytest.approx(expected, abs=1e-12)
+        assert metric(judged) == pytest.approx(expected, abs=1e-12)
 
 
 @given(judged_runs())
@@ -206,22 +206,22 @@ def test_values_are_finite(tables: tuple[Rows, Rows]) -> None:
 def test_interpolated_precision_looks_ahead() -> None:
     """The best precision further down counts, not the precision where recall is reached."""
     ranking = JudgedRanking([JudgedHit(2, 1.0), JudgedHit(3, 1.0)], 3, [1.0, 1.0])
-    assert parse_measure("IPrec@0.5")(ranking) == 2 / 3
+    assert parse_metric("IPrec@0.5")(ranking) == 2 / 3
 
 
 def test_halves_are_rounded_up_exactly() -> None:
     """A level just below a half is not rounded up by an addition."""
     ranking = JudgedRanking([JudgedHit(1, 1.0), JudgedHit(4, 1.0)], 4, [1.0, 1.0])
     below = math.nextafter(0.75, 0)
-    assert parse_measure(f"IPrec@{below!r}")(ranking) == 1.0
-    assert parse_measure("IPrec@0.75")(ranking) == 1 / 2
+    assert parse_metric(f"IPrec@{below!r}")(ranking) == 1.0
+    assert parse_metric("IPrec@0.75")(ranking) == 1 / 2
 
 
 def test_gains_that_differ_by_little_are_sorted() -> None:
     """A perfect ranking has nDCG 1 also where gains differ by less than 1, unlike in trec_eval."""
     ranking = JudgedRanking([JudgedHit(1, 1.0), JudgedHit(2, 2.0)], 2, [2.0, 1.0])
     for name in ("nDCG", "nDCGrel", "RnDCG"):
-        assert parse_measure(f"{name}(gains={{1:0.9,2:0.5}})")(ranking) == 1.0
+        assert parse_metric(f"{name}(gains={{1:0.9,2:0.5}})")(ranking) == 1.0
 
 
 def test_exponential_gains_stay_finite() -> None:
@@ -237,15 +237,15 @@ def test_end_of_the_ranking_in_rndcg() -> None:
     second = 1 / (2 + 1 / math.log2(3))
     end = (1 + 2 / 2) / (2 + 1 / math.log2(3))
     for retrieved, expected in ((3, [first, second]), (4, [first, second, end])):
-        value = parse_measure("RnDCG")(JudgedRanking(hits, retrieved, [2.0, 1.0]))
+        value = parse_metric("RnDCG")(JudgedRanking(hits, retrieved, [2.0, 1.0]))
         assert value == pytest.approx(sum(expected) / len(expected), abs=1e-12)
 
 
 def test_the_residual_of_a_ranking_that_is_all_judged() -> None:
     """RBP can still grow below a ranking; trec_eval's name for the residual says 0, as it does."""
     ranking = JudgedRanking([JudgedHit(1, 1.0), JudgedHit(2, 0.0)], 2, [1.0, 0.0])
-    assert parse_measure("RBPResidual(p=0.5)")(ranking) == 1 / 4
-    assert parse_measure("rbp_resid_p=0.5")(ranking) == 0.0
+    assert parse_metric("RBPResidual(p=0.5)")(ranking) == 1 / 4
+    assert parse_metric("rbp_resid_p=0.5")(ranking) == 0.0
 
 
 def test_aggregates() -> None:

@@ -111,7 +111,7 @@ def test_dense_search_works_with_it(server: Loopback) -> None:
 
 
 def test_a_busy_server_is_waited_for_while_indexing() -> None:
-    """But a query is asked once: the harness does the waiting, and measures no waits."""
+    """But a query is asked once: the harness does the waiting, and metrics no waits."""
     busy = [Reply({"error": "slow down"}, 429, {"Retry-After": "0"})] * 3
 
     def answer(asked: Asked) -> Any:

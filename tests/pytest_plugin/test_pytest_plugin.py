@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 SUITE = """
 import pytest
 
-RUN = {"benchmark": "rag-template", "providers": ["bm25"], "measures": ["nDCG@5"]}
+RUN = {"benchmark": "rag-template", "providers": ["bm25"], "metrics": ["nDCG@5"]}
 
 def test_plain():
     pass
@@ -33,7 +33,7 @@ def test_bad(evaluation):
 @pytest.mark.eval
 def test_undecided(evaluation):
     mean = evaluation.run(**RUN)["bm25"].scores.mean["nDCG@5"]
-    rule = {"measure": "nDCG@5", "at_least": mean, "confidence": 0.95}
+    rule = {"metric": "nDCG@5", "at_least": mean, "confidence": 0.95}
     evaluation.check(evaluation.run(**RUN), [rule])
 
 class TestMarked:
@@ -186,7 +186,7 @@ def test_wrong_rules_are_an_error_of_one_line(
     )
     code, shown = run_pytest(tmp_path, "--eval", env=clean_environment)
     assert code == 1
-    assert "ConfigurationError: measure: unknown measure 'nDGC@5'" in shown
+    assert "ConfigurationError: metric: unknown metric 'nDGC@5'" in shown
     assert "evaluation.check(result, {'nDGC@5': 1})" in shown
     assert ".py:3: ConfigurationError" in shown
     assert "config_file" not in shown
@@ -208,7 +208,7 @@ def test_the_example_passes(clean_environment: dict[str, str]) -> None:
         ('{"nDCG@5": 0.1}', "the baseline 'does-not-exist.json' is no file"),
         ("{}", "the baseline 'does-not-exist.json' is no file"),
         (
-            '[{"measure": "nDCG@5", "max_drop": 0}]',
+            '[{"metric": "nDCG@5", "max_drop": 0}]',
             "ConfigurationError: the baseline 'does-not-exist.json' is no file",
         ),
     ],
@@ -235,7 +235,7 @@ def test_alone(evaluation):
 
 def test_drop(evaluation):
     result = evaluation.run("rag-template", "bm25", "nDCG@5")
-    evaluation.check(result, [{"measure": "nDCG@5", "max_drop": 0}])
+    evaluation.check(result, [{"metric": "nDCG@5", "max_drop": 0}])
 """
 
 

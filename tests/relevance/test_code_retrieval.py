@@ -76,7 +76,7 @@ def test_lines_are_counted_in_the_document() -> None:
     )
 
 
-def test_measures_of_text_know_the_lines() -> None:
+def test_metrics_of_text_know_the_lines() -> None:
     """The wanted characters are those of the lines, with their ends."""
     benchmark = ask(FILE, **TARGET)
     hit = Hit("h", doc_id="src/app.py", start=0, end=CODE.index("line 12\n"))
@@ -91,7 +91,7 @@ def test_measures_of_text_know_the_lines() -> None:
 
 @pytest.mark.parametrize("field", ["files", "modified_files", "locations", "ground_truth"])
 def test_whole_files(field: str) -> None:
-    """Any piece of a file finds it, once; measures of files need no corpus."""
+    """Any piece of a file finds it, once; metrics of files need no corpus."""
     benchmark = ask(**{field: ["src/app.py", "src/db.py"]})
     hits = [lines("src/x.py", 1, 2, "a"), lines("/r/src/db.py", 1, 2, "b"),
             lines("/r/src/db.py", 5, 6, "c"), lines("src/app.py", 5, 6, "d")]  # fmt: skip

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import berryeval as be
 from berryeval.data.records import Anchor, Document, Hit, Judgment, Query
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.metrics.grammar import parse_measure
+from berryeval.metrics.grammar import parse_metric
 from berryeval.relevance.options import RelevanceOptions
 from berryeval.relevance.tiers import Relevance, overlap, words
 
@@ -40,7 +40,7 @@ def texts(*pieces: str) -> list[Hit]:
 
 
 def value(name: str, of: be.Benchmark, hits: Any, **options: Any) -> float:
-    """The value of a measure for the one query there is."""
+    """The value of a metric for the one query there is."""
     return be.evaluate_hits(of, {"q": hits}, [name], **options).mean[name]
 
 
@@ -268,11 +268,11 @@ def test_targets_that_the_corpus_has_lost_count_and_are_said() -> None:
     assert scores.notes == ("targets that are not in the corpus: 1",)
 
 
-def test_a_measure_sees_what_the_judge_gives() -> None:
+def test_a_metric_sees_what_the_judge_gives() -> None:
     """The ranking of `judge` is the ranking that is scored."""
     asked = benchmark(query(relevant_ids=["a", "b"]))
     judged = Relevance.of(asked).judge("q", [Hit("b"), Hit("x"), Hit("a")])
-    assert parse_measure("AP")(judged.ranking) == value("AP", asked, ["b", "x", "a"])
+    assert parse_metric("AP")(judged.ranking) == value("AP", asked, ["b", "x", "a"])
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_a_measure_sees_what_the_judge_gives() -> None:
     ],
 )
 def test_drift_has_no_characters(lost: Anchor) -> None:
-    """Measures of text count the other targets, and the notes tell of those that are lost."""
+    """Metrics of text count the other targets, and the notes tell of those that are lost."""
     text = "# A\n\n## Twice\n\none\n\n# B\n\n## Twice\n\ntwo\n"
     targets = (Anchor(document="d", start=0, end=10), lost)
     benchmark = be.Benchmark(

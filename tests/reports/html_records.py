@@ -11,7 +11,7 @@ from berryeval.data.records import Query
 from berryeval.runs.answers import AnswerRecord, HitRecord, MissedTarget, Passage
 from berryeval.runs.record import BenchmarkRecord, Latency, ProviderRecord, RunRecord
 
-MEASURES = ("nDCG@10", "P@5", "RR")
+METRICS = ("nDCG@10", "P@5", "RR")
 SENTENCE = "A token that was used twice is taken for stolen, and the whole family is revoked. "
 # Everything that has ever broken a page.
 NASTY = (
@@ -56,7 +56,7 @@ def provider(
         one.query_id: {hit.id: int(hit.grade or 0) for hit in one.hits} | {"missed": 2}
         for one in answers
     }
-    scores = be.evaluate(judged, ranked, list(MEASURES)) if answers else None
+    scores = be.evaluate(judged, ranked, list(METRICS)) if answers else None
     times = [one.latency for one in answers if one.latency is not None]
     return ProviderRecord(
         name, "bm25", "sections", scores=scores, answers=answers, latency=Latency.of(times),

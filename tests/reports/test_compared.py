@@ -39,7 +39,7 @@ def two_runs() -> list[RunRecord]:
 @pytest.mark.parametrize("options", [{"test": "sign"}, {"level": 0.999999}, {}])
 def test_one_page_has_one_verdict(options: dict[str, Any]) -> None:
     """Beside a comparison that was asked for there is none by another test or level."""
-    report = be.compare_runs(two_runs(), measures=["RR"], **options)
+    report = be.compare_runs(two_runs(), metrics=["RR"], **options)
     page, paper = text_of(report, "html"), text_of(report, "latex")
     assert [words for words in CERTAIN if words in page] == []
     assert ">Which is best?</h3>" in page
@@ -86,7 +86,7 @@ def test_a_finding_that_failures_made_says_so() -> None:
     """The row keeps its numbers, with a note on what it is of, by group too, and in the formats."""
     old = run_of("old", {"bm25": [BEST] * 20})
     new = run_of("new", {"bm25": [BEST] * 6 + [()] * 14})
-    report = be.compare_runs([old, new], measures=["RR"], by="category")
+    report = be.compare_runs([old, new], metrics=["RR"], by="category")
     found = report.compared[0].comparison
     rows = [*found.rows, *(group.rows[0] for group in found.groups.values())]
     said = "which count as 0: bm25 (new) is worse as answered, not as ranked"
@@ -102,14 +102,14 @@ def test_a_finding_that_failures_made_says_so() -> None:
 def test_only_the_lower_value_is_excused() -> None:
     """A baseline that failed makes the other better; who is better although it failed is better."""
     failing = run_of("old", {"bm25": [BEST] * 6 + [()] * 14})
-    report = be.compare_runs([failing, run_of("new", {"bm25": [BEST] * 20})], measures=["RR"])
+    report = be.compare_runs([failing, run_of("new", {"bm25": [BEST] * 20})], metrics=["RR"])
     (found,) = report.compared[0].comparison.rows
     assert found.notes[-1] == (
         "bm25 (old) has no answer to 14 of 20 queries, which count as 0: bm25 (new) is better as "
         "answered, not as ranked"
     )
     brave = run_of("new", {"bm25": [BEST] * 19 + [()]})
-    report = be.compare_runs([run_of("old", {"bm25": [POOR] * 20}), brave], measures=["RR"])
+    report = be.compare_runs([run_of("old", {"bm25": [POOR] * 20}), brave], metrics=["RR"])
     (found,) = report.compared[0].comparison.rows
     assert (found.better, [note for note in found.notes if "answered" in note]) == (True, [])
 
@@ -117,8 +117,8 @@ def test_only_the_lower_value_is_excused() -> None:
 def test_no_note_where_nothing_was_found_or_nothing_failed() -> None:
     """Rankings that are poor are worse as ranked; a failure that shows nothing is a warning."""
     best = run_of("old", {"bm25": [BEST] * 20})
-    poor = be.compare_runs([best, run_of("new", {"bm25": [POOR] * 20})], measures=["RR"])
-    once = be.compare_runs([best, run_of("new", {"bm25": [BEST] * 19 + [()]})], measures=["RR"])
+    poor = be.compare_runs([best, run_of("new", {"bm25": [POOR] * 20})], metrics=["RR"])
+    once = be.compare_runs([best, run_of("new", {"bm25": [BEST] * 19 + [()]})], metrics=["RR"])
     notes = [note for one in (poor, once) for note in one.compared[0].comparison.rows[0].notes]
     assert poor.compared[0].comparison.rows[0].worse
     assert not any("as answered" in note for note in notes)
@@ -128,10 +128,10 @@ def test_no_note_where_nothing_was_found_or_nothing_failed() -> None:
 def test_an_interval_needs_no_test() -> None:
     """Student's interval of 12 queries is shown, though the bootstrap test says nothing."""
     a, b = (table(name, values) for name, values in zip("ab", drawn(3, 12, shift=0.1), strict=True))
-    (row,) = be.compare({"a": a, "b": b}, measures=["AP"], test="bootstrap").rows
+    (row,) = be.compare({"a": a, "b": b}, metrics=["AP"], test="bootstrap").rows
     assert row.p is None
     assert interval_cell(row).startswith("[")
-    (none,) = be.compare({"a": a, "b": b}, measures=["AP"], interval="bca").rows
+    (none,) = be.compare({"a": a, "b": b}, metrics=["AP"], interval="bca").rows
     assert interval_cell(none) == "-"
 
 
@@ -161,10 +161,10 @@ def three_runs() -> list[RunRecord]:
 def test_groups_that_were_asked_for_are_in_every_report(name: str) -> None:
     """Each group has a row per pair, not only the note about groups."""
     runs = three_runs()
-    report = be.compare_runs(runs, measures=["RR"], by="category")
+    report = be.compare_runs(runs, metrics=["RR"], by="category")
     found = report.compared[0].comparison
     text = text_of(report, name)
-    whole = text_of(be.compare_runs(runs, measures=["RR"]), name)
+    whole = text_of(be.compare_runs(runs, metrics=["RR"]), name)
     assert found.groups
     for label, group in found.groups.items():
         for row in group.rows:
@@ -173,7 +173,7 @@ def test_groups_that_were_asked_for_are_in_every_report(name: str) -> None:
 
 def test_a_page_says_which_pairs_are_compared() -> None:
     """Two comparisons on one benchmark have two headings, and so has every pair of them."""
-    page = text_of(be.compare_runs(three_runs(), measures=["RR"]), "html")
+    page = text_of(be.compare_runs(three_runs(), metrics=["RR"]), "html")
     for name in ("bm25", "dense"):
         assert f"comparison against {name} (old)</bdi></h2>" in page
         for later in ("new", "newest"):

@@ -89,7 +89,7 @@ def test_what_looks_deeper_than_was_asked_for_is_empty() -> None:
 
 
 def test_a_row_per_query_and_chunk() -> None:
-    """Measures stand in the first row of a query; a query without hits has a row, too."""
+    """Metrics stand in the first row of a query; a query without hits has a row, too."""
     _, *found = rows(pair(plain_run())[1])
     expected = [
         [SHOWN[query], defused(doc), repr(score), str(rank)]

@@ -350,13 +350,13 @@ def test_a_lead_on_other_queries_is_no_lead() -> None:
     assert "22 queries of system-1 are not in system-0, and left out" in text
 
 
-def renamed(run: RunRecord, measure: str, factor: float = 1.0) -> RunRecord:
-    """The run with its values, times a factor, called by another measure."""
+def renamed(run: RunRecord, metric: str, factor: float = 1.0) -> RunRecord:
+    """The run with its values, times a factor, called by another metric."""
     providers = tuple(
         replace(
             one,
             scores=replace(
-                one.scores, measures=(measure,), values=one.scores.values[:1] * factor,
+                one.scores, metrics=(metric,), values=one.scores.values[:1] * factor,
                 aggregates=("mean",), spellings={},
             ),
         )
@@ -375,7 +375,7 @@ def test_less_may_be_better() -> None:
 
 
 def test_a_count_makes_nobody_the_best() -> None:
-    """A measure without better and worse is shown, and not judged by."""
+    """A metric without better and worse is shown, and not judged by."""
     page = page_of(renamed(run_record(5, (0.2, 0.5)), "NumRet"))
     assert "NumRet says not who is better." in page.text
     assert "★" not in page.text
@@ -388,7 +388,7 @@ def test_the_page_finds_what_all_other_formats_find() -> None:
     (section,) = report.sections
     assert section.comparison is not None
     contrasts = contrasts_of(section, "nDCG@10")
-    rows = [row for row in section.comparison.rows if row.measure == "nDCG@10"]
+    rows = [row for row in section.comparison.rows if row.metric == "nDCG@10"]
     for one in contrasts:
         (row,) = [row for row in rows if {row.baseline, row.system} == {one.best, one.other}]
         assert row.comparisons == 6
@@ -416,8 +416,8 @@ def test_the_page_says_how_each_row_was_tested() -> None:
     assert f"p of the {words}, corrected (holm) for 3 comparisons" in text
 
 
-def test_a_measure_that_not_all_have_is_compared_by_those_that_have_it() -> None:
-    """Two of three share the first measure: they are compared, for one comparison."""
+def test_a_metric_that_not_all_have_is_compared_by_those_that_have_it() -> None:
+    """Two of three share the first metric: they are compared, for one comparison."""
     run = run_record(30, (0.15, 0.8, 0.5))
     first, second, third = run.benchmarks[0].providers
     assert third.scores is not None

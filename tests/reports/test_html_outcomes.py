@@ -45,9 +45,9 @@ def failing_run(*counts: int, strengths: tuple[float, ...] = (0.8, 0.3, 0.2)) ->
 
 
 def valued(provider: ProviderRecord, name: str, values: list[float]) -> ProviderRecord:
-    """The provider with these values by every measure."""
+    """The provider with these values by every metric."""
     assert provider.scores is not None
-    table = np.tile(np.array(values), (len(provider.scores.measures), 1))
+    table = np.tile(np.array(values), (len(provider.scores.metrics), 1))
     return replace(provider, name=name, scores=replace(provider.scores, values=table))
 
 
@@ -126,7 +126,7 @@ def test_captions_speak_of_what_is_there() -> None:
     """Of one query there is no interval, and no caption of a table or a chart promises one."""
     page = page_of(run_record(1))
     assert "Each value with its 95 % interval" not in page.text
-    assert "Every measure with its 95 % interval" not in page.text
+    assert "Every metric with its 95 % interval" not in page.text
     assert "1 queries" not in page.text
 
 

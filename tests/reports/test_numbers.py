@@ -13,8 +13,8 @@ from berryeval.reports.html import words as page
 
 def test_what_rounds_to_zero_has_no_sign() -> None:
     """Neither minus nor plus."""
-    assert numbers.exact_measure(-1e-9) == "0.0000"
-    assert numbers.measure(-0.0004) == "0.000"
+    assert numbers.exact_metric(-1e-9) == "0.0000"
+    assert numbers.metric(-0.0004) == "0.000"
     assert numbers.delta(0.0004) == numbers.delta(-0.0004) == numbers.delta(0.0) == "0.000"
 
 
@@ -43,7 +43,7 @@ def test_an_interval_holds_the_value_it_stands_beside(ends: list[float], queries
     text = numbers.interval_around(value, low, high, queries)
     if text:
         first, last = map(float, text.split("-"))
-        assert first <= float(numbers.measure(value)) <= last
+        assert first <= float(numbers.metric(value)) <= last
     else:
         assert high - low <= 1e-12
 

@@ -8,7 +8,7 @@ from berryeval.reports.tables import best_of, is_best
 
 
 @pytest.mark.parametrize(
-    ("measure", "values", "best"),
+    ("metric", "values", "best"),
     [
         ("P@5", [0.22000000000000006, 0.22000000000000003, 0.1], [True, True, False]),
         ("P@5", [0.22000000000000006, 0.22000000000000003], [False, False]),
@@ -20,8 +20,8 @@ from berryeval.reports.tables import best_of, is_best
     ],
 )
 def test_rounding_makes_nobody_the_best(
-    measure: str, values: list[float | None], best: list[bool]
+    metric: str, values: list[float | None], best: list[bool]
 ) -> None:
     """What is equal but for rounding is equally good; one alone is no best, nor are all."""
-    found = best_of(values, measure)
+    found = best_of(values, metric)
     assert [is_best(value, found) for value in values] == best

@@ -91,9 +91,9 @@ def hard_run() -> RunRecord:
 
 VERDICTS = (
     Verdict("pass", "RR >= 0.5", "RR of bm25 on drinks is 0.625, at least 0.5", "drinks", "bm25",
-            measure="RR", value=0.625, limit=0.5),
+            metric="RR", value=0.625, limit=0.5),
     Verdict("fail", "nDCG@10 >= 0.9", "50 % below, as it seems:\nfar & away", "drinks", "bm25",
-            group="category=factual", measure="nDCG@10", value=0.5, limit=0.9),
+            group="category=factual", metric="nDCG@10", value=0.5, limit=0.9),
     Verdict("inconclusive", "RR no worse", "the data cannot tell", "drinks", "our|search_v2 <b>"),
 )  # fmt: skip
 

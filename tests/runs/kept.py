@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 
 
-def scores_of(values: list[list[float]], measures: tuple[str, ...], name: str = "bm25") -> Scores:
-    """A table with these values, a row per measure."""
+def scores_of(values: list[list[float]], metrics: tuple[str, ...], name: str = "bm25") -> Scores:
+    """A table with these values, a row per metric."""
     count = len(values[0])
     answered: Outcome = "ok"
     return Scores(
-        measures=measures,
+        metrics=metrics,
         queries=tuple(f"q{n:04}" for n in range(count)),
         values=np.array(values, dtype=np.float64),
-        aggregates=("mean",) * len(measures),
+        aggregates=("mean",) * len(metrics),
         outcomes=(answered,) * count,
         counts=np.array([[3, 2, 1, 1]] * count, dtype=np.int64),
         run_name=name,

@@ -37,12 +37,12 @@ def test_the_pieces_of_a_record_are_small(record: RunRecord) -> None:
     assert max(map(len, pieces)) < len(text) / 20
 
 
-def test_every_run_has_the_standard_measures(record: RunRecord) -> None:
+def test_every_run_has_the_standard_metrics(record: RunRecord) -> None:
     """Whatever was asked for, the standard table and the curve are there."""
     one = record["rag-template"]["bm25"]
     assert one.scores is not None
     assert one.standard is not None
-    assert one.scores.measures == ("nDCG@5", "RR")
+    assert one.scores.metrics == ("nDCG@5", "RR")
     assert [one.standard.mean[name] for name in STANDARD] == list(one.standard.mean.values())
     assert one.standard.mean["mrr"] == one.scores.mean["RR"]
     assert len(one.curve) == len(CURVE) == 11
@@ -77,7 +77,7 @@ def test_what_is_no_record_is_refused_with_its_place(record: RunRecord) -> None:
 
 @pytest.mark.parametrize("value", ["NaN", "1e400", "null", '"0.5"'])
 def test_a_score_that_is_no_number_is_refused(record: RunRecord, value: str) -> None:
-    """With provider, measure and query; a curve too."""
+    """With provider, metric and query; a curve too."""
     data = json.loads(record.dumps())
     provider = data["benchmarks"][0]["providers"][1]
     query = provider["scores"]["queries"][2]
@@ -94,14 +94,14 @@ def test_a_score_that_is_no_number_is_refused(record: RunRecord, value: str) -> 
 
 
 def test_nothing_is_computed_deeper_than_was_asked_for() -> None:
-    """With 10 hits no standard measure is @20; one that was asked for comes with a warning."""
+    """With 10 hits no standard metric is @20; one that was asked for comes with a warning."""
     found = be.run_benchmark("rag-template", ["bm25"], ["R@20", "nDCG@10"], k=10)
     (one,) = found.providers
     assert one.record.standard is not None
-    assert [name for name in one.record.standard.measures if name.endswith("@20")] == []
-    assert "R@10" in one.record.standard.measures
+    assert [name for name in one.record.standard.metrics if name.endswith("@20")] == []
+    assert "R@10" in one.record.standard.metrics
     assert one.scores is not None
-    assert one.scores.measures == ("R@20", "nDCG@10")
+    assert one.scores.metrics == ("R@20", "nDCG@10")
     note = "R@20 looks deeper than the 10 hits asked for: no more could count"
     assert found.run is not None
     assert note in found.run.benchmarks[0].notes

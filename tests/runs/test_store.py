@@ -84,13 +84,13 @@ def test_another_run_of_the_same_name_loses_neither(place: str) -> None:
 
 
 def test_lists_are_newest_first_and_filtered(place: str) -> None:
-    """By benchmark, provider, time and number, with the values of the measures asked for."""
+    """By benchmark, provider, time and number, with the values of the metrics asked for."""
     with open_store(place) as store:
         for number in (3, 1, 2):
             store.add(run_of(number))
         store.add(run_of(4, providers=("splade",)))
         assert store.names() == ["run-0004", "run-0003", "run-0002", "run-0001"]
-        (found,) = store.list_runs(Filters(provider="dense"), limit=1, measures=["ndcg@10"])
+        (found,) = store.list_runs(Filters(provider="dense"), limit=1, metrics=["ndcg@10"])
         assert found.id == "run-0003"
         (result,) = found.results
         whole = run_of(3)["fruit"]["dense"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from berryeval import Qrels, Run, audit
-from berryeval.errors import DataError, MeasureError
+from berryeval.errors import DataError, MetricError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,7 +86,7 @@ def test_the_whole_report_as_data(files: tuple[Path, Path]) -> None:
     ]
     assert data["tie_effects"] == [
         {
-            "query": "q1", "measure": "P@2", "value": 0.5, "worst": 0.5, "best": 1.0,
+            "query": "q1", "metric": "P@2", "value": 0.5, "worst": 0.5, "best": 1.0,
             "expected": 0.75, "exact": True,
         }
     ]  # fmt: skip
@@ -134,10 +134,10 @@ def test_long_lists_are_cut() -> None:
 
 
 def test_wrong_arguments() -> None:
-    """A cutoff below 1, a measure nobody knows, a score that is text."""
+    """A cutoff below 1, a metric nobody knows, a score that is text."""
     with pytest.raises(ValueError, match="k must be at least 1, found 0"):
         audit({}, {}, k=0)
-    with pytest.raises(MeasureError, match="unknown measure"):
+    with pytest.raises(MetricError, match="unknown metric"):
         audit({}, {}, ["nonsense"])
     with pytest.raises(DataError, match="must be a number, found str 'high'"):
         audit({"q": {"a": 1}}, {"q": {"a": "high"}})  # type: ignore[dict-item]
@@ -149,7 +149,7 @@ def test_judgments_in_groups() -> None:
     report = audit(qrels, {"q": {"a": 2.0, "b": 1.0}}, ["P@1"])
     assert report.clean
     assert report.tie_ranges["P@1"].value == 1.0
-    with pytest.raises(MeasureError, match="is a measure of diversity, which cannot be audited"):
+    with pytest.raises(MetricError, match="is a metric of diversity, which cannot be audited"):
         audit(qrels, {"q": {"a": 2.0}}, ["StRecall@10"])
 
 

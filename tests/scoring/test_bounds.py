@@ -24,14 +24,14 @@ def as_run(ranking: list[str]) -> dict[str, dict[str, float]]:
     return {"q": {document: float(-place) for place, document in enumerate(ranking)}}
 
 
-def all_values(ranking: list[str], grades: dict[str, int], measure: str) -> list[float]:
-    """The measure for all grades 0 to the highest of all unjudged documents of the ranking."""
+def all_values(ranking: list[str], grades: dict[str, int], metric: str) -> list[float]:
+    """The metric for all grades 0 to the highest of all unjudged documents of the ranking."""
     highest = max(1, *grades.values())
     holes = [document for document in ranking if grades.get(document, -1) < 0]
     values = []
     for filling in itertools.product(range(highest + 1), repeat=len(holes)):
         filled = {**grades, **dict(zip(holes, filling, strict=True))}
-        values.append(evaluate({"q": filled}, as_run(ranking), [measure]).mean[measure])
+        values.append(evaluate({"q": filled}, as_run(ranking), [metric]).mean[metric])
     return values
 
 
@@ -39,12 +39,12 @@ def all_values(ranking: list[str], grades: dict[str, int], measure: str) -> list
 @given(rankings, judgments)
 def test_exact_where_it_says_so(ranking: list[str], grades: dict[str, int]) -> None:
     """The interval is the range over every possible judgment."""
-    for measure in ("P@3", "P(rel=2)@3", "Success@2", "AP", "nDCG@3", "P(judged_only=True)@2"):
-        found = bounds({"q": grades}, as_run(ranking), measure)
-        values = all_values(ranking, grades, measure)
+    for metric in ("P@3", "P(rel=2)@3", "Success@2", "AP", "nDCG@3", "P(judged_only=True)@2"):
+        found = bounds({"q": grades}, as_run(ranking), metric)
+        values = all_values(ranking, grades, metric)
         assert found.exact
         assert found.mean == (min(values), max(values))
-        assert found.value == evaluate({"q": grades}, as_run(ranking), [measure]).mean[measure]
+        assert found.value == evaluate({"q": grades}, as_run(ranking), [metric]).mean[metric]
 
 
 @settings(max_examples=25)
@@ -54,9 +54,9 @@ def test_a_hull_lies_inside_the_range(ranking: list[str], grades: dict[str, int]
     limit = unjudged.EXACT_LIMIT
     unjudged.EXACT_LIMIT = 0  # type: ignore[misc]
     try:
-        for measure in ("AP", "nDCG@3"):
-            found = bounds({"q": grades}, as_run(ranking), measure)
-            values = all_values(ranking, grades, measure)
+        for metric in ("AP", "nDCG@3"):
+            found = bounds({"q": grades}, as_run(ranking), metric)
+            values = all_values(ranking, grades, metric)
             assert min(values) <= found.mean.low <= found.mean.high <= max(values)
             assert found.exact == (found.per_query["q"].unjudged == 0)
     finally:
@@ -65,7 +65,7 @@ def test_a_hull_lies_inside_the_range(ranking: list[str], grades: dict[str, int]
 
 @settings(max_examples=25)
 @given(rankings, judgments)
-def test_monotone_measures_are_monotone(ranking: list[str], grades: dict[str, int]) -> None:
+def test_monotone_metrics_are_monotone(ranking: list[str], grades: dict[str, int]) -> None:
     """For those that we call so, the extremes of all fillings are the two that are tried."""
     names = [name for name in unjudged.MONOTONE if name in definitions()]
     assert "P" in names
@@ -117,7 +117,7 @@ def test_as_data() -> None:
     }  # fmt: skip
 
 
-def test_a_measure_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_metric_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that falls with every relevant document is bounded like any other."""
     monkeypatch.setattr(catalogue, "_registered", {})
     catalogue.register("Noise")(lambda judged: sum(hit.grade < 1 for hit in judged.hits))

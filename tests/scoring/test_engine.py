@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from berryeval.data.qrels import Qrels
 from berryeval.data.run import RankingRule, Run
-from berryeval.errors import ConfigurationError, DataError, MeasureError, NotScoredError
-from berryeval.metrics.grammar import parse_measure
+from berryeval.errors import ConfigurationError, DataError, MetricError, NotScoredError
+from berryeval.metrics.grammar import parse_metric
 from berryeval.scoring.engine import evaluate
 from berryeval.scoring.scores import Scores
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Rows = Mapping[str, Mapping[str, float]]
 
-MEASURES = ["AP", "P@2", "nDCG@3", "Success@1"]
+METRICS = ["AP", "P@2", "nDCG@3", "Success@1"]
 QRELS: Rows = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"a": 1}, "q3": {"x": 0}, "q4": {"y": 1}}
 RUN: Rows = {
     "q1": {"b": 3.0, "z": 2.0, "a": 1.0},
@@ -59,7 +59,7 @@ def write_qrels(path: Path, qrels: Rows) -> Path:
 
 def test_every_judged_query_counts() -> None:
     """A judged query that the run lacks scores 0 and is listed; extra ones are listed only."""
-    scores = evaluate(QRELS, RUN, MEASURES)
+    scores = evaluate(QRELS, RUN, METRICS)
     assert scores.queries == ("q1", "q2", "q3", "q4")
     assert scores.outcomes == ("ok", "ok", "no relevant documents", "missing")
     assert scores.extra_queries == ("q9",)
@@ -69,7 +69,7 @@ def test_every_judged_query_counts() -> None:
 
 def test_the_trec_eval_profile_leaves_missing_queries_out() -> None:
     """As trec_eval does: the mean is over the queries that both sides hold."""
-    scores = evaluate(QRELS, RUN, MEASURES, profile="trec_eval")
+    scores = evaluate(QRELS, RUN, METRICS, profile="trec_eval")
     assert scores.queries == ("q1", "q2", "q3")
     assert scores.mean["P@2"] == pytest.approx(0.5 / 3)
 
@@ -77,7 +77,7 @@ def test_the_trec_eval_profile_leaves_missing_queries_out() -> None:
 def test_an_unknown_profile_is_refused() -> None:
     """The profiles there are, are named."""
     with pytest.raises(ConfigurationError, match=r"^unknown profile 'nope'; there are berryeval, "):
-        evaluate(QRELS, RUN, MEASURES, profile="nope")
+        evaluate(QRELS, RUN, METRICS, profile="nope")
 
 
 def test_ties_go_to_the_higher_id() -> None:
@@ -115,16 +115,16 @@ def test_ranking_rules(ties: Any, expected: list[int]) -> None:
     assert RankingRule(ties=ties, depth=1).order(documents, scores) == expected[:1]
 
 
-def test_measures_in_any_spelling() -> None:
-    """A measure is found in the scores under the name it was asked by, and the canonical one."""
-    scores = evaluate(QRELS, RUN, ["ndcg_cut_3", parse_measure("map")])
-    assert scores.measures == ("nDCG@3", "AP")
+def test_metrics_in_any_spelling() -> None:
+    """A metric is found in the scores under the name it was asked by, and the canonical one."""
+    scores = evaluate(QRELS, RUN, ["ndcg_cut_3", parse_metric("map")])
+    assert scores.metrics == ("nDCG@3", "AP")
     assert scores.mean["ndcg_cut_3"] == scores.mean["nDCG@3"]
     for spelling in ("ndcg_at_3", "ndcg@3", "ndcg_3", "ndcg_cut.3", "nDCG(dcg='log2')@3"):
         assert scores.mean[spelling] == scores.mean["nDCG@3"]
         assert scores.per_query(spelling) == scores.per_query("nDCG@3")
         assert scores.ci(spelling) == scores.ci("nDCG@3")
-    assert scores.sum[parse_measure("map")] == scores.sum["AP"]  # type: ignore[index]
+    assert scores.sum[parse_metric("map")] == scores.sum["AP"]  # type: ignore[index]
     assert Scores.from_dict(scores.to_dict()).std["MAP"] == scores.std["AP"]
     assert "average_precision" in scores.mean
     with pytest.raises(KeyError, match=r"'P@1' was not computed; there are nDCG@3, AP"):
@@ -156,9 +156,9 @@ def test_what_was_not_scored_is_an_error_with_the_nearest(key: str, message: str
     assert scores.mean.get(key) is None
 
 
-def test_an_unknown_measure_is_an_error() -> None:
+def test_an_unknown_metric_is_an_error() -> None:
     """Never a 0.0."""
-    with pytest.raises(MeasureError, match=r"^unknown measure 'ndgc@3'; did you mean nDCG"):
+    with pytest.raises(MetricError, match=r"^unknown metric 'ndgc@3'; did you mean nDCG"):
         evaluate(QRELS, RUN, ["ndgc@3"])
 
 
@@ -166,11 +166,11 @@ def test_files_tables_and_dicts_agree(tmp_path: Path) -> None:
     """Whichever way data come in, the same bytes come out."""
     run = write_run(tmp_path / "run", RUN)
     qrels = write_qrels(tmp_path / "qrels", QRELS)
-    expected = evaluate(QRELS, RUN, MEASURES)
+    expected = evaluate(QRELS, RUN, METRICS)
     for scores in (
-        evaluate(qrels, run, MEASURES),
-        evaluate(str(qrels), Run.from_trec(run), MEASURES),
-        evaluate(Qrels.from_trec(qrels), RUN, MEASURES),
+        evaluate(qrels, run, METRICS),
+        evaluate(str(qrels), Run.from_trec(run), METRICS),
+        evaluate(Qrels.from_trec(qrels), RUN, METRICS),
     ):
         assert scores.queries == expected.queries
         assert scores.values.tobytes() == expected.values.tobytes()
@@ -184,8 +184,8 @@ def test_a_run_that_is_not_grouped_by_query(tmp_path: Path) -> None:
     lines = path.read_text().splitlines(keepends=True)
     random.Random(5).shuffle(lines)
     path.write_text("".join(lines))
-    scores = evaluate(QRELS, path, MEASURES)
-    assert scores.values.tobytes() == evaluate(QRELS, RUN, MEASURES).values.tobytes()
+    scores = evaluate(QRELS, path, METRICS)
+    assert scores.values.tobytes() == evaluate(QRELS, RUN, METRICS).values.tobytes()
 
 
 def test_a_duplicate_document_is_an_error(tmp_path: Path) -> None:
@@ -194,13 +194,13 @@ def test_a_duplicate_document_is_an_error(tmp_path: Path) -> None:
     path.write_text("q1 Q0 a 1 2 t\n\nq1 Q0 b 2 1 t\nq1 Q0 a 3 0 t\n")
     message = f"{path}:4: document 'a' stands twice in"
     with pytest.raises(DataError, match=f"^{re.escape(message)}"):
-        evaluate(QRELS, path, MEASURES)
+        evaluate(QRELS, path, METRICS)
     with pytest.raises(DataError, match=f"^{re.escape(message)}"):
-        evaluate(QRELS, Run.from_trec(path), MEASURES)
+        evaluate(QRELS, Run.from_trec(path), METRICS)
     qrels = tmp_path / "qrels"
     qrels.write_text("q1 0 a 1\nq1 0 a 1\n")
     with pytest.raises(DataError, match=f"^{re.escape(str(qrels))}:2: document 'a' stands twice"):
-        evaluate(qrels, RUN, MEASURES)
+        evaluate(qrels, RUN, METRICS)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_faulty_lines_are_named(text: str, message: str, tmp_path: Path) -> None
     path.write_text(text)
     expected = f"^{re.escape(f'{path}:{message}')}$"
     with pytest.raises(DataError, match=expected):
-        evaluate(QRELS, path, MEASURES)
+        evaluate(QRELS, path, METRICS)
     with pytest.raises(DataError, match=expected):
         Run.from_trec(path)
 
@@ -248,23 +248,23 @@ def test_the_same_bytes_on_any_number_of_threads(
     qrels, run = random_rows(1, queries=120, documents=200)
     path = write_run(tmp_path / "run", run)
     monkeypatch.setenv("BERRYEVAL_THREADS", "1")
-    expected = evaluate(qrels, run, MEASURES).values.tobytes()
+    expected = evaluate(qrels, run, METRICS).values.tobytes()
     monkeypatch.setenv("BERRYEVAL_THREADS", threads)
-    assert evaluate(qrels, run, MEASURES).values.tobytes() == expected
-    assert evaluate(qrels, path, MEASURES).values.tobytes() == expected
+    assert evaluate(qrels, run, METRICS).values.tobytes() == expected
+    assert evaluate(qrels, path, METRICS).values.tobytes() == expected
 
 
 def test_eight_threads_evaluate_different_runs(tmp_path: Path) -> None:
     """Callers on many threads, each with its own data, get the answers they get alone."""
     cases = [random_rows(seed, queries=10, documents=60) for seed in range(8)]
     paths = [write_run(tmp_path / str(seed), run) for seed, (_, run) in enumerate(cases)]
-    alone = [evaluate(qrels, run, MEASURES).values.tobytes() for qrels, run in cases]
+    alone = [evaluate(qrels, run, METRICS).values.tobytes() for qrels, run in cases]
     together: dict[int, set[bytes]] = {}
 
     def work(seed: int) -> None:
         qrels, run = cases[seed]
         together[seed] = {
-            evaluate(qrels, source, MEASURES).values.tobytes()
+            evaluate(qrels, source, METRICS).values.tobytes()
             for _ in range(5)
             for source in (run, paths[seed])
         }
@@ -288,7 +288,7 @@ documents = st.text("abcé😀-", min_size=1, max_size=9)
 )
 def test_no_value_is_nan_and_every_query_is_accounted_for(qrels: Rows, run: Rows) -> None:
     """Whatever is empty or missing, each judged query has a value and an outcome."""
-    scores = evaluate(qrels, run, MEASURES)
+    scores = evaluate(qrels, run, METRICS)
     assert set(scores.queries) == set(qrels)
     assert set(scores.extra_queries) == set(run) - set(qrels)
     assert len(scores.outcomes) == len(scores.queries)
@@ -300,16 +300,16 @@ def test_what_overflows_is_an_error_and_never_nan() -> None:
     """Numbers too large to compute with are named, on either backend, and nothing is printed."""
     qrels, run = {"q": {"a": 1e308, "b": 1e308}}, {"q": {"b": 2.0, "a": 1.0}}
     message = r"^Utility\(a=1e\+308,b=1e\+308\) of query 'q' must be a finite number, found inf$"
-    with pytest.raises(MeasureError, match=message):
+    with pytest.raises(MetricError, match=message):
         evaluate(qrels, {"q": {"a": 1.0, "b": 2.0, "c": 3.0}}, ["Utility(a=1e308,b=1e308)"])
-    with pytest.raises(MeasureError, match=r"must be a finite number, found nan$"):
+    with pytest.raises(MetricError, match=r"must be a finite number, found nan$"):
         evaluate(qrels, run, ["G"])
 
 
-def test_a_text_that_names_several_measures_is_no_key() -> None:
-    """`P.5,10` asks for two measures; neither is found under it."""
+def test_a_text_that_names_several_metrics_is_no_key() -> None:
+    """`P.5,10` asks for two metrics; neither is found under it."""
     scores = evaluate(QRELS, RUN, ["P.5,10"])
-    assert scores.measures == ("P@5", "P@10")
+    assert scores.metrics == ("P@5", "P@10")
     with pytest.raises(KeyError, match=r"was not computed"):
         scores.mean["P.5,10"]
 
@@ -330,7 +330,5 @@ def test_rules_that_nobody_could_follow(rule: dict[str, Any], message: str) -> N
 
 def test_a_cutoff_has_an_end() -> None:
     """A typing error in a cutoff is refused, not computed for hours."""
-    with pytest.raises(
-        MeasureError, match=r"^cutoff of SDCG must be an integer from 1 to 10000000"
-    ):
+    with pytest.raises(MetricError, match=r"^cutoff of SDCG must be an integer from 1 to 10000000"):
         evaluate(QRELS, RUN, ["SDCG(max_rel=3)@1000000000000"])

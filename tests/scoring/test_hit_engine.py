@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 import berryeval as be
 from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment, Query
-from berryeval.errors import DataError, MeasureError, RepeatedDocumentError
+from berryeval.errors import DataError, MetricError, RepeatedDocumentError
 from berryeval.metrics.catalogue import definitions
 from berryeval.metrics.profiles import PROFILES
 from berryeval.relevance.tiers import Relevance
 from berryeval.scoring.engine import value_of
 from berryeval.scoring.scores import Scores
-from tests.metrics.rankings import Rows, judged_runs, measures_of
+from tests.metrics.rankings import Rows, judged_runs, metrics_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,16 +43,16 @@ def golden(qrels: Rows) -> be.Benchmark:
 def test_ids_give_what_evaluate_gives(
     name: str, data: st.DataObject, tables: tuple[Rows, Rows], profile: str
 ) -> None:
-    """With every measure that looks at ids, to the bit, by any profile."""
+    """With every metric that looks at ids, to the bit, by any profile."""
     qrels, run = tables
-    measure = data.draw(measures_of(definitions()[name]))
+    metric = data.draw(metrics_of(definitions()[name]))
     try:
-        expected = be.evaluate(qrels, run, [measure], profile=profile)
-    except MeasureError as error:  # gains so small that a ratio of them is infinite
-        with pytest.raises(MeasureError, match=re.escape(str(error))):
-            be.evaluate_hits(golden(qrels), run, [measure], profile=profile)
+        expected = be.evaluate(qrels, run, [metric], profile=profile)
+    except MetricError as error:  # gains so small that a ratio of them is infinite
+        with pytest.raises(MetricError, match=re.escape(str(error))):
+            be.evaluate_hits(golden(qrels), run, [metric], profile=profile)
         return
-    found = be.evaluate_hits(golden(qrels), run, [measure], profile=profile)
+    found = be.evaluate_hits(golden(qrels), run, [metric], profile=profile)
     judged = [query for query in found.queries if qrels[query]]
     assert found.select(judged).values.tobytes() == expected.select(judged).values.tobytes()
     assert found.outcomes == expected.outcomes
@@ -98,8 +98,8 @@ def test_native_and_reference_agree_on_passages(world: tuple[be.Benchmark, list[
     ranking = judge.judge("q", hits).ranking
     for name in NAMES:
         if name != "alpha_nDCG@5":
-            measure = be.parse_measure(name)
-            assert scores.mean[name].hex() == value_of(measure, ranking, "q").hex(), name
+            metric = be.parse_metric(name)
+            assert scores.mean[name].hex() == value_of(metric, ranking, "q").hex(), name
         assert 0.0 <= scores.mean[name] <= 1.0, name
 
 
@@ -297,11 +297,11 @@ def test_notes_are_no_flood() -> None:
 
 @pytest.mark.parametrize("name", SPANS)
 def test_ids_alone_have_no_text(name: str) -> None:
-    """Measures of text are refused there, with what to call instead."""
+    """Metrics of text are refused there, with what to call instead."""
     text = f"{name}@5" if name == "FileR" else name
-    with pytest.raises(MeasureError, match=r"and ids have none: .* evaluate_hits\(benchmark, hits"):
+    with pytest.raises(MetricError, match=r"and ids have none: .* evaluate_hits\(benchmark, hits"):
         be.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, [text])
-    with pytest.raises(MeasureError, match="is a measure of text, which cannot be audited"):
+    with pytest.raises(MetricError, match="is a metric of text, which cannot be audited"):
         be.audit({"q": {"a": 1}}, {"q": {"a": 1}}, [text])
 
 
@@ -338,7 +338,7 @@ def test_a_query_id_must_be_text() -> None:
         be.evaluate_hits(asked, {}, ["RR"])
 
 
-def test_a_failing_measure_is_named() -> None:
+def test_a_failing_metric_is_named() -> None:
     """With the query, and without a traceback of ours."""
-    with pytest.raises(MeasureError, match=r"CharIoU of query 'q': hit 'a' has neither a text"):
+    with pytest.raises(MetricError, match=r"CharIoU of query 'q': hit 'a' has neither a text"):
         be.evaluate_hits(golden({"q": {"a": 1}}), {"q": ["a"]}, ["CharIoU"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from berryeval.data.qrels import Qrels
 from berryeval.data.run import RankingRule, Run
-from berryeval.metrics.grammar import parse_measures
+from berryeval.metrics.grammar import parse_metrics
 from berryeval.scoring import engine
 
 native = pytest.importorskip(
@@ -37,13 +37,13 @@ rules = st.builds(
 def test_the_native_ranking_is_the_one_of_the_rule(
     run: dict[str, float], grades: dict[str, int], rule: RankingRule
 ) -> None:
-    """Every measure of every cutoff sees the same hits at the same ranks."""
+    """Every metric of every cutoff sees the same hits at the same ranks."""
     qrels, results = Qrels.from_dict({"q": grades}), Run.from_dict({"q": run})
-    measures = parse_measures([*(f"P@{k}" for k in range(1, 36)), "nDCG", "AP"])
+    metrics = parse_metrics([*(f"P@{k}" for k in range(1, 36)), "nDCG", "AP"])
     matches = np.zeros(1, dtype=np.int64)
     for distinct in (True, False):
-        specs = [engine._spec(measure) for measure in measures]
-        ours = np.zeros((len(measures), 1))
+        specs = [engine._spec(metric) for metric in metrics]
+        ours = np.zeros((len(metrics), 1))
         counts = np.zeros((1, 4), dtype=np.int64)
         arrays = (*engine._arrays(results.table)[:4], distinct)
         native.evaluate(
@@ -52,7 +52,7 @@ def test_the_native_ranking_is_the_one_of_the_rule(
         )  # fmt: skip
         theirs, other_counts = np.zeros_like(ours), np.zeros_like(counts)
         engine._score_in_python(
-            qrels, results.table, matches, measures, list(range(len(measures))), rule,
+            qrels, results.table, matches, metrics, list(range(len(metrics))), rule,
             theirs, other_counts,
         )  # fmt: skip
         assert ours.tobytes() == theirs.tobytes()

@@ -38,11 +38,11 @@ def scored() -> Scores:
 
 
 def table(values: list[float], how: str = "mean") -> Scores:
-    """A table of one measure with these values."""
+    """A table of one metric with these values."""
     count = len(values)
     outcomes: list[Outcome] = ["ok"] * count
     return Scores(
-        measures=("M",),
+        metrics=("M",),
         queries=tuple(f"q{place:03}" for place in range(count)),
         values=np.array([values], dtype=np.float64).reshape(1, count),
         aggregates=(how,),
@@ -73,7 +73,7 @@ def test_mean_sum_and_deviation() -> None:
 
 
 @pytest.mark.parametrize(("how", "value"), [("mean", 7 / 3), ("sum", 7.0), ("geometric mean", 2.0)])
-def test_the_measure_says_how_values_become_one(how: str, value: float) -> None:
+def test_the_metric_says_how_values_become_one(how: str, value: float) -> None:
     """Mean, sum and geometric mean of 1, 2, 4."""
     assert table([1.0, 2.0, 4.0], how).mean["M"] == pytest.approx(value, abs=1e-15)
 
@@ -123,16 +123,16 @@ def test_student_by_hand() -> None:
     assert [low_sum, high_sum] == pytest.approx([6 - 3 * reach, 6 + 3 * reach])
 
 
-def test_student_ends_where_the_measure_does() -> None:
-    """A mean of reciprocal ranks is between 0 and 1; of an unknown measure nothing is known."""
+def test_student_ends_where_the_metric_does() -> None:
+    """A mean of reciprocal ranks is between 0 and 1; of an unknown metric nothing is known."""
     unknown = table([0.0, 1.0, 0.25])
     low, high = unknown.ci("M", method="t")
     assert low < 0.0
     assert high > 1.0
-    known = replace(unknown, measures=("RR",))
+    known = replace(unknown, metrics=("RR",))
     assert known.ci("RR", method="t") == (0.0, 1.0)
     assert replace(known, aggregates=("sum",)).ci("RR", method="t") == (0.0, 3.0)
-    assert replace(table([5.0, 7.0]), measures=("RR",)).ci("RR", method="t") == (0.0, 7.0)
+    assert replace(table([5.0, 7.0]), metrics=("RR",)).ci("RR", method="t") == (0.0, 7.0)
 
 
 def test_student_of_a_geometric_mean() -> None:
@@ -162,7 +162,7 @@ def test_a_level_is_between_0_and_1(level: float) -> None:
 
 
 def test_unknown_choices_are_named() -> None:
-    """Methods, libraries and measures that do not exist."""
+    """Methods, libraries and metrics that do not exist."""
     with pytest.raises(ValueError, match="must be 'bootstrap' or 't', found 'z'"):
         scored().ci("AP", method="z")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="must be 'pandas' or 'polars', found 'arrow'"):
@@ -194,7 +194,7 @@ def test_groups_hold_every_query_once() -> None:
     assert groups["unspecified"].mean["P@1"] == 1.0
 
 
-def test_without_a_measure() -> None:
+def test_without_a_metric() -> None:
     """The others stay as they are, and the one is gone by every name."""
     scores = scored().without("map")
     assert scores == evaluate(QRELS, RUN, ["P@1"])
@@ -232,7 +232,7 @@ def test_equality_is_of_bytes() -> None:
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames(library: Literal["pandas", "polars"]) -> None:
-    """A row per query, a column per measure."""
+    """A row per query, a column per metric."""
     frame = scored().to_frame(library)
     assert isinstance(frame, pd.DataFrame if library == "pandas" else pl.DataFrame)
     assert list(frame.columns) == ["query", "outcome", "P@1", "AP"]
@@ -241,9 +241,9 @@ def test_frames(library: Literal["pandas", "polars"]) -> None:
 
 
 def test_the_summary() -> None:
-    """Value, deviation, interval and count of each measure, and what was left out."""
+    """Value, deviation, interval and count of each metric, and what was left out."""
     summary = scored().summary()
-    assert summary["measures"]["P@1"] == {
+    assert summary["metrics"]["P@1"] == {
         "value": 0.5, "aggregate": "mean", "std": pytest.approx(math.sqrt(1 / 3)),
         "ci": [0.0, 1.0], "n": 4,
     }  # fmt: skip
@@ -271,7 +271,7 @@ def test_a_geometric_mean_of_nothing_or_of_zero_is_zero() -> None:
     ],
 )
 def test_a_value_that_is_no_finite_number_is_refused(value: Any, shown: str) -> None:
-    """With the place of the table, the measure and the query."""
+    """With the place of the table, the metric and the query."""
     data = scored().to_dict()
     data["values"]["AP"][1] = value
     words = rf"here\.values: AP of query 'q2': expected a finite number, found {shown}"
@@ -282,7 +282,7 @@ def test_a_value_that_is_no_finite_number_is_refused(value: Any, shown: str) -> 
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("values", [], r"^values: expected an object with an array per measure, found array"),
+        ("values", [], r"^values: expected an object with an array per metric, found array"),
         ("values", {"P@1": [0, 0, 0, 0]}, r"^values\.AP: expected an array of numbers, found null"),
         (
             "values",
@@ -299,7 +299,7 @@ def test_a_value_that_is_no_finite_number_is_refused(value: Any, shown: str) -> 
         ("outcomes", ["ok"], "^outcomes: expected an array of 4, found one of 1"),
         ("outcomes", "ok", "^outcomes: expected an array of strings"),
         ("aggregates", ["mean", "median"], r"^aggregates\[1\]: expected 'mean' or 'sum'"),
-        ("measures", ["AP", "AP"], "^measures: 'AP' stands there twice"),
+        ("metrics", ["AP", "AP"], "^metrics: 'AP' stands there twice"),
         ("queries", ["q1", "q2", "q4", "q3"], r"^queries\[3\]: 'q3' stands behind 'q4'"),
         ("queries", ["q1", "q2", "q3", 4], r"^queries\[3\]: expected a string, found number 4"),
         ("strategies", ["qrels"], "^strategies: expected an array of 4, found one of 1"),

@@ -1,4 +1,4 @@
-"""Ties: the range of a measure is that of all orders in which tied documents could stand."""
+"""Ties: the range of a metric is that of all orders in which tied documents could stand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from berryeval.metrics.profiles import Conventions
 from berryeval.scoring import ties
 
 AS_GIVEN = Conventions(RankingRule("given order"))
-MEASURES = ["P@2", "AP", "nDCG@3", "Success@1"]
+METRICS = ["P@2", "AP", "nDCG@3", "Success@1"]
 
 
 def all_orders(row: dict[str, float]) -> list[dict[str, float]]:
@@ -37,8 +37,8 @@ def test_the_range_is_that_of_all_permutations(
     row: dict[str, float], grades: dict[str, int]
 ) -> None:
     """Worst, best and expected value, against every permutation of the documents themselves."""
-    report = audit({"q": grades}, {"q": row}, MEASURES)
-    for name in MEASURES:
+    report = audit({"q": grades}, {"q": row}, METRICS)
+    for name in METRICS:
         values = [
             evaluate({"q": grades}, {"q": order}, [name], profile=AS_GIVEN).mean[name]
             for order in all_orders(row)

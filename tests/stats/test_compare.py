@@ -52,7 +52,7 @@ def test_a_row_says_what_the_parts_say() -> None:
 
 
 def test_the_baseline_meets_every_other() -> None:
-    """And without one every system meets every other; Holm corrects within a measure."""
+    """And without one every system meets every other; Holm corrects within a metric."""
     found = compare(SYSTEMS, baseline="two")
     assert [(row.baseline, row.system) for row in found.rows] == [("two", "one"), ("two", "three")]
     found = compare(SYSTEMS)
@@ -115,19 +115,19 @@ def test_no_shared_query_is_an_error_with_examples() -> None:
         compare([one, two])
 
 
-def test_measures_are_those_that_all_have() -> None:
+def test_metrics_are_those_that_all_have() -> None:
     """By any spelling; one that is missing is an error if it is asked for, else a note."""
     row = {"q1": 0.1, "q2": 0.4, "q3": 0.2}
     one = scores_of("one", {"nDCG@10": row, "AP": row})
     two = scores_of("two", {"AP": row, "nDCG@10": row, "RR": row})
     found = compare([one, two])
-    assert found.measures == ("nDCG@10", "AP")
+    assert found.metrics == ("nDCG@10", "AP")
     assert found.notes == ("not scored for every system, and left out: RR",)
-    assert compare([one, two], measures=["ndcg_cut_10", "ndcg@10"]).measures == ("nDCG@10",)
-    assert compare([one, two], measures="map").measures == ("AP",)
+    assert compare([one, two], metrics=["ndcg_cut_10", "ndcg@10"]).metrics == ("nDCG@10",)
+    assert compare([one, two], metrics="map").metrics == ("AP",)
     with pytest.raises(NotScoredError):
-        compare([one, two], measures=["RR"])
-    with pytest.raises(DataError, match="no measure in common: one has nDCG@10, AP; two has RR"):
+        compare([one, two], metrics=["RR"])
+    with pytest.raises(DataError, match="no metric in common: one has nDCG@10, AP; two has RR"):
         compare([one, two.without("AP").without("nDCG@10")])
 
 
@@ -233,7 +233,7 @@ def test_nan_is_an_error_that_names_the_query() -> None:
         ({"one": {"q": 1}, "two": {}}, {}, TypeError, "one must be Scores, as `evaluate` gives"),
         ({1: SYSTEMS["one"], "1": SYSTEMS["two"]}, {}, DataError, "same name: 1, '1'"),
         (3, {}, TypeError, "systems must be a dict of scores by name, found int"),
-        (SYSTEMS, {"measures": []}, ConfigurationError, "measures is empty: name one or more, or"),
+        (SYSTEMS, {"metrics": []}, ConfigurationError, "metrics is empty: name one or more, or"),
         (SYSTEMS, {"baseline": "on"}, ConfigurationError, "'on', .* did you mean one?"),
         (SYSTEMS, {"test": "anova"}, ConfigurationError, "unknown test 'anova'"),
         (SYSTEMS, {"correction": "x"}, ConfigurationError, "unknown correction 'x'"),
@@ -349,13 +349,13 @@ def test_json_and_back() -> None:
             Comparison.from_dict(wrong)
 
 
-def test_better_and_worse_by_the_measure() -> None:
+def test_better_and_worse_by_the_metric() -> None:
     """More tokens to a hit is worse; more documents is neither."""
     shifted = A + 0.5
 
-    def row(measure: str) -> stats.PairedDifference:
-        tables = {"old": table("old", A, measure), "new": table("new", shifted, measure)}
-        return compare(tables, baseline="old").row(measure)
+    def row(metric: str) -> stats.PairedDifference:
+        tables = {"old": table("old", A, metric), "new": table("new", shifted, metric)}
+        return compare(tables, baseline="old").row(metric)
 
     assert (row("AP").better, row("AP").worse) == (True, False)
     down = row("TokensToHit(budget=500)")

@@ -20,10 +20,10 @@ A = np.full(50, 0.8)
 MANY_SMALL = np.where(np.arange(50) < 43, 0.81, 0.05)
 
 
-def row_of(b: Any, measure: str = "RR", how: str = "mean", **options: Any) -> PairedDifference:
+def row_of(b: Any, metric: str = "RR", how: str = "mean", **options: Any) -> PairedDifference:
     """The row of two systems, a and b."""
-    tables = [table("a", A, measure, how), table("b", b, measure, how)]
-    return compare(tables, **options).row(measure)
+    tables = [table("a", A, metric, how), table("b", b, metric, how)]
+    return compare(tables, **options).row(metric)
 
 
 def test_wins_by_little_and_losses_by_much() -> None:
@@ -40,7 +40,7 @@ def test_wins_by_little_and_losses_by_much() -> None:
 
 
 def test_the_other_way_round() -> None:
-    """Few wins and a higher mean; of a measure where less is better; and of one without a way."""
+    """Few wins and a higher mean; of a metric where less is better; and of one without a way."""
     few = 1.6 - MANY_SMALL
     assert row_of(few, test="sign").sentence.startswith(
         "b wins fewer queries than a (7 of 50, sign test p < 0.001), but its mean is higher, so "
@@ -148,7 +148,7 @@ def test_queries_that_are_there_are_not_asked_for() -> None:
     ups, downs = np.full(26, 0.62), np.full(24, 0.02)
     a = np.concatenate([np.zeros(26), downs])
     b = np.concatenate([ups, np.zeros(24)])
-    (row,) = compare({"a": table("a", a), "b": table("b", b)}, measures=["AP"], test="sign").rows
+    (row,) = compare({"a": table("a", a), "b": table("b", b)}, metrics=["AP"], test="sign").rows
     assert row.needed is not None
     assert row.needed <= row.n
     assert row.sentence.endswith("would be shown four times in five by the t test")

@@ -27,24 +27,24 @@ def drawn(seed: int, size: int, shift: float = 0.0, noise: float = 0.1) -> tuple
 
 
 def scores_of(
-    name: str, by_measure: Mapping[str, Mapping[str, float]], aggregate: str = "mean"
+    name: str, by_metric: Mapping[str, Mapping[str, float]], aggregate: str = "mean"
 ) -> Scores:
     """A table of scores with these values."""
     ok: Outcome = "ok"
-    queries = tuple(sorted({query for row in by_measure.values() for query in row}))
-    rows = [[row[query] for query in queries] for row in by_measure.values()]
+    queries = tuple(sorted({query for row in by_metric.values() for query in row}))
+    rows = [[row[query] for query in queries] for row in by_metric.values()]
     return Scores(
-        measures=tuple(by_measure),
+        metrics=tuple(by_metric),
         queries=queries,
-        values=np.array(rows, dtype=np.float64).reshape(len(by_measure), len(queries)),
-        aggregates=(aggregate,) * len(by_measure),
+        values=np.array(rows, dtype=np.float64).reshape(len(by_metric), len(queries)),
+        aggregates=(aggregate,) * len(by_metric),
         outcomes=(ok,) * len(queries),
         counts=np.ones((len(queries), 4), dtype=np.int64),
         run_name=name,
     )
 
 
-def table(name: str, numbers: Any, measure: str = "AP", aggregate: str = "mean") -> Scores:
-    """A table of one measure, with queries q000, q001, and so on."""
+def table(name: str, numbers: Any, metric: str = "AP", aggregate: str = "mean") -> Scores:
+    """A table of one metric, with queries q000, q001, and so on."""
     row = {f"q{place:03}": float(number) for place, number in enumerate(numbers)}
-    return scores_of(name, {measure: row}, aggregate)
+    return scores_of(name, {metric: row}, aggregate)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from berryeval.errors import MeasureError
+from berryeval.errors import MetricError
 from berryeval.metrics.catalogue import definitions
-from berryeval.trec_eval.names import NICKNAMES, TREC_MEASURES, choose, columns
-from berryeval.trec_eval.preferences import PREFERENCE_MEASURES
+from berryeval.trec_eval.names import NICKNAMES, TREC_METRICS, choose, columns
+from berryeval.trec_eval.preferences import PREFERENCE_METRICS
 
 
 def printed(*texts: str) -> list[str]:
@@ -16,8 +16,8 @@ def printed(*texts: str) -> list[str]:
 
 
 def test_the_table_is_complete() -> None:
-    """All 57 measures of trec_eval 10, and the sizes of its nicknames."""
-    assert len(TREC_MEASURES) == 57
+    """All 57 metrics of trec_eval 10, and the sizes of its nicknames."""
+    assert len(TREC_METRICS) == 57
     sizes = {name: len(members) for name, members in NICKNAMES.items()}
     assert sizes == {
         "official": 12, "set": 11, "all_trec": 37, "all_prefs": 16, "prefs": 8, "qrels_jg": 5,
@@ -25,13 +25,13 @@ def test_the_table_is_complete() -> None:
 
 
 def test_every_row_can_be_computed() -> None:
-    """A row names a measure of the catalogue with parameters that it takes, or is our own."""
-    for column in columns(dict.fromkeys(TREC_MEASURES, "")):
+    """A row names a metric of the catalogue with parameters that it takes, or is our own."""
+    for column in columns(dict.fromkeys(TREC_METRICS, "")):
         row = column.row
         if row.canonical:
             definitions()[row.canonical](**column.parameters)
         else:
-            own = {"runid", "num_q", "relstring", *PREFERENCE_MEASURES}
+            own = {"runid", "num_q", "relstring", *PREFERENCE_METRICS}
             assert row.name in own
 
 
@@ -70,5 +70,5 @@ def test_gains_and_persistence() -> None:
 def test_unknown_names_are_refused() -> None:
     """Names are trec_eval's, case included."""
     for text in ("MAP", "p.5", "", ".5", "P."):
-        with pytest.raises(MeasureError, match="illegal measure"):
+        with pytest.raises(MetricError, match="illegal metric"):
             choose([text])

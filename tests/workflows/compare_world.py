@@ -20,7 +20,7 @@ GRADES = {"tea": 2.0, "cup": 1.0}
 BEST = ("tea", "cup", "fog")
 POOR = ("fog", "rain", "cup")
 WORLD = ("drinks", "sha256:one")
-MEASURES = ("nDCG@3", "RR")
+METRICS = ("nDCG@3", "RR")
 
 
 def mixed(*better: int) -> list[tuple[str, ...]]:
@@ -33,7 +33,7 @@ def _ids(count: int) -> list[str]:
 
 
 def provider(
-    name: str, rankings: Sequence[Sequence[str]], measures: Sequence[str] = MEASURES
+    name: str, rankings: Sequence[Sequence[str]], metrics: Sequence[str] = METRICS
 ) -> ProviderRecord:
     """A provider that gave these rankings; an empty one has failed."""
     ids = _ids(len(rankings))
@@ -41,7 +41,7 @@ def provider(
         query: {doc: float(len(ranking) - place) for place, doc in enumerate(ranking)}
         for query, ranking in zip(ids, rankings, strict=True)
     }
-    scores = be.evaluate(dict.fromkeys(ids, GRADES), hits, [*measures, *STANDARD])
+    scores = be.evaluate(dict.fromkeys(ids, GRADES), hits, [*metrics, *STANDARD])
     answers = tuple(
         AnswerRecord(
             query,
@@ -54,7 +54,7 @@ def provider(
     return ProviderRecord(
         name,
         "callable",
-        scores=scores.only(list(measures)),
+        scores=scores.only(list(metrics)),
         standard=scores.only(STANDARD),
         answers=answers,
     )
@@ -66,7 +66,7 @@ def run_of(
     *,
     world: tuple[str, str] = WORLD,
     k: int = 10,
-    measures: Sequence[str] = MEASURES,
+    metrics: Sequence[str] = METRICS,
 ) -> RunRecord:
     """A run of providers; even queries are factual, odd ones conceptual."""
     count = max(map(len, rankings.values()))
@@ -78,7 +78,7 @@ def run_of(
         *world,
         k,
         queries,
-        tuple(provider(label, found, measures) for label, found in rankings.items()),
+        tuple(provider(label, found, metrics) for label, found in rankings.items()),
         (Passage("About tea.", "guide > Tea"),),
     )
     return RunRecord(name, "2026-11-15T10:00:00+00:00", (part,))

@@ -34,7 +34,7 @@ def test_two_runs_compare_the_provider_they_share() -> None:
     [one] = be.compare_runs(old_and_new(*range(15))).compared
     assert one.comparison.systems == ("bm25 (old)", "bm25 (new)")
     assert one.comparison.baseline == "bm25 (old)"
-    assert [row.measure for row in one.comparison.better] == ["nDCG@3", "RR"]
+    assert [row.metric for row in one.comparison.better] == ["nDCG@3", "RR"]
     assert not one.warnings
 
 
@@ -118,16 +118,16 @@ def test_a_copy_of_a_run_is_the_run(tmp_path: Path) -> None:
         be.compare_runs([save(run, tmp_path), str(copy)])
 
 
-def test_a_measure_that_is_not_there_can_be_computed(tmp_path: Path) -> None:
+def test_a_metric_that_is_not_there_can_be_computed(tmp_path: Path) -> None:
     """The line to type names the run as it was given, and is quoted; a slip gets the nearest."""
     first, second = (save(run, tmp_path) for run in old_and_new(1, 2))
     lines = "; ".join(
         f"berryeval score-run {run} -m 'P(rel=2)@5' --save" for run in (first, second)
     )
     with pytest.raises(NotScoredError, match=re.escape(f"To compute it: {lines}")):
-        be.compare_runs([first, f"{second}#bm25"], measures=["P(rel=2)@5"])
+        be.compare_runs([first, f"{second}#bm25"], metrics=["P(rel=2)@5"])
     with pytest.raises(NotScoredError, match=r"did you mean nDCG@3\?$"):
-        be.compare_runs([first, second], measures=["nDGC@3"])
+        be.compare_runs([first, second], metrics=["nDGC@3"])
 
 
 def test_other_data_is_refused() -> None:
@@ -223,15 +223,15 @@ def test_a_run_is_not_compared_with_itself() -> None:
         be.compare_runs([run, run])
 
 
-def test_measures_of_every_run_can_be_compared() -> None:
+def test_metrics_of_every_run_can_be_compared() -> None:
     """Also those that nobody asked for; those that only some have are left out and named."""
     old = run_of("old", {"bm25": mixed()})
-    new = run_of("new", {"bm25": mixed(1)}, measures=("RR", "AP"))
+    new = run_of("new", {"bm25": mixed(1)}, metrics=("RR", "AP"))
     [one] = be.compare_runs([old, new]).compared
-    assert one.comparison.measures == ("RR",)
+    assert one.comparison.metrics == ("RR",)
     assert one.warnings == ("not asked for in every run, and left out: nDCG@3, AP",)
-    [asked] = be.compare_runs([old, new], measures=["recall@10"]).compared
-    assert asked.comparison.measures == ("R@10",)
+    [asked] = be.compare_runs([old, new], metrics=["recall@10"]).compared
+    assert asked.comparison.metrics == ("R@10",)
     assert not asked.warnings
 
 
@@ -298,19 +298,19 @@ def test_swapping_the_runs_turns_the_difference(better: set[int]) -> None:
 
 
 def test_all_scores_join_what_was_asked_and_what_every_run_has() -> None:
-    """No measure twice."""
+    """No metric twice."""
     [found] = run_of("one", {"bm25": mixed(1)}).benchmarks[0].providers
-    names = all_scores(found).measures
+    names = all_scores(found).metrics
     assert names[:2] == ("nDCG@3", "RR")
     assert len(set(names)) == len(names)
     assert "R@20" in names
 
 
-def test_all_missing_measures_are_in_one_line_to_type() -> None:
+def test_all_missing_metrics_are_in_one_line_to_type() -> None:
     """Each where it is missing; a question keeps its mark, and no full stop follows it."""
     run = run_of("one", {"bm25": mixed(), "dense": mixed(1)})
     with pytest.raises(NotScoredError) as caught:
-        be.compare_runs(run, measures=["RR@5", "P@7", "RR"])
+        be.compare_runs(run, metrics=["RR@5", "P@7", "RR"])
     assert "berryeval score-run one -m RR@5 P@7 --save" in str(caught.value)
     assert "To compute them: " in str(caught.value)
     assert "?." not in str(caught.value)

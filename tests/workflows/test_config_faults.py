@@ -9,7 +9,7 @@ import pytest
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.providers.catalogue import PROVIDERS
 from berryeval.workflows.config import ConfigFile, check_model
-from berryeval.workflows.plan import DEFAULT_MEASURES, Patience, Plan
+from berryeval.workflows.plan import DEFAULT_METRICS, Patience, Plan
 from berryeval.workflows.settings import planned
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def plan_in(folder: Path, text: str) -> Plan:
 def test_what_is_not_said_has_a_default(tmp_path: Path) -> None:
     """The smallest file is a whole plan."""
     plan = plan_in(tmp_path, GOOD)
-    assert plan.measures == list(DEFAULT_MEASURES)
+    assert plan.metrics == list(DEFAULT_METRICS)
     assert (plan.depth, plan.limit, plan.seed, plan.run) == (20, None, 0, Patience())
     assert [spec.label for spec in plan.providers] == ["bm25"]
     policy = plan.run.policy(3)
@@ -65,12 +65,12 @@ def test_providers_are_lines_or_mappings(tmp_path: Path) -> None:
         (GOOD + "run:\n  timeout: .inf\n", ":4: run.timeout: input should be a finite number"),
         (GOOD + "run: {warm_up: off}\n", ":3: run.warm_up: input should be a valid integer, found"),
         (GOOD + "thresholds: {RR: true}\n", ":3: thresholds.RR: input should be a valid number"),
-        (GOOD + "measures: [nDGC@10]\n", ":3: measures: unknown measure 'nDGC@10'; did you mean"),
-        (GOOD + "measures:\n- RR\n- nDGC@10\n", ":5: measures: unknown measure 'nDGC@10'"),
-        (GOOD + "metrics: [RR]\n", ":3: unknown key 'metrics'; did you mean 'measures'?"),
+        (GOOD + "metrics: [nDGC@10]\n", ":3: metrics: unknown metric 'nDGC@10'; did you mean"),
+        (GOOD + "metrics:\n- RR\n- nDGC@10\n", ":5: metrics: unknown metric 'nDGC@10'"),
+        (GOOD + "metrics: [RR]\n", ":3: unknown key 'metrics'; did you mean 'metrics'?"),
         (
             GOOD + "gate: {rules: [{metric: RR, at_least: 0.1}]}\n",
-            "unknown key 'gate.rules[0].metric'; did you mean 'measure'?",
+            "unknown key 'gate.rules[0].metric'; did you mean 'metric'?",
         ),
         ("benchmarks: [x]\n", ":1: providers: is missing"),
         ("benchmarks: [x]\nproviders: [bm25, bm25]\n", ": two providers are called 'bm25'; give"),
@@ -78,7 +78,7 @@ def test_providers_are_lines_or_mappings(tmp_path: Path) -> None:
         (GOOD + "k: 1\nk: 2\n", ":4: the key 'k' stands twice; first in line 3"),
         (GOOD + "run: {k: 1, k: 2}\n", ":3: the key 'k' stands twice; first in line 3"),
         (GOOD + "\trun: x\n", ":3: not valid YAML (found character '\\t' that cannot start any"),
-        (GOOD + "measures: [a\n", ": not valid YAML ("),
+        (GOOD + "metrics: [a\n", ": not valid YAML ("),
         (GOOD + "k: *nobody\n", ":3: not valid YAML (found undefined alias 'nobody')"),
         (GOOD + "k: !!python/object:os.system x\n", ":3: not valid YAML (could not determine"),
         ("- a\n- b\n", ": expected names and values, found list"),
@@ -199,10 +199,10 @@ def test_whole_numbers_are_numbers_too(tmp_path: Path) -> None:
     assert (plan.run.timeout, plan.run.error_budget, plan.thresholds) == (3.0, 1.0, {"RR": 1.0})
 
 
-def test_a_measure_by_two_names_is_one(tmp_path: Path) -> None:
+def test_a_metric_by_two_names_is_one(tmp_path: Path) -> None:
     """The first spelling is kept."""
-    plan = plan_in(tmp_path, GOOD + "measures: [ndcg_cut_10, nDCG@10, P@5, 'P.5,10', RR]\n")
-    assert plan.measures == ["ndcg_cut_10", "P@5", "P@10", "RR"]
+    plan = plan_in(tmp_path, GOOD + "metrics: [ndcg_cut_10, nDCG@10, P@5, 'P.5,10', RR]\n")
+    assert plan.metrics == ["ndcg_cut_10", "P@5", "P@10", "RR"]
 
 
 def test_files_that_are_none_are_said(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_every_fault_is_the_outcome_of_its_query(tmp_path: Path) -> None:
     kinds = [*ERRORS, *TIMEOUTS, *FINE, "empty"]
     faults = {f"q{number}": kind for number, kind in enumerate(kinds)}
     spec = {"type": "scripted", "options": {"faults": faults}}
-    plan = plan_of(source, spec, run={"timeout": LATE, "attempts": 2}, measures=["RR", "R@5"])
+    plan = plan_of(source, spec, run={"timeout": LATE, "attempts": 2}, metrics=["RR", "R@5"])
     results = run_plan(plan, RunFolder(tmp_path / "run"))
     (result,) = results[0].providers
     assert failed_queries(results) == len(ERRORS) + len(TIMEOUTS)

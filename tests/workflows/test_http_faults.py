@@ -117,7 +117,7 @@ def test_what_a_server_does_wrong_is_the_outcome_of_a_query(
     with serving() as (url, asked):
         spec = {"type": "over-http", "name": "h", "options": {"url": url}}
         run = {"timeout": LATE, "attempts": 3}
-        plan = plan_of(benchmark(tmp_path, 20), spec, run=run, measures=["RR"])
+        plan = plan_of(benchmark(tmp_path, 20), spec, run=run, metrics=["RR"])
         result = results_of(plan, tmp_path / "run")["h"]
     assert result.folder is not None
     found = {one.query_id: one for one in read_journal(result.folder / "results.jsonl")}

@@ -278,5 +278,5 @@ def test_any_name_may_be_given_to_an_object(name: str) -> None:
     """A mapping is a provider itself only if it says its type; the page shows such a line."""
     if name == "my-search":
         assert 'providers={"my-search": mine}' in INTRODUCTION
-    result = be.run_benchmark("rag-template", providers={name: Duck()}, measures=["RR"], limit=1)
+    result = be.run_benchmark("rag-template", providers={name: Duck()}, metrics=["RR"], limit=1)
     assert [one.name for one in result.providers] == [name]

@@ -85,7 +85,7 @@ def test_a_server_that_comes_back_costs_the_queries_of_the_outage(
     options = {"dsn": server.dsn, "mode": "text"}
     spec = {"type": "postgres", "name": "p", "options": options}
     run = {"attempts": attempts, "first_wait": 0.1, "longest_wait": 0.3, "concurrency": 2}
-    plan = plan_of(benchmark(tmp_path, 120), spec, run=run, measures=["RR"])
+    plan = plan_of(benchmark(tmp_path, 120), spec, run=run, metrics=["RR"])
     outage = Outage(server, stop_at=10, seconds=0.3)
     (result,) = run_plan(plan, RunFolder(tmp_path / "run"), listener=outage)
     if attempts == 1:  # all that was left failed at once; the server is back for the next run

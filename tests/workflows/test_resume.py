@@ -102,7 +102,7 @@ def test_a_run_killed_at_25_moments_ends_as_one_that_was_not(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("k", 7), ("limit", 2), ("measures", ["P@3"]), ("filter", {"id": "q1"}), ("seed", 3)],
+    [("k", 7), ("limit", 2), ("metrics", ["P@3"]), ("filter", {"id": "q1"}), ("seed", 3)],
 )
 def test_the_folder_of_another_run_is_refused(tmp_path: Path, name: str, value: Any) -> None:
     """And stays as it is."""

@@ -67,7 +67,7 @@ def _found_first(text: str, k: int) -> list[str]:
 
 
 def test_a_result_is_shown_in_a_line() -> None:
-    """It names the benchmark, the queries and every provider with its first measure."""
+    """It names the benchmark, the queries and every provider with its first metric."""
     result = be.run_benchmark(DRINKS, ["bm25", "bm25:fixed-5"], ["RR", "P@5"], limit=3)
     means = [one.scores.mean for one in result.providers if one.scores is not None]
     rr, shorter = (f"{mean['RR']:.4f}" for mean in means)
@@ -100,7 +100,7 @@ class _Counting:
     ("options", "said"),
     [
         ({"providers": ["bm52"]}, "unknown provider 'bm52'; did you mean bm25"),
-        ({"providers": ["bm25"], "measures": ["ndgc"]}, "unknown measure 'ndgc'"),
+        ({"providers": ["bm25"], "metrics": ["ndgc"]}, "unknown metric 'ndgc'"),
         ({"providers": ["bm25"], "limt": 3}, "unknown key 'limt'; did you mean 'limit'"),
         ({"providers": []}, "providers: "),
     ],

@@ -22,7 +22,7 @@ def test_thresholds_are_judged(caplog: pytest.LogCaptureFixture) -> None:
     limits = {"nDCG@10": 0.01, "P@5": 0.99}
     with caplog.at_level(logging.ERROR, "berryeval"):
         result = be.run_benchmark("rag-template", "bm25", ["RR"], thresholds=limits)
-    assert {one.measure: one.status for one in result.verdicts} == {
+    assert {one.metric: one.status for one in result.verdicts} == {
         "nDCG@10": "pass",
         "P@5": "fail",
     }
@@ -35,7 +35,7 @@ def test_rules_are_judged_against_a_baseline(tmp_path: Path) -> None:
     first = be.run_benchmark("rag-template", "bm25", ["RR"], folder=tmp_path / "one")
     assert first.verdicts == ()
     gate: dict[str, Any] = {
-        "rules": [{"measure": "RR", "max_drop": 0.1}],
+        "rules": [{"metric": "RR", "max_drop": 0.1}],
         "baseline": str(tmp_path / "one"),
     }
     second = be.run_benchmark("rag-template", "bm25", ["RR"], gate=gate, folder=tmp_path / "two")
@@ -44,7 +44,7 @@ def test_rules_are_judged_against_a_baseline(tmp_path: Path) -> None:
 
 def test_rules_that_cannot_be_judged_are_refused_before_the_run(tmp_path: Path) -> None:
     """Nothing was asked by then."""
-    gate = {"rules": [{"measure": "RR", "at_least": 0.1, "providers": ["bm52"]}]}
+    gate = {"rules": [{"metric": "RR", "at_least": 0.1, "providers": ["bm52"]}]}
     with pytest.raises(ConfigurationError, match="bm52"):
         be.run_benchmark("rag-template", "bm25", ["RR"], gate=gate, folder=tmp_path / "run")
     assert not (tmp_path / "run").exists()

@@ -54,7 +54,7 @@ def suggesting(folder: Path, chunker: str) -> str:
 def run_of(tmp_path: Path, chunker: str = "fixed-20", *, older: bool = False) -> FoundRun:
     """A run that followed the suggestion; that of an older version does not say so."""
     source = suggesting(tmp_path, chunker)
-    results_of(plan_of(source, SPEC, measures=["nDCG@5"]), tmp_path / "run")
+    results_of(plan_of(source, SPEC, metrics=["nDCG@5"]), tmp_path / "run")
     if older:
         file = tmp_path / "run" / "run.json"
         data = json.loads(file.read_text(encoding="utf-8"))
@@ -97,10 +97,10 @@ def test_a_run_is_judged_again_by_the_chunker_it_used(tmp_path: Path, older: boo
     save_rescored(found, [part], None)
     after = find_run(str(tmp_path / "run")).record["fruit"]["bm25"].scores
     assert after is not None
-    assert after.measures == ("nDCG@5", "RR@5")
+    assert after.metrics == ("nDCG@5", "RR@5")
 
 
-def test_nothing_is_saved_beside_measures_that_come_out_otherwise(tmp_path: Path) -> None:
+def test_nothing_is_saved_beside_metrics_that_come_out_otherwise(tmp_path: Path) -> None:
     """An older record alone does not know its chunker: what comes out is no part of the run."""
     found = replace(run_of(tmp_path, older=True), folder=None)
     suggesting(tmp_path, "whole")

@@ -1,4 +1,4 @@
-// Tables of judgments and results in, a value per measure and judged query out.
+// Tables of judgments and results in, a value per metric and judged query out.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "berryeval/measures.hpp"
+#include "berryeval/metrics.hpp"
 #include "berryeval/query_judge.hpp"
 #include "berryeval/strings.hpp"
 
@@ -32,7 +32,7 @@ struct Spec {
   Params params;
 };
 
-// What is counted for every judged query beside its measures.
+// What is counted for every judged query beside its metrics.
 struct Counts {
   std::int64_t retrieved;
   std::int64_t judged_retrieved;

@@ -1,5 +1,5 @@
-// What every measure reads: one ranking after the join with its judgments. The twin of
-// berryeval.measures.base.JudgedRanking.
+// What every metric reads: one ranking after the join with its judgments. The twin of
+// berryeval.metrics.base.JudgedRanking.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The array contract: rows of integer ids in, one float per row and requested measure out.
+// The array contract: rows of integer ids in, one float per row and requested metric out.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace berryeval {
 
-enum class Measure : std::uint8_t {
+enum class Metric : std::uint8_t {
   recall,
   precision_of_retrieved,  // divided by the number of ids in the top k
   precision_of_k,          // divided by k
@@ -21,11 +21,11 @@ enum class Measure : std::uint8_t {
   hit_rate,
 };
 
-// The measure of that name, as spelled by the Python reference, or nothing.
-std::optional<Measure> measure_named(std::string_view name);
+// The metric of that name, as spelled by the Python reference, or nothing.
+std::optional<Metric> metric_named(std::string_view name);
 
 struct Request {
-  Measure measure;
+  Metric metric;
   std::size_t cutoff;
 };
 

@@ -41,7 +41,7 @@ def spread_known(count: int, spread: float) -> bool:
 def aggregate(how: str, values: npt.NDArray[np.float64]) -> float:
     """One number of many ("mean", "sum", "geometric mean"), added up in their order; 0.0 of none.
 
-    A geometric mean is 0.0 as soon as one value is 0 or less; measures that are averaged so keep
+    A geometric mean is 0.0 as soon as one value is 0 or less; metrics that are averaged so keep
     their values above it.
     """
     numbers = values.tolist()

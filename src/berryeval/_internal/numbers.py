@@ -2,7 +2,7 @@
 
 The text of a p-value comes from the statistics, whose sentences have it too.
 
->>> exact_measure(0.69), measure(0.69), interval(0.25, 1.0), delta(-0.0321)
+>>> exact_metric(0.69), metric(0.69), interval(0.25, 1.0), delta(-0.0321)
 ('0.6900', '0.690', '0.25-1.00', '-0.032')
 >>> milliseconds(0.0123), p_value(0.0004), p_value(0.0312), grade(2.0)
 ('12.3', '<0.001', '0.031', '2')
@@ -29,23 +29,23 @@ def _fixed(value: float, digits: int, *, sign: bool = False) -> str:
     return text.lstrip("+-") if float(text) == 0 else text
 
 
-def exact_measure(value: float) -> str:
-    """The value of a measure in files for other programs: four decimals."""
+def exact_metric(value: float) -> str:
+    """The value of a metric in files for other programs: four decimals."""
     return _fixed(value, 4)
 
 
 def exact_interval(low: float, high: float, queries: int) -> str:
-    """The interval beside an `exact_measure` over so many queries; a dash where it says nothing.
+    """The interval beside an `exact_metric` over so many queries; a dash where it says nothing.
 
     >>> exact_interval(0.25, 1.0, 4), exact_interval(0.25, 0.25, 4)
     ('0.2500 to 1.0000', '-')
     """
     found = known_interval(low, high, queries)
-    return " to ".join(map(exact_measure, found)) if found else NOTHING
+    return " to ".join(map(exact_metric, found)) if found else NOTHING
 
 
-def measure(value: float) -> str:
-    """The value of a measure in tables for people: three decimals."""
+def metric(value: float) -> str:
+    """The value of a metric in tables for people: three decimals."""
     return _fixed(value, 3)
 
 
@@ -96,7 +96,7 @@ def interval_around(value: float, low: float | None, high: float | None, queries
     if found is None:
         return ""
     shown = [float(_fixed(end, 2)) for end in found]
-    if shown[0] == shown[1] or not shown[0] <= float(measure(value)) <= shown[1]:
+    if shown[0] == shown[1] or not shown[0] <= float(metric(value)) <= shown[1]:
         return interval(*found, digits=3)
     return interval(*found)
 

@@ -59,7 +59,7 @@ class Join:
     """The hits of one query, after the join with its targets.
 
     Attributes:
-        ranking: what measures see.
+        ranking: what metrics see.
         credits: for each target, at which rank it was found and what it is worth there, or None.
         covering: for each target and each of its members, the hits (from 0) that cover it.
         ambiguous: hits whose text stands at several places; each of the places counts.
@@ -104,7 +104,7 @@ def judged_ranking(
     credits_: Sequence[Credit | None],
     retrieved: int,
 ) -> JudgedRanking:
-    """What measures see of the hits.
+    """What metrics see of the hits.
 
     A hit that is the first to cover targets is worth the best of them; the others stand in `also`.
     One that only covers what was found before, or a part of what is needed, is judged and worth
@@ -286,7 +286,7 @@ class Targets:
         return self._places[anchor]
 
     def judge(self, query_id: str, hits: Sequence[Piece]) -> JudgedRanking:
-        """The hits, best first, as measures see them; their ranks are their places, from 1."""
+        """The hits, best first, as metrics see them; their ranks are their places, from 1."""
         return self.join(query_id, hits).ranking
 
     def join(self, query_id: str, hits: Sequence[Piece]) -> Join:

@@ -34,7 +34,7 @@ class Benchmark:
         judgments: what is relevant; none, where only the expected answers decide.
         pack: the name of the pack that owns the rules of relevance, if one does; the judgments are
             then what the labels of the dataset say.
-        thresholds: measures with the least value each should reach.
+        thresholds: metrics with the least value each should reach.
         version: of the data.
         description: a sentence or two.
         metadata: whatever else the files said.

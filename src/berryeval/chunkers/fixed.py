@@ -59,7 +59,7 @@ class _Ruler(Protocol):
 
 
 class _Characters:
-    """Measures in characters."""
+    """Metrics in characters."""
 
     def forward(self, start: int, count: int) -> int:
         return start + count
@@ -69,7 +69,7 @@ class _Characters:
 
 
 class _Tokens:
-    """Measures in tokens."""
+    """Metrics in tokens."""
 
     def __init__(self, text: str, first: int, last: int) -> None:
         spans = [match.span() for match in _TOKEN.finditer(text, first, last)]

@@ -149,7 +149,7 @@ def build_app() -> App:
     """The command tree; a new command is one line here and one thin file beside this one."""
     app = App(
         name="berryeval",
-        help="Evaluate retrieval: exact measures, fast.",
+        help="Evaluate retrieval: exact metrics, fast.",
         help_epilogue=(
             "Exit codes: 0 passed, 1 quality failed, 2 wrong usage or configuration, "
             "3 the run failed. Any command takes --quiet (no warnings and hints), --verbose (log "
@@ -176,7 +176,7 @@ def build_app() -> App:
     app.command(
         "berryeval.cli.runs_rescore:score_run",
         name="score-run",
-        help="Score a past run by other measures or judgments, without searching.",
+        help="Score a past run by other metrics or judgments, without searching.",
     )
     app.command("berryeval.cli.validate:validate", help="Check a benchmark for faults.")
     app.command("berryeval.cli.inspect:inspect", help="Show what is in a benchmark.")
@@ -206,7 +206,7 @@ def _lists() -> App:
     lists = App(name="list", help="Show what there is.", help_format="plaintext")
     lists.command("berryeval.cli.list:chunkers", help="Show every chunker.")
     lists.command("berryeval.cli.list:providers", help="Show every provider.")
-    lists.command("berryeval.cli.list:measures", help="Show every measure.")
+    lists.command("berryeval.cli.list:metrics", help="Show every metric.")
     lists.command("berryeval.cli.list:benchmarks", help="Show the bundled benchmarks.")
     lists.command("berryeval.cli.list:formats", help="Show the formats of benchmarks.")
     lists.command("berryeval.cli.list:exporters", help="Show the formats of reports.")
@@ -218,7 +218,7 @@ def _results() -> App:
     results = App(name="results", help="Look at past runs.", help_format="plaintext")
     results.command("berryeval.cli.runs_list:list_runs", name="list", help="Show past runs.")
     results.command("berryeval.cli.runs_list:show", help="Show one run as eval printed it.")
-    results.command("berryeval.cli.runs_trend:trend", help="Show a measure over time.")
+    results.command("berryeval.cli.runs_trend:trend", help="Show a metric over time.")
     results.command("berryeval.cli.runs_files:export", help="Write runs to files.")
     results.command(
         "berryeval.cli.runs_files:import_", name="import", help="Put runs into the store."

@@ -134,12 +134,12 @@ def show(file: str = FILE, /, *, json: Flag = False) -> None:
     screen.print(f"{file}: run {baseline.run} of {baseline.created}")
     screen.print()
     table = Table(box=None, pad_edge=False)
-    for column in ("benchmark", "provider", "queries", "measure", "value", "of queries"):
+    for column in ("benchmark", "provider", "queries", "metric", "value", "of queries"):
         table.add_column(column)
     for part in baseline.parts:
         for name, row in part.values.items():
             value = part.value(name)
-            shown = numbers.NOTHING if value is None else numbers.exact_measure(value)
+            shown = numbers.NOTHING if value is None else numbers.exact_metric(value)
             how = part.aggregate_of(name)
             table.add_row(part.benchmark, part.provider, str(len(row)), name, shown, how)
     screen.print(table)
@@ -148,9 +148,9 @@ def show(file: str = FILE, /, *, json: Flag = False) -> None:
 def diff(
     run: str = "latest", /, *, baseline: str = FILE, strict: Flag = False, json: Flag = False
 ) -> int:
-    """Show how a run differs from the baseline, measure by measure.
+    """Show how a run differs from the baseline, metric by metric.
 
-    Exits with 1 where a fall of a measure is significant, or a provider failed; where that cannot
+    Exits with 1 where a fall of a metric is significant, or a provider failed; where that cannot
     be told, or something of the baseline is not in the run, only with --strict.
 
     Args:

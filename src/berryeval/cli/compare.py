@@ -47,7 +47,7 @@ def compare(  # noqa: PLR0913 - the options of the command
     baseline: str | None = None,
     metrics: Annotated[
         list[str] | None,
-        Parameter(name=["--metrics", "--measures", "-m"], consume_multiple=True, negative=""),
+        Parameter(name=["--metrics", "--metrics", "-m"], consume_multiple=True, negative=""),
     ] = None,
     test: str = "randomization",
     correction: str = "holm",
@@ -100,7 +100,7 @@ def compare(  # noqa: PLR0913 - the options of the command
     _check(runs, output, format)
     options = Options(
         baseline=baseline,
-        measures=split_names(metrics or []) or None,
+        metrics=split_names(metrics or []) or None,
         test=test,
         correction=correction,
         interval=interval,
@@ -148,7 +148,7 @@ def _compared(runs: Sequence[str], options: Options, qrels: str | None, title: s
         return compared([Source.named(run) for run in runs], options, title)
     from berryeval.workflows import sources_of
 
-    return compared(sources_of(runs, qrels, options.measures), options, title)
+    return compared(sources_of(runs, qrels, options.metrics), options, title)
 
 
 def _printed(made: Report, output: str | None, wanted: str | None) -> str | None:
@@ -209,10 +209,10 @@ def _print_one(screen: Console, one: ComparedBenchmark) -> None:
     screen.print()
     for (baseline, system), rows in pairs_of(found).items():
         screen.print(f"{system} against {baseline}, {_queries(rows[0].n)}", style="bold")
-        screen.print(_table(screen, [(row.measure, row) for row in rows], "measure", one))
+        screen.print(_table(screen, [(row.metric, row) for row in rows], "metric", one))
         print_indented(screen, rows[0].sentence, 2)
         if len(rows) > 1:
-            print_indented(screen, f"all measures: {summary(rows)}", 2)
+            print_indented(screen, f"all metrics: {summary(rows)}", 2)
         for note in notes_on(rows, found.notes):
             print_indented(screen, f"note: {note}", 2)
         _print_groups(screen, one, rows[0])
@@ -247,7 +247,7 @@ def _table(
     first: str,
     one: ComparedBenchmark,
 ) -> Table:
-    """A row per measure or group; what is shown for real has a mark, not only a colour."""
+    """A row per metric or group; what is shown for real has a mark, not only a colour."""
     family, gap = has_family(one), 2 if screen.width >= _WIDE else 1
     titles = ["", first, "n", *titles_of(one.comparison.level, corrected=family)]
     named = list(rows)
@@ -282,12 +282,12 @@ def _columns_that_fit(titles: list[str], lines: list[list[str]], width: int, gap
 
 
 def _print_groups(screen: Console, one: ComparedBenchmark, whole: PairedDifference) -> None:
-    """The first measure by group."""
+    """The first metric by group."""
     rows = group_rows(one.comparison, whole)
     if not rows:
         return
     screen.print()
-    print_indented(screen, f"{whole.measure} by {one.by}", 0, style="bold")
+    print_indented(screen, f"{whole.metric} by {one.by}", 0, style="bold")
     screen.print(_table(screen, rows, one.by, one))
     for label, row in rows:
         if row.cannot:
@@ -300,9 +300,9 @@ def _print_moved(screen: Console, queries: list[MovedQuery]) -> None:
     if not queries:
         return
     screen.print()
-    screen.print(f"queries that moved most, by {queries[0].measure}", style="bold")
+    screen.print(f"queries that moved most, by {queries[0].metric}", style="bold")
     for query in queries:
-        values = f"{numbers.measure(query.before)} → {numbers.measure(query.after)}"
+        values = f"{numbers.metric(query.before)} → {numbers.metric(query.after)}"
         text = f"{numbers.delta(query.change)} ({values})  {query.query_id}: {query.text}"
         print_indented(screen, text, 2)
         for line in why(query):

@@ -55,9 +55,9 @@ WORST: Final = 3  # queries, where nobody says how many
 
 Flag = Annotated[bool, Parameter(negative="")]
 Several = Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")]
-Measures = Annotated[
+Metrics = Annotated[
     list[str] | None,
-    Parameter(name=["--metrics", "--measures", "-m"], consume_multiple=True, negative=""),
+    Parameter(name=["--metrics", "--metrics", "-m"], consume_multiple=True, negative=""),
 ]
 
 
@@ -65,7 +65,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
     *,
     benchmarks: Several = None,
     providers: Several = None,
-    metrics: Measures = None,
+    metrics: Metrics = None,
     k: int | None = None,
     limit: int | None = None,
     filter: Several = None,  # noqa: A002 - its name
@@ -103,7 +103,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         providers: What is compared: a name, or a name and a chunker, as bm25:fixed-400. These too
             may have commas between them.
         metrics: What to compute: --metrics nDCG@10 AP, --metrics nDCG@10,AP, or repeated.
-        k: How many hits every provider is asked for; 20, or the largest cutoff of the measures.
+        k: How many hits every provider is asked for; 20, or the largest cutoff of the metrics.
         limit: Ask only the first so many queries.
         filter: Ask only some queries: --filter category=factual difficulty=hard.
         seed: Of everything that is drawn by chance.
@@ -119,8 +119,8 @@ def evaluate(  # noqa: PLR0913 - the options of the command
         where_it_fails: Show the worst queries of every provider (3, or as many as you say).
         fail_below: Exit with 1 if a provider is below: --fail-below recall@10=0.80.
         baseline: What drops are measured against: a file of `berryeval baseline set`, or a run.
-            Without a rule about drops, any significant fall of a measure fails.
-        max_drop: Exit with 1 if a measure fell for real: --max-drop nDCG@10=0.01.
+            Without a rule about drops, any significant fall of a metric fails.
+        max_drop: Exit with 1 if a metric fell for real: --max-drop nDCG@10=0.01.
         strict: Exit with 1 where a rule cannot be decided.
         export: What to write besides (csv html): --export csv markdown junit, --export none.
         baseline_doc: Write the measured baseline to this Markdown file.
@@ -130,7 +130,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
     """
     asked = Asked(
         settings={
-            "benchmarks": benchmarks, "providers": providers, "measures": metrics, "k": k,
+            "benchmarks": benchmarks, "providers": providers, "metrics": metrics, "k": k,
             "limit": limit, "filter": filter, "seed": seed, "thresholds": fail_below,
             "concurrency": concurrency, "timeout": timeout, "batch": batch,
             "export": export,
@@ -152,7 +152,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
 
 log = logging.getLogger("berryeval")
 _FREE: Final = ("thresholds", "export")  # may change when a run goes on
-_FLAGS: Final = {"measures": "metrics", "thresholds": "fail-below"}
+_FLAGS: Final = {"metrics": "metrics", "thresholds": "fail-below"}
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class Asked:
     def _read(self) -> dict[str, Any]:
         """The settings with lists of words made into what they mean."""
         given = dict(self.settings)
-        for name in ("benchmarks", "providers", "measures", "export"):
+        for name in ("benchmarks", "providers", "metrics", "export"):
             if given.get(name):
                 given[name] = read_list(name, given[name], f"--{_FLAGS.get(name, name)}")
         given["filter"] = read_pairs(given.get("filter") or [], "--filter")

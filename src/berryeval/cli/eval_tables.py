@@ -13,7 +13,7 @@ from berryeval._internal.text import cut
 from berryeval.cli.eval_view import notes_about_times, shown_remarks
 from berryeval.cli.gate import print_verdicts
 from berryeval.cli.output import SafeScreen, console, print_indented, safe_screen
-from berryeval.metrics import parse_measures
+from berryeval.metrics import parse_metrics
 from berryeval.reports import best_value, interval_text, is_best, legend_of, outcomes
 from berryeval.runs import deeper_than
 
@@ -34,23 +34,23 @@ _SPEED: Final = ("p50", "p95", "p99")
 
 def quality_tables(
     rows: Mapping[str, Scores | None],
-    measures: Sequence[str],
+    metrics: Sequence[str],
     width: int,
     providers: Sequence[ProviderRecord] = (),
 ) -> list[Table]:
-    """Providers as rows, measures as columns, each value with its interval.
+    """Providers as rows, metrics as columns, each value with its interval.
 
     With `providers` the times and outcomes stand in the same table; there is none if it does not
     fit. Without, intervals go below their values where it is narrow, and columns that do not fit go
     to further tables.
     """
-    one = _table(rows, measures, providers, stacked=False)
+    one = _table(rows, metrics, providers, stacked=False)
     if _width(one) <= width:
         return [one]
     if providers:
         return []
     tables = []
-    left = list(measures)
+    left = list(metrics)
     while left:
         fits = len(left)
         while fits > 1 and _width(_table(rows, left[:fits], (), stacked=True)) > width:
@@ -63,12 +63,12 @@ def quality_tables(
 def print_tables(
     screen: Console,
     rows: Mapping[str, Scores | None],
-    measures: Sequence[str],
+    metrics: Sequence[str],
     providers: Sequence[ProviderRecord],
 ) -> None:
     """Quality, times and outcomes: in one table where it fits, in several where it does not."""
-    wide = quality_tables(rows, measures, screen.width, providers)
-    for table in wide or quality_tables(rows, measures, screen.width):
+    wide = quality_tables(rows, metrics, screen.width, providers)
+    for table in wide or quality_tables(rows, metrics, screen.width):
         screen.print(table)
         screen.print()
     if not wide:
@@ -76,9 +76,9 @@ def print_tables(
         screen.print()
 
 
-def print_legend(screen: Console, tables: Sequence[Scores | None], measures: Sequence[str]) -> None:
+def print_legend(screen: Console, tables: Sequence[Scores | None], metrics: Sequence[str]) -> None:
     """Say what the marks and intervals of the tables are, if there are any."""
-    if words := legend_of(f"{BEST} best of its column", tables, measures):
+    if words := legend_of(f"{BEST} best of its column", tables, metrics):
         print_indented(screen, words, 0, style="dim")
 
 
@@ -102,21 +102,21 @@ def _empty() -> Table:
 
 def _table(
     rows: Mapping[str, Scores | None],
-    measures: Sequence[str],
+    metrics: Sequence[str],
     providers: Sequence[ProviderRecord],
     *,
     stacked: bool,
 ) -> Table:
     table = _empty()
-    for measure in measures:
-        table.add_column(measure, justify="left", no_wrap=True)
+    for metric in metrics:
+        table.add_column(metric, justify="left", no_wrap=True)
     costs = _costs(providers)
     for title in (*_titles(costs), "outcomes") if providers else ():
         table.add_column(title, justify="left" if title == "outcomes" else "right", no_wrap=True)
-    best = {measure: best_value(list(rows.values()), measure) for measure in measures}
+    best = {metric: best_value(list(rows.values()), metric) for metric in metrics}
     for place, (name, scores) in enumerate(rows.items()):
         cells: list[Text | str] = [
-            _cell(scores, measure, best[measure], stacked=stacked) for measure in measures
+            _cell(scores, metric, best[metric], stacked=stacked) for metric in metrics
         ]
         if providers:
             one = providers[place]
@@ -125,13 +125,13 @@ def _table(
     return table
 
 
-def _cell(scores: Scores | None, measure: str, best: float | None, *, stacked: bool) -> Text:
+def _cell(scores: Scores | None, metric: str, best: float | None, *, stacked: bool) -> Text:
     if scores is None:
         return Text(numbers.NOTHING)
-    value, ends = scores.mean[measure], interval_text(scores, measure)
+    value, ends = scores.mean[metric], interval_text(scores, metric)
     best_too = is_best(value, best)
     text = Text(
-        f"{numbers.measure(value)}{BEST if best_too else ' '}", style="bold" if best_too else ""
+        f"{numbers.metric(value)}{BEST if best_too else ' '}", style="bold" if best_too else ""
     )
     if ends:
         text.append("\n" if stacked else " ")
@@ -179,7 +179,7 @@ def print_worst(screen: Console, provider: str, queries: Sequence[WorstQuery]) -
         screen.print()
         about = ", ".join(word for word in (one.query.category, one.query.difficulty) if word)
         title = (
-            f"{one.measure} {numbers.measure(one.value)}  query {one.query.id}"
+            f"{one.metric} {numbers.metric(one.value)}  query {one.query.id}"
             f"{f' ({about})' if about else ''}"
         )
         print_indented(screen, title, 2, style="bold")
@@ -242,16 +242,16 @@ def print_view(view: View, *, quiet: bool) -> None:
 def _print_benchmark(screen: Console, view: View, result: BenchmarkResult, *, quiet: bool) -> None:
     from berryeval._internal.text import counted
 
-    measures = [str(measure) for measure in parse_measures(view.plan.scored)]
+    metrics = [str(metric) for metric in parse_metrics(view.plan.scored)]
     queries = counted(len(result.queries), "query", "queries")
     about = f"{queries}, {view.plan.depth} hits each{strategy_note(result.providers)}"
     screen.print(f"{result.benchmark.name}: {about}", style="bold")
     screen.print()
     rows = {one.name: one.scores for one in result.providers}
-    print_tables(screen, rows, measures, result.record.providers)
+    print_tables(screen, rows, metrics, result.record.providers)
     if not quiet:
-        _print_legend(screen, view, result, measures)
-    _print_groups(screen, view, result, measures)
+        _print_legend(screen, view, result, metrics)
+    _print_groups(screen, view, result, metrics)
     print_warnings(screen, result.providers, quiet=quiet)
     for one in result.providers:
         worst = view.worst.get((result.benchmark.name, one.name))
@@ -265,11 +265,9 @@ def strategy_note(providers: Sequence[ProviderResult | ProviderRecord]) -> str:
     return "" if found <= {"qrels"} else f"; relevance decided by {', '.join(sorted(found))}"
 
 
-def _print_legend(
-    screen: Console, view: View, result: BenchmarkResult, measures: list[str]
-) -> None:
-    print_legend(screen, [one.scores for one in result.providers], measures)
-    deeper = deeper_than(view.plan.depth, measures)
+def _print_legend(screen: Console, view: View, result: BenchmarkResult, metrics: list[str]) -> None:
+    print_legend(screen, [one.scores for one in result.providers], metrics)
+    deeper = deeper_than(view.plan.depth, metrics)
     for note in notes_about_times(view.plan, result):
         print_indented(screen, note, 0, style="dim")
     for remark in shown_remarks(result.benchmark.remarks):
@@ -280,19 +278,15 @@ def _print_legend(
     least = result.benchmark.thresholds
     if least and not view.plan.thresholds:
         shown = ", ".join(
-            f"{measure} {value:g}"
-            for (name, value), measure in zip(
-                least.items(), parse_measures(list(least)), strict=True
-            )
-            if str(measure) in measures
+            f"{metric} {value:g}"
+            for (name, value), metric in zip(least.items(), parse_metrics(list(least)), strict=True)
+            if str(metric) in metrics
         )
         if shown:
             print_indented(screen, f"the benchmark's own thresholds: {shown}", 0, style="dim")
 
 
-def _print_groups(
-    screen: Console, view: View, result: BenchmarkResult, measures: list[str]
-) -> None:
+def _print_groups(screen: Console, view: View, result: BenchmarkResult, metrics: list[str]) -> None:
     from berryeval._internal.text import counted
 
     groups = view.groups(result)
@@ -306,7 +300,7 @@ def _print_groups(
         screen.print()
         queries = counted(count, "query", "queries")
         screen.print(f"{view.by} {name}: {queries}", style="bold")
-        for table in quality_tables(rows, measures, screen.width):
+        for table in quality_tables(rows, metrics, screen.width):
             screen.print(table)
 
 

@@ -45,7 +45,7 @@ def gate(
     """Judge a run by rules: thresholds, and drops against a baseline.
 
     The rules are those of the configuration file (its `gate` and `thresholds`) and those of flags.
-    Where a baseline is given and no rule is about drops, any significant fall of a measure fails.
+    Where a baseline is given and no rule is about drops, any significant fall of a metric fails.
     Exits with 1 if a rule fails; one that cannot be decided lets the run pass unless --strict.
     In a step of GitHub Actions it adds to the summary, and notes what failed.
 
@@ -55,8 +55,8 @@ def gate(
         run: A run folder, its run.json, the name of a run, or `latest`.
         config: The configuration file; ./berryeval.yaml if there is one.
         baseline: What drops are measured against: a file of `berryeval baseline set`, or a run.
-        fail_below: The least value of a measure: --fail-below recall@10=0.80.
-        max_drop: How much a measure may fall below the baseline: --max-drop nDCG@10=0.01.
+        fail_below: The least value of a metric: --fail-below recall@10=0.80.
+        max_drop: How much a metric may fall below the baseline: --max-drop nDCG@10=0.01.
         strict: Fail where a rule cannot be decided.
         self_check: Show how often the rules about drops raise a false alarm on this data.
         export: Write the run with its verdicts: --export junit markdown (list exporters).

@@ -165,11 +165,11 @@ def _list_exporters_facts(name: str) -> dict[str, Any]:
     }
 
 
-# `berryeval list measures`.
+# `berryeval list metrics`.
 
 
-def measures(*, json: Annotated[bool, Parameter(negative="")] = False) -> None:
-    """Show every measure: its names, parameters and formula, and who else computes it.
+def metrics(*, json: Annotated[bool, Parameter(negative="")] = False) -> None:
+    """Show every metric: its names, parameters and formula, and who else computes it.
 
     Args:
         json: Print JSON instead of a table.
@@ -177,14 +177,14 @@ def measures(*, json: Annotated[bool, Parameter(negative="")] = False) -> None:
     from berryeval.cli.output import console, print_json
     from berryeval.metrics import definitions
 
-    found = [_list_measures_facts(definition) for definition in definitions().values()]
+    found = [_list_metrics_facts(definition) for definition in definitions().values()]
     if json:
-        print_json("list measures", {"measures": found})
+        print_json("list metrics", {"metrics": found})
         return
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for title in ("measure", "other names", "parameters", "formula", "also in"):
+    for title in ("metric", "other names", "parameters", "formula", "also in"):
         table.add_column(title, overflow="fold")
     for facts in found:
         table.add_row(
@@ -197,7 +197,7 @@ def measures(*, json: Annotated[bool, Parameter(negative="")] = False) -> None:
     console().print(table)
 
 
-def _list_measures_facts(definition: Definition) -> dict[str, Any]:
+def _list_metrics_facts(definition: Definition) -> dict[str, Any]:
     parameters = [
         {
             "name": parameter.name,

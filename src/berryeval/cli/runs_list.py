@@ -73,17 +73,17 @@ def _print_part(screen: Console, part: BenchmarkRecord) -> None:
     screen.print(part.content_hash, style="dim")
     screen.print()
     rows = {one.name: one.scores for one in part.providers}
-    measures = _shared_measures(part)
-    print_tables(screen, rows, measures, part.providers)
-    print_legend(screen, list(rows.values()), measures)
+    metrics = _shared_metrics(part)
+    print_tables(screen, rows, metrics, part.providers)
+    print_legend(screen, list(rows.values()), metrics)
     print_warnings(screen, part.providers)
 
 
-def _shared_measures(part: BenchmarkRecord) -> list[str]:
-    """The measures that every provider with scores has, in their order."""
-    tables = [set(one.scores.measures) for one in part.providers if one.scores]
+def _shared_metrics(part: BenchmarkRecord) -> list[str]:
+    """The metrics that every provider with scores has, in their order."""
+    tables = [set(one.scores.metrics) for one in part.providers if one.scores]
     first = next((one.scores for one in part.providers if one.scores), None)
-    names = first.measures if first else ()
+    names = first.metrics if first else ()
     return [name for name in names if all(name in table for table in tables)]
 
 
@@ -123,7 +123,7 @@ def _provider(one: ProviderRecord) -> dict[str, Any]:
 
 Several = Annotated[
     list[str] | None,
-    Parameter(name=["--measures", "--metrics", "-m"], consume_multiple=True, negative=""),
+    Parameter(name=["--metrics", "--metrics", "-m"], consume_multiple=True, negative=""),
 ]
 
 
@@ -163,36 +163,36 @@ def refuse_unknown(store: Store, filters: Filters) -> None:
             raise DataError(msg)
 
 
-def refuse_measures(
-    store: Store, measures: Sequence[str], filters: Filters, asked: str | None
+def refuse_metrics(
+    store: Store, metrics: Sequence[str], filters: Filters, asked: str | None
 ) -> None:
-    """Say so if no run has one of these measures at all, and how one gets it.
+    """Say so if no run has one of these metrics at all, and how one gets it.
 
     Args:
         store: that is looked into.
-        measures: by their names.
+        metrics: by their names.
         filters: of the runs that are meant; one of them is named, if there is one.
         asked: what `--store` said.
     """
     from berryeval._internal.registry import nearest
     from berryeval._internal.text import to_score_again
-    from berryeval.errors import MeasureError
-    from berryeval.metrics import parse_measure
+    from berryeval.errors import MetricError
+    from berryeval.metrics import parse_metric
 
-    names = store.measures()
-    for measure in measures:
+    names = store.metrics()
+    for metric in metrics:
         try:
-            known = str(parse_measure(measure))
+            known = str(parse_metric(metric))
             runs = store.names(filters) or store.names() or ["latest"]
-            hint = f"{to_score_again(runs[0], measure, store=asked)} adds it to one"
-        except MeasureError:
+            hint = f"{to_score_again(runs[0], metric, store=asked)} adds it to one"
+        except MetricError:
             if not names:
                 raise
-            known = measure
-            hint = f"there are {', '.join(nearest(measure, names) or names)}"
+            known = metric
+            hint = f"there are {', '.join(nearest(metric, names) or names)}"
         if names and known not in names:
-            msg = f"no run in the store {store.shown} has {measure!r}; {hint}"
-            raise MeasureError(msg)
+            msg = f"no run in the store {store.shown} has {metric!r}; {hint}"
+            raise MetricError(msg)
 
 
 def failures_of(failed: int, queries: int) -> str:
@@ -202,7 +202,7 @@ def failures_of(failed: int, queries: int) -> str:
 
 SHOWN: Final = 20  # runs
 _OWNERS: Final = ("benchmark", "provider")
-_COLUMNS: Final = 3  # measures, where nobody says which
+_COLUMNS: Final = 3  # metrics, where nobody says which
 
 
 def list_runs(
@@ -212,7 +212,7 @@ def list_runs(
     since: str | None = None,
     until: str | None = None,
     limit: int = SHOWN,
-    measures: Several = None,
+    metrics: Several = None,
     store: str | None = None,
     json: Flag = False,
 ) -> None:
@@ -226,7 +226,7 @@ def list_runs(
         since: Only runs from then on: a date (2026-02-21), a time, or an age (30d, 12h).
         until: Only runs up to then.
         limit: At most so many runs; 0 shows all.
-        measures: Which values to show; by default the first that each run was asked for.
+        metrics: Which values to show; by default the first that each run was asked for.
         store: Where runs are remembered, if not .berryeval/results.db.
         json: Print JSON, in full precision.
     """
@@ -238,14 +238,14 @@ def list_runs(
     if limit < 0:
         msg = f"--limit must be 0 or more, found {limit}"
         raise ConfigurationError(msg)
-    names = _names(measures)
+    names = _names(metrics)
     filters = read_filters(benchmark, provider, since, until)
     with opened_store(store_place(store)) as opened:
-        found = opened.list_runs(filters, limit=limit, measures=names or None)
+        found = opened.list_runs(filters, limit=limit, metrics=names or None)
         if not found:
             refuse_unknown(opened, filters)
         if names:
-            refuse_measures(opened, names, filters, store)
+            refuse_metrics(opened, names, filters, store)
         shown = opened.shown
     if json:
         print_json("results list", {"store": shown, "runs": [asdict(run) for run in found]})
@@ -259,23 +259,23 @@ def list_runs(
         screen.print(f"with each value its {OF_A_VALUE}", style="dim")
 
 
-def _names(measures: Sequence[str] | None) -> list[str]:
-    """The measures that were asked for; what reads them is imported only then."""
-    if not measures:
+def _names(metrics: Sequence[str] | None) -> list[str]:
+    """The metrics that were asked for; what reads them is imported only then."""
+    if not metrics:
         return []
     from berryeval.metrics import split_names
 
-    return split_names(measures)
+    return split_names(metrics)
 
 
 def _columns(found: Sequence[StoredRun], names: Sequence[str]) -> list[str]:
-    """The measures that are shown: those of `names` in their order, or the first of each result."""
+    """The metrics that are shown: those of `names` in their order, or the first of each result."""
     if names:
         from berryeval.runs import canonical
 
         return list(dict.fromkeys(map(canonical, names)))
     results = [result for run in found for result in run.results]
-    return list({one.values[0].measure: None for one in results if one.values})[:_COLUMNS]
+    return list({one.values[0].metric: None for one in results if one.values})[:_COLUMNS]
 
 
 def _print(screen: Console, found: Sequence[StoredRun], columns: Sequence[str]) -> None:
@@ -318,7 +318,7 @@ def _rows(run: StoredRun, columns: Sequence[str]) -> list[list[str]]:
     """A row per result; what failed comes last, and rows may be shorter than the table."""
     rows = []
     for one in run.results:
-        cells = [one.benchmark, one.provider, *(_cell(one, measure) for measure in columns)]
+        cells = [one.benchmark, one.provider, *(_cell(one, metric) for metric in columns)]
         failed = failures_of(one.failed, one.queries)
         rows.append([*cells, failed] if failed else cells)
     return rows
@@ -332,13 +332,13 @@ def _when(run: StoredRun) -> str:
     return moment.strftime("%Y-%m-%d %H:%M")
 
 
-def _cell(result: StoredResult, measure: str) -> str:
+def _cell(result: StoredResult, metric: str) -> str:
     from berryeval._internal import numbers
 
     if result.failure and not result.values:
         return "failed"
     for value in result.values:
-        if value.measure == measure:
+        if value.metric == metric:
             around = numbers.interval_around(value.value, value.low, value.high, value.n)
-            return f"{numbers.measure(value.value)} {around}".rstrip()
+            return f"{numbers.metric(value.value)} {around}".rstrip()
     return numbers.NOTHING

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Flag = Annotated[bool, Parameter(negative="")]
 Names = Annotated[
     list[str] | None,
-    Parameter(name=["--measures", "--metrics", "-m"], consume_multiple=True, negative=""),
+    Parameter(name=["--metrics", "--metrics", "-m"], consume_multiple=True, negative=""),
 ]
 _REPORTS: Final = ("report.*", "junit.xml")  # what eval leaves in the folder of a run
 
@@ -26,7 +26,7 @@ def score_run(
     run: str,
     /,
     *,
-    measures: Names = None,
+    metrics: Names = None,
     qrels: str | None = None,
     benchmark: str | None = None,
     per_query: Annotated[bool, Parameter(name=["--per-query", "-q"], negative="")] = False,
@@ -34,17 +34,17 @@ def score_run(
     store: str | None = None,
     json: Flag = False,
 ) -> None:
-    """Score a run that was made before, by other measures or judgments; nothing is searched.
+    """Score a run that was made before, by other metrics or judgments; nothing is searched.
 
     Example: berryeval score-run latest -m nDCG@20 bpref --save
 
     Args:
         run: Its folder, its name or the beginning of it, a file, `latest`, or `latest~1`.
-        measures: What to compute: -m nDCG@10 AP, -m nDCG@10,AP, or -m twice.
+        metrics: What to compute: -m nDCG@10 AP, -m nDCG@10,AP, or -m twice.
         qrels: Judge hits by their ids, as these judgments say (TREC, JSON, ...).
         benchmark: Where the benchmark is now; its judgments count, also where they have changed.
         per_query: Show every query too.
-        save: Add the measures to the run, in its folder and in the store; what is there stays.
+        save: Add the metrics to the run, in its folder and in the store; what is there stays.
         store: Where runs are remembered, if not .berryeval/results.db.
         json: Print JSON, in full precision.
     """
@@ -53,9 +53,9 @@ def score_run(
     from berryeval.metrics import split_names
     from berryeval.workflows import find_run
 
-    names = split_names(measures or [])
+    names = split_names(metrics or [])
     if not names:
-        msg = "name at least one measure, as in -m nDCG@10 AP"
+        msg = "name at least one metric, as in -m nDCG@10 AP"
         raise ConfigurationError(msg)
     if qrels is not None and benchmark is not None:
         msg = "choose one of --qrels and --benchmark"
@@ -109,12 +109,12 @@ def _print(parts: Sequence[Rescored], saved: list[str], *, per_query: bool) -> N
             screen.print(name)
             screen.print(query_table(scores))
         screen.print()
-        measures = list(next(iter(part.scores.values())).measures) if part.scores else []
-        for table in quality_tables(dict(part.scores), measures, screen.width):
+        metrics = list(next(iter(part.scores.values())).metrics) if part.scores else []
+        for table in quality_tables(dict(part.scores), metrics, screen.width):
             screen.print(table)
             screen.print()
-        if measures:
-            print_legend(screen, list(part.scores.values()), measures)
+        if metrics:
+            print_legend(screen, list(part.scores.values()), metrics)
         for note in part.notes:
             print_indented(screen, f"note: {note}", 0, style="yellow")
     for place in saved:
@@ -140,7 +140,7 @@ def _say_outdated(found: FoundRun) -> None:
     for path in _outdated(found):
         again = command_line("report", str(found.folder), "-o", path)
         console().print(
-            f"note: {path} is without the new measures; to write it again: {again}", style="yellow"
+            f"note: {path} is without the new metrics; to write it again: {again}", style="yellow"
         )
 
 
@@ -150,7 +150,7 @@ def _print_json(
     from berryeval.cli.output import print_json
 
     def shown(scores: Scores) -> dict[str, Any]:
-        queries = {"per_query": {name: scores.per_query(name) for name in scores.measures}}
+        queries = {"per_query": {name: scores.per_query(name) for name in scores.metrics}}
         return {**scores.summary(), **(queries if per_query else {})}
 
     data = {

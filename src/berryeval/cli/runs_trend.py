@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from cyclopts import Parameter
 
 from berryeval.cli.output import STDOUT, Output
-from berryeval.cli.runs_list import Flag, failures_of, read_filters, refuse_measures, refuse_unknown
+from berryeval.cli.runs_list import Flag, failures_of, read_filters, refuse_metrics, refuse_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ _NAMED: Final = 3  # runs in a note
 
 
 def trend(
-    measure: str,
+    metric: str,
     /,
     *,
     benchmark: str | None = None,
@@ -40,7 +40,7 @@ def trend(
     store: str | None = None,
     json: Flag = False,
 ) -> None:
-    """Show a measure over time: a line per benchmark and provider.
+    """Show a metric over time: a line per benchmark and provider.
 
     It follows the runs that were asked what the newest was; others are points between them, for
     their values do not compare: the benchmark, its queries or the number of hits were others.
@@ -48,7 +48,7 @@ def trend(
     Example: berryeval results trend nDCG@10 --benchmark technical-docs -o trend.svg
 
     Args:
-        measure: Its name, in any spelling.
+        metric: Its name, in any spelling.
         benchmark: Only this benchmark.
         provider: Only this provider.
         since: Only runs from then on: a date (2026-02-21), a time, or an age (30d, 12h).
@@ -68,11 +68,11 @@ def trend(
 
     filters = read_filters(benchmark, provider, since, until)
     with opened_store(store_place(store)) as opened:
-        lines = trend_lines(opened.trend(measure, filters))
+        lines = trend_lines(opened.trend(metric, filters))
         failures = opened.failures(filters)
         if not lines:
             refuse_unknown(opened, filters)
-            refuse_measures(opened, [measure], filters, store)
+            refuse_metrics(opened, [metric], filters, store)
     text = _written(lines, output, format)
     if json:
         failed = [asdict(one) for one in failures]
@@ -83,7 +83,7 @@ def trend(
         print_document(text)
     screen = console() if text is None else error_screen()
     if not lines:
-        screen.print(f"no such run has {measure}")
+        screen.print(f"no such run has {metric}")
     for line in lines if text is None else ():
         _print_line(screen, line)
     for one in failures:
@@ -110,14 +110,14 @@ def _print_line(screen: Console, line: TrendLine) -> None:
     from berryeval._internal.text import counted
     from berryeval.reports import OF_A_VALUE
 
-    screen.print(f"{line.provider} on {line.benchmark}: {line.measure}", style="bold")
+    screen.print(f"{line.provider} on {line.benchmark}: {line.metric}", style="bold")
     screen.print(f"  {sparkline(line, _marks())}")
     values = line.values
     last = line.points[-1]
     around = numbers.interval_around(
         last.value.value, last.value.low, last.value.high, last.value.n
     )
-    lowest, highest, newest = map(numbers.measure, (min(values), max(values), values[-1]))
+    lowest, highest, newest = map(numbers.metric, (min(values), max(values), values[-1]))
     failed = f", {failures_of(last.failed, last.value.n)}" if last.failed else ""
     screen.print(
         f"  {counted(len(values), 'run')}, lowest {lowest}, highest {highest}, "

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from berryeval._internal import numbers
 from berryeval.cli.output import console, print_json
-from berryeval.metrics import parse_measure, trec_name
+from berryeval.metrics import parse_metric, trec_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 File = Annotated[str, Parameter(allow_leading_hyphen=True)]
 Names = Annotated[
     list[str] | None,
-    Parameter(name=["--measures", "--metrics", "-m"], consume_multiple=True, negative=""),
+    Parameter(name=["--metrics", "--metrics", "-m"], consume_multiple=True, negative=""),
 ]
 Flag = Annotated[bool, Parameter(negative="")]
 JUDGED = "Judged@10"
@@ -33,7 +33,7 @@ def score(  # noqa: PLR0913 - the options of the command
     qrels: File,
     /,
     *,
-    measures: Names = None,
+    metrics: Names = None,
     per_query: Annotated[bool, Parameter(name=["--per-query", "-q"], negative="")] = False,
     json: Flag = False,
     csv: Flag = False,
@@ -52,7 +52,7 @@ def score(  # noqa: PLR0913 - the options of the command
     Args:
         run: The run (TREC: query Q0 document rank score tag); - reads it from stdin.
         qrels: The judgments (TREC: query group document grade); - reads them from stdin.
-        measures: What to compute: -m nDCG@10 AP, -m nDCG@10,AP, or -m twice.
+        metrics: What to compute: -m nDCG@10 AP, -m nDCG@10,AP, or -m twice.
         per_query: Show every query too.
         json: Print JSON, in full precision.
         csv: Print CSV, in full precision.
@@ -65,7 +65,7 @@ def score(  # noqa: PLR0913 - the options of the command
     """
     from berryeval.metrics import distinct_names, split_names
 
-    names = distinct_names(split_names(measures or []))
+    names = distinct_names(split_names(metrics or []))
     _check(run, qrels, names, formats=json + csv + trec_format, audit=audit)
     groups = _groups(by)
     scores, judged = _scored(run, qrels, names, profile, lenient=lenient, audit=audit)
@@ -85,7 +85,7 @@ def _check(run: str, qrels: str, names: list[str], *, formats: int, audit: bool)
 
     problem = ""
     if not names:
-        problem = "name at least one measure, as in -m nDCG@10 AP"
+        problem = "name at least one metric, as in -m nDCG@10 AP"
     elif formats > 1:
         problem = "choose one of --json, --csv and --trec-format"
     elif run == qrels == "-":
@@ -101,7 +101,7 @@ def _scored(
 ) -> tuple[Scores, float]:
     """The scores, and the mean share of the top 10 that is judged."""
     from berryeval.errors import DataError
-    from berryeval.metrics import parse_measures
+    from berryeval.metrics import parse_metrics
     from berryeval.scoring import evaluate
 
     if lenient:
@@ -118,7 +118,7 @@ def _scored(
         what = "no query of the run is judged" if scores.left_out else "there are no judgments"
         msg = f"{qrels}: {what}, so there is nothing to score"
         raise DataError(msg)
-    asked = JUDGED in map(str, parse_measures(names))
+    asked = JUDGED in map(str, parse_metrics(names))
     return scores if asked else scores.without(JUDGED), scores.mean[JUDGED]
 
 
@@ -238,7 +238,7 @@ def print_as_json(
     data: dict[str, Any] = {"profile": profile, **scores.summary(), "judged_at_10": judged}
     if per_query:
         data["per_query"] = {
-            query: {"outcome": outcome, **dict(zip(scores.measures, values, strict=True))}
+            query: {"outcome": outcome, **dict(zip(scores.metrics, values, strict=True))}
             for query, outcome, values in _rows(scores)
         }
     if groups is not None:
@@ -249,28 +249,28 @@ def print_as_json(
 
 
 def print_as_csv(scores: Scores, groups: Mapping[str, str] | None, *, per_query: bool) -> None:
-    """A row per query, or per measure (and group)."""
+    """A row per query, or per metric (and group)."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
     if per_query:
         label = [] if groups is None else ["group"]
-        writer.writerow(["query", *label, "outcome", *scores.measures])
+        writer.writerow(["query", *label, "outcome", *scores.metrics])
         members = {"": scores} if groups is None else scores.by(groups)
         group_of = {query: name for name, group in members.items() for query in group.queries}
         for query, outcome, values in _rows(scores):
             writer.writerow([query, *([group_of[query]] if label else []), outcome, *values])
         return
     parts = {"": scores} if groups is None else {**scores.by(groups), "all": scores}
-    writer.writerow([*([] if groups is None else ["group"]), "measure", *STATISTICS])
+    writer.writerow([*([] if groups is None else ["group"]), "metric", *STATISTICS])
     for name, part in parts.items():
-        for measure in part.measures:
-            low, high = part.ci(measure)
-            cells = [part.mean[measure], part.std[measure], low, high, part.count]
-            writer.writerow([*([] if groups is None else [name]), measure, *cells])
+        for metric in part.metrics:
+            low, high = part.ci(metric)
+            cells = [part.mean[metric], part.std[metric], low, high, part.count]
+            writer.writerow([*([] if groups is None else [name]), metric, *cells])
 
 
 def print_as_trec(scores: Scores, *, per_query: bool) -> None:
     """trec_eval's lines: name, query or "all", value, rounded as trec_eval does."""
-    names = [trec_name(parse_measure(measure)) for measure in scores.measures]
+    names = [trec_name(parse_metric(metric)) for metric in scores.metrics]
     columns = list(zip(names, scores.aggregates, strict=True))
     if per_query:
         for query, _, values in _rows(scores):
@@ -295,28 +295,28 @@ def query_table(scores: Scores) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("query")
     table.add_column("outcome")
-    for measure in scores.measures:
-        table.add_column(measure, justify="right")
+    for metric in scores.metrics:
+        table.add_column(metric, justify="right")
     for query, outcome, values in _rows(scores):
-        table.add_row(query, outcome, *map(numbers.exact_measure, values))
+        table.add_row(query, outcome, *map(numbers.exact_metric, values))
     return table
 
 
 def _summary_table(parts: Mapping[str, Scores]) -> Table:
-    """A row per part and measure; a single part without a name needs no column for it."""
+    """A row per part and metric; a single part without a name needs no column for it."""
     table = Table(box=None, pad_edge=False)
     if named := list(parts) != [""]:
         table.add_column("group")
-    table.add_column("measure")
+    table.add_column("metric")
     for title in ("mean", "std", "95% bootstrap", "n"):
         table.add_column(title, justify="right")
     for name, scores in parts.items():
-        for measure, how in zip(scores.measures, scores.aggregates, strict=True):
-            shown = measure if how == "mean" else f"{measure} ({how})"
+        for metric, how in zip(scores.metrics, scores.aggregates, strict=True):
+            shown = metric if how == "mean" else f"{metric} ({how})"
             table.add_row(
-                *([name] if named else []), shown, numbers.exact_measure(scores.mean[measure]),
-                numbers.exact_measure(scores.std[measure]),
-                numbers.exact_interval(*scores.ci(measure), scores.count), str(scores.count),
+                *([name] if named else []), shown, numbers.exact_metric(scores.mean[metric]),
+                numbers.exact_metric(scores.std[metric]),
+                numbers.exact_interval(*scores.ci(metric), scores.count), str(scores.count),
             )  # fmt: skip
     return table
 
@@ -336,7 +336,7 @@ def _remarks(scores: Scores, profile: str, judged: float) -> list[str]:
         share = numbers.share(scores.unjudged / scores.retrieved)
         lines.append(
             f"{scores.unjudged} of {scores.retrieved} retrieved documents have no judgment "
-            f"({share}), Judged@10 {numbers.exact_measure(judged)}"
+            f"({share}), Judged@10 {numbers.exact_metric(judged)}"
         )
     if scores.left_out:
         lines.append(f"left out, judged but not in the run: {_listed(scores.left_out)}")

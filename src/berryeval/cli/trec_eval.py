@@ -29,7 +29,7 @@ LONG: Final = {
     "help": "-h",
     "version": "-v",
     "query_eval_wanted": "-q",
-    "measure=": "-m",
+    "metric=": "-m",
     "complete_rel_info_wanted": "-c",
     "level_for_rel=": "-l",
     "nosummary": "-n",
@@ -42,13 +42,13 @@ LONG: Final = {
     "Output_old_results_format=": "-o",
     "Zscore=": "-Z",
 }
-USAGE: Final = "berryeval trec-eval [-h] [-q] {-m measure} qrels_file results_file"
+USAGE: Final = "berryeval trec-eval [-h] [-q] {-m metric} qrels_file results_file"
 HELP: Final = f"""Usage: {USAGE}
 
 Scores a run as trec_eval 10 does, line for line. The results file may be - for stdin.
 
   -q, --query_eval_wanted            also a line per topic
-  -m, --measure NAME[.PARAMETERS]    what to compute; may be repeated; default: official
+  -m, --metric NAME[.PARAMETERS]    what to compute; may be repeated; default: official
   -c, --complete_rel_info_wanted     average over all judged topics, also those the run lacks
   -l, --level_for_rel N              documents are relevant from this grade on; default: 1
   -n, --nosummary                    no lines for all topics together
@@ -57,13 +57,13 @@ Scores a run as trec_eval 10 does, line for line. The results file may be - for 
   -N, --Number_docs_in_coll N        documents in the collection, for utility
   -R, --Rel_info_format FORMAT       qrels (default), qrels_jg, prefs or qrels_prefs
   -T, --Results_format FORMAT        trec_results
-  -Z, --Zscore FILE                  standardise with "topic measure mean deviation" from FILE
+  -Z, --Zscore FILE                  standardise with "topic metric mean deviation" from FILE
   -D, --Debug_level N                accepted, does nothing
   -o                                 accepted, does nothing
   -v, --version
   -h, --help
 
-Exit codes: 0 done, 1 wrong usage or an unknown measure, 2 a file or a parameter cannot be used,
+Exit codes: 0 done, 1 wrong usage or an unknown metric, 2 a file or a parameter cannot be used,
 4 cannot be scored, 7 no topic has both judgments and results.
 """
 
@@ -190,11 +190,11 @@ def _inputs(
 
 
 def _print_help() -> None:
-    from berryeval.trec_eval import NICKNAMES, TREC_MEASURES
+    from berryeval.trec_eval import NICKNAMES, TREC_METRICS
 
     print(HELP)
-    print("Measures, with our name for each:")
-    for row in TREC_MEASURES.values():
+    print("Metrics, with our name for each:")
+    for row in TREC_METRICS.values():
         print(f"  {row.name:<24} {row.canonical}".rstrip())
     print("\nNames for several:")
     for name, members in NICKNAMES.items():

@@ -1,4 +1,4 @@
-"""What a measure sees: one ranking after the join with its judgments."""
+"""What a metric sees: one ranking after the join with its judgments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class JudgedHit(NamedTuple):
 
 @dataclass(frozen=True)
 class JudgedRanking:
-    """One ranking after the join with its judgments; the only thing a measure sees.
+    """One ranking after the join with its judgments; the only thing a metric sees.
 
     Attributes:
         hits: the documents of the ranking that the judgments know, best rank first. A negative
@@ -78,7 +78,7 @@ class JudgedRanking:
         return JudgedRanking(hits, len(hits), self.grades, also)
 
 
-# What a measure of novelty and diversity sees: a grade for each document and subtopic.
+# What a metric of novelty and diversity sees: a grade for each document and subtopic.
 
 
 class SubtopicHit(NamedTuple):

@@ -25,9 +25,9 @@ class Qrels(TableValue):
     A grade may be any finite number. One below zero means, as in trec_eval, that the document was
     in the pool but not judged.
 
-    A judgment may belong to a group, which is the second column of a TREC file. Measures of
+    A judgment may belong to a group, which is the second column of a TREC file. Metrics of
     diversity take it for a subtopic, and then a document may be judged once for each of several.
-    All other measures see one grade per document, the highest, and so do dicts, frames, JSON and
+    All other metrics see one grade per document, the highest, and so do dicts, frames, JSON and
     Parquet files; only TREC files keep the groups.
     """
 

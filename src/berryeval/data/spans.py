@@ -1,4 +1,4 @@
-"""What measures of text see: the passages that were wanted, and those that were retrieved.
+"""What metrics of text see: the passages that were wanted, and those that were retrieved.
 
 A passage that may stand at several places (its text is repeated) is taken to stand where it shares
 most with what is wanted, and a wanted passage where it shares most with what was retrieved; of
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from berryeval.errors import MeasureError
+from berryeval.errors import MetricError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,7 +57,7 @@ class TokenCounter:
             text = self._text_of(document)
             if text is None:
                 msg = f"tokens cannot be counted: the text of document {document!r} is not known"
-                raise MeasureError(msg)
+                raise MetricError(msg)
             starts = self._starts[document] = [token.start() for token in _TOKEN.finditer(text)]
         return bisect_left(starts, end) - bisect_left(starts, start)
 
@@ -168,7 +168,7 @@ class SpanRanking:
     """One ranking as text, after the join with its targets.
 
     Attributes:
-        judged: the ranking as other measures see it.
+        judged: the ranking as other metrics see it.
         passages: the hits, best first.
         wanted: what should be found.
         tokens: counts the tokens of a span.
@@ -187,14 +187,14 @@ class SpanRanking:
         for passage in top:
             if not passage.spans:
                 msg = f"hit {passage.id!r} has neither a text nor a place in a known document"
-                raise MeasureError(msg)
+                raise MetricError(msg)
         return self._shared((passage.spans for passage in top), rel, unit)
 
     def shared_by_chunks(self, rel: float, unit: Unit = "characters") -> Shared:
         """The same, if exactly the chunks that hold some of what is wanted were retrieved."""
         if self.chunks is None:
             msg = "it is not known how the corpus was cut: give the system's chunks, as chunks=..."
-            raise MeasureError(msg)
+            raise MetricError(msg)
         holding = {
             Span(span.document, start, end)
             for wanted in self._relevant(rel)
@@ -221,7 +221,7 @@ class SpanRanking:
                     f"nobody knows where {part.name} stands, so its characters cannot be counted: "
                     "give the documents or chunks it stands in, or repair its judgment"
                 )
-                raise MeasureError(msg)
+                raise MetricError(msg)
         return parts
 
     def wanted_files(self, rel: float) -> list[frozenset[str]]:
@@ -241,7 +241,7 @@ class SpanRanking:
         for passage in self.passages[:rank]:
             if not passage.spans:
                 msg = f"hit {passage.id!r} has neither a text nor a place in a known document"
-                raise MeasureError(msg)
+                raise MetricError(msg)
             total += self.tokens(*passage.spans[0])
         return total
 

@@ -14,7 +14,7 @@ import numpy as np
 from berryeval._internal.intervals import aggregate
 from berryeval._internal.records import JsonRecord, Reader, is_finite, one_of, refused, unversioned
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
-from berryeval.metrics import Aggregate, parse_measure
+from berryeval.metrics import Aggregate, parse_metric
 from berryeval.runs import array_of
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ class BaselinePart(JsonRecord):
         provider: the name of the provider.
         k: how many hits it was asked for.
         queries: the ids of the queries.
-        values: by measure, the value of every query, in the order of `queries`.
-        aggregates: by measure, how they become one, where that is not their mean.
+        values: by metric, the value of every query, in the order of `queries`.
+        aggregates: by metric, how they become one, where that is not their mean.
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
@@ -91,29 +91,29 @@ class BaselinePart(JsonRecord):
     def of(cls, benchmark: BenchmarkRecord, provider: str, scores: Scores) -> BaselinePart:
         """The scores of a provider on a benchmark."""
         rows = map(tuple, scores.values.tolist())
-        hows = zip(scores.measures, scores.aggregates, strict=True)
+        hows = zip(scores.metrics, scores.aggregates, strict=True)
         return cls(
             benchmark.name,
             benchmark.content_hash,
             provider,
             benchmark.k,
             scores.queries,
-            dict(zip(scores.measures, rows, strict=True)),
+            dict(zip(scores.metrics, rows, strict=True)),
             {name: how for name, how in hows if how != "mean"},
         )
 
-    def value(self, measure: str) -> float | None:
+    def value(self, metric: str) -> float | None:
         """What the values of the queries become; None of no query."""
-        row = np.array(self.values[measure], dtype=np.float64)
-        return aggregate(self.aggregate_of(measure), row) if len(row) else None
+        row = np.array(self.values[metric], dtype=np.float64)
+        return aggregate(self.aggregate_of(metric), row) if len(row) else None
 
-    def aggregate_of(self, measure: str) -> str:
-        """How the values become one; files of before are silent, and the measure says it."""
-        if measure in self.aggregates:
-            return self.aggregates[measure]
+    def aggregate_of(self, metric: str) -> str:
+        """How the values become one; files of before are silent, and the metric says it."""
+        if metric in self.aggregates:
+            return self.aggregates[metric]
         try:
-            return parse_measure(measure).aggregate
-        except BerryEvalError:  # a measure of somebody's own, which is not registered here
+            return parse_metric(metric).aggregate
+        except BerryEvalError:  # a metric of somebody's own, which is not registered here
             return "mean"
 
 
@@ -180,7 +180,7 @@ class Baseline(JsonRecord):
         return found[0]
 
     def dumps(self) -> str:
-        """The file: a line per provider and measure, so that a change of it can be read."""
+        """The file: a line per provider and metric, so that a change of it can be read."""
         data = {"schema_version": SCHEMA_VERSION, **self.to_json()}
         text = json.dumps({**data, "parts": []}, indent=2, ensure_ascii=False, allow_nan=False)
         parts = ",\n".join(_part_text(part) for part in data.get("parts", ()))

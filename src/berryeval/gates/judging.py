@@ -43,19 +43,19 @@ if TYPE_CHECKING:
     from berryeval.scoring import Scores
 
 
-# Rules with a limit: the least or the largest value of a measure, a latency, a share of errors.
+# Rules with a limit: the least or the largest value of a metric, a latency, a share of errors.
 
 _USUAL_LEVEL = 0.95
 
 
 def judge_limit(scores: Scores, rule: Rule) -> Verdict:
-    """Whether a measure keeps to its limit: by its value, or by its interval if that is asked."""
+    """Whether a metric keeps to its limit: by its value, or by its interval if that is asked."""
     if not scores.count:
         return Verdict("inconclusive", str(rule), f"{rule.subject}: no query was scored")
-    value, limit = scores.mean[rule.measure], limit_of(rule)
+    value, limit = scores.mean[rule.metric], limit_of(rule)
     level = rule.confidence or _USUAL_LEVEL
-    row = scores.row_of(rule.measure)
-    interval = interval_of_value(rule.measure, scores.values[row], scores.aggregates[row], level)
+    row = scores.row_of(rule.metric)
+    interval = interval_of_value(rule.metric, scores.values[row], scores.aggregates[row], level)
     status = _status(value, value, rule)
     if rule.confidence:
         status = _status(*interval, rule) if interval else "inconclusive"
@@ -131,7 +131,7 @@ def missing_parts(rule: Rule, run: RunRecord, baseline: Baseline) -> list[Verdic
         for part in baseline.parts
         if (part.benchmark, part.provider) not in there
         and rule.covers(part.benchmark, part.provider)
-        and rule.measure in part.values
+        and rule.metric in part.values
     ]
 
 
@@ -144,7 +144,7 @@ def missing_verdict(rule: Rule, part: BaselinePart, what: str) -> Verdict:
         benchmark=part.benchmark,
         provider=part.provider,
         group=rule.group,
-        measure=rule.measure,
+        metric=rule.metric,
         limit=rule.max_drop,
         about=rule.about,
     )
@@ -286,13 +286,13 @@ def _sample(case: _Case, baseline: Baseline) -> Sample:
     part = comparable_part(rule, baseline, owner, provider.name)
     whole = _table(case)
     scores = _scores(case)
-    old = dict(zip(part.queries, part.values[rule.measure], strict=True))
-    new = scores.per_query(rule.measure)
+    old = dict(zip(part.queries, part.values[rule.metric], strict=True))
+    new = scores.per_query(rule.metric)
     check_shared(rule, baseline, part, scores.queries)
     shared = [query for query in scores.queries if query in old]
     before = np.array([old[query] for query in shared])
     after = np.array([new[query] for query in shared])
-    how = scores.aggregates[scores.row_of(rule.measure)]
+    how = scores.aggregates[scores.row_of(rule.metric)]
     check_aggregate(rule, baseline, part, how)
     missing = len(old.keys() - set(whole.queries))
     return Sample(rule, before, after, how, new=len(new) - len(shared), missing=missing)
@@ -307,7 +307,7 @@ def _verdict(case: _Case, drop: Drop | None, *, wanted: bool) -> Verdict:
     elif rule.max_drop is not None:
         words = new_sentence(provider.name, benchmark.name)
         found = Verdict("inconclusive", str(rule), words, limit=rule.max_drop)
-    elif rule.measure:
+    elif rule.metric:
         found = judge_limit(_scores(case), rule)
     elif rule.latency:
         found = judge_latency(provider, rule)
@@ -318,7 +318,7 @@ def _verdict(case: _Case, drop: Drop | None, *, wanted: bool) -> Verdict:
         benchmark=benchmark.name,
         provider=provider.name,
         group=rule.group,
-        measure=rule.measure,
+        metric=rule.metric,
         about=rule.about,
     )
 
@@ -334,22 +334,22 @@ def _without_scores(case: _Case, *, wanted: bool) -> Verdict:
 
 
 def _table(case: _Case) -> Scores:
-    """The scores with the measure of the rule, of all queries."""
+    """The scores with the metric of the rule, of all queries."""
     rule, _, provider, run = case
-    scores = provider.scores_with(rule.measure)
+    scores = provider.scores_with(rule.metric)
     if scores is None:
         tables = [table for table in (provider.scores, provider.standard) if table is not None]
-        there = ", ".join(dict.fromkeys(name for table in tables for name in table.measures))
+        there = ", ".join(dict.fromkeys(name for table in tables for name in table.metrics))
         msg = (
-            f"the run has no {rule.measure} of {provider.name}; it has {there}. "
-            f"To compute it: {to_score_again(run, rule.measure)}"
+            f"the run has no {rule.metric} of {provider.name}; it has {there}. "
+            f"To compute it: {to_score_again(run, rule.metric)}"
         )
         raise ConfigurationError(msg)
     return scores
 
 
 def _scores(case: _Case) -> Scores:
-    """The scores that the rule is about: with its measure, of its queries alone."""
+    """The scores that the rule is about: with its metric, of its queries alone."""
     rule, benchmark, _, _ = case
     scores = _table(case)
     if not rule.where:

@@ -1,4 +1,4 @@
-"""Rules about a drop: is a measure worse than in the baseline, by more than is allowed?
+"""Rules about a drop: is a metric worse than in the baseline, by more than is allowed?
 
 fail          it fell by more than is allowed, and chance alone hardly makes it fall so much
 pass          the interval of the difference ends above what is allowed, or nothing changed
@@ -75,7 +75,7 @@ def _decided(drop: Drop, rule: Rule) -> tuple[Status, str]:
 
 
 def _found(drop: Drop, rule: Rule) -> str:
-    """How the measure moved, with its interval."""
+    """How the metric moved, with its interval."""
     if drop.same:
         whose = "" if not (drop.new or drop.missing) else " that both have"
         return (
@@ -126,10 +126,10 @@ def _signed(end: float, rule: Rule) -> str:
 # The intervals that gates judge by: Student's, of a value and of a change.
 
 
-def interval_of_value(measure: str, values: Floats, how: str, level: float) -> Interval | None:
+def interval_of_value(metric: str, values: Floats, how: str, level: float) -> Interval | None:
     """The interval of an aggregate; None where the spread of the values is not known.
 
-    It ends where the measure does. Where the values are alike, and enough to say so, it is a point.
+    It ends where the metric does. Where the values are alike, and enough to say so, it is a point.
     """
     if not testable(values, how):
         return None
@@ -142,7 +142,7 @@ def interval_of_value(measure: str, values: Floats, how: str, level: float) -> I
     of_mean = mean_interval(tested(values, how), level)
     if of_mean is None:
         return None
-    return cut_to_range(restored(how, of_mean, len(values)), measure, how, values)
+    return cut_to_range(restored(how, of_mean, len(values)), metric, how, values)
 
 
 def interval_of_change(before: Floats, after: Floats, how: str, level: float) -> Interval | None:
@@ -184,7 +184,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Drop:
-    """How a measure changed between the baseline and the run.
+    """How a metric changed between the baseline and the run.
 
     Attributes:
         change: of the mean, or of what else the values become.
@@ -246,7 +246,7 @@ def measured_drop(sample: Sample, *, seed: int = 0, samples: int = SAMPLES) -> D
         len(before),
         sample.new,
         sample.missing,
-        direction_of(sample.rule.measure) == "down",
+        direction_of(sample.rule.metric) == "down",
         no_room=not can_break(sample.rule, value),
     )
     if not len(before):

@@ -25,13 +25,13 @@ class _Part(BaseModel):
 class Rule(_Part):
     """One rule: what is looked at, what is wanted of it, and where."""
 
-    measure: str = Field(default="", description="a name of `berryeval list measures`, as nDCG@10")
+    metric: str = Field(default="", description="a name of `berryeval list metrics`, as nDCG@10")
     latency: Literal["", "p50", "p95", "p99", "max"] = Field(default="", description="in seconds")
     errors: bool = Field(default=False, description="the share of queries without an answer")
     at_least: Limit | None = Field(default=None, description="the least value")
     at_most: Limit | None = Field(default=None, description="the largest value")
     max_drop: Annotated[Limit, Field(ge=0)] | None = Field(
-        default=None, description="how much worse than the baseline the measure may be"
+        default=None, description="how much worse than the baseline the metric may be"
     )
     significance: Annotated[float, Field(strict=True, lt=1)] = Field(
         default=_USUAL,
@@ -48,15 +48,15 @@ class Rule(_Part):
     benchmarks: list[str] = Field(default=[], description="only on these")
     providers: list[str] = Field(default=[], description="only for these")
 
-    @field_validator("measure")
+    @field_validator("metric")
     @classmethod
-    def _known_measure(cls, name: str) -> str:
-        from berryeval.metrics import parse_measure
+    def _known_metric(cls, name: str) -> str:
+        from berryeval.metrics import parse_metric
 
         if not name:
             return name
         try:
-            return str(parse_measure(name))
+            return str(parse_metric(name))
         except BerryEvalError as error:
             raise ValueError(str(error)) from None
 
@@ -73,16 +73,16 @@ class Rule(_Part):
 
     @model_validator(mode="after")
     def _one_thing(self) -> Rule:
-        looked_at = [bool(self.measure), bool(self.latency), self.errors]
+        looked_at = [bool(self.metric), bool(self.latency), self.errors]
         if sum(looked_at) != 1:
-            msg = "a rule is about one of: measure, latency, errors"
+            msg = "a rule is about one of: metric, latency, errors"
             raise ValueError(msg)
         wanted = [self.at_least, self.at_most, self.max_drop]
         if sum(one is not None for one in wanted) != 1:
             msg = f"{self.subject}: a rule wants one of: at_least, at_most, max_drop"
             raise ValueError(msg)
-        if not self.measure and (self.max_drop is not None or self.confidence or self.where):
-            msg = f"{self.subject}: max_drop, confidence and where are for measures"
+        if not self.metric and (self.max_drop is not None or self.confidence or self.where):
+            msg = f"{self.subject}: max_drop, confidence and where are for metrics"
             raise ValueError(msg)
         if self.max_drop is not None and self.confidence:
             msg = f"{self.subject}: a drop is judged by `significance`; leave out `confidence`"
@@ -95,7 +95,7 @@ class Rule(_Part):
     @model_validator(mode="after")
     def _may_fail(self) -> Rule:
         """Refuse limits of shares and times that cannot be meant, and drops of what has none."""
-        if not self.measure and self.at_least is not None:
+        if not self.metric and self.at_least is not None:
             msg = f"{self.subject}: less is better, so a rule wants at_most"
             raise ValueError(msg)
         if self.errors and self.at_most is not None and not 0 <= self.at_most < 1:
@@ -107,18 +107,18 @@ class Rule(_Part):
         if self.latency and self.at_most is not None and self.at_most < 0:
             msg = f"{self.subject}: at_most is in seconds, 0 or more; found {self.at_most:g}"
             raise ValueError(msg)
-        if self.max_drop is not None and direction_of(self.measure) == "neither":
+        if self.max_drop is not None and direction_of(self.metric) == "neither":
             msg = f"{self.subject}: neither more nor less of it is better, so it has no drop"
             raise ValueError(msg)
         return self
 
     @model_validator(mode="after")
     def _within_its_range(self) -> Rule:
-        """Refuse limits at or beyond the ends of the measure: they never fail."""
+        """Refuse limits at or beyond the ends of the metric: they never fail."""
         low, high = self._ends
         span, lies = high - low, self._lies
         if self.max_drop is not None and self.max_drop >= span - ROUNDING:
-            moves = "rises" if direction_of(self.measure) == "down" else "falls"
+            moves = "rises" if direction_of(self.metric) == "down" else "falls"
             msg = (
                 f"{lies} and never {moves} by more than {span:.10g}; max_drop is a difference, as "
                 f"{0.02 * span:.3g}, found {self.max_drop:.10g}"
@@ -148,7 +148,7 @@ class Rule(_Part):
 
     @property
     def _ends(self) -> Range:
-        return range_of(self.measure) if self.measure else UNBOUNDED
+        return range_of(self.metric) if self.metric else UNBOUNDED
 
     @property
     def _lies(self) -> str:
@@ -160,15 +160,15 @@ class Rule(_Part):
     @property
     def subject(self) -> str:
         """What the rule is about, for people."""
-        if self.measure:
-            return self.measure
+        if self.metric:
+            return self.metric
         return f"latency {self.latency}" if self.latency else "share of failed queries"
 
     @property
-    def about(self) -> Literal["measure", "latency", "errors"]:
+    def about(self) -> Literal["metric", "latency", "errors"]:
         """What kind of thing it looks at."""
-        if self.measure:
-            return "measure"
+        if self.metric:
+            return "metric"
         return "latency" if self.latency else "errors"
 
     def covers(self, benchmark: str, provider: str) -> bool:
@@ -185,7 +185,7 @@ class Rule(_Part):
     def __str__(self) -> str:
         about = f"{self.subject} ({self.group})" if self.group else self.subject
         if self.max_drop is not None:
-            moves = "rises" if direction_of(self.measure) == "down" else "falls"
+            moves = "rises" if direction_of(self.metric) == "down" else "falls"
             return f"{about} {moves} by at most {self.max_drop:.10g}"
         if self.at_least is not None:
             return f"{about} >= {self.at_least:.10g}"
@@ -206,6 +206,6 @@ class Gate(_Part):
     )
 
     @property
-    def measures(self) -> list[str]:
-        """The measures that rules are about, each once."""
-        return list(dict.fromkeys(rule.measure for rule in self.rules if rule.measure))
+    def metrics(self) -> list[str]:
+        """The metrics that rules are about, each once."""
+        return list(dict.fromkeys(rule.metric for rule in self.rules if rule.metric))

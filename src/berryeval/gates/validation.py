@@ -80,11 +80,11 @@ def comparable_part(
             f"run for {k}: they cannot be compared"
         )
         raise ConfigurationError(msg)
-    if rule.measure not in part.values:
+    if rule.metric not in part.values:
         there = ", ".join(part.values) or "none"
         msg = (
-            f"the baseline {baseline.run} has no {rule.measure} of {provider}; it has {there} "
-            "(berryeval baseline set makes a new one, of a run with that measure)"
+            f"the baseline {baseline.run} has no {rule.metric} of {provider}; it has {there} "
+            "(berryeval baseline set makes a new one, of a run with that metric)"
         )
         raise ConfigurationError(msg)
     return part
@@ -105,10 +105,10 @@ def check_held(rule: Rule, baseline: Baseline, owners: Sequence[tuple[str, str]]
 
 def check_aggregate(rule: Rule, baseline: Baseline, part: BaselinePart, how: str) -> None:
     """Refuse a drop between values that were put together in another way."""
-    before = part.aggregate_of(rule.measure)
+    before = part.aggregate_of(rule.metric)
     if before != how:
         msg = (
-            f"{rule.measure} of {part.provider} is the {before} of its queries in the baseline "
+            f"{rule.metric} of {part.provider} is the {before} of its queries in the baseline "
             f"{baseline.run}, and the {how} in the run: they cannot be compared (berryeval "
             "baseline set RUN makes a new one)"
         )
@@ -129,27 +129,27 @@ def check_shared(
         raise ConfigurationError(msg)
 
 
-# How far a measure can fall at all: a rule that allows more than that would never fail.
+# How far a metric can fall at all: a rule that allows more than that would never fail.
 
 
 def can_break(rule: Rule, before: float) -> bool:
-    """Whether a measure with this value can become worse by more than the rule allows.
+    """Whether a metric with this value can become worse by more than the rule allows.
 
     A rule that allows no drop is no slip: of a value at the worst end it is kept, and passes.
     """
     if not rule.max_drop:
         return True
-    low, high = range_of(rule.measure)
-    room = high - before if direction_of(rule.measure) == "down" else before - low
+    low, high = range_of(rule.metric)
+    room = high - before if direction_of(rule.metric) == "down" else before - low
     return rule.max_drop < room - ROUNDING
 
 
 def value_among(rule: Rule, part: BaselinePart, queries: Iterable[str]) -> float:
-    """The value of the rule's measure in the baseline, of these queries alone."""
+    """The value of the rule's metric in the baseline, of these queries alone."""
     wanted = set(queries)
-    row = zip(part.queries, part.values[rule.measure], strict=True)
+    row = zip(part.queries, part.values[rule.metric], strict=True)
     kept = np.array([value for query, value in row if query in wanted], dtype=np.float64)
-    return aggregate(part.aggregate_of(rule.measure), kept)
+    return aggregate(part.aggregate_of(rule.metric), kept)
 
 
 def check_room(rule: Rule, baseline: Baseline, values: Mapping[tuple[str, str], float]) -> None:
@@ -162,14 +162,14 @@ def check_room(rule: Rule, baseline: Baseline, values: Mapping[tuple[str, str], 
     """
     if not values or any(can_break(rule, value) for value in values.values()):
         return
-    end = range_of(rule.measure)[1 if direction_of(rule.measure) == "down" else 0]
+    end = range_of(rule.metric)[1 if direction_of(rule.metric) == "down" else 0]
     found = ", ".join(
         f"{value:.10g} of {provider} on {benchmark}"
         for (benchmark, provider), value in values.items()
     )
     bound = "above" if fall_of(rule) == "rise" else "below"
     msg = (
-        f"the rule {str(rule)!r} would never fail: in the baseline {baseline.run}, {rule.measure} "
+        f"the rule {str(rule)!r} would never fail: in the baseline {baseline.run}, {rule.metric} "
         f"is {found}, and it is never {bound} {end:.10g}; give a max_drop below "
         f"{max(abs(value - end) for value in values.values()):.3g}"
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from berryeval.gates.rules import Rule
 
 
-About: TypeAlias = Literal["", "measure", "latency", "errors"]
+About: TypeAlias = Literal["", "metric", "latency", "errors"]
 Status: TypeAlias = Literal["pass", "fail", "inconclusive"]
 
 
@@ -42,7 +42,7 @@ class Verdict(JsonRecord):
         benchmark: on which benchmark.
         provider: which provider.
         group: for which group of queries, as "category=factual"; empty for all.
-        measure: by which measure; empty where the rule is about something else, as latency.
+        metric: by which metric; empty where the rule is about something else, as latency.
         value: what was found; None if there is nothing to judge.
         limit: what the rule wants.
         about: what kind of rule it is; empty where that is not known.
@@ -65,7 +65,7 @@ class Verdict(JsonRecord):
     benchmark: str = ""
     provider: str = ""
     group: str = ""
-    measure: str = ""
+    metric: str = ""
     value: float | None = None
     limit: float | None = None
     about: About = ""
@@ -120,7 +120,7 @@ def wants(rule: Rule, *, fell: bool = False) -> str:
 
 def fall_of(rule: Rule) -> str:
     """What is worse: a drop, or a rise where less is better."""
-    return "rise" if direction_of(rule.measure) == "down" else "drop"
+    return "rise" if direction_of(rule.metric) == "down" else "drop"
 
 
 def change_of(change: float, limit: float) -> str:

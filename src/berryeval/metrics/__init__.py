@@ -21,12 +21,12 @@ if TYPE_CHECKING:
         precision_at_k,
         recall_at_k,
     )
-    from berryeval.metrics.base import Aggregate, Definition, Measure
+    from berryeval.metrics.base import Aggregate, Definition, Metric
     from berryeval.metrics.catalogue import definitions, register
     from berryeval.metrics.grammar import (
         distinct_names,
-        parse_measure,
-        parse_measures,
+        parse_metric,
+        parse_metrics,
         scored_name,
         split_names,
         trec_name,

@@ -1,4 +1,4 @@
-"""The array metrics in plain Python: always there, and the measure of the native twin."""
+"""The array metrics in plain Python: always there, and the metric of the native twin."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def score_rows(
     requests: Sequence[tuple[str, int]],
     out: MetricResult,
 ) -> tuple[int, int, int] | None:
-    """Score every row for every `(measure, k)` of `requests` into `out[request, row]`.
+    """Score every row for every `(metric, k)` of `requests` into `out[request, row]`.
 
     Returns:
         None, or, where a row grades an id twice and differently, `(row, column, column)` of the
@@ -171,6 +171,6 @@ def score_rows(
                 return row, first, column
         grade_of = {document: row_grades[column] for document, column in columns.items()}
         judged = judge(retrieved[row, :depth].tolist(), grade_of, PADDING_ID)
-        for request, (measure, k) in enumerate(requests):
-            out[request, row] = FORMULAS[measure](judged, k, threshold)
+        for request, (metric, k) in enumerate(requests):
+            out[request, row] = FORMULAS[metric](judged, k, threshold)
     return None

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
 
 
-MEASURES = ("recall", "precision", "mrr", "ndcg", "hit_rate")
+METRICS = ("recall", "precision", "mrr", "ndcg", "hit_rate")
 
 _SPELLING = re.compile(r"(?P<name>[a-z_]+?)(?:(?:@|_at_)(?P<k>[0-9]{1,18}))?")
 
@@ -76,8 +76,8 @@ def precision_at_k(
     do: they took a place); `denominator="k"` divides by `k`, as the textbook does. The other
     arguments are those of `recall_at_k`.
     """
-    measure = _precision_of(denominator)
-    return _score_one(measure, retrieved, relevant, k, grades, threshold)
+    metric = _precision_of(denominator)
+    return _score_one(metric, retrieved, relevant, k, grades, threshold)
 
 
 def mrr(
@@ -129,27 +129,27 @@ def hit_rate(
 def evaluate_arrays(
     retrieved: QueryDocArray,
     relevant: RelevanceArray,
-    measures: Iterable[str] = MEASURES,
+    metrics: Iterable[str] = METRICS,
     *,
     k: SupportsIndex | None = None,
     grades: GradeArray | None = None,
     threshold: float = 1,
     denominator: Denominator = "retrieved",
 ) -> dict[str, MetricResult]:
-    """Several measures at several cutoffs, with every id looked up once.
+    """Several metrics at several cutoffs, with every id looked up once.
 
     Args:
         retrieved: as for `recall_at_k`.
         relevant: as for `recall_at_k`.
-        measures: names from recall, precision, mrr, ndcg and hit_rate, with a cutoff as in
+        metrics: names from recall, precision, mrr, ndcg and hit_rate, with a cutoff as in
             `"recall@10"` or `"recall_at_10"`, or without one.
-        k: the cutoff of the measures named without one; by default all columns of `retrieved`.
+        k: the cutoff of the metrics named without one; by default all columns of `retrieved`.
         grades: as for `recall_at_k`.
         threshold: as for `recall_at_k`; ndcg reads the grades themselves.
         denominator: as for `precision_at_k`.
 
     Returns:
-        The scores of each measure under its name as it was given.
+        The scores of each metric under its name as it was given.
 
     Example:
         >>> import numpy as np
@@ -164,7 +164,7 @@ def evaluate_arrays(
     default_k = None if k is None else check_cutoff(k, columns)
     precision = _precision_of(denominator)
     requests: dict[str, tuple[str, int]] = {}
-    for text in _as_names(measures):
+    for text in _as_names(metrics):
         name, cutoff = _parse(text)
         if cutoff is not None:
             cutoff = check_cutoff(cutoff, columns, f"k in {text!r}")
@@ -177,7 +177,7 @@ def evaluate_arrays(
 
 
 def _score_one(
-    measure: str,
+    metric: str,
     retrieved: QueryDocArray,
     relevant: RelevanceArray,
     k: SupportsIndex,
@@ -186,7 +186,7 @@ def _score_one(
 ) -> MetricResult:
     check_id_arrays(retrieved, relevant)
     cutoff = check_cutoff(k, retrieved.shape[1])
-    scores: MetricResult = _score(retrieved, relevant, [(measure, cutoff)], grades, threshold)[0]
+    scores: MetricResult = _score(retrieved, relevant, [(metric, cutoff)], grades, threshold)[0]
     return scores
 
 
@@ -220,25 +220,25 @@ def _precision_of(denominator: Denominator) -> str:
     return f"precision_of_{check_denominator(denominator)}"
 
 
-def _as_names(measures: Iterable[str]) -> list[str]:
-    several = isinstance(measures, Iterable) and not isinstance(measures, str)
-    names = list(measures) if several else []
+def _as_names(metrics: Iterable[str]) -> list[str]:
+    several = isinstance(metrics, Iterable) and not isinstance(metrics, str)
+    names = list(metrics) if several else []
     if not several or not all(isinstance(name, str) for name in names):
-        msg = f'measures must be a list of names such as ["recall@10", "mrr"], found {measures!r}'
+        msg = f'metrics must be a list of names such as ["recall@10", "mrr"], found {metrics!r}'
         raise TypeError(msg)
     return names
 
 
 def _parse(text: str) -> tuple[str, int | None]:
     match = _SPELLING.fullmatch(text)
-    if match is None or match["name"] not in MEASURES:
+    if match is None or match["name"] not in METRICS:
         import difflib
 
-        near = difflib.get_close_matches(text.partition("@")[0].lower(), MEASURES, n=1)
+        near = difflib.get_close_matches(text.partition("@")[0].lower(), METRICS, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         msg = (
-            f"measures holds the unknown name {text!r}; {hint}"
-            f"known are {', '.join(MEASURES)}, each also with a cutoff as in 'recall@10'"
+            f"metrics holds the unknown name {text!r}; {hint}"
+            f"known are {', '.join(METRICS)}, each also with a cutoff as in 'recall@10'"
         )
         raise ValueError(msg)
     return match["name"], None if match["k"] is None else int(match["k"])

@@ -1,7 +1,7 @@
-"""What a measure is: a named, parametrised, pure function of one judged ranking.
+"""What a metric is: a named, parametrised, pure function of one judged ranking.
 
-A family file declares each of its measures with the decorator `measure` on the reference function;
-the keyword-only arguments of the function are the measure's parameters, with their defaults.
+A family file declares each of its metrics with the decorator `metric` on the reference function;
+the keyword-only arguments of the function are the metric's parameters, with their defaults.
 Nothing else is needed: parsing, printing, the reference documentation and the tests read it there.
 """
 
@@ -16,14 +16,14 @@ from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
-from berryeval.errors import MeasureError
+from berryeval.errors import MetricError
 
 if TYPE_CHECKING:
     from berryeval.data import JudgedRanking, SpanRanking, SubtopicRanking
     from berryeval.metrics.ranges import Range, Within
 
 
-# The parameters of measures: what each kind accepts, and how a value is written.
+# The parameters of metrics: what each kind accepts, and how a value is written.
 
 REQUIRED: Final = inspect.Parameter.empty
 
@@ -39,7 +39,7 @@ RbpGain: TypeAlias = Literal["binary", "scaled", "minmax", "raw"]
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a measure; without a default it must be given."""
+    """A parameter of a metric; without a default it must be given."""
 
     name: str
     kind: str
@@ -47,7 +47,7 @@ class Parameter:
 
     @property
     def required(self) -> bool:
-        """Whether the measure makes no sense without it."""
+        """Whether the metric makes no sense without it."""
         return self.default is REQUIRED
 
     @property
@@ -56,7 +56,7 @@ class Parameter:
         return self.kind.removesuffix(" | None")
 
     def checked(self, owner: str, value: Any) -> Any:
-        """`value` as the parameter wants it, or a `MeasureError` that says what it wants."""
+        """`value` as the parameter wants it, or a `MetricError` that says what it wants."""
         if value is None and self.default is None:
             return None
         try:
@@ -66,7 +66,7 @@ class Parameter:
         if checked is None:
             wanted = WANTED.get(self.base_kind, self.base_kind)
             msg = f"{self.name} of {owner} must be {wanted}, found {value!r}"
-            raise MeasureError(msg)
+            raise MetricError(msg)
         return checked
 
 
@@ -81,7 +81,7 @@ def shown(value: Any) -> str:
     return repr(value)
 
 
-# Some measures look at every rank up to their cutoff; a typing error must not take hours.
+# Some metrics look at every rank up to their cutoff; a typing error must not take hours.
 _DEEPEST: Final = 10_000_000
 
 
@@ -183,13 +183,13 @@ F = TypeVar("F", bound=Formula)
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """A measure before its parameters are chosen.
+    """A metric before its parameters are chosen.
 
     Attributes:
         name: the canonical name, as the literature writes it.
         formula: the reference implementation, called with a judged ranking and the parameters.
         parameters: what may be chosen.
-        aliases: other names of this measure, with the parameters that the name implies.
+        aliases: other names of this metric, with the parameters that the name implies.
         text: the formula in a line, for people.
         peers: the tools that compute it too, with their own name for it.
         aggregate: how the values of the queries become one.
@@ -217,8 +217,8 @@ class Definition:
         """The first line of the documentation."""
         return (inspect.getdoc(self.formula) or "").partition("\n")[0]
 
-    def __call__(self, **chosen: Any) -> Measure:
-        """The measure with these parameters; the others keep their defaults."""
+    def __call__(self, **chosen: Any) -> Metric:
+        """The metric with these parameters; the others keep their defaults."""
         known = {parameter.name for parameter in self.parameters}
         for name in chosen:
             if name not in known:
@@ -226,27 +226,27 @@ class Definition:
                     f"{self.name} takes no parameter {name!r}; "
                     f"it takes {', '.join(sorted(known)) or 'none'}"
                 )
-                raise MeasureError(msg)
+                raise MetricError(msg)
         values = {}
         for parameter in self.parameters:
             value = chosen.get(parameter.name, parameter.default)
             if value is REQUIRED:
                 msg = f"{self.name} needs {_how_to_give(self.name, parameter.name)}"
-                raise MeasureError(msg)
+                raise MetricError(msg)
             values[parameter.name] = parameter.checked(self.name, value)
         _check_scale(self.name, values)
-        return Measure(self, tuple(values.items()), frozenset(chosen))
+        return Metric(self, tuple(values.items()), frozenset(chosen))
 
 
 @dataclass(frozen=True)
-class Measure:
-    """A measure with its parameters, ready to be computed. Its text is its canonical spelling.
+class Metric:
+    """A metric with its parameters, ready to be computed. Its text is its canonical spelling.
 
     Attributes:
-        definition: which measure it is.
+        definition: which metric it is.
         values: the value of every parameter.
         given: the parameters that were chosen, be it as our default has them; a profile's defaults
-            leave them alone. Measures that compute the same are equal, whatever was given.
+            leave them alone. Metrics that compute the same are equal, whatever was given.
     """
 
     definition: Definition
@@ -270,13 +270,13 @@ class Measure:
         return within(self.params) if callable(within) else within
 
     def __call__(self, judged: JudgedRanking | SubtopicRanking | SpanRanking) -> float:
-        """The value for one ranking of the measure's kind, by the reference implementation."""
+        """The value for one ranking of the metric's kind, by the reference implementation."""
         params = dict(self.params)
         if params.pop("judged_only", False):
             judged = judged.condensed()
         value = self.definition.formula(judged, **params)
         if not isinstance(value, Real):
-            msg = f"a measure must return a number, found {type(value).__name__} {value!r:.80}"
+            msg = f"a metric must return a number, found {type(value).__name__} {value!r:.80}"
             raise TypeError(msg)
         return float(value)
 
@@ -300,7 +300,7 @@ class Measure:
 AT_PARAMETERS: Final = ("cutoff", "recall")
 
 
-def measure(
+def metric(
     name: str,
     *,
     text: str,
@@ -313,7 +313,7 @@ def measure(
     kind: Kind = "ranking",
     suffix: Suffix | None = None,
 ) -> Callable[[F], F]:
-    """Declare a reference function as the measure `name`; the definition becomes its attribute.
+    """Declare a reference function as the metric `name`; the definition becomes its attribute.
 
     Args:
         name: the canonical name.
@@ -326,7 +326,7 @@ def measure(
         condensable: whether `judged_only=True` makes sense.
         kind: what the function looks at.
         suffix: reads what stands behind a name, with the separator, if it is not just a cutoff:
-            a choice of parameters for each measure that is meant; a ValueError refuses it.
+            a choice of parameters for each metric that is meant; a ValueError refuses it.
     """
     named = aliases if isinstance(aliases, Mapping) else {alias: {} for alias in aliases}
 
@@ -368,7 +368,7 @@ def _kind_of(name: str, argument: inspect.Parameter) -> str:
             f"the parameter {argument.name!r} of {name} must be annotated with "
             f"{', '.join(CHECKS)} or one of these | None"
         )
-        raise MeasureError(msg)
+        raise MetricError(msg)
     return kind
 
 
@@ -385,4 +385,4 @@ def _check_scale(name: str, values: Mapping[str, Any]) -> None:
             f"min_rel of {name} must be less than max_rel, "
             f"found {shown(values['min_rel'])} and {shown(values['max_rel'])}"
         )
-        raise MeasureError(msg)
+        raise MetricError(msg)

@@ -1,4 +1,4 @@
-"""The catalogue: which measures there are. A new family is one line in `FAMILIES`."""
+"""The catalogue: which metrics there are. A new family is one line in `FAMILIES`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
 
-from berryeval.errors import MeasureError
-from berryeval.metrics.base import Aggregate, Definition, Formula, Kind, measure
+from berryeval.errors import MetricError
+from berryeval.metrics.base import Aggregate, Definition, Formula, Kind, metric
 from berryeval.metrics.ranges import UNBOUNDED, Range
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ FAMILIES = (
 F = TypeVar("F", bound=Formula)
 _registered: dict[str, Definition] = {}
 _NAME: Final = re.compile(r"[^\W\d_][\w-]*[^\W\d_]|[^\W\d_]")  # ends in a letter: no cutoff
-_RESERVED: Final = {"query", "outcome"}  # columns beside the measures in a frame of scores
+_RESERVED: Final = {"query", "outcome"}  # columns beside the metrics in a frame of scores
 
 
 @cache
@@ -53,7 +53,7 @@ def _built_in() -> dict[str, Definition]:
 
 
 def definitions() -> dict[str, Definition]:
-    """Every measure by its canonical name, in the order of the families; users' own come last."""
+    """Every metric by its canonical name, in the order of the families; users' own come last."""
     return {**_built_in(), **_registered}
 
 
@@ -76,16 +76,16 @@ def register(
     kind: Kind = "ranking",
     within: Range = UNBOUNDED,
 ) -> Callable[[F], F]:
-    """Make a Python function of a judged ranking a measure like any other.
+    """Make a Python function of a judged ranking a metric like any other.
 
-        >>> from berryeval.measures import parse_measure, register
+        >>> from berryeval.metrics import parse_metric, register
         >>> @register("FirstRank", text="rank of the first relevant document, 0 if none")
         ... def first_rank(judged, *, rel: float = 1.0) -> float:
         ...     return min(judged.relevant_ranks(rel), default=0)
-        >>> parse_measure("FirstRank(rel=2)")
+        >>> parse_metric("FirstRank(rel=2)")
         FirstRank(rel=2)
 
-    Keyword-only arguments are parameters of the measure, checked by their annotation (`int`,
+    Keyword-only arguments are parameters of the metric, checked by their annotation (`int`,
     `float`, `bool`, ...); one called `cutoff` is written after an @. A name that exists already is
     refused. With `kind="subtopics"` the function gets a
     `SubtopicRanking`, which knows a grade per document and subtopic, with `kind="spans"` a
@@ -94,18 +94,18 @@ def register(
     """
     if aggregate not in get_args(Aggregate):
         msg = f"aggregate must be one of {', '.join(get_args(Aggregate))}; found {aggregate!r}"
-        raise MeasureError(msg)
+        raise MetricError(msg)
     known = names()
     for taken in (name, *aliases):
         if not _NAME.fullmatch(taken) or taken.lower() in _RESERVED:
-            msg = f"{taken!r} cannot be the name of a measure: letters, digits, _ and - can"
-            raise MeasureError(msg)
+            msg = f"{taken!r} cannot be the name of a metric: letters, digits, _ and - can"
+            raise MetricError(msg)
         if taken.lower() in known:
-            msg = f"there is a measure {taken!r} already ({known[taken.lower()][0].name})"
-            raise MeasureError(msg)
+            msg = f"there is a metric {taken!r} already ({known[taken.lower()][0].name})"
+            raise MetricError(msg)
 
     def declare(formula: F) -> F:
-        declared = measure(
+        declared = metric(
             name,
             text=text or name,
             within=within,

@@ -1,4 +1,4 @@
-"""Names of measures: every spelling in the field in, one canonical spelling out.
+"""Names of metrics: every spelling in the field in, one canonical spelling out.
 
     canonical, ir_measures   nDCG@10   P(rel=2)@5   nDCG(dcg='exp-log2')@10   IPrec@0.1
     trec_eval                ndcg_cut_10   ndcg_cut.10   P_5   P.5,10   iprec_at_recall_0.10   map
@@ -6,7 +6,7 @@
     ranx                     ndcg@10   precision@5-l2   hit_rate@5   rbp.95
     configuration            ndcg_at_10   precision_at_5   recall@10
 
-Printing a measure and parsing it back is the identity.
+Printing a metric and parsing it back is the identity.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import difflib
 import re
 from typing import TYPE_CHECKING, Any
 
-from berryeval.errors import MeasureError, NotScoredError
-from berryeval.metrics.base import AT_PARAMETERS, Definition, Measure
+from berryeval.errors import MetricError, NotScoredError
+from berryeval.metrics.base import AT_PARAMETERS, Definition, Metric
 from berryeval.metrics.catalogue import definitions, names
 
 if TYPE_CHECKING:
@@ -31,34 +31,34 @@ _SEPARATOR = re.compile(r"_at_|_|\.")
 _TAIL = re.compile(r"(?:_at_|_|\.)(?:[-+.]?[0-9]|[A-Za-z]\w*=).*")
 
 
-def parse_measure(text: str | Measure) -> Measure:
-    """The one measure that `text` names."""
-    found = parse_measures([text])
+def parse_metric(text: str | Metric) -> Metric:
+    """The one metric that `text` names."""
+    found = parse_metrics([text])
     if len(found) != 1:
-        msg = f"{text!r} names {len(found)} measures, expected one: {', '.join(map(str, found))}"
-        raise MeasureError(msg)
+        msg = f"{text!r} names {len(found)} metrics, expected one: {', '.join(map(str, found))}"
+        raise MetricError(msg)
     return found[0]
 
 
-def parse_measures(texts: Iterable[str | Measure]) -> list[Measure]:
-    """The measures that `texts` name; trec_eval's `P.5,10` names several."""
-    measures: list[Measure] = []
+def parse_metrics(texts: Iterable[str | Metric]) -> list[Metric]:
+    """The metrics that `texts` name; trec_eval's `P.5,10` names several."""
+    metrics: list[Metric] = []
     for text in texts:
-        if isinstance(text, Measure):
-            measures.append(text)
+        if isinstance(text, Metric):
+            metrics.append(text)
         elif isinstance(text, str):
-            measures.extend(_parse(text))
+            metrics.extend(_parse(text))
         else:
-            msg = f"a measure must be named by a str, found {type(text).__name__} {text!r:.80}"
-            raise MeasureError(msg)
-    return measures
+            msg = f"a metric must be named by a str, found {type(text).__name__} {text!r:.80}"
+            raise MetricError(msg)
+    return metrics
 
 
-def _parse(text: str) -> list[Measure]:
+def _parse(text: str) -> list[Metric]:
     match = _CANONICAL.fullmatch(text)
     if match is None:
-        msg = f"{text!r} is not a measure; measures look like nDCG@10 or P(rel=2)@5"
-        raise MeasureError(msg)
+        msg = f"{text!r} is not a metric; metrics look like nDCG@10 or P(rel=2)@5"
+        raise MetricError(msg)
     name, tail = _known_part(text, match["name"])
     definition, implied = names()[name.lower()]
     given: list[Mapping[str, Any]] = [_parameters(text, match["params"])]
@@ -74,7 +74,7 @@ def _parse(text: str) -> list[Measure]:
 
 
 def _known_part(text: str, name: str) -> tuple[str, str]:
-    """The name of a measure, and what is behind it: `ndcg_cut_10` is `ndcg_cut` and `_10`."""
+    """The name of a metric, and what is behind it: `ndcg_cut_10` is `ndcg_cut` and `_10`."""
     known = names()
     if name.lower() in known:
         return name, ""
@@ -82,11 +82,11 @@ def _known_part(text: str, name: str) -> tuple[str, str]:
         start, tail = name[: separator.start()], name[separator.start() :]
         if start.lower() in known and _TAIL.fullmatch(tail):
             return start, tail
-    raise MeasureError(_unknown(text, name))
+    raise MetricError(_unknown(text, name))
 
 
 def _behind(text: str, definition: Definition, tail: str) -> Sequence[Mapping[str, Any]]:
-    """What stands behind a name: one choice of parameters per measure that is meant."""
+    """What stands behind a name: one choice of parameters per metric that is meant."""
     if tail.startswith("_at_") or (definition.suffix is None and "=" not in tail):
         numbers = _SEPARATOR.sub("", tail, count=1).split(",")
         return [_at(text, definition, number) for number in numbers]
@@ -94,7 +94,7 @@ def _behind(text: str, definition: Definition, tail: str) -> Sequence[Mapping[st
         return (definition.suffix or _gains)(tail)
     except ValueError:
         msg = f"{tail!r} in {text!r} is nothing that {definition.name} understands"
-        raise MeasureError(msg) from None
+        raise MetricError(msg) from None
 
 
 def _gains(tail: str) -> list[dict[str, Any]]:
@@ -109,7 +109,7 @@ def _merged(text: str, parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         for name, value in part.items():
             if name in chosen:
                 msg = f"{text!r} gives {name} twice"
-                raise MeasureError(msg)
+                raise MetricError(msg)
             chosen[name] = value
     return chosen
 
@@ -120,7 +120,7 @@ def _at(text: str, definition: Definition, number: str) -> dict[str, Any]:
         if parameter.name in AT_PARAMETERS:
             return {parameter.name: _number(text, number, parameter.base_kind)}
     msg = f"{definition.name} takes no cutoff, found {text!r}"
-    raise MeasureError(msg)
+    raise MetricError(msg)
 
 
 def _number(text: str, number: str, kind: str) -> float:
@@ -129,7 +129,7 @@ def _number(text: str, number: str, kind: str) -> float:
     except ValueError:
         wanted = "an integer" if kind == "int" else "a number"
         msg = f"{number!r} in {text!r} must be {wanted}"
-        raise MeasureError(msg) from None
+        raise MetricError(msg) from None
 
 
 def _parameters(text: str, params: str | None) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def _parameters(text: str, params: str | None) -> dict[str, Any]:
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not name.isidentifier():
             msg = f"{part.strip()!r} in {text!r} must be a parameter and its value, as in rel=2"
-            raise MeasureError(msg)
+            raise MetricError(msg)
         chosen = _merged(text, [chosen, {name: _value(value)}])
     return chosen
 
@@ -164,14 +164,14 @@ def _unknown(text: str, name: str) -> str:
             spelled[spelling.lower()] = spelling
     near = [spelled[match] for match in difflib.get_close_matches(name.lower(), spelled, n=3)]
     hint = f"did you mean {' or '.join(near)}? " if near else ""
-    return f"unknown measure {text!r}; {hint}`berryeval list measures` shows them all"
+    return f"unknown metric {text!r}; {hint}`berryeval list metrics` shows them all"
 
 
-# Names of measures as people list them: with commas between them, and one by several names.
+# Names of metrics as people list them: with commas between them, and one by several names.
 
 
 def split_names(texts: Iterable[str]) -> list[str]:
-    """Names of measures that were given one by one or with commas between them.
+    """Names of metrics that were given one by one or with commas between them.
 
     A comma inside of parentheses or before a bare number belongs to the name, as in
     nDCG(gains={1:1,2:3}) and P.5,10.
@@ -188,80 +188,78 @@ def split_names(texts: Iterable[str]) -> list[str]:
 
 def distinct_names(names: Iterable[str]) -> list[str]:
     """The names without those that mean what an earlier one does: nDCG@10 is ndcg_cut_10."""
-    seen: set[Measure] = set()
+    seen: set[Metric] = set()
     kept: list[str] = []
     for name in names:
-        named = parse_measures([name])
-        new = [measure for measure in named if measure not in seen]
+        named = parse_metrics([name])
+        new = [metric for metric in named if metric not in seen]
         kept += [name] if len(new) == len(named) else map(str, new)
         seen.update(new)
     return kept
 
 
-# Finding a measure among those that were scored, by any spelling.
+# Finding a metric among those that were scored, by any spelling.
 
 
-def scored_name(
-    wanted: str | Measure, measures: Sequence[str], spellings: Mapping[str, str]
-) -> str:
-    """Which of `measures` is wanted; a `NotScoredError` if none is.
+def scored_name(wanted: str | Metric, metrics: Sequence[str], spellings: Mapping[str, str]) -> str:
+    """Which of `metrics` is wanted; a `NotScoredError` if none is.
 
-    A spelling that asks for what another asked for means the same measure, whatever a profile made
-    of it. Otherwise it means the measure of its canonical name.
+    A spelling that asks for what another asked for means the same metric, whatever a profile made
+    of it. Otherwise it means the metric of its canonical name.
 
     Args:
-        wanted: a spelling that is neither in `measures` nor in `spellings`.
-        measures: canonical names.
+        wanted: a spelling that is neither in `metrics` nor in `spellings`.
+        metrics: canonical names.
         spellings: which of them each text means that was used to ask for it.
     """
-    measure = _parsed(wanted)
-    if measure is not None:
+    metric = _parsed(wanted)
+    if metric is not None:
         for text, name in spellings.items():
             asked = _parsed(text)
-            if asked is not None and (asked, asked.given) == (measure, measure.given):
+            if asked is not None and (asked, asked.given) == (metric, metric.given):
                 return name
-        if str(measure) in measures:
-            return str(measure)
-    spelled = str(wanted if measure is None else measure)
-    known = {text.lower(): text for text in (*spellings, *measures)}
+        if str(metric) in metrics:
+            return str(metric)
+    spelled = str(wanted if metric is None else metric)
+    known = {text.lower(): text for text in (*spellings, *metrics)}
     near = difflib.get_close_matches(spelled.lower(), known, n=1)
     hint = f"; did you mean {known[near[0]]}?" if near else ""
-    msg = f"{wanted!r} was not computed; there are {', '.join(measures)}{hint}"
+    msg = f"{wanted!r} was not computed; there are {', '.join(metrics)}{hint}"
     raise NotScoredError(msg)
 
 
-def _parsed(text: str | Measure) -> Measure | None:
+def _parsed(text: str | Metric) -> Metric | None:
     try:
-        return parse_measure(text)
-    except MeasureError:
+        return parse_metric(text)
+    except MetricError:
         return None
 
 
-# What trec_eval calls a measure, for its own output format.
+# What trec_eval calls a metric, for its own output format.
 
 _NAME = re.compile(r"[A-Za-z0-9_]+")
 
 
-def trec_name(measure: Measure) -> str:
-    """trec_eval's name, as in ndcg_cut_10; our own where trec_eval has no such measure.
+def trec_name(metric: Metric) -> str:
+    """trec_eval's name, as in ndcg_cut_10; our own where trec_eval has no such metric.
 
-    A measure that takes a cutoff or does without has two names there, as in "map, map_cut": the
+    A metric that takes a cutoff or does without has two names there, as in "map, map_cut": the
     second is the one with the cutoff.
     """
-    names = [name.strip() for name in measure.definition.peers.get("trec_eval", "").split(",")]
+    names = [name.strip() for name in metric.definition.peers.get("trec_eval", "").split(",")]
     at: int | float | None = None
     optional = False
-    for parameter in measure.definition.parameters:
-        value = measure.params[parameter.name]
+    for parameter in metric.definition.parameters:
+        value = metric.params[parameter.name]
         if parameter.name in AT_PARAMETERS:
             at, optional = value, not parameter.required
         elif value != parameter.default:
-            return str(measure)
+            return str(metric)
     if optional and at is not None and len(names) == 1:
-        return str(measure)
+        return str(metric)
     name = names[0] if at is None else names[-1]
     if not _NAME.fullmatch(name):
-        return str(measure)
+        return str(metric)
     if at is None:
         return name
     return f"{name}_{at:.2f}" if isinstance(at, float) else f"{name}_{at}"

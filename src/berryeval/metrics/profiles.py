@@ -14,7 +14,7 @@ from berryeval.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from berryeval.metrics.base import Measure
+    from berryeval.metrics.base import Metric
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Conventions:
     Attributes:
         rule: how rows become a ranking.
         every_judged_query: whether a judged query that the run lacks counts (as an empty ranking).
-        defaults: by the name of a measure, parameters that have another default than ours. They
+        defaults: by the name of a metric, parameters that have another default than ours. They
             apply where the parameter was not given; one that was, stays as it is.
         text: all of it in a line, for people.
     """
@@ -34,17 +34,17 @@ class Conventions:
     defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     text: str = ""
 
-    def applied_to(self, measure: Measure) -> Measure:
-        """The measure with these defaults in place of our own."""
-        others = self.defaults.get(measure.definition.name)
+    def applied_to(self, metric: Metric) -> Metric:
+        """The metric with these defaults in place of our own."""
+        others = self.defaults.get(metric.definition.name)
         if not others:
-            return measure
-        chosen = dict(measure.params)
-        for parameter in measure.definition.parameters:
+            return metric
+        chosen = dict(metric.params)
+        for parameter in metric.definition.parameters:
             open_to_others = chosen[parameter.name] == parameter.default
-            if parameter.name in others and parameter.name not in measure.given and open_to_others:
+            if parameter.name in others and parameter.name not in metric.given and open_to_others:
                 chosen[parameter.name] = others[parameter.name]
-        return measure.definition(**chosen)
+        return metric.definition(**chosen)
 
 
 _TREC_9 = RankingRule(single_precision=True)

@@ -1,4 +1,4 @@
-"""Between which ends the values of a measure lie: every measure declares it (`within`)."""
+"""Between which ends the values of a metric lie: every metric declares it (`within`)."""
 
 from __future__ import annotations
 
@@ -34,51 +34,51 @@ def of_gains(usual: Range) -> Within:
     return ends
 
 
-def range_of(measure: str) -> Range:
-    """Between which ends a measure lies, by any of its names; without ends if it is not known.
+def range_of(metric: str) -> Range:
+    """Between which ends a metric lies, by any of its names; without ends if it is not known.
 
     >>> range_of("nDCG@10"), range_of("DCG@10"), range_of("Mine")
     ((0.0, 1.0), (0.0, inf), (-inf, inf))
     """
-    from berryeval.errors import MeasureError
-    from berryeval.metrics.grammar import parse_measure
+    from berryeval.errors import MetricError
+    from berryeval.metrics.grammar import parse_metric
 
     try:
-        return parse_measure(measure).range
-    except MeasureError:
+        return parse_metric(metric).range
+    except MetricError:
         return UNBOUNDED
 
 
 def cut_to_range(
-    interval: Interval, measure: str, how: str, values: npt.NDArray[np.float64]
+    interval: Interval, metric: str, how: str, values: npt.NDArray[np.float64]
 ) -> Interval:
-    """The part of an interval of an aggregate of these values that the measure can reach.
+    """The part of an interval of an aggregate of these values that the metric can reach.
 
     >>> import numpy as np
     >>> cut_to_range(Interval(-0.6, 1.5), "RR", "mean", np.array([0.0, 1.0]))
     Interval(low=0.0, high=1.0)
     """
-    low, high = range_of(measure)  # of the value of a run, as the measure itself puts it together
+    low, high = range_of(metric)  # of the value of a run, as the metric itself puts it together
     if how == "sum":
-        scale = 1 if _is_sum(measure) else len(values)
+        scale = 1 if _is_sum(metric) else len(values)
         low, high, values = low * scale, high * scale, np.array([aggregate(how, values)])
-    # What was found can be found, whatever the measure says of itself.
+    # What was found can be found, whatever the metric says of itself.
     low, high = min(low, float(values.min())), max(high, float(values.max()))
     return Interval(max(interval.low, low), min(interval.high, high))
 
 
-def _is_sum(measure: str) -> bool:
-    """Whether the values of a measure are added up, as it is declared."""
-    from berryeval.errors import MeasureError
-    from berryeval.metrics.grammar import parse_measure
+def _is_sum(metric: str) -> bool:
+    """Whether the values of a metric are added up, as it is declared."""
+    from berryeval.errors import MetricError
+    from berryeval.metrics.grammar import parse_metric
 
     try:
-        return parse_measure(measure).definition.aggregate == "sum"
-    except MeasureError:
+        return parse_metric(metric).definition.aggregate == "sum"
+    except MetricError:
         return False
 
 
-# Which way is better: of most measures up, of some down, and of counts neither.
+# Which way is better: of most metrics up, of some down, and of counts neither.
 
 Direction: TypeAlias = Literal["up", "down", "neither"]
 
@@ -86,13 +86,13 @@ _DOWN: Final = frozenset({"NumNonrelJudgedRet", "RBPResidual", "TokensToHit", "U
 _NEITHER: Final = frozenset({"IDCG", "Judged", "NumQ", "NumRel", "NumRet"})
 
 
-def direction_of(measure: str) -> Direction:
-    """Which way a measure gets better, by its canonical name; one of your own is taken for "up".
+def direction_of(metric: str) -> Direction:
+    """Which way a metric gets better, by its canonical name; one of your own is taken for "up".
 
     >>> direction_of("nDCG@10"), direction_of("TokensToHit(budget=500)"), direction_of("NumRet")
     ('up', 'down', 'neither')
     """
-    name = re.split(r"[(@]", measure, maxsplit=1)[0]
+    name = re.split(r"[(@]", metric, maxsplit=1)[0]
     if name in _DOWN:
         return "down"
     return "neither" if name in _NEITHER else "up"

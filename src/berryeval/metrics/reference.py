@@ -1,4 +1,4 @@
-"""The page docs/measures.md, written from the catalogue; run as a module it prints the page."""
+"""The page docs/metrics.md, written from the catalogue; run as a module it prints the page."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 INTRODUCTION = """\
-# Measures
+# Metrics
 
-Every measure that BerryEval knows, written from its catalogue by `make docs`. A measure is a pure
+Every metric that BerryEval knows, written from its catalogue by `make docs`. A metric is a pure
 function of one *judged ranking*: the ranks and grades of the documents that the judgments know, how
 many documents were retrieved, and the grades that were there to be found. Those of passages look at
 the texts instead, and only `evaluate_hits` has them ([relevance.md](relevance.md)). `rel` is the

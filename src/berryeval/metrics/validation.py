@@ -129,7 +129,7 @@ def check_denominator(denominator: Denominator) -> Denominator:
 
 
 def check_grades(relevant: RelevanceArray, grades: GradeArray) -> None:
-    """Check that `grades` grades every id of `relevant` with a number measures can add up."""
+    """Check that `grades` grades every id of `relevant` with a number metrics can add up."""
     _check_beside("grades", grades, ("int32", *_FLOATS), "relevant", relevant)
     if grades.dtype == np.int32:
         return

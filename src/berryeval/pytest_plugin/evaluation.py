@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 import pytest
 
-from berryeval._internal.numbers import measure
+from berryeval._internal.numbers import metric
 from berryeval._internal.text import counted, cut
 from berryeval.errors import ConfigurationError
 from berryeval.gates import Gate, Rule, Status, needs_baseline
 from berryeval.reports import verdict_line
 from berryeval.runs import RunRecord, with_property
 from berryeval.workflows import (
-    DEFAULT_MEASURES,
+    DEFAULT_METRICS,
     BenchmarkResult,
     check_model,
     closing,
@@ -48,10 +48,10 @@ _WIDTH: Final = 100
 
 
 def worst_lines(record: RunRecord, verdicts: Sequence[Verdict], count: int) -> Iterator[str]:
-    """Of everyone with such a verdict the worst queries by the measure of the first of them."""
+    """Of everyone with such a verdict the worst queries by the metric of the first of them."""
     first: dict[tuple[str, str], Verdict] = {}
     for verdict in verdicts:
-        if verdict.measure:
+        if verdict.metric:
             first.setdefault((verdict.benchmark, verdict.provider), verdict)
     for part in record.benchmarks:
         for provider in part.providers:
@@ -59,7 +59,7 @@ def worst_lines(record: RunRecord, verdicts: Sequence[Verdict], count: int) -> I
             if found is None:
                 continue
             chosen = _chosen(part, found.group)
-            worst = worst_queries(part, provider, count, found.measure, chosen)
+            worst = worst_queries(part, provider, count, found.metric, chosen)
             if worst:
                 yield ""
                 yield f"the worst queries of {provider.name} on {part.name}:"
@@ -78,7 +78,7 @@ def _chosen(benchmark: BenchmarkRecord, group: str) -> list[Query]:
 
 def _query(one: WorstQuery) -> Iterator[str]:
     text = cut(one.query.text, _WIDTH)
-    yield f"  {one.measure} {measure(one.value)}  {one.query.id}: {text}"
+    yield f"  {one.metric} {metric(one.value)}  {one.query.id}: {text}"
     if one.answer.error:
         yield f"    {one.answer.outcome}: {cut(one.answer.error, _WIDTH)}"
     elif not one.returned:
@@ -170,18 +170,18 @@ class Evaluation:
         self,
         benchmark: str | Benchmark,
         providers: Provider | Sequence[Provider],
-        measures: str | Sequence[str] = DEFAULT_MEASURES,
+        metrics: str | Sequence[str] = DEFAULT_METRICS,
         **options: Any,
     ) -> BenchmarkResult:
         """As `berryeval.run_benchmark`; asked again for the same, it runs nothing.
 
-        A single provider or measure need not be in a list.
+        A single provider or metric need not be in a list.
         """
         __tracebackhide__ = True
-        asked = (benchmark, listed(providers), listed(measures), options)
+        asked = (benchmark, listed(providers), listed(metrics), options)
         key = _key(asked)
         if key not in self._runs:
-            done = run_benchmark(benchmark, providers, measures, **options)
+            done = run_benchmark(benchmark, providers, metrics, **options)
             self._runs[key] = (done, asked)  # what was asked stays: ids of dead objects come again
         return self._runs[key][0]
 
@@ -198,11 +198,11 @@ class Evaluation:
 
         Args:
             result: what `run` returned, a record of a run, or its name or folder.
-            rules: least values by measure, as {"nDCG@10": 0.8}; or rules as in berryeval.yaml; or
+            rules: least values by metric, as {"nDCG@10": 0.8}; or rules as in berryeval.yaml; or
                 a configuration file, whose `gate` and `thresholds` count. Without, berryeval.yaml
                 of the current folder.
             baseline: what drops are measured against: a file of `berryeval baseline set`, or a run.
-                Without a rule about drops, no measure may fall.
+                Without a rule about drops, no metric may fall.
             strict: fail where a rule cannot be decided; as `--eval-strict` says unless given.
             worst: how many of the worst queries a failure shows.
         """

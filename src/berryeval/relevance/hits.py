@@ -200,10 +200,10 @@ class Details:
     """What stands behind one score.
 
     Attributes:
-        average: the score: the mean over all queries, or what the measure asks for.
+        average: the score: the mean over all queries, or what the metric asks for.
         queries_with_relevant: how many queries have anything relevant that could be found.
         total: how many queries the average is over.
-        k: the cutoff of the measure; None if it has none.
+        k: the cutoff of the metric; None if it has none.
         threshold: the overlap with the expected answer from which on a chunk is relevant, where
             nothing better than the words decides.
         strategy_used: who decided: "qrels", "pack" or "token-fallback", "mixed" if not the same for
@@ -224,9 +224,9 @@ class Details:
         return asdict(self)
 
 
-def cutoff_of(measure: str) -> int | None:
-    """The cutoff in the canonical name of a measure."""
-    found = _CUTOFF.search(measure)
+def cutoff_of(metric: str) -> int | None:
+    """The cutoff in the canonical name of a metric."""
+    found = _CUTOFF.search(metric)
     return int(found[1]) if found else None
 
 

@@ -30,7 +30,7 @@ _LOOSE: Final = "\0"
 
 
 class Texts:
-    """What of the corpus measures of text need; made once per benchmark."""
+    """What of the corpus metrics of text need; made once per benchmark."""
 
     def __init__(self, targets: Targets, chunks: Sequence[Chunk] | None) -> None:
         self.targets = targets

@@ -230,7 +230,7 @@ class Judged:
     """The hits of one query, judged.
 
     Attributes:
-        ranking: what measures of rankings see.
+        ranking: what metrics of rankings see.
         strategy: who decided.
         joined: the targets, and where each of them was found.
         hits: the hits, best first, under the ids that they are found to be.
@@ -328,7 +328,7 @@ class Relevance:
 
     @cached_property
     def texts(self) -> Texts:
-        """What of the corpus measures of text need, read once."""
+        """What of the corpus metrics of text need, read once."""
         return Texts(self.targets, self._chunks)
 
     def judge(self, query_id: str, hits: Sequence[Hit]) -> Judged:
@@ -360,7 +360,7 @@ class Relevance:
             yield f"hits whose offsets are not believed, as other words stand there: {stale}"
 
     def as_spans(self, judged: Judged) -> SpanRanking:
-        """What measures of text see of hits that were judged here."""
+        """What metrics of text see of hits that were judged here."""
         return span_ranking(judged.joined, judged.hits, self.texts)
 
     def _text_of(self, hit: Hit) -> str:

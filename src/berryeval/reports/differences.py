@@ -24,7 +24,7 @@ _SHOWN: Final = 3  # hits of one kind that are named
 
 
 def pairs_of(found: Comparison) -> dict[Pair, list[PairedDifference]]:
-    """The rows of each pair of systems, in the order of the measures."""
+    """The rows of each pair of systems, in the order of the metrics."""
     pairs: dict[Pair, list[PairedDifference]] = {}
     for row in found.rows:
         pairs.setdefault((row.baseline, row.system), []).append(row)
@@ -37,9 +37,9 @@ def heading_of(found: Comparison) -> str:
 
 
 def group_rows(found: Comparison, whole: PairedDifference) -> list[tuple[str, PairedDifference]]:
-    """What the groups say of the same pair and measure, each with the name of its group."""
+    """What the groups say of the same pair and metric, each with the name of its group."""
     return [
-        (label, group.row(whole.measure, whole.system, whole.baseline))
+        (label, group.row(whole.metric, whole.system, whole.baseline))
         for label, group in found.groups.items()
     ]
 
@@ -79,8 +79,8 @@ def cells_of(row: PairedDifference, *, corrected: bool) -> list[str]:
     none = numbers.NOTHING
     ps = [row.p, row.p_corrected] if corrected else [row.p]
     return [
-        numbers.measure(row.baseline_value) if row.n else none,
-        numbers.measure(row.system_value) if row.n else none,
+        numbers.metric(row.baseline_value) if row.n else none,
+        numbers.metric(row.system_value) if row.n else none,
         numbers.delta(row.difference) if row.n else none,
         interval_cell(row),
         *(none if p is None else numbers.p_value(p) for p in ps),
@@ -97,10 +97,10 @@ def interval_cell(row: PairedDifference) -> str:
 
 
 def summary(rows: list[PairedDifference]) -> str:
-    """What was found of a pair, all measures in one line: "better: AP; not shown: RR"."""
+    """What was found of a pair, all metrics in one line: "better: AP; not shown: RR"."""
     by_finding: dict[str, list[str]] = {}
     for row in rows:
-        by_finding.setdefault(finding(row), []).append(row.measure)
+        by_finding.setdefault(finding(row), []).append(row.metric)
     return "; ".join(
         f"{name}: {', '.join(by_finding[name])}" for name in FINDINGS if name in by_finding
     )
@@ -117,15 +117,15 @@ def notes_of(rows: Sequence[tuple[str, PairedDifference]], known: Sequence[str])
 
 
 def notes_on(rows: Sequence[PairedDifference], known: Sequence[str]) -> list[str]:
-    """The same for the rows of one pair, each by its measure."""
-    return notes_of([(row.measure, row) for row in rows], known)
+    """The same for the rows of one pair, each by its metric."""
+    return notes_of([(row.metric, row) for row in rows], known)
 
 
 def row_notes(found: Comparison) -> list[str]:
-    """Notes on single rows, with measure, system and group."""
+    """Notes on single rows, with metric, system and group."""
     named = [(_row_name(row, found), row) for row in found.rows]
     for label, group in found.groups.items():
-        rows = [row for row in group.rows if row.measure == found.measures[0]]
+        rows = [row for row in group.rows if row.metric == found.metrics[0]]
         named += [(f"{_row_name(row, found)} in {label}", row) for row in rows]
     return notes_of(named, found.notes)
 
@@ -133,7 +133,7 @@ def row_notes(found: Comparison) -> list[str]:
 def _row_name(row: PairedDifference, found: Comparison) -> str:
     against = "" if found.baseline else f" against {row.baseline}"
     several = f" of {row.system}{against}" if len(found.systems) > 2 else ""  # noqa: PLR2004 - a pair
-    return f"{row.measure}{several}"
+    return f"{row.metric}{several}"
 
 
 def why(query: MovedQuery) -> Iterator[str]:
@@ -198,12 +198,12 @@ class MovedQuery(JsonRecord):
     Attributes:
         query_id: which query.
         text: what it asks.
-        measure: by which measure.
+        metric: by which metric.
         baseline: the system it is compared with.
         system: the other.
         before: the value of the baseline.
         after: the value of the system.
-        depth: how many hits count for the measure.
+        depth: how many hits count for the metric.
         entered: hits that are among the first `depth` now and were not, the most relevant first.
         left: hits that were and are not.
         moved: relevant hits that were, and are at another rank.
@@ -214,7 +214,7 @@ class MovedQuery(JsonRecord):
 
     query_id: str
     text: str
-    measure: str
+    metric: str
     baseline: str
     system: str
     before: float
@@ -245,7 +245,7 @@ class ComparedBenchmark(JsonRecord):
         content_hashes: of its data; several if the systems were measured on different data.
         comparison: what was found, also by group where groups were asked for.
         by: what the groups are, as "category"; empty without groups.
-        moved: the queries that changed most by the first measure, for each pair the largest first.
+        moved: the queries that changed most by the first metric, for each pair the largest first.
         warnings: what makes the comparison doubtful.
     """
 

@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 _CORRECTION: Final = "holm"
 
 
-def compared_pairs(tables: Mapping[str, Scores], measure: str) -> tuple[PairedDifference, ...]:
-    """A row per pair that shares queries and the measure, corrected for all these pairs."""
+def compared_pairs(tables: Mapping[str, Scores], metric: str) -> tuple[PairedDifference, ...]:
+    """A row per pair that shares queries and the metric, corrected for all these pairs."""
     from berryeval.stats import compare, corrected
 
     rows: list[PairedDifference] = []
     for (one, first), (other, second) in combinations(tables.items(), 2):
-        if _comparable(first, second, measure):
+        if _comparable(first, second, metric):
             pair = {one: first, other: second}
-            rows += compare(pair, measures=[measure], correction=_CORRECTION).rows
+            rows += compare(pair, metrics=[metric], correction=_CORRECTION).rows
     count = sum(row.p is not None for row in rows)
     found = corrected([row.p for row in rows], _CORRECTION)
     return tuple(
@@ -52,11 +52,11 @@ def compared_pairs(tables: Mapping[str, Scores], measure: str) -> tuple[PairedDi
     )
 
 
-def _comparable(first: Scores, second: Scores, measure: str) -> bool:
-    """Whether both have the measure, put it together alike, and share a query."""
-    if measure not in first.measures or measure not in second.measures:
+def _comparable(first: Scores, second: Scores, metric: str) -> bool:
+    """Whether both have the metric, put it together alike, and share a query."""
+    if metric not in first.metrics or metric not in second.metrics:
         return False
-    hows = {scores.aggregates[scores.row_of(measure)] for scores in (first, second)}
+    hows = {scores.aggregates[scores.row_of(metric)] for scores in (first, second)}
     return len(hows) == 1 and not set(first.queries).isdisjoint(second.queries)
 
 
@@ -117,12 +117,12 @@ class System:
 
     @property
     def scores(self) -> Scores | None:
-        """By the measures that were asked for; None if it failed."""
+        """By the metrics that were asked for; None if it failed."""
         return self.record.scores
 
     @property
     def standard(self) -> Scores | None:
-        """By the measures that every run has."""
+        """By the metrics that every run has."""
         return self.record.standard
 
     @property
@@ -177,16 +177,14 @@ class Section:
         return tuple(system for system in self.systems if system.scores is not None)
 
     @cached_property
-    def measures(self) -> tuple[str, ...]:
-        """The measures that any system was asked for, in their order."""
-        names = (
-            name for system in self.systems if system.scores for name in system.scores.measures
-        )
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that any system was asked for, in their order."""
+        names = (name for system in self.systems if system.scores for name in system.scores.metrics)
         return tuple(dict.fromkeys(names))
 
     @cached_property
     def comparison(self) -> Comparison | None:
-        """Every two systems compared by the measures they share; None if that cannot be done."""
+        """Every two systems compared by the metrics they share; None if that cannot be done."""
         tables = {system.label: system.scores for system in self.systems if system.scores}
         if len(tables) < 2:  # noqa: PLR2004 - it takes two
             return None
@@ -194,27 +192,27 @@ class Section:
 
         try:
             return compare(tables)
-        except BerryEvalError:  # no query or measure that two of them share
+        except BerryEvalError:  # no query or metric that two of them share
             return None
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What to know about all of its values, whichever way they are shown."""
-        return tuple(filter(None, [depth_note(self.asked.k, self.measures)]))
+        return tuple(filter(None, [depth_note(self.asked.k, self.metrics)]))
 
     def __repr__(self) -> str:
         labels = "".join(f", {system.label!r}" for system in self.systems)
         return f"Section({self.title!r}, {counted(len(self.queries), 'query', 'queries')}{labels})"
 
-    def differences(self, measure: str) -> tuple[PairedDifference, ...]:
-        """Every two systems by one measure: of the comparison, where all systems have it.
+    def differences(self, metric: str) -> tuple[PairedDifference, ...]:
+        """Every two systems by one metric: of the comparison, where all systems have it.
 
         Where not all of them have it, or not all share queries, those pairs that can be compared.
         """
         found = self.comparison
-        if found is not None and measure in found.measures:
-            return tuple(row for row in found.rows if row.measure == measure)
-        return compared_pairs({one.label: one.scores for one in self.scored if one.scores}, measure)
+        if found is not None and metric in found.metrics:
+            return tuple(row for row in found.rows if row.metric == metric)
+        return compared_pairs({one.label: one.scores for one in self.scored if one.scores}, metric)
 
     def groups(self, by: str) -> dict[str, str]:
         """The category or the difficulty of every query that has one."""

@@ -23,33 +23,33 @@ if TYPE_CHECKING:
 _NOTES: Final = 3  # of how hits were judged, or of what the data has: there may be many
 
 
-def value_of(scores: Scores | None, measure: str) -> float | None:
-    """The value of a measure; None if it was not asked for, or there are no scores."""
-    return scores.mean[measure] if scores is not None and measure in scores.measures else None
+def value_of(scores: Scores | None, metric: str) -> float | None:
+    """The value of a metric; None if it was not asked for, or there are no scores."""
+    return scores.mean[metric] if scores is not None and metric in scores.metrics else None
 
 
-def interval_of(scores: Scores, measure: str) -> Interval | None:
+def interval_of(scores: Scores, metric: str) -> Interval | None:
     """The 95 % interval of a value; None where it would say nothing."""
-    return numbers.known_interval(*scores.ci(measure), scores.count)
+    return numbers.known_interval(*scores.ci(metric), scores.count)
 
 
-def interval_text(scores: Scores, measure: str) -> str:
+def interval_text(scores: Scores, metric: str) -> str:
     """The same as text; empty where it would say nothing."""
-    return numbers.interval_around(scores.mean[measure], *scores.ci(measure), scores.count)
+    return numbers.interval_around(scores.mean[metric], *scores.ci(metric), scores.count)
 
 
-def best_value(rows: Sequence[Scores | None], measure: str) -> float | None:
-    """The best value of a measure, as `best_of` has it."""
-    return best_of((value_of(scores, measure) for scores in rows), measure)
+def best_value(rows: Sequence[Scores | None], metric: str) -> float | None:
+    """The best value of a metric, as `best_of` has it."""
+    return best_of((value_of(scores, metric) for scores in rows), metric)
 
 
-def best_of(values: Iterable[float | None], measure: str) -> float | None:
+def best_of(values: Iterable[float | None], metric: str) -> float | None:
     """The best of the values, if they differ by more than rounding and there is a way to be better.
 
     Those that are the best, too, are told by `is_best`.
     """
     known = [value for value in values if value is not None]
-    direction = direction_of(measure)
+    direction = direction_of(metric)
     if direction == "neither" or not known or numbers.alike(min(known), max(known)):
         return None
     return min(known) if direction == "down" else max(known)
@@ -141,9 +141,9 @@ def correction_words(name: str) -> str:
 
 
 def shown_rows(found: Comparison) -> list[PairedDifference]:
-    """The rows that tables have: all measures, and the first of them by group."""
+    """The rows that tables have: all metrics, and the first of them by group."""
     groups = [row for group in found.groups.values() for row in group.rows]
-    return [*found.rows, *(row for row in groups if row.measure == found.measures[0])]
+    return [*found.rows, *(row for row in groups if row.metric == found.metrics[0])]
 
 
 def method_words(found: Comparison) -> str:
@@ -163,7 +163,7 @@ def tested_by(rows: Sequence[PairedDifference]) -> str:
 
 
 def _family(rows: Sequence[PairedDifference]) -> str:
-    """What p-values were corrected for; rows of other measures or groups may be of other families.
+    """What p-values were corrected for; rows of other metrics or groups may be of other families.
 
     Empty where every row is alone in its family.
     """
@@ -187,15 +187,15 @@ _INTERVALS: Final = f"with each value its {OF_A_VALUE}"
 _HASH_CHARACTERS: Final = 15  # "sha256:" and eight digits
 
 
-def legend_of(best: str, tables: Sequence[Scores | None], measures: Sequence[str]) -> str:
+def legend_of(best: str, tables: Sequence[Scores | None], metrics: Sequence[str]) -> str:
     """What marks the best, if there is one, and what the intervals are, if there are any."""
-    marked = any(best_value(tables, measure) is not None for measure in measures)
+    marked = any(best_value(tables, metric) is not None for metric in metrics)
     spans = any(
-        interval_of(scores, measure) is not None
+        interval_of(scores, metric) is not None
         for scores in tables
         if scores is not None
-        for measure in measures
-        if measure in scores.measures
+        for metric in metrics
+        if metric in scores.metrics
     )
     return "; ".join([best] * marked + [_INTERVALS] * spans)
 

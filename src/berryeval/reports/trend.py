@@ -32,7 +32,7 @@ class TrendLine:
 
     benchmark: str
     provider: str
-    measure: str
+    metric: str
     points: tuple[TrendPoint, ...]
 
     @cached_property
@@ -89,7 +89,7 @@ class TrendLine:
         return {
             "benchmark": self.benchmark,
             "provider": self.provider,
-            "measure": self.measure,
+            "metric": self.metric,
             "change": self.change,
             "change_since": None if self.before is None else self.before.run,
             "points": [
@@ -118,7 +118,7 @@ def trend_lines(points: Iterable[TrendPoint]) -> list[TrendLine]:
     """The lines of these points, in the order of benchmarks and providers."""
     groups: dict[tuple[str, str, str], list[TrendPoint]] = {}
     for point in points:
-        name = (point.benchmark, point.provider, point.value.measure)
+        name = (point.benchmark, point.provider, point.value.metric)
         groups.setdefault(name, []).append(point)
     return [TrendLine(*name, tuple(groups[name])) for name in sorted(groups)]
 
@@ -140,7 +140,7 @@ _TIMES: Final = (
 
 def trend_spec(lines: Sequence[TrendLine]) -> dict[str, Any]:
     """A line per provider with its intervals; it ends, and is marked, where nothing compares."""
-    measure = lines[0].measure
+    metric = lines[0].metric
     scale = {"zero": False}
     x = {
         "field": "time",
@@ -156,14 +156,14 @@ def trend_spec(lines: Sequence[TrendLine]) -> dict[str, Any]:
     }  # fmt: skip
     dash = {"field": "line", "scale": dashes(names), "legend": None}
     shape = {"field": "line", "title": None, "legend": _legend(names), "scale": shapes(names)}
-    value = {"field": "value", "type": "quantitative", "scale": scale, "title": measure}
-    low = {"field": "low", "type": "quantitative", "scale": scale, "title": measure}
+    value = {"field": "value", "type": "quantitative", "scale": scale, "title": metric}
+    low = {"field": "low", "type": "quantitative", "scale": scale, "title": metric}
     shared = {"x": x, "color": hue, "detail": {"field": "part"}}
     span = {**shared, "y": low, "y2": {"field": "high"}}
     areas = [{"mark": {"type": "area", "opacity": 0.15}, "encoding": span}]
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-        "title": f"{measure} over time",
+        "title": f"{metric} over time",
         "width": _WIDTH,
         "height": _HEIGHT,
         "padding": {"left": 5, "top": 5, "right": 45, "bottom": 5},  # letters may be wider
@@ -271,9 +271,9 @@ def _csv(lines: Sequence[TrendLine]) -> str:
     """In full precision, as a spreadsheet may open it."""
     names = ["run", "created", "value", "low", "high", "n", "failed", "content_hash"]
     names += ["not_comparable"]
-    rows: list[list[str]] = [["benchmark", "provider", "measure", *names]]
+    rows: list[list[str]] = [["benchmark", "provider", "metric", *names]]
     for line in lines:
-        own = [line.benchmark, line.provider, line.measure]
+        own = [line.benchmark, line.provider, line.metric]
         rows += [
             [_cell(value) for value in (*own, *(point[name] for name in names))]
             for point in line.to_dict()["points"]

@@ -17,7 +17,7 @@ from berryeval._internal.records import (
 )
 from berryeval._internal.text import counted
 from berryeval.data import Query
-from berryeval.metrics import parse_measures
+from berryeval.metrics import parse_metrics
 from berryeval.runs.answers import AnswerColumns, AnswerRecord, Passage, array_of
 from berryeval.scoring import Scores
 
@@ -153,8 +153,8 @@ class ProviderRecord(JsonRecord):
         type: which provider it is.
         chunker: how the corpus was cut for it; empty where there was nothing to cut, and in older
             records where the benchmark suggested how.
-        scores: by the measures that were asked for; None if the run of the provider failed.
-        standard: by the measures that every run has, so that any two runs can be exported alike.
+        scores: by the metrics that were asked for; None if the run of the provider failed.
+        standard: by the metrics that every run has, so that any two runs can be exported alike.
         curve: precision at the recall levels 0.0, 0.1, ..., 1.0, the mean over all queries.
         answers: one per query, in the order of the benchmark's queries.
         outcomes: how many queries were answered, were empty, failed, or timed out.
@@ -195,15 +195,15 @@ class ProviderRecord(JsonRecord):
 
     @property
     def brief(self) -> str:
-        """Its name and the first measure, or that it failed: what it is in a line of Python."""
+        """Its name and the first metric, or that it failed: what it is in a line of Python."""
         values = self.scores.mean.items() if self.scores is not None else ()
         shown = next((f"{name}={value:.4f}" for name, value in values), "no scores")
         return f"{self.name!r} {shown}"
 
-    def scores_with(self, measure: str) -> Scores | None:
-        """The scores that have a measure: those that were asked for, else the standard ones."""
+    def scores_with(self, metric: str) -> Scores | None:
+        """The scores that have a metric: those that were asked for, else the standard ones."""
         tables = (self.scores, self.standard)
-        return next((one for one in tables if one is not None and measure in one.measures), None)
+        return next((one for one in tables if one is not None and metric in one.metrics), None)
 
     def json_parts(self) -> Iterator[tuple[str, Any]]:
         """The parts of the JSON object; the tables of scores come last."""
@@ -351,7 +351,7 @@ def group_of(queries: Iterable[Query], name: str) -> dict[str, str]:
     return {query: value for query, value in values.items() if value}
 
 
-# The measures that every run has, whatever was asked for: any two runs can be exported alike.
+# The metrics that every run has, whatever was asked for: any two runs can be exported alike.
 
 _CUTOFFS: Final = (5, 10, 20)
 
@@ -368,29 +368,29 @@ RECALL_LEVELS: Final = tuple(step / 10 for step in range(11))
 CURVE: Final = tuple(f"IPrec@{level:g}" for level in RECALL_LEVELS)
 
 
-def deeper_than(k: int, measures: Iterable[str]) -> tuple[str, ...]:
-    """Those of these measures that look further down than the `k` hits that were asked for.
+def deeper_than(k: int, metrics: Iterable[str]) -> tuple[str, ...]:
+    """Those of these metrics that look further down than the `k` hits that were asked for.
 
     >>> deeper_than(10, ["P@10", "R@20", "RR"])
     ('R@20',)
     """
     return tuple(
         name
-        for name in measures
-        if any((one.params.get("cutoff") or 0) > k for one in parse_measures([name]))
+        for name in metrics
+        if any((one.params.get("cutoff") or 0) > k for one in parse_metrics([name]))
     )
 
 
 @cache
 def standard_of(k: int) -> tuple[str, ...]:
-    """The standard measures of a run of `k` hits: what looks deeper would be of another cutoff."""
+    """The standard metrics of a run of `k` hits: what looks deeper would be of another cutoff."""
     deeper = deeper_than(k, STANDARD)
     return tuple(name for name in STANDARD if name not in deeper)
 
 
-def depth_note(k: int, measures: Iterable[str]) -> str:
-    """What to say of measures that look deeper than was asked for; empty if none does."""
-    deeper = deeper_than(k, measures)
+def depth_note(k: int, metrics: Iterable[str]) -> str:
+    """What to say of metrics that look deeper than was asked for; empty if none does."""
+    deeper = deeper_than(k, metrics)
     if not deeper:
         return ""
     looks = "looks" if len(deeper) == 1 else "look"

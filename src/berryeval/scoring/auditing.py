@@ -23,7 +23,7 @@ from berryeval.data import (
     load_table,
     raw_rows,
 )
-from berryeval.metrics import Conventions, Measure, find_profile, parse_measures
+from berryeval.metrics import Conventions, Metric, find_profile, parse_metrics
 from berryeval.scoring.engine import judge, value_of
 from berryeval.scoring.ties import Span, TieEffect, TieGroup, effect_of, spans_of, without_subtopics
 
@@ -89,7 +89,7 @@ class RankConflict:
 
 @dataclass(frozen=True)
 class TieRange:
-    """The mean of a measure if every tie were broken in the worst, the best or any way."""
+    """The mean of a metric if every tie were broken in the worst, the best or any way."""
 
     value: float
     worst: float
@@ -124,8 +124,8 @@ class AuditReport:
         top: how many documents the top k of all judged queries hold.
         rank_conflicts: queries whose given ranks contradict the scores.
         ties: ties that begin in the top k.
-        tie_effects: for each query and measure that ties could change, by how much.
-        tie_ranges: the same for the mean of each measure.
+        tie_effects: for each query and metric that ties could change, by how much.
+        tie_ranges: the same for the mean of each metric.
     """
 
     run: str
@@ -295,7 +295,7 @@ def _sorted_out(
 def audit(
     qrels: Qrels | Mapping[str, Mapping[str, float]] | PathLike,
     run: Run | Mapping[str, Mapping[str, float]] | PathLike,
-    measures: Iterable[str | Measure] = ("nDCG@10",),
+    metrics: Iterable[str | Metric] = ("nDCG@10",),
     k: int = 10,
     *,
     profile: str | Conventions = "berryeval",
@@ -304,13 +304,13 @@ def audit(
     """Say what makes the scores of a run doubtful. Nothing that is wrong stops an audit.
 
     Only a file can have faulty lines, and only a TREC file a rank column. `TieEffect` says how the
-    range of a measure under ties is found; `seed` is that of its sample, where there are too many
+    range of a metric under ties is found; `seed` is that of its sample, where there are too many
     orders to try all.
 
     Args:
         qrels: a `Qrels`, a dict `{query: {document: grade}}`, or the path of a file.
         run: a `Run`, a dict `{query: {document: score}}`, or the path of a file.
-        measures: those whose range under ties is wanted.
+        metrics: those whose range under ties is wanted.
         k: the cutoff to look at.
         profile: whose conventions to follow.
         seed: for sampling.
@@ -319,16 +319,14 @@ def audit(
         msg = f"k must be at least 1, found {k}"
         raise ValueError(msg)
     conventions = find_profile(profile)
-    names = [measures] if isinstance(measures, str | Measure) else measures
-    wanted = [
-        without_subtopics(conventions.applied_to(measure)) for measure in parse_measures(names)
-    ]
+    names = [metrics] if isinstance(metrics, str | Metric) else metrics
+    wanted = [without_subtopics(conventions.applied_to(metric)) for metric in parse_metrics(names)]
     judgments, results = load(qrels, "qrels"), load(run, "run")
     looked = _look(judgments, results, conventions)
     effects = [
-        effect_of(one.judged, one.spans, measure, one.query, seed)
+        effect_of(one.judged, one.spans, metric, one.query, seed)
         for one in looked
-        for measure in wanted
+        for metric in wanted
         if any(span.matters(one.judged) for span in one.spans)
     ]
     return AuditReport(
@@ -417,26 +415,26 @@ def _rank_conflicts(results: Loaded) -> list[RankConflict]:
 
 def _ranges(
     looked: list[_Looked],
-    measures: list[Measure],
+    metrics: list[Metric],
     effects: list[TieEffect],
     conventions: Conventions,
 ) -> dict[str, TieRange]:
     """What the ties make of each mean; queries whose ties cannot matter keep their value."""
-    found = {(effect.query, effect.measure): effect for effect in effects}
+    found = {(effect.query, effect.metric): effect for effect in effects}
     ranges = {}
-    for measure in measures:
+    for metric in metrics:
         rows = []
         exact = True
         for one in looked:
             if not (one.in_run or conventions.every_judged_query):
                 continue
-            effect = found.get((one.query, str(measure)))
+            effect = found.get((one.query, str(metric)))
             if effect is None:
-                rows.append((value_of(measure, one.judged, one.query),) * 4)
+                rows.append((value_of(metric, one.judged, one.query),) * 4)
             else:
                 rows.append((effect.value, effect.worst, effect.best, effect.expected))
                 exact = exact and effect.exact
         table = np.array(rows, dtype=np.float64).reshape(-1, 4)
-        value, worst, best, expected = (aggregate(measure.aggregate, row) for row in table.T)
-        ranges[str(measure)] = TieRange(value, worst, best, expected, exact)
+        value, worst, best, expected = (aggregate(metric.aggregate, row) for row in table.T)
+        ranges[str(metric)] = TieRange(value, worst, best, expected, exact)
     return ranges

@@ -23,8 +23,8 @@ from berryeval.data import (
     judge_subtopics,
     table_from_text,
 )
-from berryeval.errors import MeasureError
-from berryeval.metrics import Conventions, Measure, find_profile, parse_measures
+from berryeval.errors import MetricError
+from berryeval.metrics import Conventions, Metric, find_profile, parse_metrics
 from berryeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def evaluate(
     qrels: Qrels | Mapping[str, Mapping[str, float]] | PathLike | Any,
     run: Run | Mapping[str, Mapping[str, float]] | PathLike | Any,
-    measures: Iterable[str | Measure],
+    metrics: Iterable[str | Metric],
     *,
     profile: str | Conventions = "berryeval",
     lenient: bool = False,
@@ -49,7 +49,7 @@ def evaluate(
     query with nothing relevant counts like the others. Documents are ranked by score, highest
     first, and those of one score by id, highest bytes first. A document without a judgment is not
     relevant; one that is judged for several groups has the highest of their grades, except for
-    measures of diversity, which see each group as a subtopic. `profile="trec_eval"` averages over
+    metrics of diversity, which see each group as a subtopic. `profile="trec_eval"` averages over
     the queries that both files hold instead.
 
     Args:
@@ -57,15 +57,15 @@ def evaluate(
             (TREC, BEIR, JSON, Parquet), a frame (pandas, polars, Arrow), or an array of ids.
         run: a `Run`, or what `Run.load` takes: the same with scores. A TREC file is scored as it is
             read, without making a table of it.
-        measures: names in any spelling, or `Measure`s.
+        metrics: names in any spelling, or `Metric`s.
         profile: whose conventions to follow: a name of `PROFILES`, or `Conventions`.
         lenient: leave faulty lines out of files, keep the first row of a repeated document, and
             count both in `Scores.dropped`, where otherwise they are an error.
     """
     conventions = find_profile(profile)
-    wanted = wanted_measures(measures, conventions)
+    wanted = wanted_metrics(metrics, conventions)
     judgments = as_qrels(qrels, lenient=lenient)
-    unique = list(dict.fromkeys(measure for _, measure in wanted))
+    unique = list(dict.fromkeys(metric for _, metric in wanted))
     _refuse_spans(unique)
     if isinstance(run, str | os.PathLike) and is_text_file(run) and not lenient:
         found = _score_file(judgments, run, unique, conventions.rule)
@@ -76,15 +76,15 @@ def evaluate(
     return scores_from(judgments.table, found, wanted, unique, conventions)
 
 
-def _refuse_spans(measures: Iterable[Measure]) -> None:
-    for measure in measures:
-        if measure.definition.kind == "spans":
+def _refuse_spans(metrics: Iterable[Metric]) -> None:
+    for metric in metrics:
+        if metric.definition.kind == "spans":
             msg = (
-                f"{measure} looks at the texts of hits, and ids have none: judge a run of eval by "
-                f"its benchmark (berryeval score-run RUN -m {measure}, without --qrels), or use "
+                f"{metric} looks at the texts of hits, and ids have none: judge a run of eval by "
+                f"its benchmark (berryeval score-run RUN -m {metric}, without --qrels), or use "
                 "evaluate_hits(benchmark, hits, ...) in Python"
             )
-            raise MeasureError(msg)
+            raise MetricError(msg)
 
 
 @dataclass(frozen=True)
@@ -98,18 +98,18 @@ class Found:
     dropped: int = 0
 
 
-def wanted_measures(
-    measures: Iterable[str | Measure], conventions: Conventions
-) -> list[tuple[str, Measure]]:
-    """Each measure with the text that named it; of a text that named several, our name for each."""
-    if isinstance(measures, str | Measure):
-        measures = [measures]
+def wanted_metrics(
+    metrics: Iterable[str | Metric], conventions: Conventions
+) -> list[tuple[str, Metric]]:
+    """Each metric with the text that named it; of a text that named several, our name for each."""
+    if isinstance(metrics, str | Metric):
+        metrics = [metrics]
     wanted = []
-    for text in measures:
-        found = parse_measures([text])
-        for measure in found:
-            name = str(text) if len(found) == 1 else str(measure)
-            wanted.append((name, conventions.applied_to(measure)))
+    for text in metrics:
+        found = parse_metrics([text])
+        for metric in found:
+            name = str(text) if len(found) == 1 else str(metric)
+            wanted.append((name, conventions.applied_to(metric)))
     return wanted
 
 
@@ -132,8 +132,8 @@ def as_run(source: Any, *, lenient: bool = False) -> Run:
 def scores_from(
     qrels: QueryTable,
     found: Found,
-    wanted: list[tuple[str, Measure]],
-    unique: list[Measure],
+    wanted: list[tuple[str, Metric]],
+    unique: list[Metric],
     conventions: Conventions,
 ) -> Scores:
     """The table of the queries that count, in order."""
@@ -143,10 +143,10 @@ def scores_from(
     kept = ordered[counts_in]
     counts = found.counts[kept]
     return Scores(
-        measures=tuple(map(str, unique)),
+        metrics=tuple(map(str, unique)),
         queries=tuple([ids[index].decode() for index in kept.tolist()]),
         values=np.ascontiguousarray(found.values[:, kept]),
-        aggregates=tuple(measure.aggregate for measure in unique),
+        aggregates=tuple(metric.aggregate for metric in unique),
         outcomes=_outcomes(counts),
         counts=counts,
         extra_queries=tuple(found.extra_queries),
@@ -157,12 +157,12 @@ def scores_from(
     )
 
 
-def _spellings(wanted: list[tuple[str, Measure]]) -> dict[str, str]:
-    """What each text that was used names; one that names several measures names none of them."""
-    named: dict[str, set[Measure]] = {}
-    for text, measure in wanted:
-        named.setdefault(text, set()).add(measure)
-    return {text: str(measure) for text, measure in wanted if len(named[text]) == 1}
+def _spellings(wanted: list[tuple[str, Metric]]) -> dict[str, str]:
+    """What each text that was used names; one that names several metrics names none of them."""
+    named: dict[str, set[Metric]] = {}
+    for text, metric in wanted:
+        named.setdefault(text, set()).add(metric)
+    return {text: str(metric) for text, metric in wanted if len(named[text]) == 1}
 
 
 def _outcomes(counts: npt.NDArray[np.int64]) -> tuple[Outcome, ...]:
@@ -173,15 +173,15 @@ def _outcomes(counts: npt.NDArray[np.int64]) -> tuple[Outcome, ...]:
     return tuple([names[place] for place in places.tolist()])
 
 
-def score_tables(judgments: Qrels, run: Run, measures: list[Measure], rule: RankingRule) -> Found:
-    """Join judgments and a run, and compute the measures from the join."""
+def score_tables(judgments: Qrels, run: Run, metrics: list[Metric], rule: RankingRule) -> Found:
+    """Join judgments and a run, and compute the metrics from the join."""
     qrels = judgments.flat
     place_of = {query: index for index, query in enumerate(run.table.queries.to_bytes_list())}
     judged_ids = qrels.queries.to_bytes_list()
     matches = np.array([place_of.get(query, -1) for query in judged_ids], dtype=np.int64)
-    values = np.zeros((len(measures), len(judged_ids)), dtype=np.float64)
+    values = np.zeros((len(metrics), len(judged_ids)), dtype=np.float64)
     counts = np.zeros((len(judged_ids), 4), dtype=np.int64)
-    native, rows = _native_measures(measures)
+    native, rows = _native_metrics(metrics)
     if _backend.native is not None:
         out = np.zeros((len(native), len(judged_ids)), dtype=np.float64)
         duplicate = _backend.native.evaluate(
@@ -193,9 +193,9 @@ def score_tables(judgments: Qrels, run: Run, measures: list[Measure], rule: Rank
             in_run, row = duplicate
             raise (run.table if in_run else qrels).repeated(row)
         values[rows] = out
-    rest = [index for index in range(len(measures)) if index not in set(rows)]
+    rest = [index for index in range(len(metrics)) if index not in set(rows)]
     if rest:
-        _score_in_python(judgments, run.table, matches, measures, rest, rule, values, counts)
+        _score_in_python(judgments, run.table, matches, metrics, rest, rule, values, counts)
     extra = sorted(set(place_of) - set(judged_ids))
     return Found(values, counts, [query.decode() for query in extra], run.name, run.table.dropped)
 
@@ -204,13 +204,13 @@ def _score_in_python(
     judgments: Qrels,
     run: QueryTable,
     matches: npt.NDArray[np.int64],
-    measures: list[Measure],
+    metrics: list[Metric],
     rows: list[int],
     rule: RankingRule,
     values: npt.NDArray[np.float64],
     counts: npt.NDArray[np.int64],
 ) -> None:
-    subtopics = any(measures[row].definition.kind == "subtopics" for row in rows)
+    subtopics = any(metrics[row].definition.kind == "subtopics" for row in rows)
     for query, match in enumerate(matches.tolist()):
         run_query = None if match < 0 else match
         judged = judge(judgments.flat, query, run, run_query, rule)
@@ -218,38 +218,38 @@ def _score_in_python(
         if subtopics:
             views["subtopics"] = judge_subtopics(judgments.table, query, run, run_query, rule)
         for row in rows:
-            view = views[measures[row].definition.kind]
-            values[row, query] = value_of(measures[row], view, judgments.table.queries[query])
+            view = views[metrics[row].definition.kind]
+            values[row, query] = value_of(metrics[row], view, judgments.table.queries[query])
         known = sum(hit.grade >= 0 for hit in judged.hits)
         counts[query] = (judged.retrieved, known, judged.relevant_total(1), match >= 0)
 
 
 def value_of(
-    measure: Measure, judged: JudgedRanking | SubtopicRanking | SpanRanking, query: str
+    metric: Metric, judged: JudgedRanking | SubtopicRanking | SpanRanking, query: str
 ) -> float:
-    """The value of a measure that anyone may have written, or an error that says whose it was."""
+    """The value of a metric that anyone may have written, or an error that says whose it was."""
     try:
-        value = measure(judged)
-    except MeasureError as error:
-        msg = f"{measure} of query {query!r}: {error}"
-        raise MeasureError(msg) from error
+        value = metric(judged)
+    except MetricError as error:
+        msg = f"{metric} of query {query!r}: {error}"
+        raise MetricError(msg) from error
     except Exception as error:
-        msg = f"{measure} failed for query {query!r}: {type(error).__name__}: {error}"
-        raise MeasureError(msg) from error
+        msg = f"{metric} failed for query {query!r}: {type(error).__name__}: {error}"
+        raise MetricError(msg) from error
     if not math.isfinite(value):
-        raise _not_finite(measure, query, value)
+        raise _not_finite(metric, query, value)
     return value
 
 
-def _not_finite(measure: Measure, query: str, value: float) -> MeasureError:
-    return MeasureError(f"{measure} of query {query!r} must be a finite number, found {value}")
+def _not_finite(metric: Metric, query: str, value: float) -> MetricError:
+    return MetricError(f"{metric} of query {query!r} must be a finite number, found {value}")
 
 
-def check_finite(found: Found, measures: list[Measure], qrels: QueryTable) -> None:
+def check_finite(found: Found, metrics: list[Metric], qrels: QueryTable) -> None:
     """Refuse what overflowed, whichever backend computed it."""
     if not np.isfinite(found.values).all():
         row, query = np.argwhere(~np.isfinite(found.values))[0].tolist()
-        raise _not_finite(measures[row], qrels.queries[query], float(found.values[row, query]))
+        raise _not_finite(metrics[row], qrels.queries[query], float(found.values[row, query]))
 
 
 def judge(
@@ -275,15 +275,15 @@ def judge(
 
 
 def _score_file(
-    judgments: Qrels, path: PathLike, measures: list[Measure], rule: RankingRule
+    judgments: Qrels, path: PathLike, metrics: list[Metric], rule: RankingRule
 ) -> Found:
     """Score a run from its file without making a table of it, where that is possible."""
     text = read_bytes(path)
-    native, rows = _native_measures(measures)
-    if _backend.native is not None and len(rows) == len(measures):
+    native, rows = _native_metrics(metrics)
+    if _backend.native is not None and len(rows) == len(metrics):
         qrels = judgments.flat
         count = len(qrels.queries)
-        values = np.zeros((len(measures), count), dtype=np.float64)
+        values = np.zeros((len(metrics), count), dtype=np.float64)
         counts = np.zeros((count, 4), dtype=np.int64)
         outcome = _backend.native.score_run_text(
             _arrays(qrels), text, native, rule.ties, rule.single_precision, rule.depth or 0,
@@ -294,16 +294,16 @@ def _score_file(
             return Found(values, counts, extra, outcome["tag"].decode())
     # What is wrong with the file, if anything, the reader of tables says.
     table = table_from_text(text, "run", name_of(path))
-    return score_tables(judgments, Run(table, table.labels.get("tag", "run")), measures, rule)
+    return score_tables(judgments, Run(table, table.labels.get("tag", "run")), metrics, rule)
 
 
-def _native_measures(measures: list[Measure]) -> tuple[list[Spec], list[int]]:
-    """The measures the native core computes, as it wants them, and their places."""
+def _native_metrics(metrics: list[Metric]) -> tuple[list[Spec], list[int]]:
+    """The metrics the native core computes, as it wants them, and their places."""
     specs: list[Spec] = []
     rows = []
-    for row, measure in enumerate(measures):
-        if _backend.native is not None and measure.definition.native:
-            specs.append(_spec(measure))
+    for row, metric in enumerate(metrics):
+        if _backend.native is not None and metric.definition.native:
+            specs.append(_spec(metric))
             rows.append(row)
     return specs, rows
 
@@ -313,15 +313,15 @@ Spec: TypeAlias = tuple[
 ]
 
 
-def _spec(measure: Measure) -> Spec:
-    """A measure for native code: numbers, words and lists by parameter, and the gains.
+def _spec(metric: Metric) -> Spec:
+    """A metric for native code: numbers, words and lists by parameter, and the gains.
 
     A number that was not given is NaN, a cutoff that was not given is left out.
     """
     numbers: dict[str, float] = {}
     words: dict[str, str] = {}
     lists: dict[str, list[float]] = {}
-    for parameter, (name, value) in zip(measure.definition.parameters, measure.values, strict=True):
+    for parameter, (name, value) in zip(metric.definition.parameters, metric.values, strict=True):
         if isinstance(value, str):
             words[name] = value
         elif isinstance(value, bool | int | float):
@@ -330,7 +330,7 @@ def _spec(measure: Measure) -> Spec:
             lists[name] = list(value)
         elif value is None and parameter.base_kind in {"float", "Positive", "Share"}:
             numbers[name] = math.nan
-    return measure.definition.name, numbers, words, lists, list(measure.params.get("gains") or ())
+    return metric.definition.name, numbers, words, lists, list(metric.params.get("gains") or ())
 
 
 def _arrays(table: QueryTable) -> tuple[Any, ...]:

@@ -29,7 +29,7 @@ from berryeval.scoring.engine import (
     score_tables,
     scores_from,
     value_of,
-    wanted_measures,
+    wanted_metrics,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from berryeval.data import Chunk, Hit, JudgedRanking
-    from berryeval.metrics import Measure
+    from berryeval.metrics import Metric
     from berryeval.relevance import Judged, Strategy
     from berryeval.scoring.scores import Scores
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 class JudgedColumns:
-    """Takes judged queries one by one, in their order, and gives the values of measures.
+    """Takes judged queries one by one, in their order, and gives the values of metrics.
 
     Native code computes at the end what ids and grades say all about; the rest is computed when a
     query is added.
@@ -56,19 +56,17 @@ class JudgedColumns:
         queries: their ids.
     """
 
-    def __init__(
-        self, judge: Relevance, queries: Sequence[str], measures: Sequence[Measure]
-    ) -> None:
+    def __init__(self, judge: Relevance, queries: Sequence[str], metrics: Sequence[Metric]) -> None:
         self.queries = StringColumn.from_strings(queries)
         self._judge = judge
-        self._measures = measures
+        self._metrics = metrics
         self._native = [
             row
-            for row, measure in enumerate(measures)
-            if _backend.native is not None and measure.definition.native
+            for row, metric in enumerate(metrics)
+            if _backend.native is not None and metric.definition.native
         ]
-        self._others = [row for row in range(len(measures)) if row not in set(self._native)]
-        self._values = np.zeros((len(measures), len(queries)), dtype=np.float64)
+        self._others = [row for row in range(len(metrics)) if row not in set(self._native)]
+        self._values = np.zeros((len(metrics), len(queries)), dtype=np.float64)
         self._judgments, self._rankings = _Rows(), _Rows()
         self._told: list[bool] = []
         self._counts = array("q")
@@ -81,9 +79,9 @@ class JudgedColumns:
         known = sum(hit.grade >= 0 for hit in ranking.hits)
         self._counts.extend((ranking.retrieved, known, ranking.relevant_total(1), in_run))
         views = _Views(self._judge, judged)
-        for row in self._others if self._told[-1] else range(len(self._measures)):
-            measure = self._measures[row]
-            self._values[row, place] = value_of(measure, views[measure.definition.kind], query)
+        for row in self._others if self._told[-1] else range(len(self._metrics)):
+            metric = self._metrics[row]
+            self._values[row, place] = value_of(metric, views[metric.definition.kind], query)
 
     def _tell(self, ranking: JudgedRanking) -> bool:
         """Note judgments and a run whose join gives this ranking; whether it does.
@@ -110,9 +108,9 @@ class JudgedColumns:
         return self._judgments.table(self.queries)
 
     def values(self) -> npt.NDArray[np.float64]:
-        """The values, a row per measure."""
+        """The values, a row per metric."""
         if self._native:
-            chosen = [self._measures[row] for row in self._native]
+            chosen = [self._metrics[row] for row in self._native]
             run = Run(self._rankings.table(self.queries))
             found = score_tables(Qrels(self.table()), run, chosen, RankingRule()).values
             told = np.array(self._told, dtype=np.bool_)
@@ -150,7 +148,7 @@ class _Rows:
 
 
 class _Views(dict[str, Any]):
-    """A judged ranking as each kind of measure sees it, made when it is asked for."""
+    """A judged ranking as each kind of metric sees it, made when it is asked for."""
 
     def __init__(self, judge: Relevance, judged: Judged) -> None:
         super().__init__(ranking=judged.ranking)
@@ -167,7 +165,7 @@ class _Views(dict[str, Any]):
 
 
 def _one_subtopic(judged: JudgedRanking) -> SubtopicRanking:
-    """The ranking for measures of diversity: without subtopics, all is of one."""
+    """The ranking for metrics of diversity: without subtopics, all is of one."""
     return SubtopicRanking(
         [SubtopicHit(hit.rank, {"0": hit.grade}) for hit in judged.hits],
         judged.retrieved,
@@ -182,7 +180,7 @@ _MOST_NOTES: Final = 100
 def evaluate_hits(
     benchmark: Benchmark | Relevance,
     hits: Mapping[str, Any] | Run | Any,
-    measures: Iterable[str | Measure],
+    metrics: Iterable[str | Metric],
     *,
     profile: str | Conventions = "berryeval",
     k: int | None = None,
@@ -220,7 +218,7 @@ def evaluate_hits(
             first), or a dict of ids and scores; or a `Run`, or what `Run.load` takes. Hits that
             all have a rank are taken in that order, others by score; a list in which none has a
             rank or a score is taken as it stands.
-        measures: names in any spelling, or `Measure`s.
+        metrics: names in any spelling, or `Metric`s.
         profile: whose conventions to follow: a name of `PROFILES`, or `Conventions`.
         k: how many hits of each query to look at; all if None.
         relevance: what to change about how relevance is decided; what a pack seals is refused.
@@ -230,7 +228,7 @@ def evaluate_hits(
             where otherwise they are an error.
     """
     judge = _relevance(benchmark, relevance, chunks)
-    return judge_and_score(judge, hits, measures, profile=profile, k=k, lenient=lenient)
+    return judge_and_score(judge, hits, metrics, profile=profile, k=k, lenient=lenient)
 
 
 def _ignored(query: str, hits: Sequence[Hit], judged: Judged) -> None:
@@ -240,7 +238,7 @@ def _ignored(query: str, hits: Sequence[Hit], judged: Judged) -> None:
 def judge_and_score(
     judge: Relevance,
     hits: Mapping[str, Any] | Run | Any,
-    measures: Iterable[str | Measure],
+    metrics: Iterable[str | Metric],
     *,
     profile: str | Conventions = "berryeval",
     k: int | None = None,
@@ -253,8 +251,8 @@ def judge_and_score(
     """
     conventions = find_profile(profile)
     rule = conventions.rule if k is None else replace(conventions.rule, depth=k)
-    wanted = wanted_measures(measures, conventions)
-    unique = list(dict.fromkeys(measure for _, measure in wanted))
+    wanted = wanted_metrics(metrics, conventions)
+    unique = list(dict.fromkeys(metric for _, metric in wanted))
     rankings = Rankings(hits, rule, lenient=lenient)
     queries = [checked_id(query, "the id of a query") for query in judge.queries]
     columns = JudgedColumns(judge, queries, unique)

@@ -21,18 +21,18 @@ _MOST: Final = 2**63 - 1
 
 
 def read_columns(data: Any, where: str) -> dict[str, Any]:
-    """The arguments of `Scores`; a `DataError` says which measure, query or name is wrong."""
+    """The arguments of `Scores`; a `DataError` says which metric, query or name is wrong."""
     at = f"{where}." if where else ""
     if not isinstance(data, Mapping):
         raise refused(where, "an object with scores", data)
-    measures = _names(data, "measures", at)
+    metrics = _names(data, "metrics", at)
     queries = _names(data, "queries", at)
     _check_order(queries, f"{at}queries")
     return {
-        "measures": measures,
+        "metrics": metrics,
         "queries": queries,
-        "values": _values(_there(data, "values", at), measures, queries, f"{at}values"),
-        "aggregates": _words(data, "aggregates", at, len(measures), _AGGREGATES),
+        "values": _values(_there(data, "values", at), metrics, queries, f"{at}values"),
+        "aggregates": _words(data, "aggregates", at, len(metrics), _AGGREGATES),
         "outcomes": _words(data, "outcomes", at, len(queries), OUTCOMES),
         "counts": _counts(_there(data, "counts", at), queries, f"{at}counts"),
         "extra_queries": _texts(data, "extra_queries", at),
@@ -114,19 +114,19 @@ def _check_length(found: Any, count: int, where: str) -> None:
 
 
 def _values(
-    rows: Any, measures: tuple[str, ...], queries: tuple[str, ...], where: str
+    rows: Any, metrics: tuple[str, ...], queries: tuple[str, ...], where: str
 ) -> npt.NDArray[np.float64]:
     if not isinstance(rows, Mapping):
-        raise refused(where, "an object with an array per measure", rows)
-    table = np.empty((len(measures), len(queries)))
-    for place, measure in enumerate(measures):
-        row, here = rows.get(measure), f"{where}.{measure}"
+        raise refused(where, "an object with an array per metric", rows)
+    table = np.empty((len(metrics), len(queries)))
+    for place, metric in enumerate(metrics):
+        row, here = rows.get(metric), f"{where}.{metric}"
         if not isinstance(row, list | tuple):
             raise refused(here, "an array of numbers", row)
         _check_length(row, len(queries), here)
         for query, value in zip(queries, row, strict=True):
             if not _is_number(value):
-                here = f"{where}: {measure} of query {query!r}"
+                here = f"{where}: {metric} of query {query!r}"
                 raise refused(here, "a finite number", value)
         table[place] = row
     return table

@@ -1,4 +1,4 @@
-"""`Scores`: the table query x measure of one run, with what it takes to trust it."""
+"""`Scores`: the table query x metric of one run, with what it takes to trust it."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ UNSPECIFIED: Final = "unspecified"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scores:
-    """The values of every measure for every judged query that counts.
+    """The values of every metric for every judged query that counts.
 
-    Two tables are equal if they hold the same queries, measures, outcomes and counts, and the same
+    Two tables are equal if they hold the same queries, metrics, outcomes and counts, and the same
     values to the byte. No value is ever NaN.
 
     Attributes:
-        measures: the canonical names of the measures.
+        metrics: the canonical names of the metrics.
         queries: the query ids, in the order of their bytes.
-        values: float64, one row per measure, one column per query.
-        aggregates: how each measure's values become one: mean, sum or geometric mean.
+        values: float64, one row per metric, one column per query.
+        aggregates: how each metric's values become one: mean, sum or geometric mean.
         outcomes: what became of each query.
         counts: int64, one row per query: retrieved, judged of these, relevant, in the run (0, 1).
         extra_queries: queries of the run without judgments; they are not scored.
         run_name: the name of the run.
-        spellings: which measure each name means that the caller used.
+        spellings: which metric each name means that the caller used.
         dropped: how many faulty or repeated rows a lenient reader left out of the files.
         left_out: judged queries that do not count, because the profile wants only those of the run.
         strategies: who decided what is relevant to each query; empty where judgments did for all.
@@ -52,7 +52,7 @@ class Scores:
         notes: what people should know about how the hits were judged, a line each.
     """
 
-    measures: tuple[str, ...]
+    metrics: tuple[str, ...]
     queries: tuple[str, ...]
     values: npt.NDArray[np.float64]
     aggregates: tuple[str, ...]
@@ -73,21 +73,21 @@ class Scores:
         self.values.flags.writeable = self.counts.flags.writeable = False
 
     @cached_property
-    def mean(self) -> ByMeasure:
-        """One value per measure, over all queries: the mean, or what the measure asks for."""
-        return ByMeasure(
+    def mean(self) -> ByMetric:
+        """One value per metric, over all queries: the mean, or what the metric asks for."""
+        return ByMetric(
             self, [aggregate(*row) for row in zip(self.aggregates, self.values, strict=True)]
         )
 
     @cached_property
-    def sum(self) -> ByMeasure:
+    def sum(self) -> ByMetric:
         """The values of all queries added up, in the order of the queries."""
-        return ByMeasure(self, [aggregate("sum", row) for row in self.values])
+        return ByMetric(self, [aggregate("sum", row) for row in self.values])
 
     @cached_property
-    def std(self) -> ByMeasure:
+    def std(self) -> ByMetric:
         """The standard deviation over the queries (n - 1); 0.0 for fewer than two."""
-        return ByMeasure(
+        return ByMetric(
             self, [float(row.std(ddof=1)) if len(row) > 1 else 0.0 for row in self.values]
         )
 
@@ -112,14 +112,14 @@ class Scores:
         found = Counter(self.outcomes)
         return {outcome: found[outcome] for outcome in OUTCOMES}
 
-    def details(self, measure: str) -> Details:
+    def details(self, metric: str) -> Details:
         """What stands behind a score: how many queries, and who decided what is relevant."""
         counts = strategy_counts(self.strategies, self.count)
         return Details(
-            average=self.mean[measure],
+            average=self.mean[metric],
             queries_with_relevant=int((self.counts[:, 2] > 0).sum()),
             total=self.count,
-            k=cutoff_of(self.measures[self.row_of(measure)]),
+            k=cutoff_of(self.metrics[self.row_of(metric)]),
             threshold=self.token_threshold,
             strategy_used=strategy_used(counts),
             strategies=counts,
@@ -130,22 +130,22 @@ class Scores:
         pairs = zip(self.queries, self.outcomes, strict=True)
         return [query for query, found in pairs if found == outcome]
 
-    def per_query(self, measure: str) -> dict[str, float]:
+    def per_query(self, metric: str) -> dict[str, float]:
         """The value of every query."""
-        return dict(zip(self.queries, self.values[self.row_of(measure)].tolist(), strict=True))
+        return dict(zip(self.queries, self.values[self.row_of(metric)].tolist(), strict=True))
 
-    def row_of(self, measure: str) -> int:
-        """Which row of `values` is this measure's, by any spelling of its name."""
-        name = self.spellings.get(str(measure), str(measure))
-        if name not in self.measures:
+    def row_of(self, metric: str) -> int:
+        """Which row of `values` is this metric's, by any spelling of its name."""
+        name = self.spellings.get(str(metric), str(metric))
+        if name not in self.metrics:
             from berryeval.metrics import scored_name
 
-            name = scored_name(measure, self.measures, self.spellings)
-        return self.measures.index(name)
+            name = scored_name(metric, self.metrics, self.spellings)
+        return self.metrics.index(name)
 
     def ci(
         self,
-        measure: str,
+        metric: str,
         level: float = 0.95,
         method: Literal["bootstrap", "t"] = "bootstrap",
         *,
@@ -155,8 +155,8 @@ class Scores:
 
         "bootstrap" takes the percentiles of 10,000 resamples of the queries (1,000 beyond 1,000
         queries), drawn from NumPy's PCG64 with `seed`: the same table always gives the same
-        interval, and measures of one table are resampled alike. "t" is Student's interval, for a
-        geometric mean in the logarithms, cut to what the measure can be; it needs SciPy and no
+        interval, and metrics of one table are resampled alike. "t" is Student's interval, for a
+        geometric mean in the logarithms, cut to what the metric can be; it needs SciPy and no
         seed. Both ends are the value itself
         where nothing varies: with fewer than two queries or all of one value, or a geometric mean
         that is 0.
@@ -167,13 +167,13 @@ class Scores:
         if method not in {"bootstrap", "t"}:
             msg = f"method must be 'bootstrap' or 't', found {method!r}"
             raise ValueError(msg)
-        row = self.row_of(measure)
+        row = self.row_of(metric)
         how, values = self.aggregates[row], self.values[row]
         if method == "bootstrap" or not len(values):
             return bootstrap_interval(how, values, level, seed)
         from berryeval.metrics import cut_to_range
 
-        return cut_to_range(t_interval(how, values, level), self.measures[row], how, values)
+        return cut_to_range(t_interval(how, values, level), self.metrics[row], how, values)
 
     def select(self, queries: Iterable[str]) -> Scores:
         """The table of these queries alone; the others are gone from every mean and count."""
@@ -191,35 +191,35 @@ class Scores:
             strategies=tuple(self.strategies[place] for place in places if self.strategies),
         )
 
-    def without(self, measure: str) -> Scores:
-        """The table without this measure."""
-        row = self.row_of(measure)
-        gone = self.measures[row]
+    def without(self, metric: str) -> Scores:
+        """The table without this metric."""
+        row = self.row_of(metric)
+        gone = self.metrics[row]
         return replace(
             self,
-            measures=self.measures[:row] + self.measures[row + 1 :],
+            metrics=self.metrics[:row] + self.metrics[row + 1 :],
             values=np.delete(self.values, row, axis=0),
             aggregates=self.aggregates[:row] + self.aggregates[row + 1 :],
             spellings={text: name for text, name in self.spellings.items() if name != gone},
         )
 
-    def only(self, measures: Sequence[str]) -> Scores:
-        """The table of these measures alone, in their order and by these spellings."""
-        rows = list(dict.fromkeys(map(self.row_of, measures)))
+    def only(self, metrics: Sequence[str]) -> Scores:
+        """The table of these metrics alone, in their order and by these spellings."""
+        rows = list(dict.fromkeys(map(self.row_of, metrics)))
         return replace(
             self,
-            measures=tuple(self.measures[row] for row in rows),
+            metrics=tuple(self.metrics[row] for row in rows),
             values=np.ascontiguousarray(self.values[rows]),
             aggregates=tuple(self.aggregates[row] for row in rows),
-            spellings={name: self.measures[self.row_of(name)] for name in measures},
+            spellings={name: self.metrics[self.row_of(name)] for name in metrics},
         )
 
     def with_those_of(self, other: Scores) -> Scores:
-        """The table with the measures of another one that it has not; of the same queries."""
-        rows = [row for row, name in enumerate(other.measures) if name not in self.measures]
+        """The table with the metrics of another one that it has not; of the same queries."""
+        rows = [row for row, name in enumerate(other.metrics) if name not in self.metrics]
         return replace(
             self,
-            measures=(*self.measures, *(other.measures[row] for row in rows)),
+            metrics=(*self.metrics, *(other.metrics[row] for row in rows)),
             values=np.vstack([self.values, other.values[rows]]),
             aggregates=(*self.aggregates, *(other.aggregates[row] for row in rows)),
             spellings={**other.spellings, **self.spellings},
@@ -239,9 +239,9 @@ class Scores:
 
     def summary(self, level: float = 0.95) -> dict[str, Any]:
         """Everything but the queries' own values, ready for JSON, in full precision."""
-        measures = {}
-        for name, how in zip(self.measures, self.aggregates, strict=True):
-            measures[name] = {
+        metrics = {}
+        for name, how in zip(self.metrics, self.aggregates, strict=True):
+            metrics[name] = {
                 "value": self.mean[name],
                 "aggregate": how,
                 "std": self.std[name],
@@ -252,7 +252,7 @@ class Scores:
             "run": self.run_name,
             "queries": self.count,
             "level": level,
-            "measures": measures,
+            "metrics": metrics,
             "outcomes": dict(self.outcome_counts),
             "missing_queries": self.with_outcome("missing"),
             "left_out_queries": list(self.left_out),
@@ -270,12 +270,12 @@ class Scores:
         return {name: plain(part) for name, part in self._parts()}
 
     def parts(self) -> Parts:
-        """What `to_dict` gives, the values of one measure at a time."""
+        """What `to_dict` gives, the values of one metric at a time."""
         return Parts(self._parts)
 
     def _parts(self) -> Iterator[tuple[str, Any]]:
         yield "run", self.run_name
-        yield "measures", self.measures
+        yield "metrics", self.metrics
         yield "aggregates", self.aggregates
         yield "queries", self.queries
         yield "outcomes", self.outcomes
@@ -291,14 +291,14 @@ class Scores:
         yield "notes", self.notes
 
     def _rows(self) -> Iterator[tuple[str, list[float]]]:
-        for name, row in zip(self.measures, self.values, strict=True):
+        for name, row in zip(self.metrics, self.values, strict=True):
             yield name, row.tolist()
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], where: str = "") -> Scores:
         """What `to_dict` gave, as a table again.
 
-        What it cannot be is a `DataError` with measure and query: a value that is no finite number,
+        What it cannot be is a `DataError` with metric and query: a value that is no finite number,
         an array that is too short, an unknown outcome. `where` says where the object stands.
         """
         return cls(**read_columns(data, where))
@@ -310,9 +310,9 @@ class Scores:
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     def to_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
-        """A data frame: a row per query, with its outcome, and a column per measure."""
+        """A data frame: a row per query, with its outcome, and a column per metric."""
         columns: dict[str, Any] = {"query": list(self.queries), "outcome": list(self.outcomes)}
-        columns.update(zip(self.measures, self.values, strict=True))
+        columns.update(zip(self.metrics, self.values, strict=True))
         if library not in {"pandas", "polars"}:
             msg = f"library must be 'pandas' or 'polars', found {library!r}"
             raise ValueError(msg)
@@ -325,8 +325,8 @@ class Scores:
         if not isinstance(other, Scores):
             return NotImplemented
         return (
-            (self.measures, self.queries, self.aggregates, self.outcomes)
-            == (other.measures, other.queries, other.aggregates, other.outcomes)
+            (self.metrics, self.queries, self.aggregates, self.outcomes)
+            == (other.metrics, other.queries, other.aggregates, other.outcomes)
             and (self.run_name, self.extra_queries, self.left_out, self.dropped)
             == (other.run_name, other.extra_queries, other.left_out, other.dropped)
             and (self._decided, self.token_threshold, self.pack, self.notes)
@@ -348,21 +348,21 @@ class Scores:
         return f"Scores({self.run_name!r}, {len(self)} queries, {shown})"
 
 
-class ByMeasure(Mapping[str, float]):
-    """One number per measure, found by any spelling of its name."""
+class ByMetric(Mapping[str, float]):
+    """One number per metric, found by any spelling of its name."""
 
     def __init__(self, scores: Scores, numbers: list[float]) -> None:
         self._scores = scores
         self._numbers = numbers
 
-    def __getitem__(self, measure: str) -> float:
-        return self._numbers[self._scores.row_of(measure)]
+    def __getitem__(self, metric: str) -> float:
+        return self._numbers[self._scores.row_of(metric)]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._scores.measures)
+        return iter(self._scores.metrics)
 
     def __len__(self) -> int:
-        return len(self._scores.measures)
+        return len(self._scores.metrics)
 
     def __repr__(self) -> str:
         return repr(dict(self))

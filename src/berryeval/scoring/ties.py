@@ -1,6 +1,6 @@
-"""Ties: documents of one score, and what a measure makes of the orders they could stand in.
+"""Ties: documents of one score, and what a metric makes of the orders they could stand in.
 
-A measure sees only which grade stands at which rank, so orders that differ in nothing but documents
+A metric sees only which grade stands at which rank, so orders that differ in nothing but documents
 of one grade are one order to it; all of these are equally likely.
 """
 
@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from berryeval.data import JudgedHit, JudgedRanking
-from berryeval.errors import MeasureError
+from berryeval.errors import MetricError
 from berryeval.scoring.engine import value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from berryeval.data import QueryTable, RankingRule
-    from berryeval.metrics import Measure
+    from berryeval.metrics import Metric
 
 
 EXACT_LIMIT: Final = 1000
@@ -47,7 +47,7 @@ class Span:
         return list(judged.hits[start : bisect_right(judged.hits, self.last, key=_rank_of)])
 
     def matters(self, judged: JudgedRanking) -> bool:
-        """Whether another order could change a measure: the grades are not all the same."""
+        """Whether another order could change a metric: the grades are not all the same."""
         hits = self.hits(judged)
         whole = len(hits) == self.last - self.first + 1
         return bool(hits) and not (whole and len({hit.grade for hit in hits}) == 1)
@@ -74,11 +74,11 @@ class TieGroup:
 
 @dataclass(frozen=True)
 class TieEffect:
-    """What a measure could be if the ties of a query were broken otherwise.
+    """What a metric could be if the ties of a query were broken otherwise.
 
     Attributes:
         query: the query.
-        measure: the measure.
+        metric: the metric.
         value: its value with ties broken by the rule in use.
         worst: the lowest value of any order.
         best: the highest.
@@ -88,7 +88,7 @@ class TieEffect:
     """
 
     query: str
-    measure: str
+    metric: str
     value: float
     worst: float
     best: float
@@ -96,13 +96,13 @@ class TieEffect:
     exact: bool
 
 
-def without_subtopics(measure: Measure) -> Measure:
-    """The measure, if it can be audited: some see more than grades at ranks."""
-    if measure.definition.kind != "ranking":
-        what = "diversity" if measure.definition.kind == "subtopics" else "text"
-        msg = f"{measure} is a measure of {what}, which cannot be audited"
-        raise MeasureError(msg)
-    return measure
+def without_subtopics(metric: Metric) -> Metric:
+    """The metric, if it can be audited: some see more than grades at ranks."""
+    if metric.definition.kind != "ranking":
+        what = "diversity" if metric.definition.kind == "subtopics" else "text"
+        msg = f"{metric} is a metric of {what}, which cannot be audited"
+        raise MetricError(msg)
+    return metric
 
 
 def spans_of(run: QueryTable, place: int, rule: RankingRule) -> list[Span]:
@@ -121,11 +121,11 @@ def spans_of(run: QueryTable, place: int, rule: RankingRule) -> list[Span]:
 
 
 def effect_of(
-    judged: JudgedRanking, spans: list[Span], measure: Measure, query: str, seed: int
+    judged: JudgedRanking, spans: list[Span], metric: Metric, query: str, seed: int
 ) -> TieEffect:
-    """The range of a measure over the orders of the ties."""
-    value = value_of(measure, judged, query)
-    depth = _depth(measure)
+    """The range of a metric over the orders of the ties."""
+    value = value_of(metric, judged, query)
+    depth = _depth(metric)
     tied = [
         _Tied(range(span.first, span.last + 1), [hit.grade for hit in span.hits(judged)])
         for span in spans
@@ -136,7 +136,7 @@ def effect_of(
 
     def value_with(hits: list[JudgedHit]) -> float:
         order = JudgedRanking(sorted(still + hits), judged.retrieved, judged.grades)
-        return value_of(measure, order, query)
+        return value_of(metric, order, query)
 
     exact = math.prod(one.order_count() for one in tied) <= EXACT_LIMIT
     extremes = [value]
@@ -154,14 +154,14 @@ def effect_of(
         ]
     extremes += values
     expected = math.fsum(values) / len(values)
-    return TieEffect(query, str(measure), value, min(extremes), max(extremes), expected, exact)
+    return TieEffect(query, str(metric), value, min(extremes), max(extremes), expected, exact)
 
 
-def _depth(measure: Measure) -> float:
-    """The rank below which the order cannot matter to the measure, where we know of one."""
-    cutoff = measure.params.get("cutoff")
-    ours = measure.definition.formula.__module__.startswith("berryeval.")
-    if cutoff is None or not ours or measure.params.get("judged_only"):
+def _depth(metric: Metric) -> float:
+    """The rank below which the order cannot matter to the metric, where we know of one."""
+    cutoff = metric.params.get("cutoff")
+    ours = metric.definition.formula.__module__.startswith("berryeval.")
+    if cutoff is None or not ours or metric.params.get("judged_only"):
         return math.inf
     return float(cutoff)
 
@@ -174,7 +174,7 @@ class _Tied:
     grades: list[float]
 
     def order_count(self) -> int:
-        """How many orders a measure can tell apart."""
+        """How many orders a metric can tell apart."""
         size, count = len(self.ranks), 1
         for same in Counter(self.grades).values():
             count *= math.comb(size, same)

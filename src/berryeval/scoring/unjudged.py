@@ -1,20 +1,20 @@
 """Bounds: what a score could be if the unjudged documents of the rankings were judged.
 
 A retrieved document without a judgment (or with a negative grade: in the pool, not judged) could
-have any grade from 0 to the highest of the judgments (at least 1). `bounds` evaluates the measure
+have any grade from 0 to the highest of the judgments (at least 1). `bounds` evaluates the metric
 with such grades filled in, always among them the two extremes: all of them 0, and all of them the
 highest. Documents that the run did not retrieve stay as they are.
 
 The interval is *exact*, the true range, in three cases:
 
-- the measure can only rise with a grade (P, Success, RR): then the two extremes are the range;
+- the metric can only rise with a grade (P, Success, RR): then the two extremes are the range;
 - every possibility was tried: all grades 0, 1, ... up to the highest for all unjudged documents of
   the query, where these are at most `EXACT_LIMIT`;
 - nothing is unjudged.
 
-For any other measure it is a *hull*: the span of the two extremes and of up to 30 cases between
+For any other metric it is a *hull*: the span of the two extremes and of up to 30 cases between
 them, where the upper or the lower part of the unjudged documents has the highest grade and the
-rest 0. Measures that compare with all there is to find (AP, nDCG, recall) do fall when a document
+rest 0. Metrics that compare with all there is to find (AP, nDCG, recall) do fall when a document
 at the bottom turns out to be relevant, so for them the extremes alone would be too narrow. The true
 range always contains the hull, and can be wider.
 """
@@ -29,7 +29,7 @@ import numpy as np
 
 from berryeval._internal.intervals import Interval, aggregate
 from berryeval.data import JudgedHit, JudgedRanking
-from berryeval.metrics import Conventions, Measure, find_profile, parse_measure
+from berryeval.metrics import Conventions, Metric, find_profile, parse_metric
 from berryeval.scoring.engine import as_qrels, as_run, judge, value_of
 from berryeval.scoring.ties import without_subtopics
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 EXACT_LIMIT: Final = 256
 SPLITS: Final = 16
-# Measures that no higher grade of a retrieved document can lower.
+# Metrics that no higher grade of a retrieved document can lower.
 MONOTONE: Final = frozenset({"P", "Success", "RR"})
 
 
@@ -67,18 +67,18 @@ class Bound:
 
 @dataclass(frozen=True)
 class Bounds:
-    """The range of a measure, for every query that counts and for all of them.
+    """The range of a metric, for every query that counts and for all of them.
 
     Attributes:
-        measure: the measure's canonical name.
+        metric: the metric's canonical name.
         highest: the grade that unjudged documents had at most.
         per_query: the range of each query.
-        mean: the range of the mean (or of what the measure asks for).
+        mean: the range of the mean (or of what the metric asks for).
         value: the mean with the judgments as they are.
         exact: whether that of every query is exact.
     """
 
-    measure: str
+    metric: str
     highest: float
     per_query: Mapping[str, Bound]
     mean: Interval
@@ -88,7 +88,7 @@ class Bounds:
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         return {
-            "measure": self.measure,
+            "metric": self.metric,
             "highest": self.highest,
             "mean": list(self.mean),
             "value": self.value,
@@ -100,16 +100,16 @@ class Bounds:
 def bounds(
     qrels: Qrels | Mapping[str, Mapping[str, float]] | PathLike,
     run: Run | Mapping[str, Mapping[str, float]] | PathLike,
-    measure: str | Measure,
+    metric: str | Metric,
     *,
     profile: str | Conventions = "berryeval",
 ) -> Bounds:
-    """The range of a measure over all possible grades of the retrieved unjudged documents.
+    """The range of a metric over all possible grades of the retrieved unjudged documents.
 
     The text at the head of `berryeval.scoring.unjudged` says when it is exact.
     """
     conventions = find_profile(profile)
-    wanted = without_subtopics(conventions.applied_to(parse_measure(measure)))
+    wanted = without_subtopics(conventions.applied_to(parse_metric(metric)))
     judgments, results = as_qrels(qrels).flat, as_run(run).table
     highest = max(1.0, float(judgments.values.max(initial=1.0)))
     place_of = {query: place for place, query in enumerate(results.queries)}
@@ -125,30 +125,30 @@ def bounds(
     return _bounds(wanted, highest, found)
 
 
-def _bounds(measure: Measure, highest: float, found: dict[str, Bound]) -> Bounds:
+def _bounds(metric: Metric, highest: float, found: dict[str, Bound]) -> Bounds:
     columns = [(bound.low, bound.high, bound.value) for bound in found.values()]
     table = np.array(columns, dtype=np.float64).reshape(-1, 3)
-    low, high, value = (aggregate(measure.aggregate, row) for row in table.T)
+    low, high, value = (aggregate(metric.aggregate, row) for row in table.T)
     exact = all(bound.exact for bound in found.values())
-    return Bounds(str(measure), highest, found, Interval(low, high), value, exact)
+    return Bounds(str(metric), highest, found, Interval(low, high), value, exact)
 
 
-def _bound(judged: JudgedRanking, measure: Measure, highest: float, query: str) -> Bound:
-    value = value_of(measure, judged, query)
+def _bound(judged: JudgedRanking, metric: Metric, highest: float, query: str) -> Bound:
+    value = value_of(metric, judged, query)
     known = {hit.rank for hit in judged.hits if hit.grade >= 0}
     holes = [rank for rank in range(1, judged.retrieved + 1) if rank not in known]
     if not holes:
         return Bound(value, value, value, 0, exact=True)
     levels = [*map(float, range(int(highest) + 1))]
     enumerable = highest.is_integer() and len(levels) ** len(holes) <= EXACT_LIMIT
-    monotone = measure.definition.name in MONOTONE
+    monotone = metric.definition.name in MONOTONE
     if monotone:
         fillings: Iterator[tuple[float, ...]] = _extremes(len(holes), highest)
     elif enumerable:
         fillings = itertools.product(levels, repeat=len(holes))
     else:
         fillings = _splits(len(holes), highest)
-    values = [value_of(measure, _filled(judged, holes, filling), query) for filling in fillings]
+    values = [value_of(metric, _filled(judged, holes, filling), query) for filling in fillings]
     return Bound(min(values), max(values), value, len(holes), exact=monotone or enumerable)
 
 

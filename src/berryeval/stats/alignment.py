@@ -1,4 +1,4 @@
-"""Which systems, measures and queries can be compared: only what both sides have."""
+"""Which systems, metrics and queries can be compared: only what both sides have."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Alignment:
     scores: tuple[Scores, Scores]
     notes: tuple[str, ...]
 
-    def values(self, measure: str) -> tuple[Floats, Floats]:
+    def values(self, metric: str) -> tuple[Floats, Floats]:
         """The values of both, query by query."""
-        first, second = (scores.values[scores.row_of(measure)] for scores in self.scores)
+        first, second = (scores.values[scores.row_of(metric)] for scores in self.scores)
         return first, second
 
 
@@ -78,7 +78,7 @@ def _check_finite(name: str, scores: Scores) -> None:
     if len(faulty):
         row, column = faulty[0]
         msg = (
-            f"{name}: {scores.measures[row]} of query {scores.queries[column]!r} is "
+            f"{name}: {scores.metrics[row]} of query {scores.queries[column]!r} is "
             f"{scores.values[row, column]}: every query needs a finite number"
         )
         raise DataError(msg)
@@ -97,10 +97,10 @@ def pairs_of(systems: Mapping[str, Scores], baseline: str | None) -> list[tuple[
     return [(baseline, name) for name in names if name != baseline]
 
 
-def shared_measures(
+def shared_metrics(
     systems: Mapping[str, Scores], wanted: Sequence[str] | str | None
 ) -> tuple[list[str], list[str]]:
-    """The measures to compare, by their canonical names, and notes on those left out.
+    """The metrics to compare, by their canonical names, and notes on those left out.
 
     Those that are asked for must be in every table; without any, all that every table has.
     """
@@ -109,23 +109,23 @@ def shared_measures(
     if wanted is not None:
         wanted = [wanted] if isinstance(wanted, str) else list(wanted)
         if not wanted:
-            msg = "measures is empty: name one or more, or leave it out to compare all in common"
+            msg = "metrics is empty: name one or more, or leave it out to compare all in common"
             raise ConfigurationError(msg)
-        names = [first.measures[first.row_of(measure)] for measure in wanted]
+        names = [first.metrics[first.row_of(metric)] for metric in wanted]
         for scores in others:
             for name in names:
                 scores.row_of(name)
     else:
-        names = [name for name in first.measures if all(name in s.measures for s in others)]
-        every = {name for scores in systems.values() for name in scores.measures}
+        names = [name for name in first.metrics if all(name in s.metrics for s in others)]
+        every = {name for scores in systems.values() for name in scores.metrics}
         missing = sorted(every - set(names))
         if missing:
             notes.append(f"not scored for every system, and left out: {_listed(missing)}")
     if not names:
         told = "; ".join(
-            f"{n} has {_listed(list(s.measures)) or 'none'}" for n, s in systems.items()
+            f"{n} has {_listed(list(s.metrics)) or 'none'}" for n, s in systems.items()
         )
-        msg = f"the systems have no measure in common: {told}"
+        msg = f"the systems have no metric in common: {told}"
         raise DataError(msg)
     names = list(dict.fromkeys(names))
     for name in names:
@@ -133,11 +133,11 @@ def shared_measures(
     return names, notes
 
 
-def _check_aggregates(measure: str, systems: Mapping[str, Scores]) -> None:
-    found = {name: scores.aggregates[scores.row_of(measure)] for name, scores in systems.items()}
+def _check_aggregates(metric: str, systems: Mapping[str, Scores]) -> None:
+    found = {name: scores.aggregates[scores.row_of(metric)] for name, scores in systems.items()}
     if len(set(found.values())) > 1:
         told = ", ".join(f"{name} by {how}" for name, how in found.items())
-        msg = f"{measure} is not put together alike: {told}"
+        msg = f"{metric} is not put together alike: {told}"
         raise DataError(msg)
 
 

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """One measure of two systems, by the queries that both have.
+    """One metric of two systems, by the queries that both have.
 
     Attributes:
-        measure: the canonical name.
+        metric: the canonical name.
         baseline: the system that the other is compared with.
         system: the other; differences are its value less that of the baseline.
         n: how many queries both have.
@@ -37,7 +37,7 @@ class PairedDifference:
         test: the test and how it was carried out.
         exact: whether p is exact, not simulated nor approximated.
         statistic: what was tested.
-        effect: how large the difference is, whatever the measure; None of fewer than three queries.
+        effect: how large the difference is, whatever the metric; None of fewer than three queries.
         wins: in how many queries the value of the system is higher.
         ties: equal, up to rounding.
         losses: lower.
@@ -55,7 +55,7 @@ class PairedDifference:
             neither. Signs and ranks may point elsewhere than the difference. None: as it does.
     """
 
-    measure: str
+    metric: str
     baseline: str
     system: str
     n: int
@@ -92,8 +92,8 @@ class PairedDifference:
 
     @property
     def direction(self) -> Direction:
-        """Which way the measure gets better."""
-        return direction_of(self.measure)
+        """Which way the metric gets better."""
+        return direction_of(self.metric)
 
     @property
     def mixed(self) -> bool:
@@ -171,15 +171,15 @@ class PairedDifference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two or more systems, measure by measure and pair by pair.
+    """Two or more systems, metric by metric and pair by pair.
 
     Attributes:
         systems: their names.
         baseline: the one all others are compared with; None if all pairs are.
-        measures: the measures, in the order of the rows.
-        rows: measure by measure, and for each the pairs.
+        metrics: the metrics, in the order of the rows.
+        rows: metric by metric, and for each the pairs.
         test: the name of the test.
-        correction: the name of the correction; its family are the pairs of one measure.
+        correction: the name of the correction; its family are the pairs of one metric.
         interval: how the intervals of differences were made.
         level: of confidence.
         seed: of the random samples.
@@ -190,7 +190,7 @@ class Comparison:
 
     systems: tuple[str, ...]
     baseline: str | None
-    measures: tuple[str, ...]
+    metrics: tuple[str, ...]
     rows: tuple[PairedDifference, ...]
     test: str
     correction: str
@@ -202,26 +202,26 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
     def row(
-        self, measure: str, system: str | None = None, baseline: str | None = None
+        self, metric: str, system: str | None = None, baseline: str | None = None
     ) -> PairedDifference:
-        """The row of a measure (by any spelling), a system and a baseline.
+        """The row of a metric (by any spelling), a system and a baseline.
 
         The names of the two may be left out where only one row can be meant.
         """
         from berryeval.metrics import scored_name
 
-        name = measure if measure in self.measures else scored_name(measure, self.measures, {})
+        name = metric if metric in self.metrics else scored_name(metric, self.metrics, {})
         found = [
             row
             for row in self.rows
-            if row.measure == name
+            if row.metric == name
             and system in {None, row.system}
             and baseline in {None, row.baseline}
         ]
         if len(found) == 1:
             return found[0]
-        there = ", ".join(f"{row.measure} {row.system} against {row.baseline}" for row in self.rows)
-        msg = f"{len(found)} rows of {measure!r} are meant, and should be one; there are {there}"
+        there = ", ".join(f"{row.metric} {row.system} against {row.baseline}" for row in self.rows)
+        msg = f"{len(found)} rows of {metric!r} are meant, and should be one; there are {there}"
         raise KeyError(msg)
 
     @property
@@ -242,7 +242,7 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """The whole comparison, ready for JSON, in full precision; `from_dict` reads it back."""
         data = {one.name: getattr(self, one.name) for one in fields(self)}
-        for name in ("systems", "measures", "notes"):
+        for name in ("systems", "metrics", "notes"):
             data[name] = list(data[name])
         data["rows"] = [row.to_dict() for row in self.rows]
         data["groups"] = {label: group.to_dict() for label, group in self.groups.items()}
@@ -253,7 +253,7 @@ class Comparison:
         """What `to_dict` gave, as a comparison again."""
         try:
             values = {one.name: data[one.name] for one in fields(cls)}
-            for name in ("systems", "measures", "notes"):
+            for name in ("systems", "metrics", "notes"):
                 values[name] = tuple(values[name])
             values["rows"] = tuple(PairedDifference.from_dict(row) for row in data["rows"])
             values["groups"] = {

@@ -18,7 +18,7 @@ from berryeval.stats.alignment import (
     common_queries,
     named_systems,
     pairs_of,
-    shared_measures,
+    shared_metrics,
     unanswered,
 )
 from berryeval.stats.comparison import Comparison, PairedDifference
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from berryeval.stats.paired import Floats
 
 
-# One row of a comparison: one measure of two systems.
+# One row of a comparison: one metric of two systems.
 
 _CHANGES: Final = 5  # queries with the largest changes
 
@@ -61,10 +61,10 @@ class Options:
     samples: int
 
 
-def row_of(alignment: Alignment, measure: str, options: Options) -> PairedDifference:
+def row_of(alignment: Alignment, metric: str, options: Options) -> PairedDifference:
     """The row, with its p not corrected yet."""
-    a, b = alignment.values(measure)
-    how = alignment.scores[0].aggregates[alignment.scores[0].row_of(measure)]
+    a, b = alignment.values(metric)
+    how = alignment.scores[0].aggregates[alignment.scores[0].row_of(metric)]
     values = aggregate(how, a), aggregate(how, b)
     pair = _pair(a, b, how)
     result = _tested(pair, len(a), options)
@@ -72,7 +72,7 @@ def row_of(alignment: Alignment, measure: str, options: Options) -> PairedDiffer
     wins, ties, losses = plain.wins_ties_losses if plain else (0, 0, 0)
     changes = plain.differences if plain else a
     return PairedDifference(
-        measure=measure,
+        metric=metric,
         baseline=alignment.baseline,
         system=alignment.system,
         n=len(a),
@@ -194,7 +194,7 @@ def _notes(alignment: Alignment, result: TestResult, how: str, too_few: str) -> 
 def rows_by_tukey(
     family: list[PairedDifference],
     systems: Mapping[str, Scores],
-    measure: str,
+    metric: str,
     options: Options,
 ) -> list[PairedDifference]:
     """The rows, by one shuffle of all systems, by the queries that all of them have."""
@@ -205,7 +205,7 @@ def rows_by_tukey(
     rows = [replace(row, comparisons=comparisons) for row in family]
     if len(common) < 2:  # noqa: PLR2004 - nothing to shuffle
         return [replace(row, cannot=row.cannot or _tukey_rows_too_few(len(common))) for row in rows]
-    columns = _columns(systems, common, measure, family[0].aggregate)
+    columns = _columns(systems, common, metric, family[0].aggregate)
     square = tukey_hsd(list(columns.values()), seed=options.seed, samples=options.samples)
     at = {name: place for place, name in enumerate(columns)}
     note = f"Tukey's test is of the {len(common)} queries that all systems have"
@@ -226,13 +226,13 @@ def rows_by_tukey(
 
 
 def _columns(
-    systems: Mapping[str, Scores], queries: Sequence[str], measure: str, how: str
+    systems: Mapping[str, Scores], queries: Sequence[str], metric: str, how: str
 ) -> dict[str, Floats]:
     """The values of each system that can be tested; a pair that has a p is always among them."""
     found = {}
     for name, scores in systems.items():
         table = scores.select(queries)
-        values = table.values[table.row_of(measure)]
+        values = table.values[table.row_of(metric)]
         if testable(values, how):
             found[name] = tested(values, how)
     return found
@@ -251,7 +251,7 @@ def compare(
     systems: Mapping[str, Scores] | Sequence[Scores],
     *,
     baseline: str | None = None,
-    measures: Sequence[str] | str | None = None,
+    metrics: Sequence[str] | str | None = None,
     test: str = "randomization",
     correction: str = "holm",
     interval: IntervalMethod = DEFAULT_METHOD,
@@ -278,11 +278,11 @@ def compare(
     Args:
         systems: tables of scores by name.
         baseline: the system to compare all others with; without one, all pairs are compared.
-        measures: which; without any, all that every system has.
+        metrics: which; without any, all that every system has.
         test: "randomization", "t", "wilcoxon", "sign" or "bootstrap".
         correction: "holm", "bonferroni", "benjamini-hochberg", "none", or "tukey" (which needs the
-            randomisation test). The family are the comparisons of one measure in one table: two
-            measures of the same rankings are no independent tries.
+            randomisation test). The family are the comparisons of one metric in one table: two
+            metrics of the same rankings are no independent tries.
         interval: of differences: "t", "bca" or "percentile".
         level: of confidence.
         seed: of all random samples; the same seed gives the same numbers on any machine.
@@ -293,7 +293,7 @@ def compare(
     named = named_systems(systems)
     options = _checked(Options(test, correction, interval, level, seed, samples))
     pairs = pairs_of(named, baseline)
-    names, notes = shared_measures(named, measures)
+    names, notes = shared_metrics(named, metrics)
     aligned = [align(named, *pair) for pair in pairs]
     for one in aligned:
         check_shared(one, named)
@@ -326,7 +326,7 @@ def _checked(options: Options) -> Options:
 def _by_group(
     systems: Mapping[str, Scores],
     pairs: list[tuple[str, str]],
-    measures: list[str],
+    metrics: list[str],
     options: Options,
     baseline: str | None,
     groups: Mapping[str, str | None],
@@ -340,25 +340,25 @@ def _by_group(
             for name, scores in systems.items()
         }
         aligned = [align(part, *pair) for pair in pairs]
-        found[label] = _comparison(part, aligned, measures, options, baseline)
+        found[label] = _comparison(part, aligned, metrics, options, baseline)
     return found
 
 
 def _comparison(
     systems: Mapping[str, Scores],
     aligned: list[Alignment],
-    measures: list[str],
+    metrics: list[str],
     options: Options,
     baseline: str | None,
 ) -> Comparison:
     rows: list[PairedDifference] = []
-    for measure in measures:
-        family = [row_of(one, measure, options) for one in aligned]
-        rows += _corrected(family, systems, measure, options)
+    for metric in metrics:
+        family = [row_of(one, metric, options) for one in aligned]
+        rows += _corrected(family, systems, metric, options)
     return Comparison(
         systems=tuple(systems),
         baseline=baseline,
-        measures=tuple(measures),
+        metrics=tuple(metrics),
         rows=tuple(rows),
         test=options.test,
         correction=options.correction,
@@ -373,12 +373,12 @@ def _comparison(
 def _corrected(
     family: list[PairedDifference],
     systems: Mapping[str, Scores],
-    measure: str,
+    metric: str,
     options: Options,
 ) -> list[PairedDifference]:
-    """The rows of one measure, with p-values corrected for how many have one."""
+    """The rows of one metric, with p-values corrected for how many have one."""
     if options.correction == "tukey":
-        return rows_by_tukey(family, systems, measure, options)
+        return rows_by_tukey(family, systems, metric, options)
     found = corrected([row.p for row in family], options.correction)
     comparisons = sum(row.p is not None for row in family)
     return [

@@ -31,10 +31,10 @@ def sentence_of(row: PairedDifference) -> str:
     """
     if row.p_corrected is None:
         return (
-            f"nothing can be said of {row.system} against {row.baseline} in {row.measure}: "
+            f"nothing can be said of {row.system} against {row.baseline} in {row.metric}: "
             f"{row.cannot}"
         )
-    parts = [f"{row.measure} {number(row.difference)}"]
+    parts = [f"{row.metric} {number(row.difference)}"]
     if row.interval is not None:
         low, high = (number(end) for end in row.interval)
         parts.append(f"{100 * row.level:g} % CI [{low}, {high}]")

@@ -10,7 +10,7 @@ from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
     from berryeval.trec_eval.lines import Report, read_zscores
-    from berryeval.trec_eval.names import NICKNAMES, TREC_MEASURES, Column, choose, columns
+    from berryeval.trec_eval.names import NICKNAMES, TREC_METRICS, Column, choose, columns
     from berryeval.trec_eval.scoring import FORMATS, Settings, needs_table, read_judgments, score
 else:
     __getattr__, __dir__ = open_door(__name__)

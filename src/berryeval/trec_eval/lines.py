@@ -77,7 +77,7 @@ def _summary(how: str, values: list[float]) -> float:
     return math.exp(total / len(values)) if how == "geometric mean" else total / len(values)
 
 
-# Z-score files: "query measure mean deviation", what systems usually reach on a topic.
+# Z-score files: "query metric mean deviation", what systems usually reach on a topic.
 
 _COLUMNS = 4
 
@@ -85,7 +85,7 @@ ZScores = dict[str, dict[str, tuple[float, float]]]
 
 
 def read_zscores(path: PathLike) -> ZScores:
-    """The mean and the standard deviation by query and measure."""
+    """The mean and the standard deviation by query and metric."""
     source = name_of(path)
     found: ZScores = {}
     for number, line in enumerate(read_bytes(path).tobytes().split(b"\n"), start=1):
@@ -94,7 +94,7 @@ def read_zscores(path: PathLike) -> ZScores:
             continue
         if len(columns) != _COLUMNS:
             msg = (
-                f"{source}:{number}: expected 4 columns (query measure mean deviation), "
+                f"{source}:{number}: expected 4 columns (query metric mean deviation), "
                 f"found {len(columns)}"
             )
             raise DataError(msg)

@@ -1,6 +1,6 @@
-"""trec_eval's names: every measure of trec_eval 10, what we call it, and how its lines look.
+"""trec_eval's names: every metric of trec_eval 10, what we call it, and how its lines look.
 
-`TREC_MEASURES` is the one table of it, in the order in which trec_eval prints.
+`TREC_METRICS` is the one table of it, in the order in which trec_eval prints.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from berryeval.errors import MeasureError
+from berryeval.errors import MetricError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -23,8 +23,8 @@ Values: TypeAlias = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class TrecMeasure:
-    """One measure of trec_eval.
+class TrecMetric:
+    """One metric of trec_eval.
 
     Attributes:
         name: trec_eval's name.
@@ -32,7 +32,7 @@ class TrecMeasure:
         kind: what stands behind the dot: nothing, cutoffs (a line each, whole numbers), levels (a
             line each, fractions), plain numbers, or pairs `name=number`.
         default: the parameters without a dot.
-        translate: from the parameters to those of the catalogue's measure.
+        translate: from the parameters to those of the catalogue's metric.
         summary: how the values of the topics become the line `all`.
         whole: whether the value is printed as a whole number.
         per_query: whether there is a line per topic.
@@ -63,14 +63,14 @@ def _one(parameter: str) -> Callable[[Values], dict[str, Any]]:
 def _coefficients(values: Values) -> dict[str, Any]:
     if len(values) != 4:  # noqa: PLR2004 - the cells of the contingency table
         msg = f"utility takes four coefficients, found {len(values)}, as in utility.1,-1,0,0"
-        raise MeasureError(msg)
+        raise MetricError(msg)
     return dict(zip("abcd", values, strict=True))
 
 
 def _beta(values: Values) -> dict[str, Any]:
     if values[0] < 0:
         msg = f"set_F takes a number from 0 up, found {values[0]}"
-        raise MeasureError(msg)
+        raise MetricError(msg)
     return {"beta": math.sqrt(values[0])}
 
 
@@ -98,53 +98,53 @@ _RECALLS: Final = tuple(number / 10 for number in range(11))
 _MULTIPLES: Final = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 
 
-def _cut(name: str, canonical: str, default: tuple[int, ...] = _CUTS, **more: Any) -> TrecMeasure:
-    return TrecMeasure(name, canonical, "cutoffs", default, _one("cutoff"), **more)
+def _cut(name: str, canonical: str, default: tuple[int, ...] = _CUTS, **more: Any) -> TrecMetric:
+    return TrecMetric(name, canonical, "cutoffs", default, _one("cutoff"), **more)
 
 
-def _graded(name: str, canonical: str, *, zero_if_none: bool = False) -> TrecMeasure:
-    return TrecMeasure(
+def _graded(name: str, canonical: str, *, zero_if_none: bool = False) -> TrecMetric:
+    return TrecMetric(
         name, canonical, "pairs", translate=_gains, level=False, zero_if_none=zero_if_none
     )
 
 
-def _count(name: str, canonical: str, **more: Any) -> TrecMeasure:
-    return TrecMeasure(name, canonical, summary="sum", whole=True, **more)
+def _count(name: str, canonical: str, **more: Any) -> TrecMetric:
+    return TrecMetric(name, canonical, summary="sum", whole=True, **more)
 
 
-def _geometric(name: str, canonical: str) -> TrecMeasure:
-    return TrecMeasure(name, canonical, summary="geometric mean", per_query=False)
+def _geometric(name: str, canonical: str) -> TrecMetric:
+    return TrecMetric(name, canonical, summary="geometric mean", per_query=False)
 
 
-def _preference(name: str) -> TrecMeasure:
-    return TrecMeasure(name, judgments="prefs")
+def _preference(name: str) -> TrecMetric:
+    return TrecMetric(name, judgments="prefs")
 
 
 _ROWS: Final = (
-    TrecMeasure("runid", summary="text", per_query=False, judgments="any"),
-    TrecMeasure("num_q", summary="count", whole=True, per_query=False, judgments="any"),
+    TrecMetric("runid", summary="text", per_query=False, judgments="any"),
+    TrecMetric("num_q", summary="count", whole=True, per_query=False, judgments="any"),
     _count("num_ret", "NumRet", level=False),
     _count("num_rel", "NumRel"),
     _count("num_rel_ret", "NumRelRet"),
-    TrecMeasure("map", "AP"),
+    TrecMetric("map", "AP"),
     _geometric("gm_map", "GMAP"),
-    TrecMeasure("Rprec", "Rprec"),
-    TrecMeasure("bpref", "Bpref"),
-    TrecMeasure("recip_rank", "RR"),
-    TrecMeasure("iprec_at_recall", "IPrec", "levels", _RECALLS, _one("recall")),
+    TrecMetric("Rprec", "Rprec"),
+    TrecMetric("bpref", "Bpref"),
+    TrecMetric("recip_rank", "RR"),
+    TrecMetric("iprec_at_recall", "IPrec", "levels", _RECALLS, _one("recall")),
     _cut("P", "P"),
-    TrecMeasure("relstring", "", "numbers", (10,), summary="none"),
+    TrecMetric("relstring", "", "numbers", (10,), summary="none"),
     _cut("recall", "R"),
-    TrecMeasure("infAP", "infAP"),
+    TrecMetric("infAP", "infAP"),
     _geometric("gm_bpref", "GMBpref"),
-    TrecMeasure("Rprec_mult", "RprecMult", "levels", _MULTIPLES, _one("mult")),
-    TrecMeasure(
+    TrecMetric("Rprec_mult", "RprecMult", "levels", _MULTIPLES, _one("mult")),
+    TrecMetric(
         "utility", "Utility", "numbers", (1, -1, 0, 0), _coefficients, zero_if_missing=True
     ),
-    TrecMeasure(
+    TrecMetric(
         "11pt_avg", "AvgIPrec", "numbers", _RECALLS, lambda values: {"levels": values}
     ),
-    TrecMeasure("binG", "binG"),
+    TrecMetric("binG", "binG"),
     _graded("G", "G"),
     _graded("dcg", "DCG"),
     _graded("ideal_dcg", "IDCG"),
@@ -155,11 +155,11 @@ _ROWS: Final = (
     _cut("map_cut", "AP"),
     _cut("relative_P", "RelP"),
     _cut("success", "Success", (1, 5, 10)),
-    TrecMeasure("set_P", "SetP"),
-    TrecMeasure("set_relative_P", "SetRelP"),
-    TrecMeasure("set_recall", "SetR"),
-    TrecMeasure("set_map", "SetAP"),
-    TrecMeasure("set_F", "SetF", "numbers", (1.0,), _beta),
+    TrecMetric("set_P", "SetP"),
+    TrecMetric("set_relative_P", "SetRelP"),
+    TrecMetric("set_recall", "SetR"),
+    TrecMetric("set_map", "SetAP"),
+    TrecMetric("set_F", "SetF", "numbers", (1.0,), _beta),
     _count("num_nonrel_judged_ret", "NumNonrelJudgedRet"),
     _count("prefs_num_prefs_poss", "", judgments="prefs"),
     _count("prefs_num_prefs_ful", "", judgments="prefs"),
@@ -175,19 +175,19 @@ _ROWS: Final = (
     _preference("prefs_simp_imp"),
     _preference("prefs_pair_imp"),
     _preference("prefs_avgjg_imp"),
-    TrecMeasure("map_avgjg", "AP", judgments="qrels_jg"),
+    TrecMetric("map_avgjg", "AP", judgments="qrels_jg"),
     _cut("P_avgjg", "P", judgments="qrels_jg"),
-    TrecMeasure(
+    TrecMetric(
         "Rprec_mult_avgjg", "RprecMult", "levels", _MULTIPLES, _one("mult"), judgments="qrels_jg"
     ),
-    TrecMeasure("yaap", "Yaap"),
-    TrecMeasure("rbp", "RBP", "pairs", translate=_rbp, level=False),
-    TrecMeasure(
+    TrecMetric("yaap", "Yaap"),
+    TrecMetric("rbp", "RBP", "pairs", translate=_rbp, level=False),
+    TrecMetric(
         "rbp_resid", "RBPResidual", "pairs", translate=_residual, zero_if_missing=True
     ),
     _cut("unj", "Unjudged", (5, 10, 20)),
 )  # fmt: skip
-TREC_MEASURES: Final[Mapping[str, TrecMeasure]] = {row.name: row for row in _ROWS}
+TREC_METRICS: Final[Mapping[str, TrecMetric]] = {row.name: row for row in _ROWS}
 
 _SET = (
     "runid num_q num_ret num_rel num_rel_ret utility set_P set_recall set_relative_P set_map set_F"
@@ -218,27 +218,27 @@ class Column:
     """One line of trec_eval's output: the name it prints, and the parameters it stands for."""
 
     name: str
-    row: TrecMeasure
+    row: TrecMetric
     values: tuple[Any, ...] = ()
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of the catalogue's measure."""
+        """The parameters of the catalogue's metric."""
         return self.row.translate(self.values)
 
 
 def choose(texts: Iterable[str]) -> dict[str, str]:
-    """What `-m` asks for: the names of the measures, with what stood behind the first dot.
+    """What `-m` asks for: the names of the metrics, with what stood behind the first dot.
 
-    Of a measure that is named twice with parameters the first counts, as in trec_eval.
+    Of a metric that is named twice with parameters the first counts, as in trec_eval.
     """
     chosen: dict[str, str] = {}
     for text in texts:
         name, dot, parameters = text.partition(".")
-        if (dot and not parameters) or (name not in TREC_MEASURES and name not in NICKNAMES):
-            msg = f"illegal measure {text!r}; berryeval trec-eval -h lists them all"
-            raise MeasureError(msg)
-        if name in TREC_MEASURES:
+        if (dot and not parameters) or (name not in TREC_METRICS and name not in NICKNAMES):
+            msg = f"illegal metric {text!r}; berryeval trec-eval -h lists them all"
+            raise MetricError(msg)
+        if name in TREC_METRICS:
             chosen[name] = chosen.get(name) or parameters
         else:
             chosen = {**dict.fromkeys(NICKNAMES[name], ""), **chosen}
@@ -248,13 +248,13 @@ def choose(texts: Iterable[str]) -> dict[str, str]:
 def columns(chosen: Mapping[str, str]) -> list[Column]:
     """The lines to print, in trec_eval's order."""
     found: list[Column] = []
-    for row in TREC_MEASURES.values():
+    for row in TREC_METRICS.values():
         if row.name in chosen:
             found.extend(_columns(row, chosen[row.name]))
     return found
 
 
-def _columns(row: TrecMeasure, text: str) -> list[Column]:
+def _columns(row: TrecMetric, text: str) -> list[Column]:
     if row.kind == "plain":
         return [Column(row.name, row)]
     if row.kind == "cutoffs":
@@ -273,36 +273,36 @@ def _columns(row: TrecMeasure, text: str) -> list[Column]:
     return [Column(f"{row.name}_{text}", row, tuple(values))]
 
 
-def _distinct(row: TrecMeasure, numbers: list[Any]) -> list[Any]:
+def _distinct(row: TrecMetric, numbers: list[Any]) -> list[Any]:
     if not numbers:
         return list(row.default)
     numbers.sort()
     if len(set(numbers)) < len(numbers):
         msg = f"{row.name} names a cutoff twice: {', '.join(map(str, numbers))}"
-        raise MeasureError(msg)
+        raise MetricError(msg)
     return numbers
 
 
-def _integer(row: TrecMeasure, text: str) -> int:
+def _integer(row: TrecMetric, text: str) -> int:
     """As C reads it: digits up to whatever follows them."""
     match = re.match(r"\s*[+-]?[0-9]+", text)
     if match is None or int(match[0]) < 1:
         msg = f"a cutoff of {row.name} must be an integer from 1 up, found {text!r}"
-        raise MeasureError(msg)
+        raise MetricError(msg)
     return int(match[0])
 
 
-def _number(row: TrecMeasure, text: str) -> float:
+def _number(row: TrecMetric, text: str) -> float:
     match = re.match(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", text)
     if match is None:
         msg = f"a parameter of {row.name} must be a number, found {text!r}"
-        raise MeasureError(msg)
+        raise MetricError(msg)
     return float(match[0])
 
 
-def _pair(row: TrecMeasure, text: str) -> tuple[str, float]:
+def _pair(row: TrecMetric, text: str) -> tuple[str, float]:
     name, equals, value = text.partition("=")
     if not equals:
         msg = f"parameters of {row.name} must be pairs like 1=3,2=9, found {text!r}"
-        raise MeasureError(msg)
+        raise MetricError(msg)
     return name, _number(row, value)

@@ -1,4 +1,4 @@
-"""Preference measures: how many of the assessors' "this rather than that" a ranking fulfils.
+"""Preference metrics: how many of the assessors' "this rather than that" a ranking fulfils.
 
 They are trec_eval's and exist in Python only; `berryeval trec-eval -R prefs` (or `-R qrels_prefs`)
 computes them. `berryeval.trec_eval.preferences` says what `ret`, `imp` and `notoccur` mean.
@@ -93,7 +93,7 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class JudgedPreferences:
-    """One ranking after the join with its preferences; the only thing these measures see.
+    """One ranking after the join with its preferences; the only thing these metrics see.
 
     Documents are numbered: those of the ranking by rank, from 0, then the others by id.
     """
@@ -363,7 +363,7 @@ def _trimmed_levels(group: Group, kept: int, below: int | None) -> Tally:
     return Tally(fulfilled, possible)
 
 
-PREFERENCE_MEASURES: Final[Mapping[str, Formula]] = {
+PREFERENCE_METRICS: Final[Mapping[str, Formula]] = {
     "prefs_num_prefs_poss": _sum(_all, 1),
     "prefs_num_prefs_ful": _sum(_all, 0),
     "prefs_num_prefs_ful_ret": _sum(_ret, 0),

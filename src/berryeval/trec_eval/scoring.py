@@ -18,12 +18,12 @@ from berryeval.data import (
     StringColumn,
     read_table,
 )
-from berryeval.errors import DataError, MeasureError
-from berryeval.metrics import Conventions, Measure, definitions
+from berryeval.errors import DataError, MetricError
+from berryeval.metrics import Conventions, Metric, definitions
 from berryeval.scoring import evaluate, judge
 from berryeval.trec_eval.lines import Report, Values
 from berryeval.trec_eval.preferences import (
-    PREFERENCE_MEASURES,
+    PREFERENCE_METRICS,
     Preference,
     judge_preferences,
     read_preferences,
@@ -60,7 +60,7 @@ def by_preferences(
             msg = f"{judgments.source}: query {topic.name!r}: {error}"
             raise DataError(msg) from None
         for place, column in enumerate(columns):
-            formula = PREFERENCE_MEASURES.get(column.row.name)
+            formula = PREFERENCE_METRICS.get(column.row.name)
             values[place].append(formula(judged) if formula else 1.0)
     return list(values)
 
@@ -87,11 +87,11 @@ def _label(table: QueryTable, name: str, start: int, end: int) -> list[bytes]:
 # Judgment groups: several sets of judgments of one query, each scored alone, then averaged.
 
 
-def average_over_groups(measure: Measure, rankings: Sequence[JudgedRanking]) -> float:
-    """The mean of a measure over one ranking joined with each group's judgments; 0.0 of none."""
+def average_over_groups(metric: Metric, rankings: Sequence[JudgedRanking]) -> float:
+    """The mean of a metric over one ranking joined with each group's judgments; 0.0 of none."""
     total = 0.0
     for judged in rankings:
-        total += measure(judged)
+        total += metric(judged)
     return total / len(rankings) if rankings else 0.0
 
 
@@ -215,7 +215,7 @@ def score(
                 f"{column.row.name} needs judgments of the format {column.row.judgments}, "
                 f"found -R {format_}"
             )
-            raise MeasureError(msg)
+            raise MetricError(msg)
     if isinstance(run, Run):
         name = run.name
         topics = _topics(judgments, run.table, complete=settings.complete)
@@ -260,8 +260,8 @@ def needs_table(columns: Sequence[Column], format_: str) -> bool:
     return FORMATS[format_] != "qrels" or "relstring" in names
 
 
-def _measure(column: Column, settings: Settings) -> Measure:
-    """The catalogue's measure of a column."""
+def _metric(column: Column, settings: Settings) -> Metric:
+    """The catalogue's metric of a column."""
     definition = definitions()[column.row.canonical]
     known = {parameter.name for parameter in definition.parameters}
     chosen = column.parameters
@@ -294,11 +294,11 @@ def _by_grades(
 def _evaluated(
     columns: Sequence[Column], judgments: QueryTable, run: Run | PathLike, settings: Settings
 ) -> Scores:
-    """The measures of the columns, by the engine."""
-    measures = [_measure(column, settings) for column in columns if column.row.canonical]
+    """The metrics of the columns, by the engine."""
+    metrics = [_metric(column, settings) for column in columns if column.row.canonical]
     rule = RankingRule(depth=settings.depth)
     conventions = Conventions(rule, every_judged_query=settings.complete)
-    return evaluate(Qrels(judgments), run, measures, profile=conventions)
+    return evaluate(Qrels(judgments), run, metrics, profile=conventions)
 
 
 def _values(
@@ -314,7 +314,7 @@ def _values(
         if not column.row.canonical:
             values.append([1.0] * len(topics))
             continue
-        row = scores.values[scores.row_of(str(_measure(column, settings)))].tolist()
+        row = scores.values[scores.row_of(str(_metric(column, settings)))].tolist()
         for place, topic in enumerate(topics):
             if _is_zero(column, topic, judgments, settings.level):
                 row[place] = 0.0
@@ -368,8 +368,8 @@ def _by_groups(
         if not column.row.canonical:
             values.append([1.0] * len(topics))
             continue
-        measure = _measure(column, settings)
-        values.append([average_over_groups(measure, ranking) for ranking in rankings])
+        metric = _metric(column, settings)
+        values.append([average_over_groups(metric, ranking) for ranking in rankings])
     return values
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         store_place,
         to_prune,
     )
-    from berryeval.workflows.plan import DEFAULT_MEASURES, Plan, ProviderSpec
+    from berryeval.workflows.plan import DEFAULT_METRICS, Plan, ProviderSpec
     from berryeval.workflows.reporting import Exported, export, judged, named_report, write_report
     from berryeval.workflows.rescoring import (
         Rescored,

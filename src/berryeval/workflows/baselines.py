@@ -1,4 +1,4 @@
-"""How a run differs from a baseline, measure by measure."""
+"""How a run differs from a baseline, metric by metric."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from berryeval.gates import (
     missing_verdict,
     new_sentence,
 )
-from berryeval.metrics import direction_of, parse_measures
+from berryeval.metrics import direction_of, parse_metrics
 from berryeval.providers import hit_of
 from berryeval.runs import standard_of
 from berryeval.scoring import evaluate_hits, value_of
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 NO_RULE: Final = "no rule about drops: any significant fall fails"
 _NO_WORSE: Final = "no worse than the baseline"
-# By benchmark and provider; None where the provider failed, and every measure of it is lost.
-Measures: TypeAlias = "Mapping[tuple[str, str], Collection[str] | None]"
+# By benchmark and provider; None where the provider failed, and every metric of it is lost.
+Metrics: TypeAlias = "Mapping[tuple[str, str], Collection[str] | None]"
 
 
 def no_drop_rules(gate: Gate) -> bool:
@@ -48,11 +48,11 @@ def no_drop_rules(gate: Gate) -> bool:
 
 
 def differences(run: RunRecord, kept: Baseline) -> list[Verdict]:
-    """How every measure of the baseline that can get worse changed; no drop is allowed.
+    """How every metric of the baseline that can get worse changed; no drop is allowed.
 
     What only one of the two has is inconclusive; a provider that failed fails.
     """
-    there = measures_of_run(run)
+    there = metrics_of_run(run)
     rules = drop_rules(there, kept, run.id)
     gate = Gate(baseline=kept.run).model_copy(update={"rules": rules})
     return [
@@ -61,74 +61,74 @@ def differences(run: RunRecord, kept: Baseline) -> list[Verdict]:
     ]
 
 
-def measures_of_run(run: RunRecord) -> Measures:
-    """The measures that a run has."""
+def metrics_of_run(run: RunRecord) -> Metrics:
+    """The metrics that a run has."""
     return {
-        (part.name, one.name): _measures(one) for part in run.benchmarks for one in part.providers
+        (part.name, one.name): _metrics(one) for part in run.benchmarks for one in part.providers
     }
 
 
-def measures_of_plan(plan: Plan, benchmarks: Sequence[Benchmark]) -> Measures:
-    """The measures that a run will have."""
-    names = {str(one) for one in parse_measures([*plan.scored, *standard_of(plan.depth)])}
+def metrics_of_plan(plan: Plan, benchmarks: Sequence[Benchmark]) -> Metrics:
+    """The metrics that a run will have."""
+    names = {str(one) for one in parse_metrics([*plan.scored, *standard_of(plan.depth)])}
     return {(one.name, label): names for one in benchmarks for label in plan.labels}
 
 
-def _measures(provider: ProviderRecord) -> Collection[str] | None:
+def _metrics(provider: ProviderRecord) -> Collection[str] | None:
     if provider.scores is None:
         return None
     tables = (provider.scores, provider.standard)
-    return {name for table in tables if table is not None for name in table.measures}
+    return {name for table in tables if table is not None for name in table.metrics}
 
 
-def drop_rules(there: Measures, kept: Baseline, run: str = "the run") -> list[Rule]:
-    """That nothing falls: a rule for every measure of a provider that run and baseline share."""
+def drop_rules(there: Metrics, kept: Baseline, run: str = "the run") -> list[Rule]:
+    """That nothing falls: a rule for every metric of a provider that run and baseline share."""
     found = [
         rule
         for old in kept.parts
         if (old.benchmark, old.provider) in there
         for rule in _rules(old)
-        if (names := there[old.benchmark, old.provider]) is None or rule.measure in names
+        if (names := there[old.benchmark, old.provider]) is None or rule.metric in names
     ]
     if not found:
-        msg = f"{run} and the baseline {kept.run} share no provider, benchmark and measure"
+        msg = f"{run} and the baseline {kept.run} share no provider, benchmark and metric"
         raise ConfigurationError(msg)
     return found
 
 
 def unshared(run: RunRecord, kept: Baseline) -> list[Verdict]:
-    """A verdict on each measure that only the baseline has, and each provider that only one has."""
-    there = measures_of_run(run)
+    """A verdict on each metric that only the baseline has, and each provider that only one has."""
+    there = metrics_of_run(run)
     gone = [_gone(old) for old in kept.parts if (old.benchmark, old.provider) not in there]
-    return [*_missing_measures(there, kept), *gone, *_new(run, kept)]
+    return [*_missing_metrics(there, kept), *gone, *_new(run, kept)]
 
 
 def _gone(old: BaselinePart) -> Verdict:
-    """That the run lacks a provider on a benchmark: said once, for all of its measures."""
+    """That the run lacks a provider on a benchmark: said once, for all of its metrics."""
     words = missing_sentence(f"{old.provider} on {old.benchmark}")
     return Verdict("inconclusive", _NO_WORSE, words, benchmark=old.benchmark, provider=old.provider)
 
 
-def _missing_measures(there: Measures, kept: Baseline) -> list[Verdict]:
-    """A verdict on each measure of the baseline that a provider of the run has not."""
+def _missing_metrics(there: Metrics, kept: Baseline) -> list[Verdict]:
+    """A verdict on each metric of the baseline that a provider of the run has not."""
     return [
-        missing_verdict(rule, old, f"{rule.measure} of {old.provider} on {old.benchmark}")
+        missing_verdict(rule, old, f"{rule.metric} of {old.provider} on {old.benchmark}")
         for old in kept.parts
         if (names := there.get((old.benchmark, old.provider))) is not None
         for rule in _rules(old)
-        if rule.measure not in names
+        if rule.metric not in names
     ]
 
 
 def _rules(part: BaselinePart) -> list[Rule]:
-    """That no measure falls; what is neither better nor worse can change, and cannot fall."""
+    """That no metric falls; what is neither better nor worse can change, and cannot fall."""
     return [_rule(name, part) for name in part.values if direction_of(name) != "neither"]
 
 
-def _rule(measure: str, part: BaselinePart) -> Rule:
-    """That nothing is lost. Not checked: the measure may be known only where the run was made."""
+def _rule(metric: str, part: BaselinePart) -> Rule:
+    """That nothing is lost. Not checked: the metric may be known only where the run was made."""
     return Rule.model_construct(
-        measure=measure, max_drop=0.0, benchmarks=[part.benchmark], providers=[part.provider]
+        metric=metric, max_drop=0.0, benchmarks=[part.benchmark], providers=[part.provider]
     )
 
 
@@ -165,10 +165,10 @@ def ideal_level(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> dic
         hits = [JudgedHit(rank, grade) for rank, grade in enumerate(grades[: plan.depth], start=1)]
         rankings[query.id] = JudgedRanking(hits, len(hits), grades)
     return {
-        str(measure): sum(value_of(measure, one, query) for query, one in rankings.items())
+        str(metric): sum(value_of(metric, one, query) for query, one in rankings.items())
         / len(rankings)
-        for measure in parse_measures(plan.scored)
-        if measure.definition.kind == "ranking" and measure.definition.aggregate == "mean"
+        for metric in parse_metrics(plan.scored)
+        if metric.definition.kind == "ranking" and metric.definition.aggregate == "mean"
     }
 
 
@@ -180,8 +180,8 @@ def random_level(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> di
     for _ in range(_DRAWS):
         hits = {query.id: _drawn_hits(drawn, chunks, plan.depth) for query in result.queries}
         scores = evaluate_hits(relevance, hits, plan.scored)
-        for measure, value in scores.mean.items():
-            totals[measure] = totals.get(measure, 0.0) + value / _DRAWS
+        for metric, value in scores.mean.items():
+            totals[metric] = totals.get(metric, 0.0) + value / _DRAWS
     return totals
 
 
@@ -251,42 +251,38 @@ def _section(plan: Plan, result: BenchmarkResult) -> str:
 
 
 def _table(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> list[str]:
-    measures = [str(measure) for measure in parse_measures(plan.scored)]
+    metrics = [str(metric) for metric in parse_metrics(plan.scored)]
     lines = [
-        f"| provider | {' | '.join(measures)} |",
-        f"| --- |{' --- |' * len(measures)}",
+        f"| provider | {' | '.join(metrics)} |",
+        f"| --- |{' --- |' * len(metrics)}",
     ]
     for one in result.providers:
-        cells = [_value(one, measure) for measure in measures]
+        cells = [_value(one, metric) for metric in metrics]
         lines.append(f"| {one.name} | {' | '.join(cells)} |")
     for name, level in (
         ("the best possible ranking", ideal_level(plan, result, chunks)),
         ("a random ranking", random_level(plan, result, chunks)),
     ):
-        cells = [
-            numbers.measure(level[measure]) if measure in level else "" for measure in measures
-        ]
+        cells = [numbers.metric(level[metric]) if metric in level else "" for metric in metrics]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return lines
 
 
-def _value(one: ProviderResult, measure: str) -> str:
+def _value(one: ProviderResult, metric: str) -> str:
     if one.scores is None:
         return "failed"
-    low, high = map(numbers.measure, one.scores.ci(measure))
-    return f"{numbers.measure(one.scores.mean[measure])} ({low} to {high})"
+    low, high = map(numbers.metric, one.scores.ci(metric))
+    return f"{numbers.metric(one.scores.mean[metric])} ({low} to {high})"
 
 
 def _verdicts(plan: Plan, result: BenchmarkResult) -> list[str]:
     """Every provider against the thresholds of the plan, or else of the benchmark."""
     thresholds = plan.thresholds or result.benchmark.thresholds
-    known = set(map(str, parse_measures(plan.scored)))
+    known = set(map(str, parse_metrics(plan.scored)))
     wanted = {
-        str(measure): least
-        for measure, least in zip(
-            parse_measures(list(thresholds)), thresholds.values(), strict=True
-        )
-        if str(measure) in known
+        str(metric): least
+        for metric, least in zip(parse_metrics(list(thresholds)), thresholds.values(), strict=True)
+        if str(metric) in known
     }
     if not wanted:
         return []
@@ -294,17 +290,17 @@ def _verdicts(plan: Plan, result: BenchmarkResult) -> list[str]:
         f"| threshold | {' | '.join(one.name for one in result.providers)} |",
         f"| --- |{' --- |' * len(result.providers)}",
     ]
-    for measure, least in wanted.items():
-        cells = [_verdict(one, measure, least) for one in result.providers]
-        lines.append(f"| {measure} ≥ {least:.2f} | {' | '.join(cells)} |")
+    for metric, least in wanted.items():
+        cells = [_verdict(one, metric, least) for one in result.providers]
+        lines.append(f"| {metric} ≥ {least:.2f} | {' | '.join(cells)} |")
     return [*lines, ""]
 
 
-def _verdict(one: ProviderResult, measure: str, least: float) -> str:
+def _verdict(one: ProviderResult, metric: str, least: float) -> str:
     if one.scores is None:
         return "failed"
-    value = one.scores.mean[measure]
-    return "met" if value >= least else f"missed by {numbers.measure(least - value)}"
+    value = one.scores.mean[metric]
+    return "met" if value >= least else f"missed by {numbers.metric(least - value)}"
 
 
 def _misses(result: BenchmarkResult) -> list[str]:

@@ -15,7 +15,7 @@ from berryeval.workflows.config import check_model
 from berryeval.workflows.evaluation import run_plan
 from berryeval.workflows.gate import check_gate, say_missed, verdicts_of
 from berryeval.workflows.history import remember, store_place
-from berryeval.workflows.plan import DEFAULT_MEASURES, Patience, Plan, ProviderSpec
+from berryeval.workflows.plan import DEFAULT_METRICS, Patience, Plan, ProviderSpec
 from berryeval.workflows.run_folder import folder_for, new_folder
 from berryeval.workflows.selection import load_benchmarks
 from berryeval.workflows.settings import overlay
@@ -39,7 +39,7 @@ Provider: TypeAlias = "str | Mapping[str, Any] | Callable[..., Any] | object"
 def run_benchmark(
     benchmark: str | Benchmark,
     providers: Provider | Sequence[Provider],
-    measures: str | Sequence[str] = DEFAULT_MEASURES,
+    metrics: str | Sequence[str] = DEFAULT_METRICS,
     *,
     folder: PathLike | None = None,
     store: PathLike | None = None,
@@ -62,7 +62,7 @@ def run_benchmark(
             and `options`, or functions that take a text and a number of hits, or objects with
             `index` and `search` (docs/providers.md); one alone needs no list, and a mapping from
             names to them says what each is called.
-        measures: what to compute.
+        metrics: what to compute.
         folder: where the journal, the scores and the rankings go; what is there already is not
             asked again, and where that is everything, the log warns of it. Without one they go to
             a temporary folder that is removed.
@@ -78,7 +78,7 @@ def run_benchmark(
         **options,
         "benchmarks": [benchmark.name if isinstance(benchmark, Benchmark) else str(benchmark)],
         "providers": _named(providers),
-        "measures": listed(measures),
+        "metrics": listed(metrics),
     }
     overlay(data, patience)
     plan: Plan = check_model(Plan, data, None)

@@ -31,8 +31,8 @@ CONFIG_NAME: Final = "berryeval.yaml"
 KeyPath = tuple[str | int, ...]
 _QUOTED: Final = re.compile(r"(['\"]).*\1")
 _MEANT: Final = {  # what others call it
-    "metrics": "measures",
-    "metric": "measure",
+    "metrics": "metrics",
+    "metric": "metric",
     "top_k": "k",
 }
 _KEY: Final = re.compile(r"[\s{,-]*['\"]?([\w.-]+)['\"]?\s*:")

@@ -27,8 +27,8 @@ from berryeval.scoring import judge_and_score
 from berryeval.workflows.recording import (
     Passages,
     Recorder,
-    all_measures,
-    scored_measures,
+    all_metrics,
+    scored_metrics,
     versions_of,
 )
 from berryeval.workflows.run_answers import Answers, lean
@@ -101,14 +101,14 @@ def say_quality(scores: Scores, strategies: Mapping[str, str]) -> None:
     """Log what every run should say.
 
     Args:
-        scores: hold at least the standard measures.
+        scores: hold at least the standard metrics.
         strategies: who decided about each query that was answered. Where words did, nobody knows
             what there is to find: only what was found can be relevant.
     """
     from berryeval._internal import numbers
 
     means = ", ".join(
-        f"{shown}={numbers.measure(scores.mean[name])}" for name, shown in _QUALITY.items()
+        f"{shown}={numbers.metric(scores.mean[name])}" for name, shown in _QUALITY.items()
     )
     log.info("Quality metrics: %s", means)
     first = scores.per_query("RR")
@@ -406,8 +406,8 @@ class _Work:
         benchmark, queries, spec, chunks = asked.benchmark, asked.queries, asked.spec, asked.chunks
         relevance = relevance_of(benchmark, queries, chunks)
         recorder = Recorder(queries, answers, asked.passages)
-        scored = scored_measures(self.plan, part / "scores.json")
-        scores = judge_and_score(relevance, answers, all_measures(scored), seen=recorder.seen)
+        scored = scored_metrics(self.plan, part / "scores.json")
+        scores = judge_and_score(relevance, answers, all_metrics(scored), seen=recorder.seen)
         scores = replace(scores, run_name=spec.label)
         say_quality(scores, recorder.strategies)
         record = recorder.record(spec, self.plan.depth, scored, scores)

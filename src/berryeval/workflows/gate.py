@@ -28,8 +28,8 @@ from berryeval.gates import (
 )
 from berryeval.workflows.baselines import (
     drop_rules,
-    measures_of_plan,
-    measures_of_run,
+    metrics_of_plan,
+    metrics_of_run,
     no_drop_rules,
     unshared,
 )
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark
     from berryeval.gates import Rule, Verdict
     from berryeval.runs import RunRecord
-    from berryeval.workflows.baselines import Measures
+    from berryeval.workflows.baselines import Metrics
     from berryeval.workflows.config import KeyPath as Place
     from berryeval.workflows.plan import Plan
     from berryeval.workflows.run_folder import RunFolder
@@ -151,7 +151,7 @@ class _Inside:
 
 
 def gate_with(gate: Gate, least: Mapping[str, float], drops: Mapping[str, float]) -> Gate:
-    """The gate with rules for the least values and the largest drops of measures."""
+    """The gate with rules for the least values and the largest drops of metrics."""
     rules = [*gate.rules, *limit_rules(least), *limit_rules(drops, "max_drop")]
     return gate.model_copy(update={"rules": rules})
 
@@ -181,12 +181,12 @@ def verdicts_of(
         baseline = baseline_for(gate.baseline, run)
     if baseline is None or not no_drop_rules(gate):
         return judge(gate, run, baseline, named=named)
-    found = judge(_no_drop(gate, measures_of_run(run), baseline), run, baseline, named=named)
+    found = judge(_no_drop(gate, metrics_of_run(run), baseline), run, baseline, named=named)
     return [*found, *unshared(run, baseline)]
 
 
-def _no_drop(gate: Gate, there: Measures, baseline: Baseline) -> Gate:
-    """The gate with the rule, of every measure that both have, that it does not fall."""
+def _no_drop(gate: Gate, there: Metrics, baseline: Baseline) -> Gate:
+    """The gate with the rule, of every metric that both have, that it does not fall."""
     return gate.model_copy(update={"rules": [*gate.rules, *drop_rules(there, baseline)]})
 
 
@@ -201,7 +201,7 @@ def check_gate(
     if needs_baseline(gate) or gate.baseline:
         baseline = baseline_before(gate.baseline, folder)
         if no_drop_rules(gate):
-            gate = _no_drop(gate, measures_of_plan(plan, benchmarks), baseline)
+            gate = _no_drop(gate, metrics_of_plan(plan, benchmarks), baseline)
     for rule in gate.rules:
         check_names(rule.providers, plan.labels, "provider", rule)
         check_names(rule.benchmarks, [one.name for one in benchmarks], "benchmark", rule)
@@ -246,12 +246,12 @@ def closing(verdicts: Iterable[Verdict], *, strict: bool = False) -> list[Verdic
 
 
 def say_missed(verdicts: Iterable[Verdict]) -> None:
-    """Log the measures that are below their least value."""
+    """Log the metrics that are below their least value."""
     for one in verdicts:
         if one.status == "fail" and one.value is not None and ">=" in one.rule:
             log.error(
                 "Quality threshold not met: %s=%s < %g (%s on %s)",
-                one.measure, told_apart(one.value, one.limit or 0.0), one.limit,
+                one.metric, told_apart(one.value, one.limit or 0.0), one.limit,
                 one.provider, one.benchmark,
             )  # fmt: skip
 
@@ -260,7 +260,7 @@ def self_checked(gate: Gate, run: RunRecord, *, strict: bool = False) -> SelfChe
     """How often the gate's rules about drops raise a false alarm on the scores of this run."""
     baseline = baseline_for(gate.baseline, run) if gate.baseline else Baseline.of(run)
     if no_drop_rules(gate):
-        gate = _no_drop(gate, measures_of_run(run), baseline)
+        gate = _no_drop(gate, metrics_of_run(run), baseline)
     if all(rule.max_drop is None for rule in gate.rules):
         msg = "--self-check is about rules with max_drop, and there is none"
         raise ConfigurationError(msg)

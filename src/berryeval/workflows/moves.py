@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from berryeval.metrics import parse_measure
+from berryeval.metrics import parse_metric
 from berryeval.reports import MovedHit, MovedQuery
 from berryeval.runner import FAILED
 from berryeval.runs import AnswerRecord
@@ -82,20 +82,20 @@ class Side(NamedTuple):
         return cls(candidate, scores, answers)
 
 
-def moved_queries(baseline: Side, system: Side, measure: str, count: int) -> list[MovedQuery]:
+def moved_queries(baseline: Side, system: Side, metric: str, count: int) -> list[MovedQuery]:
     """The queries that both have and that changed most, the largest change first."""
-    before, after = baseline.scores.per_query(measure), system.scores.per_query(measure)
+    before, after = baseline.scores.per_query(metric), system.scores.per_query(metric)
     both = [query for query in before if query in after]
     pair = Pair.of([before[query] for query in both], [after[query] for query in both])
     sizes = dict(zip(both, abs(pair.differences).tolist(), strict=True))
     order = sorted(sizes, key=lambda query: (-sizes[query], query))
     chosen = [query for query in order[:count] if sizes[query]]
-    return [_moved(baseline, system, measure, query) for query in chosen]
+    return [_moved(baseline, system, metric, query) for query in chosen]
 
 
-def _moved(baseline: Side, system: Side, measure: str, query: str) -> MovedQuery:
+def _moved(baseline: Side, system: Side, metric: str, query: str) -> MovedQuery:
     before, after = baseline.answers.get(query), system.answers.get(query)
-    depth = _depth(measure, max(baseline.candidate.part.k, system.candidate.part.k))
+    depth = _depth(metric, max(baseline.candidate.part.k, system.candidate.part.k))
     hits = _hits(baseline, system, query)
     inside_before = [hit for hit in hits if _inside(hit.before, depth)]
     inside_after = [hit for hit in hits if _inside(hit.after, depth)]
@@ -103,11 +103,11 @@ def _moved(baseline: Side, system: Side, measure: str, query: str) -> MovedQuery
     return MovedQuery(
         query_id=query,
         text=texts.get(query, ""),
-        measure=measure,
+        metric=metric,
         baseline=baseline.candidate.label,
         system=system.candidate.label,
-        before=baseline.scores.per_query(measure)[query],
-        after=system.scores.per_query(measure)[query],
+        before=baseline.scores.per_query(metric)[query],
+        after=system.scores.per_query(metric)[query],
         depth=depth,
         entered=tuple(hit for hit in inside_after if not _inside(hit.before, depth)),
         left=tuple(hit for hit in inside_before if not _inside(hit.after, depth)),
@@ -124,9 +124,9 @@ def _inside(rank: int | None, depth: int) -> bool:
     return rank is not None and rank <= depth
 
 
-def _depth(measure: str, k: int) -> int:
-    """How far the measure looks; without a cutoff, as far as the providers were asked for."""
-    cutoff = parse_measure(measure).params.get("cutoff")
+def _depth(metric: str, k: int) -> int:
+    """How far the metric looks; without a cutoff, as far as the providers were asked for."""
+    cutoff = parse_metric(metric).params.get("cutoff")
     return min(cutoff, k) if isinstance(cutoff, int) else k
 
 

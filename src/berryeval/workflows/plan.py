@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-DEFAULT_MEASURES = ("nDCG@10", "P@5", "R@10", "RR", "AP")
+DEFAULT_METRICS = ("nDCG@10", "P@5", "R@10", "RR", "AP")
 DEFAULT_K = 20
 DEFAULT_EXPORT = ("csv", "html")
 NO_EXPORT = "none"
@@ -129,11 +129,11 @@ class Plan(_Part):
         min_length=1, description="bundled names, or paths, or mappings with a `source`"
     )
     providers: list[ProviderSpec] = Field(min_length=1, description="what is compared")
-    measures: list[str] = Field(
-        list(DEFAULT_MEASURES), min_length=1, description="names of `berryeval list measures`"
+    metrics: list[str] = Field(
+        list(DEFAULT_METRICS), min_length=1, description="names of `berryeval list metrics`"
     )
     k: Annotated[Whole, Field(ge=1)] | None = Field(
-        None, description="hits per query; 20, or the largest cutoff of the measures"
+        None, description="hits per query; 20, or the largest cutoff of the metrics"
     )
     run: Patience = Field(Patience(), description="how patient the run is")
     limit: Annotated[Whole, Field(ge=1)] | None = Field(
@@ -142,7 +142,7 @@ class Plan(_Part):
     filter: dict[str, str] = Field({}, description="only queries with these, as category: factual")
     seed: Whole = Field(0, description="of everything that is drawn by chance")
     thresholds: Thresholds = Field(
-        {}, description="the least value of a measure; a provider below it fails the run"
+        {}, description="the least value of a metric; a provider below it fails the run"
     )
     gate: Gate = Field(Gate(), description="rules that the run must satisfy, and its baseline")
 
@@ -177,9 +177,9 @@ class Plan(_Part):
         description="where runs are remembered: a path, postgresql://..., or none",
     )
 
-    @field_validator("measures")
+    @field_validator("metrics")
     @classmethod
-    def _known_measures(cls, names: list[str]) -> list[str]:
+    def _known_metrics(cls, names: list[str]) -> list[str]:
         from berryeval.metrics import distinct_names
 
         try:
@@ -203,12 +203,12 @@ class Plan(_Part):
 
     @property
     def scored(self) -> list[str]:
-        """The measures, and those that only a threshold or a rule names."""
-        from berryeval.metrics import parse_measure
+        """The metrics, and those that only a threshold or a rule names."""
+        from berryeval.metrics import parse_metric
 
-        names = {parse_measure(name): name for name in self.measures}
-        for name in (*self.thresholds, *self.gate.measures):
-            names.setdefault(parse_measure(name), name)
+        names = {parse_metric(name): name for name in self.metrics}
+        for name in (*self.thresholds, *self.gate.metrics):
+            names.setdefault(parse_metric(name), name)
         return list(names.values())
 
     @property
@@ -222,9 +222,9 @@ class Plan(_Part):
         """How many hits every provider is asked for."""
         if self.k is not None:
             return self.k
-        from berryeval.metrics import parse_measures
+        from berryeval.metrics import parse_metrics
 
-        cutoffs = [measure.params.get("cutoff") or 0 for measure in parse_measures(self.scored)]
+        cutoffs = [metric.params.get("cutoff") or 0 for metric in parse_metrics(self.scored)]
         return max(DEFAULT_K, *cutoffs)
 
 

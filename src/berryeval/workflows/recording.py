@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 import berryeval
 from berryeval._internal.text import counted
 from berryeval.benchmarks import name_of
-from berryeval.errors import DataError, MeasureError
-from berryeval.metrics import parse_measures
+from berryeval.errors import DataError, MetricError
+from berryeval.metrics import parse_metrics
 from berryeval.providers import PROVIDERS, is_amount
 from berryeval.relevance import ANSWER_FIELDS
 from berryeval.runner import FAILED
@@ -167,12 +167,12 @@ log = logging.getLogger("berryeval")
 PASSAGE_LENGTH: Final = 400  # characters of a hit's text that are kept
 
 
-def all_measures(scored: Sequence[str]) -> list[str]:
+def all_metrics(scored: Sequence[str]) -> list[str]:
     """What was asked for, and what every run has; the log says some whatever is recorded."""
     return list(dict.fromkeys((*scored, *STANDARD, *CURVE)))
 
 
-def scored_measures(plan: Plan, file: Path) -> list[str]:
+def scored_metrics(plan: Plan, file: Path) -> list[str]:
     """What the plan asks for, and what was added to the scores in this file since.
 
     A file that is not there, or is damaged, has nothing: all that the plan asks for is made again.
@@ -181,17 +181,17 @@ def scored_measures(plan: Plan, file: Path) -> list[str]:
         before = Scores.from_dict(read_json_object(file), str(file)) if file.exists() else None
     except DataError:
         before = None
-    asked = set(map(str, parse_measures(plan.scored)))
-    added = [name for name in before.measures if name not in asked] if before else []
+    asked = set(map(str, parse_metrics(plan.scored)))
+    added = [name for name in before.metrics if name not in asked] if before else []
     spelled = {name: text for text, name in before.spellings.items()} if before else {}
     return [*plan.scored, *(spelled.get(name, name) for name in added if _is_known(name))]
 
 
-def _is_known(measure: str) -> bool:
+def _is_known(metric: str) -> bool:
     try:
-        parse_measures([measure])
-    except MeasureError as error:
-        log.warning("%s cannot be computed again, and is not kept: %s", measure, error)
+        parse_metrics([metric])
+    except MetricError as error:
+        log.warning("%s cannot be computed again, and is not kept: %s", metric, error)
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""New measures, or new judgments, for a run that was made: nothing is searched again."""
+"""New metrics, or new judgments, for a run that was made: nothing is searched again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
-from berryeval.metrics import parse_measures
+from berryeval.metrics import parse_metrics
 from berryeval.runs import depth_note
 from berryeval.scoring import as_qrels, evaluate, judge_and_score
 from berryeval.workflows.config import check_model
@@ -37,7 +37,7 @@ class Rescored:
         notes: what people should know about them.
         same_judgments: whether what is relevant is what it was in the run.
         content_hash: of the benchmark that they are judged by; empty if by other judgments.
-        differing: the providers whose own measures come out otherwise than in the run.
+        differing: the providers whose own metrics come out otherwise than in the run.
     """
 
     part: BenchmarkRecord
@@ -54,17 +54,17 @@ class Rescored:
 
 
 def rescored_by_benchmark(
-    found: FoundRun, measures: Sequence[str], benchmark: str | None = None
+    found: FoundRun, metrics: Sequence[str], benchmark: str | None = None
 ) -> list[Rescored]:
-    """The scores of a run by other measures, its hits judged again.
+    """The scores of a run by other metrics, its hits judged again.
 
     Args:
         found: the run; hits are taken from the journals in its folder, or from its record.
-        measures: what to compute.
+        metrics: what to compute.
         benchmark: where the benchmark is now, or another state of it, whose judgments count.
             Without, the benchmarks of the plan are loaded, and must be as they were.
     """
-    parse_measures(measures)
+    parse_metrics(metrics)
     if benchmark is None:
         loaded = [
             (part, _as_it_was(found.record, place, part))
@@ -73,7 +73,7 @@ def rescored_by_benchmark(
     else:
         one = load_one(benchmark)
         loaded = [(_part_for(found.record, one), one)]
-    return [_rescored(found, part, one, measures) for part, one in loaded]
+    return [_rescored(found, part, one, metrics) for part, one in loaded]
 
 
 def _as_it_was(record: RunRecord, place: int, part: BenchmarkRecord) -> Benchmark:
@@ -109,12 +109,12 @@ def _part_for(record: RunRecord, benchmark: Benchmark) -> BenchmarkRecord:
 
 
 def _rescored(
-    found: FoundRun, part: BenchmarkRecord, benchmark: Benchmark, measures: Sequence[str]
+    found: FoundRun, part: BenchmarkRecord, benchmark: Benchmark, metrics: Sequence[str]
 ) -> Rescored:
     same = benchmark.content_hash == part.content_hash
     query_of = {query.id: query for query in benchmark.queries}
     queries = [query_of[query.id] for query in part.queries if query.id in query_of]
-    notes = [note for note in (depth_note(part.k, measures),) if note]
+    notes = [note for note in (depth_note(part.k, metrics),) if note]
     if not same:
         notes.append("the benchmark is not what it was: these scores and the run's do not compare")
     if len(queries) < len(part.queries):
@@ -128,7 +128,7 @@ def _rescored(
         if provider.scores is None:
             notes.append(f"{provider.name} has no scores: it failed ({provider.failure})")
             continue
-        wanted = [*measures, *(provider.scores.measures if same else ())]
+        wanted = [*metrics, *(provider.scores.metrics if same else ())]
         everything, more = _judged_again(found, part, provider, benchmark, queries, wanted)
         notes += more
         apart = _apart(provider.scores, everything) if same else []
@@ -138,7 +138,7 @@ def _rescored(
                 f"{provider.name}: judged again, the run's own {', '.join(apart)} come out "
                 "otherwise than they were"
             )
-        scores[provider.name] = everything.only(measures)
+        scores[provider.name] = everything.only(metrics)
     return Rescored(
         part, scores, tuple(notes), same, benchmark.content_hash, differing=tuple(differing)
     )
@@ -150,21 +150,21 @@ def _judged_again(
     provider: ProviderRecord,
     benchmark: Benchmark,
     queries: Sequence[Query],
-    measures: Sequence[str],
+    metrics: Sequence[str],
 ) -> tuple[Scores, list[str]]:
     """The scores of a provider, and what is doubtful of them."""
     chunks = cut(benchmark, recorded_chunker(found, part, provider))
     hits, notes = hits_of(found, part, provider, queries, chunks)
-    scores = judge_and_score(relevance_of(benchmark, queries, chunks), hits, measures)
+    scores = judge_and_score(relevance_of(benchmark, queries, chunks), hits, metrics)
     return replace(scores, run_name=provider.name), notes
 
 
 def _apart(before: Scores, now: Scores) -> list[str]:
-    """The measures of a run that do not come out again."""
-    return [name for name in before.measures if now.per_query(name) != before.per_query(name)]
+    """The metrics of a run that do not come out again."""
+    return [name for name in before.metrics if now.per_query(name) != before.per_query(name)]
 
 
-def rescored_by_qrels(found: FoundRun, measures: Sequence[str], qrels: str) -> list[Rescored]:
+def rescored_by_qrels(found: FoundRun, metrics: Sequence[str], qrels: str) -> list[Rescored]:
     """The scores of a run by judgments of ids, whatever its benchmark says.
 
     Hits count by their ids, in the order in which they were returned. Queries count that were asked
@@ -188,8 +188,8 @@ def rescored_by_qrels(found: FoundRun, measures: Sequence[str], qrels: str) -> l
                     for answer in provider.answers
                     if answer.outcome != "missing"
                 }
-                scores[provider.name] = evaluate(judgments, ranked, measures).select(both)
-        deep = depth_note(part.k, measures)
+                scores[provider.name] = evaluate(judgments, ranked, metrics).select(both)
+        deep = depth_note(part.k, metrics)
         left_out = _left_out(part, judged, len(both))
         notes = (f"judged by {qrels}", *([deep] if deep else []), *left_out)
         parts.append(Rescored(part, scores, notes, same_judgments=False))
@@ -208,14 +208,14 @@ def _left_out(part: BenchmarkRecord, judged: set[str], both: int) -> Iterator[st
         yield f"{asked - both} of {asked} queries that were asked are not judged: left out"
 
 
-# New measures of a run, written to where the run is: its folder, and the store.
+# New metrics of a run, written to where the run is: its folder, and the store.
 
 
 def save_rescored(found: FoundRun, parts: Sequence[Rescored], place: str | None) -> list[str]:
-    """Add the new measures to the run; what was there stays. Where it was saved.
+    """Add the new metrics to the run; what was there stays. Where it was saved.
 
     Scores by other judgments than the run's are refused: in one table they would seem comparable.
-    So are those of a run whose own measures do not come out again: nobody knows which are right.
+    So are those of a run whose own metrics do not come out again: nobody knows which are right.
     """
     if not all(part.same_judgments for part in parts):
         msg = "--save keeps scores by the run's own judgments only; leave out --qrels, --benchmark"
@@ -223,7 +223,7 @@ def save_rescored(found: FoundRun, parts: Sequence[Rescored], place: str | None)
     differing = sorted({name for part in parts for name in part.differing})
     if differing:
         msg = (
-            f"--save keeps new measures beside those that come out again; those of "
+            f"--save keeps new metrics beside those that come out again; those of "
             f"{', '.join(differing)} do not: nothing was saved. Leave out --save to see them, or "
             "make a new run (berryeval eval)"
         )
@@ -263,7 +263,7 @@ def _part_with(part: BenchmarkRecord, new: dict[str, Scores]) -> BenchmarkRecord
 
 
 def _joined(old: Scores, new: Scores) -> Scores:
-    """The old table, and the measures that it did not have."""
+    """The old table, and the metrics that it did not have."""
     if old.queries != new.queries:
         msg = "the queries of the run and of the new scores differ; nothing was saved"
         raise DataError(msg)

@@ -13,10 +13,10 @@ from berryeval.errors import (
     BerryEvalError,
     ConfigurationError,
     DataError,
-    MeasureError,
+    MetricError,
     NotScoredError,
 )
-from berryeval.metrics import parse_measure
+from berryeval.metrics import parse_metric
 from berryeval.reports import ComparedBenchmark, Report, finding
 from berryeval.runner import FAILED, NO_ANSWER
 from berryeval.runs import RunRecord, group_of
@@ -83,7 +83,7 @@ def _queries(candidates: Sequence[Candidate]) -> list[str]:
 def _depth(candidates: Sequence[Candidate]) -> list[str]:
     depths = {one.part.k for one in candidates}
     told = _told(candidates, lambda one: f"{one.part.k} hits")
-    deeper = f"measures that look deeper than {min(depths)} favour those that were asked for more"
+    deeper = f"metrics that look deeper than {min(depths)} favour those that were asked for more"
     return [f"not all were asked for as many hits ({told}): {deeper}"]
 
 
@@ -203,7 +203,7 @@ class Options:
     Attributes:
         baseline: the system that all others are compared with: a run as it was given, or the name
             of a system; the first if it is None, and "all" compares every pair.
-        measures: which; without any, all that every system has.
+        metrics: which; without any, all that every system has.
         test: see `berryeval.compare`, as for the next five.
         correction: of p-values.
         interval: of differences.
@@ -217,7 +217,7 @@ class Options:
     """
 
     baseline: str | None = None
-    measures: Sequence[str] | None = None
+    metrics: Sequence[str] | None = None
     test: str = "randomization"
     correction: str = "holm"
     interval: IntervalMethod = "t"
@@ -245,7 +245,7 @@ def compare_runs(runs: Sequence[Compared] | Compared, title: str = "", **options
         runs: folders, files or names of runs, `RUN#PROVIDER`, records, or what `run_benchmark`
             returned.
         title: of the report.
-        options: fields of `berryeval.workflows.run_comparison.Options`: baseline, measures, test,
+        options: fields of `berryeval.workflows.run_comparison.Options`: baseline, metrics, test,
             correction, interval, level, seed, samples, by, moved, benchmark, anyway.
     """
     given = [runs] if isinstance(runs, str | Path | RunRecord | BenchmarkResult) else list(runs)
@@ -292,14 +292,14 @@ def _source(one: Compared) -> Source:
 def _compared(table: Table, options: Options) -> ComparedBenchmark:
     warnings = check_comparable(table.candidates, anyway=options.anyway)
     sides = {one.label: Side.of(one, all_scores(one.record)) for one in table.candidates}
-    asked = options.measures is not None
-    measures = options.measures if asked else _asked(table.candidates)
-    _check_scored(table.candidates, sides, options.measures or ())
+    asked = options.metrics is not None
+    metrics = options.metrics if asked else _asked(table.candidates)
+    _check_scored(table.candidates, sides, options.metrics or ())
     groups = _groups(table, options.by)
     found = compare(
         {label: side.scores for label, side in sides.items()},
         baseline=_baseline(table.candidates, options.baseline),
-        measures=measures,
+        metrics=metrics,
         test=options.test,
         correction=options.correction,
         interval=options.interval,
@@ -315,7 +315,7 @@ def _compared(table: Table, options: Options) -> ComparedBenchmark:
     moved = [
         query
         for first, second in pairs
-        for query in moved_queries(sides[first], sides[second], found.measures[0], options.moved)
+        for query in moved_queries(sides[first], sides[second], found.metrics[0], options.moved)
     ]
     return ComparedBenchmark(
         table.benchmark,
@@ -328,23 +328,23 @@ def _compared(table: Table, options: Options) -> ComparedBenchmark:
 
 
 def _check_scored(
-    candidates: Sequence[Candidate], sides: Mapping[str, Side], measures: Sequence[str]
+    candidates: Sequence[Candidate], sides: Mapping[str, Side], metrics: Sequence[str]
 ) -> None:
-    """Refuse measures that runs have not, with the lines that compute all of them there."""
+    """Refuse metrics that runs have not, with the lines that compute all of them there."""
     first: NotScoredError | None = None
     missing: dict[str, list[str]] = {}  # by run
-    for measure in measures:
-        lacks = [(one.source.named_run, _lack(sides[one.label], measure)) for one in candidates]
+    for metric in metrics:
+        lacks = [(one.source.named_run, _lack(sides[one.label], metric)) for one in candidates]
         error = next((error for _, error in lacks if error is not None), None)
         if error is None:
             continue
         try:
-            parse_measure(measure)
-        except MeasureError:  # a slip; what there is was said
+            parse_metric(metric)
+        except MetricError:  # a slip; what there is was said
             raise error from None
         first = first or error
         for run in dict.fromkeys(run for run, error in lacks if error is not None):
-            missing.setdefault(run, []).append(measure)
+            missing.setdefault(run, []).append(metric)
     if first is not None:
         lines = "; ".join(to_score_again(run, *names) for run, names in missing.items())
         end = "" if str(first).endswith("?") else "."
@@ -353,17 +353,17 @@ def _check_scored(
         raise NotScoredError(msg)
 
 
-def _lack(side: Side, measure: str) -> NotScoredError | None:
-    """Why a system has no such measure; None if it has."""
+def _lack(side: Side, metric: str) -> NotScoredError | None:
+    """Why a system has no such metric; None if it has."""
     try:
-        side.scores.row_of(measure)
+        side.scores.row_of(metric)
     except NotScoredError as error:
         return error
     return None
 
 
 def all_scores(record: ProviderRecord) -> Scores:
-    """The measures that were asked for, and those that every run has, in one table."""
+    """The metrics that were asked for, and those that every run has, in one table."""
     scores, standard = record.scores, record.standard
     if scores is None:
         msg = f"{record.name} has no scores: {record.failure}"
@@ -374,15 +374,15 @@ def all_scores(record: ProviderRecord) -> Scores:
 
 
 def _asked(candidates: Sequence[Candidate]) -> list[str] | None:
-    """The measures that all runs were asked for; None, if there are none, lets any do."""
+    """The metrics that all runs were asked for; None, if there are none, lets any do."""
     tables = [one.record.scores for one in candidates if one.record.scores is not None]
-    names = [name for name in tables[0].measures if all(name in t.measures for t in tables)]
+    names = [name for name in tables[0].metrics if all(name in t.metrics for t in tables)]
     return names or None
 
 
 def _only_some(candidates: Sequence[Candidate]) -> list[str]:
-    """The measures that only some runs were asked for."""
-    tables = [one.record.scores.measures for one in candidates if one.record.scores is not None]
+    """The metrics that only some runs were asked for."""
+    tables = [one.record.scores.metrics for one in candidates if one.record.scores is not None]
     names = dict.fromkeys(name for table in tables for name in table)
     missing = [name for name in names if not all(name in table for table in tables)]
     return [f"not asked for in every run, and left out: {', '.join(missing)}"] if missing else []

@@ -70,7 +70,7 @@ class ProviderResult:
 
     def __repr__(self) -> str:
         means = self.scores.mean if self.scores is not None else {}
-        shown = [f"{measure}={value:.4f}" for measure, value in means.items()] or ["no scores"]
+        shown = [f"{metric}={value:.4f}" for metric, value in means.items()] or ["no scores"]
         return f"ProviderResult({', '.join([repr(self.name), *shown])})"
 
 
@@ -146,14 +146,14 @@ class WorstQuery:
 
     Attributes:
         query: the query.
-        measure: which measure is low.
+        metric: which metric is low.
         value: its value.
         answer: what the provider answered.
         returned: the first hits.
     """
 
     query: Query
-    measure: str
+    metric: str
     value: float
     answer: AnswerRecord
     returned: tuple[Returned, ...]
@@ -163,7 +163,7 @@ class WorstQuery:
         answer = self.answer
         return {
             "query": self.query.to_json(),
-            "measure": self.measure,
+            "metric": self.metric,
             "value": self.value,
             "outcome": answer.outcome,
             "error": answer.error,
@@ -178,31 +178,31 @@ def worst_queries(
     benchmark: BenchmarkRecord,
     provider: ProviderRecord,
     count: int,
-    measure: str = "",
+    metric: str = "",
     queries: Sequence[Query] | None = None,
 ) -> list[WorstQuery]:
-    """The queries with the worst values of a measure, the worst first.
+    """The queries with the worst values of a metric, the worst first.
 
     Args:
         benchmark: whose queries.
         provider: whose answers.
         count: how many at most.
-        measure: which one; the first of the run unless given.
+        metric: which one; the first of the run unless given.
         queries: look at these only.
     """
     scores = provider.scores
-    if measure and scores is not None and measure not in scores.measures:
+    if metric and scores is not None and metric not in scores.metrics:
         scores = provider.standard
-    if scores is None or not scores.measures:
+    if scores is None or not scores.metrics:
         return []
-    measure = measure or scores.measures[0]
-    if measure not in scores.measures:
+    metric = metric or scores.metrics[0]
+    if metric not in scores.metrics:
         return []
-    value_of = scores.per_query(measure)
+    value_of = scores.per_query(metric)
     there = dict(zip(scores.queries, scores.outcomes, strict=True))
     answers = {answer.query_id: answer for answer in provider.answers}
     looked_at = benchmark.queries if queries is None else queries
-    sign = -1 if direction_of(measure) == "down" else 1
+    sign = -1 if direction_of(metric) == "down" else 1
     worst = sorted(
         (q for q in looked_at if there.get(q.id) not in {None, "no relevant documents"}),
         key=lambda query: sign * value_of[query.id],
@@ -210,7 +210,7 @@ def worst_queries(
     return [
         WorstQuery(
             query,
-            measure,
+            metric,
             value_of[query.id],
             answers[query.id],
             tuple(_returned(benchmark, hit) for hit in answers[query.id].hits[:_SHOWN]),

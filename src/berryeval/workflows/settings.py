@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 PATIENCE: Final = ("concurrency", "timeout", "batch")  # what of it flags and variables give
-_LISTS: Final = ("benchmarks", "providers", "measures", "export")
+_LISTS: Final = ("benchmarks", "providers", "metrics", "export")
 _PAIRS: Final = ("filter",)
 # Every setting that a variable can give; values of a list have spaces or commas between.
 VARIABLES: Final = {
@@ -122,7 +122,7 @@ def _number(text: str) -> float | str:
 
 def read_list(name: str, texts: list[str], owner: str) -> list[str]:
     """What was listed one by one, or with commas between; a file may have one in its name."""
-    if name == "measures":
+    if name == "metrics":
         found = split_names(texts)
     else:
         whole = [[text] if Path(text).exists() else text.split(",") for text in texts]
@@ -185,14 +185,14 @@ def _moved(folder: Path, path: Any) -> Any:
     return str(folder / path)
 
 
-# Limits of measures by name, as flags, `thresholds` and quality tests give them, made rules.
+# Limits of metrics by name, as flags, `thresholds` and quality tests give them, made rules.
 
 
 def limit_rules(limits: Mapping[str, float], kind: str = "at_least") -> list[Rule]:
-    """A rule for each limit of this kind; two for one measure, by whatever names, are refused."""
+    """A rule for each limit of this kind; two for one metric, by whatever names, are refused."""
     _check_distinct(limits)
     return [
-        check_model(Rule, {"measure": name, kind: value}, None) for name, value in limits.items()
+        check_model(Rule, {"metric": name, kind: value}, None) for name, value in limits.items()
     ]
 
 
@@ -214,7 +214,7 @@ def read_limits(texts: Iterable[str] | None, owner: str, example: str) -> dict[s
             name, value = "", 0.0
         if not name:
             shown = repr(text) if text else "nothing"
-            msg = f"{owner}: expected MEASURE=VALUE, as {example}, found {shown}"
+            msg = f"{owner}: expected METRIC=VALUE, as {example}, found {shown}"
             raise ConfigurationError(msg)
         if name in found:
             msg = f"{owner}: {name} has two limits, {found[name]:g} and {value:g}; give one"
@@ -225,19 +225,19 @@ def read_limits(texts: Iterable[str] | None, owner: str, example: str) -> dict[s
 
 
 def _check_distinct(limits: Mapping[str, float], owner: str = "") -> None:
-    """Refuse two limits for one measure under two of its names."""
-    from berryeval.metrics import parse_measure
+    """Refuse two limits for one metric under two of its names."""
+    from berryeval.metrics import parse_metric
 
     seen: dict[str, str] = {}
     for name, value in limits.items():
         try:
-            measure = str(parse_measure(name))
+            metric = str(parse_metric(name))
         except BerryEvalError:  # whoever makes the rule says what is wrong
             continue
-        first = seen.setdefault(measure, name)
+        first = seen.setdefault(metric, name)
         if first != name:
             two = f"{first}={limits[first]:g} and {name}={value:g}"
-            msg = f"{owner}{measure} has two limits, {two}; give one"
+            msg = f"{owner}{metric} has two limits, {two}; give one"
             raise ConfigurationError(msg)
 
 
@@ -246,7 +246,7 @@ def _make_rules(limits: dict[str, float]) -> dict[str, float]:
     try:
         limit_rules(limits)
     except BerryEvalError as error:
-        raise ValueError(str(error).removeprefix("measure: ")) from None
+        raise ValueError(str(error).removeprefix("metric: ")) from None
     return limits
 
 

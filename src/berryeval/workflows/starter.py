@@ -20,7 +20,7 @@ _CONFIG: Final = """\
 # yaml-language-server: $schema={schema}
 #
 # What `berryeval eval` does here. Flags win over BERRYEVAL_* variables, these over this file.
-# Everything in it: berryeval eval --help; names: berryeval list providers|measures|chunkers|formats
+# Everything in it: berryeval eval --help; names: berryeval list providers|metrics|chunkers|formats
 
 # What is measured on: a bundled benchmark (berryeval list benchmarks), a file or folder in any
 # format of `berryeval list formats`, or a mapping with the options of the format.
@@ -41,9 +41,9 @@ providers:
   #     dsn: ${{DATABASE_URL}}
   #     mode: hybrid
 
-measures: [nDCG@10, P@5, R@10, RR]
+metrics: [nDCG@10, P@5, R@10, RR]
 
-# k: 20                   # hits per query; else 20, or the largest cutoff of the measures
+# k: 20                   # hits per query; else 20, or the largest cutoff of the metrics
 # limit: 10               # the first queries only, to try things out
 # filter: {{category: factual}}
 # seed: 0

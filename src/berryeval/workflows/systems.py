@@ -23,7 +23,7 @@ from berryeval.runs import (
     standard_of,
 )
 from berryeval.scoring import as_qrels, as_run, evaluate
-from berryeval.workflows.plan import DEFAULT_MEASURES
+from berryeval.workflows.plan import DEFAULT_METRICS
 from berryeval.workflows.run_finder import FoundRun, find_run
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def _nothing(sources: Sequence[Source], names: Sequence[str]) -> DataError:
 Grades = dict[str, dict[str, float]]
 
 
-def sources_of(runs: Sequence[str], qrels: str, measures: Sequence[str] | None) -> list[Source]:
+def sources_of(runs: Sequence[str], qrels: str, metrics: Sequence[str] | None) -> list[Source]:
     """Each file as a run of one provider, named after the file, scored by the judgments."""
     judgments = as_qrels(qrels)
     grades = judgments.to_dict()
@@ -252,7 +252,7 @@ def sources_of(runs: Sequence[str], qrels: str, measures: Sequence[str] | None) 
     found = []
     for path in runs:
         ranked = as_run(path)
-        asked = list(measures or DEFAULT_MEASURES)
+        asked = list(metrics or DEFAULT_METRICS)
         scores = evaluate(judgments, ranked, [*asked, *STANDARD])
         if set(scores.outcomes) == {"missing"}:
             msg = f"{path}: no query of the run is judged in {qrels}, so there is nothing to score"

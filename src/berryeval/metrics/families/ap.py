@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from berryeval.metrics.base import measure
+from berryeval.metrics.base import metric
 from berryeval.metrics.ranges import UNBOUNDED, WITHIN_ONE
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LEAST = 0.00001
 
 
-@measure(
+@metric(
     "AP",
     within=WITHIN_ONE,
     text="sum over relevant ranks i of P@i / |relevant|",
@@ -38,7 +38,7 @@ def average_precision(
     return sum_of_precisions(judged, rel, cutoff) / relevant if relevant else 0.0
 
 
-@measure(
+@metric(
     "GMAP",
     within=(1e-5, 1.0),
     text="max(AP, 0.00001), averaged by the geometric mean",
@@ -55,7 +55,7 @@ def geometric_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> f
     return max(average_precision(judged, rel=rel), LEAST)
 
 
-@measure(
+@metric(
     "Yaap",
     within=UNBOUNDED,
     text="ln((1 + S) / (1 + |relevant| - S)) with S = sum over relevant ranks i of P@i",
@@ -82,7 +82,7 @@ def sum_of_precisions(judged: JudgedRanking, rel: float, cutoff: int | None = No
 ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-@measure(
+@metric(
     "IPrec",
     within=WITHIN_ONE,
     text="max of P@i over the ranks i from that of the round(recall |relevant|)-th relevant one on",
@@ -108,7 +108,7 @@ def levels_of(tail: str) -> list[Mapping[str, list[float]]]:
     return [{"levels": [float(number) for number in tail[1:].split(",")]}]
 
 
-@measure(
+@metric(
     "AvgIPrec",
     within=WITHIN_ONE,
     text="mean of IPrec at recall 0, 0.1, ..., 1",

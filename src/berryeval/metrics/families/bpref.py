@@ -1,10 +1,10 @@
-"""Measures for incomplete judgments: bpref and inferred average precision."""
+"""Metrics for incomplete judgments: bpref and inferred average precision."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from berryeval.metrics.base import measure
+from berryeval.metrics.base import metric
 from berryeval.metrics.families.ap import LEAST
 from berryeval.metrics.ranges import WITHIN_ONE
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 EPSILON = 0.00001
 
 
-@measure(
+@metric(
     "Bpref",
     within=WITHIN_ONE,
     text="mean over relevant documents of 1 - |judged nonrelevant above, at most R| / min(N, R)",
@@ -49,7 +49,7 @@ def bpref(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     return total / relevant if relevant else 0.0
 
 
-@measure(
+@metric(
     "GMBpref",
     within=(1e-5, 1.0),
     text="max(Bpref, 0.00001), averaged by the geometric mean",
@@ -67,7 +67,7 @@ def geometric_bpref(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     return max(bpref(judged, rel=rel), LEAST)
 
 
-@measure(
+@metric(
     "infAP",
     within=WITHIN_ONE,
     text="AP with the precision above each relevant document estimated from the judged sample",

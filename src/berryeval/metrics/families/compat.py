@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from berryeval.metrics.base import measure
+from berryeval.metrics.base import metric
 from berryeval.metrics.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from berryeval.metrics.base import Share
 
 
-@measure(
+@metric(
     "Compat",
     within=WITHIN_ONE,
     text="sum of p^(i-1) * |top i of the ranking and of the ideal| / i, over the same of the ideal",

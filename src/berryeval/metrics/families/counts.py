@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from berryeval.metrics.base import measure
+from berryeval.metrics.base import metric
 from berryeval.metrics.ranges import COUNT, UNBOUNDED, WITHIN_ONE
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from berryeval.metrics.base import Count
 
 
-@measure(
+@metric(
     "NumQ",
     within=COUNT,
     text="number of queries",
@@ -29,7 +29,7 @@ def number_of_queries(judged: JudgedRanking) -> float:  # noqa: ARG001 - whateve
     return 1.0
 
 
-@measure(
+@metric(
     "NumRet",
     within=COUNT,
     text="number of documents retrieved",
@@ -43,7 +43,7 @@ def number_retrieved(judged: JudgedRanking, *, rel: float | None = None) -> floa
     return float(judged.retrieved if rel is None else len(judged.relevant_ranks(rel)))
 
 
-@measure(
+@metric(
     "NumRel",
     within=COUNT,
     text="number of relevant documents in the judgments",
@@ -58,7 +58,7 @@ def number_relevant(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     return float(judged.relevant_total(rel))
 
 
-@measure(
+@metric(
     "NumRelRet",
     within=COUNT,
     text="number of relevant documents retrieved, in the top k",
@@ -74,7 +74,7 @@ def number_relevant_retrieved(
     return float(judged.relevant_found(rel, cutoff))
 
 
-@measure(
+@metric(
     "NumNonrelJudgedRet",
     within=COUNT,
     text="number of documents retrieved that were judged not relevant",
@@ -89,7 +89,7 @@ def number_nonrelevant_retrieved(judged: JudgedRanking, *, rel: float = 1.0) -> 
     return float(sum(0 <= hit.grade < rel for hit in judged.hits))
 
 
-@measure(
+@metric(
     "Unjudged",
     within=WITHIN_ONE,
     text="|not judged in the top k| / k",
@@ -111,7 +111,7 @@ def coefficients(tail: str) -> list[Mapping[str, float]]:
     return [dict(zip("abcd", map(float, tail[1:].split(",")), strict=True))]
 
 
-@measure(
+@metric(
     "Utility",
     within=UNBOUNDED,
     text="a |found| + b |wrongly retrieved| + c |missed| + d |rightly left out|",

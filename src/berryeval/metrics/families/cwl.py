@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from berryeval.metrics.base import measure
+from berryeval.metrics.base import metric
 from berryeval.metrics.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def ratio_squared(place: float) -> float:
     return ratio * ratio
 
 
-@measure(
+@metric(
     "SDCG",
     within=WITHIN_ONE,
     text="sum over the top k of gain / log2(rank + 1), over the same of k documents of full gain",
@@ -87,7 +87,7 @@ def scaled_dcg(
     return total / ideal
 
 
-@measure(
+@metric(
     "BPM",
     within=WITHIN_ONE,
     text="gain per document up to rank k, or up to where the gains reach T",
@@ -111,7 +111,7 @@ def bejeweled_player(
     return total / cutoff
 
 
-@measure(
+@metric(
     "INSQ",
     within=WITHIN_ONE,
     text="expected gain with C(i) = ((i + 2T - 1) / (i + 2T))^2",
@@ -130,7 +130,7 @@ def insq(
     return expected_gain(gains, DEPTH, lambda rank, _, __: ratio_squared(rank + 2.0 * T))
 
 
-@measure(
+@metric(
     "INST",
     within=WITHIN_ONE,
     text="expected gain with C(i) = ((i + T + T(i) - 1) / (i + T + T(i)))^2, T(i) = T - gain to i",
@@ -154,7 +154,7 @@ def inst(
     )
 
 
-@measure(
+@metric(
     "NERR8",
     within=WITHIN_ONE,
     text="expected gain with C(i) = 1 - gain(i), up to rank k",
@@ -174,7 +174,7 @@ def nerr8(judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: 
     return total / (weight + reached * (cutoff - before))
 
 
-@measure(
+@metric(
     "NERR9",
     within=WITHIN_ONE,
     text="expected gain with C(i) = i / (i + 1) * (1 - gain(i)), up to rank k",
@@ -187,7 +187,7 @@ def nerr9(judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: 
     return expected_gain(gains, cutoff, lambda rank, gain, _: rank / (rank + 1.0) * (1.0 - gain))
 
 
-@measure(
+@metric(
     "NERR10",
     within=WITHIN_ONE,
     text="expected gain with C(i) = p * (1 - gain(i))",
@@ -200,7 +200,7 @@ def nerr10(judged: JudgedRanking, *, p: Share = 0.9, min_rel: float = 0.0, max_r
     return expected_gain(gains, DEPTH, lambda _, gain, __: p * (1.0 - gain))
 
 
-@measure(
+@metric(
     "NERR11",
     within=WITHIN_ONE,
     text="expected gain with C(i) = ((i + 2T - 1) / (i + 2T))^2 * (1 - gain(i))",

@@ -2,7 +2,7 @@
 
 The second column of a TREC qrels file names the subtopic of a judgment; all subtopics with at least
 one relevant document weigh the same, the others are left out. A subtopic that has been answered n
-times is worth (1 - alpha)^n of a new one. These measures are computed in Python: they need grades
+times is worth (1 - alpha)^n of a new one. These metrics are computed in Python: they need grades
 per subtopic, which only small collections have.
 
 The best possible ranking is the greedy one: at each rank the document that adds most, of equal ones
@@ -16,7 +16,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from berryeval.data import SubtopicRanking, answered
-from berryeval.metrics.base import measure
+from berryeval.metrics.base import metric
 from berryeval.metrics.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def normalised(
     return added(gains(ranking.answers(rel, cutoff), alpha), discount) / best
 
 
-@measure(
+@metric(
     "ERR_IA",
     within=WITHIN_ONE,
     text="sum over the top k of gain / rank, over the same of documents that answer every subtopic",
@@ -136,7 +136,7 @@ def err_ia(ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float = 
     return scaled(ranking, rel, ERR_ALPHA, cutoff, float)
 
 
-@measure(
+@metric(
     "nERR_IA",
     within=WITHIN_ONE,
     text="sum over the top k of gain / rank, over the same of the best possible ranking",
@@ -149,7 +149,7 @@ def nerr_ia(ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float =
     return normalised(ranking, rel, ERR_ALPHA, cutoff, float)
 
 
-@measure(
+@metric(
     "alpha_DCG",
     within=WITHIN_ONE,
     text="sum over the top k of gain / log2(rank + 1), over that of documents that answer all",
@@ -167,7 +167,7 @@ def alpha_dcg(
     return scaled(ranking, rel, alpha, cutoff, log_discount)
 
 
-@measure(
+@metric(
     "alpha_nDCG",
     within=WITHIN_ONE,
     text="sum over the top k of gain / log2(rank + 1), over the same of the best possible ranking",
@@ -182,7 +182,7 @@ def alpha_ndcg(
     return normalised(ranking, rel, alpha, cutoff, log_discount)
 
 
-@measure(
+@metric(
     "NRBP",
     within=WITHIN_ONE,
     text="(1 - (1 - alpha) * beta) / |subtopics| * sum of gain * beta^(rank - 1)",
@@ -200,7 +200,7 @@ def nrbp(
     return total * (1.0 - (1.0 - alpha) * beta) / subtopics
 
 
-@measure(
+@metric(
     "nNRBP",
     within=WITHIN_ONE,
     text="sum of gain * beta^(rank - 1), over the same of the best possible ranking",
@@ -223,7 +223,7 @@ def rank_biased(gains: Iterable[tuple[int, float]], beta: float) -> float:
     return total
 
 
-@measure(
+@metric(
     "AP_IA",
     within=WITHIN_ONE,
     text="mean over the subtopics of their average precision",
@@ -246,7 +246,7 @@ def ap_ia(ranking: SubtopicRanking, *, rel: float = 1.0) -> float:
     return total / len(relevant) if relevant else 0.0
 
 
-@measure(
+@metric(
     "P_IA",
     within=WITHIN_ONE,
     text="mean over the subtopics of |relevant in the top k| / k",
@@ -264,7 +264,7 @@ def p_ia(ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float = 1.
     return found / (depth * len(relevant))
 
 
-@measure(
+@metric(
     "StRecall",
     within=WITHIN_ONE,
     text="|subtopics answered in the top k| / |subtopics|",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from berryeval.metrics.base import measure
+from berryeval.metrics.base import metric
 from berryeval.metrics.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from berryeval.metrics.base import Positive
 
 
-@measure(
+@metric(
     "ERR",
     within=WITHIN_ONE,
     text="sum of R(i) * product over j < i of (1 - R(j)) / i, with R = (2^grade - 1) / 2^max_rel",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from berryeval.metrics.base import measure
+from berryeval.metrics.base import metric
 from berryeval.metrics.families.ndcg import GainRule, best_gains, walk
 from berryeval.metrics.ranges import WITHIN_ONE, of_gains
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from berryeval.metrics.base import Gains
 
 
-@measure(
+@metric(
     "binG",
     within=WITHIN_ONE,
     text="sum over relevant documents of 1 / log2(2 + |nonrelevant above|), over |relevant|",
@@ -31,7 +31,7 @@ def binary_g(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     return total / relevant if relevant else 0.0
 
 
-@measure(
+@metric(
     "G",
     within=of_gains(WITHIN_ONE),
     text="sum of gain / log2(2 + cost so far - gain so far), over the sum of all gains",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from berryeval.metrics.base import measure
+from berryeval.metrics.base import metric
 from berryeval.metrics.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
     from berryeval.data import JudgedRanking
 
 
-@measure(
+@metric(
     "Judged",
     within=WITHIN_ONE,
     text="|judged in the top k| / min(k, |retrieved|)",
@@ -31,7 +31,7 @@ def judged_share(judged: JudgedRanking, *, cutoff: int | None = None) -> float:
     return known / top if top else 0.0
 
 
-@measure(
+@metric(
     "Accuracy",
     within=WITHIN_ONE,
     text="the share of pairs (relevant, not relevant) in the top k that stand in that order",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from berryeval.metrics.base import measure
+from berryeval.metrics.base import metric
 from berryeval.metrics.ranges import COUNT, WITHIN_ONE, of_gains
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def best_gains(judged: JudgedRanking, gain_of: GainOf, cutoff: int | None = None
     return sorted((gain for gain in gains if gain > 0), reverse=True)[:cutoff]
 
 
-@measure(
+@metric(
     "nDCG",
     within=of_gains(WITHIN_ONE),
     text="sum of gain / log2(rank + 1), over the same of the best possible ranking",
@@ -116,7 +116,7 @@ def ndcg(
     return discounted(walk(judged, rule, cutoff)) / ideal if ideal else 0.0
 
 
-@measure(
+@metric(
     "DCG",
     within=of_gains(COUNT),
     text="sum of gain / log2(rank + 1)",
@@ -136,7 +136,7 @@ def discounted_gain(
     return discounted(walk(judged, GainRule(gains, dcg, rel), cutoff))
 
 
-@measure(
+@metric(
     "IDCG",
     within=of_gains(COUNT),
     text="DCG of the best possible ranking",
@@ -158,7 +158,7 @@ def ideal_gain(
     return discounted(enumerate(best, start=1))
 
 
-@measure(
+@metric(
     "nDCGrel",
     within=of_gains(WITHIN_ONE),
     text="mean over the documents with a gain of nDCG at their rank; at the end for those missed",
@@ -189,7 +189,7 @@ def ndcg_at_relevant(judged: JudgedRanking, *, gains: Gains | None = None) -> fl
     return total / len(best) if total > 0 else 0.0
 
 
-@measure(
+@metric(
     "RnDCG",
     within=of_gains(WITHIN_ONE),
     text="mean of nDCG@c over the ranks c where the gain of the ideal ranking changes",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from berryeval.metrics.base import measure
+from berryeval.metrics.base import metric
 from berryeval.metrics.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
     from berryeval.data import JudgedRanking
 
 
-@measure(
+@metric(
     "P",
     within=WITHIN_ONE,
     text="|relevant in the top k| / k",
@@ -27,7 +27,7 @@ def precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     return len(judged.relevant_ranks(rel, cutoff)) / cutoff
 
 
-@measure(
+@metric(
     "Success",
     within=WITHIN_ONE,
     text="1 if the top k holds a relevant document, else 0",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from berryeval.metrics.base import measure
+from berryeval.metrics.base import metric
 from berryeval.metrics.families.ndcg import GainOf, GainRule, best_gains, walk
 from berryeval.metrics.ranges import UNBOUNDED, WITHIN_ONE, Range
 
@@ -33,7 +33,7 @@ def _range(params: Mapping[str, Any]) -> Range:
     return UNBOUNDED if params["gain"] == "raw" else WITHIN_ONE
 
 
-@measure(
+@metric(
     "RBP",
     within=_range,
     text="(1 - p) times the sum of gain p^(rank - 1)",
@@ -112,7 +112,7 @@ def residual_dialect(tail: str) -> list[Mapping[str, Any]]:
     return [{"p": float(value)}]
 
 
-@measure(
+@metric(
     "RBPResidual",
     within=WITHIN_ONE,
     text="1 - (1 - p) times the sum over judged documents of p^(rank - 1)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from berryeval.metrics.base import measure
+from berryeval.metrics.base import metric
 from berryeval.metrics.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from berryeval.metrics.base import Positive
 
 
-@measure(
+@metric(
     "R",
     within=WITHIN_ONE,
     text="|relevant in the top k| / |relevant|",
@@ -29,7 +29,7 @@ def recall(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     return judged.relevant_found(rel, cutoff) / relevant if relevant else 0.0
 
 
-@measure(
+@metric(
     "AllFound",
     within=WITHIN_ONE,
     text="1 if the top k holds every relevant document, else 0",
@@ -45,7 +45,7 @@ def all_found(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     return 1.0 if relevant and judged.relevant_found(rel, cutoff) == relevant else 0.0
 
 
-@measure(
+@metric(
     "RelP",
     within=WITHIN_ONE,
     text="|relevant in the top k| / min(k, |relevant|)",
@@ -59,7 +59,7 @@ def relative_precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) 
     return min(judged.relevant_found(rel, cutoff), best) / best if best else 0.0
 
 
-@measure(
+@metric(
     "F1",
     within=WITHIN_ONE,
     text="2 P R / (P + R) with P = precision and R = recall in the top k",
@@ -77,7 +77,7 @@ def f1(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     return 2.0 * precision * recalled / (precision + recalled)
 
 
-@measure(
+@metric(
     "Rprec",
     within=WITHIN_ONE,
     text="|relevant in the top R| / R with R = |relevant|",
@@ -92,11 +92,11 @@ def r_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
 
 
 def multiples(tail: str) -> list[Mapping[str, float]]:
-    """Of `Rprec_mult_0.20` and `Rprec_mult.0.2,0.4`: a measure per number."""
+    """Of `Rprec_mult_0.20` and `Rprec_mult.0.2,0.4`: a metric per number."""
     return [{"mult": float(number)} for number in tail[1:].split(",")]
 
 
-@measure(
+@metric(
     "RprecMult",
     within=WITHIN_ONE,
     text="|relevant in the top c| / c with c = floor(mult |relevant| + 0.9)",

@@ -1,11 +1,11 @@
-"""Set measures: the ranking as a set, without an order."""
+"""Set metrics: the ranking as a set, without an order."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from berryeval.metrics.base import measure
+from berryeval.metrics.base import metric
 from berryeval.metrics.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from berryeval.metrics.base import Positive
 
 
-@measure(
+@metric(
     "SetP",
     within=WITHIN_ONE,
     text="|relevant and retrieved| / |retrieved|",
@@ -34,7 +34,7 @@ def set_precision(judged: JudgedRanking, *, rel: float = 1.0, relative: bool = F
     return found / judged.retrieved if judged.retrieved else 0.0
 
 
-@measure(
+@metric(
     "SetRelP",
     within=WITHIN_ONE,
     text="|relevant and retrieved| / min(|retrieved|, |relevant|)",
@@ -48,7 +48,7 @@ def set_relative_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     return min(judged.relevant_found(rel), best) / best if best else 0.0
 
 
-@measure(
+@metric(
     "SetR",
     within=WITHIN_ONE,
     text="|relevant and retrieved| / |relevant|",
@@ -67,7 +67,7 @@ def squared_betas(tail: str) -> list[Mapping[str, float]]:
     return [{"beta": math.sqrt(float(tail[1:]))}]
 
 
-@measure(
+@metric(
     "SetF",
     within=WITHIN_ONE,
     text="(1 + beta^2) P R / (beta^2 P + R) with P = SetP and R = SetR",
@@ -77,7 +77,7 @@ def squared_betas(tail: str) -> list[Mapping[str, float]]:
     suffix=squared_betas,
 )
 def set_f(judged: JudgedRanking, *, beta: Positive = 1.0, rel: float = 1.0) -> float:
-    """The F measure of the retrieved set (van Rijsbergen, 1979): recall counts beta times as much.
+    """The F metric of the retrieved set (van Rijsbergen, 1979): recall counts beta times as much.
 
     trec_eval's `set_F_x`, and with it `SetF(beta=x)` of ir_measures, has x in the place of beta
     squared; `set_F_x` means here what it means there, `SetF(beta=...)` means beta.
@@ -91,7 +91,7 @@ def set_f(judged: JudgedRanking, *, beta: Positive = 1.0, rel: float = 1.0) -> f
     return (weight + 1.0) * precision * recalled / (weight * precision + recalled)
 
 
-@measure(
+@metric(
     "SetAP",
     within=WITHIN_ONE,
     text="|relevant and retrieved|^2 / (|retrieved| |relevant|)",

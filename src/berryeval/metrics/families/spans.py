@@ -1,6 +1,6 @@
-"""Measures of chunks: how much text was retrieved, how much of it was wanted, and from where.
+"""Metrics of chunks: how much text was retrieved, how much of it was wanted, and from where.
 
-They look at the characters of passages, where other measures look at grades: they need the texts,
+They look at the characters of passages, where other metrics look at grades: they need the texts,
 and so are computed in Python, by `evaluate_hits`, and never from ids alone. A character or token
 that two chunks hold counts once, and spans that only touch share nothing.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from berryeval.metrics.base import measure
+from berryeval.metrics.base import metric
 from berryeval.metrics.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from berryeval.metrics.ranges import Range
 
 
-@measure(
+@metric(
     "CharIoU",
     within=WITHIN_ONE,
     text="|wanted and retrieved characters| / |wanted or retrieved characters|",
@@ -38,7 +38,7 @@ def character_iou(ranking: SpanRanking, *, cutoff: int | None = None, rel: float
     return _over_union(ranking.shared(rel, cutoff))
 
 
-@measure(
+@metric(
     "TokenR",
     within=WITHIN_ONE,
     text="|wanted tokens in the top k| / |wanted tokens|",
@@ -56,7 +56,7 @@ def token_recall(ranking: SpanRanking, *, cutoff: int | None = None, rel: float 
     return shared.found / shared.wanted if shared.wanted else 0.0
 
 
-@measure(
+@metric(
     "TokenP",
     within=WITHIN_ONE,
     text="|wanted tokens in the top k| / |tokens in the top k|",
@@ -71,7 +71,7 @@ def token_precision(ranking: SpanRanking, *, cutoff: int | None = None, rel: flo
     return shared.found / shared.retrieved if shared.retrieved else 0.0
 
 
-@measure(
+@metric(
     "PrecisionOmega",
     within=WITHIN_ONE,
     text="CharIoU, if exactly the chunks that hold a wanted character were retrieved",
@@ -94,7 +94,7 @@ def _up_to_the_budget(params: Mapping[str, Any]) -> Range:
     return 0.0, float(params["budget"])
 
 
-@measure(
+@metric(
     "TokensToHit",
     within=_up_to_the_budget,
     text="tokens of the hits down to the first relevant one, at most the budget",
@@ -111,7 +111,7 @@ def tokens_to_hit(ranking: SpanRanking, *, budget: Count = 8192, rel: float = 1.
     return float(min(ranking.tokens_read(ranks[0]), budget)) if ranks else float(budget)
 
 
-@measure(
+@metric(
     "FileR",
     within=WITHIN_ONE,
     text="|relevant files among the first k files| / |relevant files|",
@@ -127,7 +127,7 @@ def file_recall(ranking: SpanRanking, *, cutoff: int, rel: float = 1.0) -> float
     return found / len(wanted) if wanted else 0.0
 
 
-@measure(
+@metric(
     "FileRR",
     within=WITHIN_ONE,
     text="1 / rank of the first relevant file among the files",

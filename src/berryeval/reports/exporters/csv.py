@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from berryeval.stats import PairedDifference
 
 
-# A comparison as CSV: a row per measure, pair and group, in full precision.
+# A comparison as CSV: a row per metric, pair and group, in full precision.
 
 COMPARISON: Final = (
-    "benchmark", "group", "measure", "baseline", "system", "queries", "baseline_value",
+    "benchmark", "group", "metric", "baseline", "system", "queries", "baseline_value",
     "system_value", "difference", "ci_low", "ci_high", "p", "p_corrected", "effect_size",
     "effect", "wins", "ties", "losses", "finding", "cannot",
 )  # fmt: skip
@@ -43,7 +43,7 @@ def comparison_rows(
         groups = {"": one.comparison, **one.comparison.groups}
         for label, found in groups.items():
             for row in found.rows:
-                names = (one.benchmark, label, row.measure, row.baseline, row.system)
+                names = (one.benchmark, label, row.metric, row.baseline, row.system)
                 yield [*map(defused, names), *_numbers(row), finding(row), row.cannot]
 
 
@@ -145,7 +145,7 @@ def _query_type(name: str) -> str:
 
 def _standard(system: System) -> Scores:
     if system.standard is None:
-        msg = f"{system.label}: the run has scores but not the standard measures; run it again"
+        msg = f"{system.label}: the run has scores but not the standard metrics; run it again"
         raise DataError(msg)
     return system.standard
 
@@ -153,8 +153,7 @@ def _standard(system: System) -> Scores:
 def _means(name: str, scores: Scores, there: Sequence[str]) -> list[str]:
     """A row; what looks deeper than the hits that were asked for has no value."""
     means = (
-        numbers.exact_measure(scores.mean[measure]) if measure in there else ""
-        for measure in STANDARD
+        numbers.exact_metric(scores.mean[metric]) if metric in there else "" for metric in STANDARD
     )
     return [name, str(scores.count), *means]
 
@@ -169,7 +168,7 @@ def _detailed(section: Section, system: System) -> Iterator[Sequence[str]]:
     for answer in system.record.answers:
         query = answer.query_id
         values = [
-            numbers.exact_measure(found[query]) if query in found else "" for found in of_query
+            numbers.exact_metric(found[query]) if query in found else "" for found in of_query
         ]
         start = [defused(texts.get(query, query)), _query_type(kinds.get(query, UNSPECIFIED))]
         for place, hit in enumerate(_hits(answer)):

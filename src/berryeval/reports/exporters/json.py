@@ -130,17 +130,17 @@ _COMPARED: Final = (Comparison, PairedDifference, EffectSizes)
 _ARRAY: Final = re.compile(r"(?:tuple\[(\w+), \.\.\.|Sequence\[(\w+))\]")
 _ATTRIBUTE: Final = re.compile(r"^    (\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
 _SCORES: Final[dict[str, Any]] = {
-    "description": "The values of measures for every query, in full precision.",
+    "description": "The values of metrics for every query, in full precision.",
     "type": "object",
     "properties": {
         "run": {"type": "string"},
-        "measures": _TEXTS,
+        "metrics": _TEXTS,
         "aggregates": _TEXTS,
         "queries": _TEXTS,
         "outcomes": _TEXTS,
         "counts": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
         "values": {
-            "description": "by measure, the values in the order of the queries",
+            "description": "by metric, the values in the order of the queries",
             "type": "object",
             "additionalProperties": _NUMBERS,
         },

@@ -78,7 +78,7 @@ def _add_provider(suite: ET.Element, section: Section, system: System, *, budget
     elif failure:
         lines.append(f"{failure}; a rule about errors allows it")
     lines += [] if system.scores is None else [
-        f"{name} {numbers.exact_measure(value)}" for name, value in system.scores.mean.items()
+        f"{name} {numbers.exact_metric(value)}" for name, value in system.scores.mean.items()
     ]  # fmt: skip
     of_all = [note for about, note in doubts_of(section) if not about]
     lines += [f"warning: {note}" for note in (*of_all, *doubts_about(system))]

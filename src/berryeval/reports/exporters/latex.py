@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _MARK: Final = r"^{\dagger}"
 _MIXED: Final = r"^{\ddagger}"  # what the test found is not this difference
-_TITLES: Final = ("Measure", "System", "Baseline", "Value", r"$\Delta$", "CI", "$p$", "Effect")
+_TITLES: Final = ("Metric", "System", "Baseline", "Value", r"$\Delta$", "CI", "$p$", "Effect")
 _ALIGNED: Final = "llrrrrrl"
 
 
@@ -104,10 +104,10 @@ def _cells(row: PairedDifference, escaped: Callable[[str], str], *, every: bool)
     ends = interval_cell(row)
     low_high = "--" if ends == numbers.NOTHING else f"${ends}$"
     return [
-        escaped(row.measure),
+        escaped(row.metric),
         escaped(system),
-        numbers.measure(row.baseline_value) if row.n else "--",
-        numbers.measure(row.system_value) if row.n else "--",
+        numbers.metric(row.baseline_value) if row.n else "--",
+        numbers.metric(row.system_value) if row.n else "--",
         f"${numbers.delta(row.difference)}{mark}$" if row.n else "--",
         low_high,
         "--" if row.p_corrected is None else _p(numbers.p_value(row.p_corrected)),
@@ -132,7 +132,7 @@ if TYPE_CHECKING:
     from berryeval.reports.report import Report, Section, System
     from berryeval.stats import Comparison
 
-    # By measure and system, the letters of those that it is shown to be better than.
+    # By metric and system, the letters of those that it is shown to be better than.
     _Marks = dict[tuple[str, str], list[str]]
 
 
@@ -184,9 +184,9 @@ def _line(text: str) -> str:
 def _table(section: Section, place: int, marks: _Marks) -> Iterator[str]:
     from berryeval._internal.text import counted
 
-    measures = section.measures
+    metrics = section.metrics
     rows = [system.scores for system in section.systems]
-    best = {measure: best_value(rows, measure) for measure in measures}
+    best = {metric: best_value(rows, metric) for metric in metrics}
     queries = counted(len(section.queries), "query", "queries")
     about = "; best in bold" if any(one is not None for one in best.values()) else ""
     about += _legend(section.comparison) if marks else ""
@@ -194,14 +194,14 @@ def _table(section: Section, place: int, marks: _Marks) -> Iterator[str]:
     yield r"  \centering"
     yield rf"  \caption{{{escaped(section.title)}: {queries}{about}.}}"
     yield rf"  \label{{tab:berryeval-{place + 1}}}"
-    yield rf"  \begin{{tabular}}{{l{'r' * len(measures)}}}"
+    yield rf"  \begin{{tabular}}{{l{'r' * len(metrics)}}}"
     yield r"    \toprule"
-    yield f"    {_row(['Provider', *map(escaped, measures)])}"
+    yield f"    {_row(['Provider', *map(escaped, metrics)])}"
     yield r"    \midrule"
     letters = _letters(section)
     for system in section.systems:
         letter = f"$^{{{letters[system.label]}}}$" if marks and system.label in letters else ""
-        cells = _values(system, measures, best, marks)
+        cells = _values(system, metrics, best, marks)
         yield f"    {_row([escaped(system.label) + letter, *cells])}"
     yield r"    \bottomrule"
     yield r"  \end{tabular}"
@@ -234,9 +234,9 @@ def _marks(section: Section, report: Report) -> _Marks:
     letters = _letters(section)
     for row in section.comparison.rows:
         if row.better:
-            found.setdefault((row.measure, row.system), []).append(letters[row.baseline])
+            found.setdefault((row.metric, row.system), []).append(letters[row.baseline])
         elif row.worse:
-            found.setdefault((row.measure, row.baseline), []).append(letters[row.system])
+            found.setdefault((row.metric, row.baseline), []).append(letters[row.system])
     return found
 
 
@@ -253,18 +253,18 @@ def _legend(comparison: Comparison | None) -> str:
 
 def _values(
     system: System,
-    measures: tuple[str, ...],
+    metrics: tuple[str, ...],
     best: Mapping[str, float | None],
     marks: _Marks,
 ) -> Iterator[str]:
-    for measure in measures:
-        value = value_of(system.scores, measure)
+    for metric in metrics:
+        value = value_of(system.scores, metric)
         if value is None:
             yield "--"
             continue
-        shown = numbers.measure(value)
-        shown = rf"\textbf{{{shown}}}" if is_best(value, best[measure]) else shown
-        beaten = ",".join(sorted(marks.get((measure, system.label), ())))
+        shown = numbers.metric(value)
+        shown = rf"\textbf{{{shown}}}" if is_best(value, best[metric]) else shown
+        beaten = ",".join(sorted(marks.get((metric, system.label), ())))
         yield f"{shown}$^{{{beaten}}}$" if beaten else shown
 
 

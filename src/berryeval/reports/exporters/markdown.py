@@ -72,12 +72,12 @@ def comparison_parts(one: ComparedBenchmark, escaped: Escape) -> Iterator[str]:
     rows = [pair[0] for pair in pairs_of(found).values()]
     yield "\n".join(f"- {escaped(row.sentence)}" for row in rows)
     if found.groups:
-        first = found.measures[0]
+        first = found.metrics[0]
         members = [
             (label, row)
             for label, group in found.groups.items()
             for row in group.rows
-            if row.measure == first
+            if row.metric == first
         ]
         yield _folded(f"By {escaped(one.by)}", _table(members, one, escaped))
     if one.moved:
@@ -108,17 +108,17 @@ def _folded(title: str, text: str) -> str:
 def _table(
     rows: Sequence[tuple[str, PairedDifference]], one: ComparedBenchmark, escaped: Escape
 ) -> str:
-    """A row per measure and pair; groups have columns for their names and sizes."""
+    """A row per metric and pair; groups have columns for their names and sizes."""
     grouped, family = any(label for label, _ in rows), has_family(one)
     every = one.comparison.baseline is None
     start = [one.by, "queries"] if grouped else []
     names = ["system", "against"] if every else ["system"]
     cells = titles_of(one.comparison.level, corrected=family)
-    titles = [*map(escaped, start), "measure", *names, *cells, "finding"]
+    titles = [*map(escaped, start), "metric", *names, *cells, "finding"]
     body = [
         [
             *([escaped(label), str(row.n)] if grouped else []),
-            escaped(row.measure),
+            escaped(row.metric),
             escaped(row.system),
             *([escaped(row.baseline)] if every else []),
             *cells_of(row, corrected=family),
@@ -132,12 +132,12 @@ def _table(
 
 def _moved(query: MovedQuery, escaped: Escape) -> str:
     change = (
-        f"{numbers.measure(query.before)} → {numbers.measure(query.after)} "
+        f"{numbers.metric(query.before)} → {numbers.metric(query.after)} "
         f"({numbers.delta(query.change)})"
     )
     head = (
         f"**{escaped(query.text or query.query_id)}** ({escaped(query.query_id)}), "
-        f"{escaped(query.measure)} of {escaped(query.system)}: {change}"
+        f"{escaped(query.metric)} of {escaped(query.system)}: {change}"
     )
     lines = [f"- {escaped(line)}" for line in why(query)]
     return "\n".join([head, "", *lines])
@@ -191,20 +191,20 @@ def _section(section: Section, *, differences: bool) -> Iterator[str]:
     count = counted(len(section.queries), "query", "queries")
     same = section.title == section.name  # otherwise the title says how many
     yield f"### {escaped(section.title)}" + (f": {count}" if same else "")
-    titles = ["provider", *section.measures, *(f"{name} ms" for name in _TIMES), "outcomes"]
+    titles = ["provider", *section.metrics, *(f"{name} ms" for name in _TIMES), "outcomes"]
     tables = [system.scores for system in section.systems]
-    best = _best(tables, section.measures)
+    best = _best(tables, section.metrics)
     rows = [
         [
             escaped(system.label),
-            *_values(system.scores, section.measures, best),
+            *_values(system.scores, section.metrics, best),
             *_times(system),
             escaped(outcomes(system.record)),
         ]
         for system in section.systems
     ]
     yield table_of([escaped(title) for title in titles], rows, "l" + "r" * (len(titles) - 2) + "l")
-    legend = legend_of("bold: the best of its column", tables, section.measures)
+    legend = legend_of("bold: the best of its column", tables, section.metrics)
     if legend:
         yield f"<sub>{legend}{' over the queries' * legend.endswith('interval')}</sub>"
     same_name = [f"- {escaped(line)}" for line in namesakes(section)]
@@ -221,21 +221,21 @@ def _section(section: Section, *, differences: bool) -> Iterator[str]:
         yield "\n".join(warnings)
 
 
-def _best(rows: Sequence[Scores | None], measures: Sequence[str]) -> dict[str, float | None]:
-    return {measure: best_value(rows, measure) for measure in measures}
+def _best(rows: Sequence[Scores | None], metrics: Sequence[str]) -> dict[str, float | None]:
+    return {metric: best_value(rows, metric) for metric in metrics}
 
 
 def _values(
-    scores: Scores | None, measures: Sequence[str], best: dict[str, float | None]
+    scores: Scores | None, metrics: Sequence[str], best: dict[str, float | None]
 ) -> Iterator[str]:
-    for measure in measures:
-        value = value_of(scores, measure)
+    for metric in metrics:
+        value = value_of(scores, metric)
         if scores is None or value is None:
             yield numbers.NOTHING
             continue
-        shown = numbers.measure(value)
-        shown = f"**{shown}**" if is_best(value, best[measure]) else shown
-        ends = interval_text(scores, measure)
+        shown = numbers.metric(value)
+        shown = f"**{shown}**" if is_best(value, best[metric]) else shown
+        ends = interval_text(scores, metric)
         yield f"{shown} <sub>{ends}</sub>" if ends else shown
 
 
@@ -249,18 +249,18 @@ def _times(system: System) -> list[str]:
 def _categories(section: Section) -> str:
     rows = []
     for name, found in by_category(section).items():
-        best = _best([scores for _, scores in found], section.measures)
+        best = _best([scores for _, scores in found], section.metrics)
         rows += [
             [
                 escaped(name),
                 str(scores.count),
                 escaped(system.label),
-                *_values(scores, section.measures, best),
+                *_values(scores, section.metrics, best),
             ]
             for system, scores in found
         ]
-    titles = ["category", "queries", "provider", *map(escaped, section.measures)]
-    return table_of(titles, rows, "lrl" + "r" * len(section.measures)) if rows else ""
+    titles = ["category", "queries", "provider", *map(escaped, section.metrics)]
+    return table_of(titles, rows, "lrl" + "r" * len(section.metrics)) if rows else ""
 
 
 def _differences(section: Section) -> str:
@@ -274,7 +274,7 @@ def _differences(section: Section) -> str:
         p = row.p_corrected
         rows.append(
             [
-                escaped(row.measure),
+                escaped(row.metric),
                 f"{escaped(row.system)} − {escaped(row.baseline)}",  # noqa: RUF001 - a minus
                 f"**{shown}**" if row.shown else shown,
                 interval_cell(row),
@@ -282,7 +282,7 @@ def _differences(section: Section) -> str:
                 f"{row.wins} / {row.ties} / {row.losses}",
             ]
         )
-    titles = ["measure", "systems", "difference", "95 % interval", "p", "wins / ties / losses"]
+    titles = ["metric", "systems", "difference", "95 % interval", "p", "wins / ties / losses"]
     made = f"intervals: {interval_words(comparison)}; p: {how_tested(comparison.rows)}"
     how = f"{made}; bold: a finding"
     return f"{table_of(titles, rows, 'llrrrr')}\n\n<sub>{escaped(how)}</sub>"

@@ -1,4 +1,4 @@
-"""The same measure by kind of query: by how much, in which category, at which difficulty."""
+"""The same metric by kind of query: by how much, in which category, at which difficulty."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.reports.html.standings import Cell, answering, caption_of, deciding_measure
+from berryeval.reports.html.standings import Cell, answering, caption_of, deciding_metric
 from berryeval.reports.html.svg import ON_DEEP, ON_PALE, RAMP, WIDTH, Figure
 from berryeval.reports.html.words import short, short_names, value
 from berryeval.reports.tables import best_of, interval_of, is_best
@@ -41,10 +41,10 @@ class GroupRow:
 
 @dataclass(frozen=True)
 class Breakdown:
-    """A measure by groups. `by` is what the queries are grouped by."""
+    """A metric by groups. `by` is what the queries are grouped by."""
 
     by: str
-    measure: str
+    metric: str
     labels: tuple[str, ...]
     places: tuple[int, ...]
     rows: tuple[GroupRow, ...]
@@ -57,16 +57,16 @@ class Breakdown:
 
 def breakdowns_of(section: Section) -> tuple[Breakdown, ...]:
     """By category and by difficulty, where the queries have any, of those that answered."""
-    measure = deciding_measure(section)
-    if not measure:
+    metric = deciding_metric(section)
+    if not metric:
         return ()
-    found = (_breakdown(section, by, measure) for by in ("category", "difficulty"))
+    found = (_breakdown(section, by, metric) for by in ("category", "difficulty"))
     return tuple(one for one in found if one is not None)
 
 
-def _breakdown(section: Section, by: str, measure: str) -> Breakdown | None:
+def _breakdown(section: Section, by: str, metric: str) -> Breakdown | None:
     groups = section.groups(by)
-    systems = answering(section, measure)
+    systems = answering(section, metric)
     if not groups or not systems:
         return None
     tables = [system.scores.by(groups) for system in systems if system.scores is not None]
@@ -74,17 +74,17 @@ def _breakdown(section: Section, by: str, measure: str) -> Breakdown | None:
     names = sorted({name for table in tables for name in table}, key=_place)
     rows = []
     for name in names:
-        values = [table[name].mean[measure] if name in table else None for table in tables]
-        best = best_of(values, measure)
+        values = [table[name].mean[metric] if name in table else None for table in tables]
+        best = best_of(values, metric)
         cells = tuple(
             None
             if one is None
-            else Cell(one, interval_of(table[name], measure), best=is_best(one, best))
+            else Cell(one, interval_of(table[name], metric), best=is_best(one, best))
             for one, table in zip(values, tables, strict=True)
         )
         rows.append(GroupRow(name, sizes[name], cells))
     places = tuple(section.systems.index(system) for system in systems)
-    return Breakdown(by, measure, tuple(one.label for one in systems), places, tuple(rows))
+    return Breakdown(by, metric, tuple(one.label for one in systems), places, tuple(rows))
 
 
 def _place(name: str) -> tuple[int, str]:
@@ -137,9 +137,9 @@ def heat_map(breakdown: Breakdown) -> Figure | None:
     least = min(data, key=lambda one: one["value"])
     return Figure(
         spec,
-        f"{breakdown.measure} by {breakdown.by}; the stronger the colour, the higher. "
+        f"{breakdown.metric} by {breakdown.by}; the stronger the colour, the higher. "
         f"The number beside each {breakdown.by} counts its queries.{some}",
-        f"Heat map of {breakdown.measure} by {breakdown.by} and provider. Highest: "
+        f"Heat map of {breakdown.metric} by {breakdown.by} and provider. Highest: "
         f"{best['system']} on {best['group']}, {best['words']}; lowest: {least['system']} on "
         f"{least['group']}, {least['words']}. The table below has all numbers.{some}",
     )

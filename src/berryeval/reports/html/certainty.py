@@ -32,7 +32,7 @@ class Contrast:
         other: the label of the other.
         place: of the other among the systems of the section.
         by_query: by how much the best is better, for every query that both have: positive,
-            whichever way the measure counts.
+            whichever way the metric counts.
         sign: 1 if more is better, -1 if less is.
         row: what the statistics say; None if the two cannot be compared at all.
         outcomes: what became of the queries of the other.
@@ -113,24 +113,24 @@ class Contrast:
         return self.row.losses if self._turn > 0 else self.row.wins
 
 
-def contrasts_of(section: Section, measure: str) -> tuple[Contrast, ...]:
+def contrasts_of(section: Section, metric: str) -> tuple[Contrast, ...]:
     """The best system against every other, the runner-up first.
 
     The rows are those of every two systems, as in all other formats: who is best is known only
     after looking, so the correction must be for all that might have been.
     """
-    order = ranked(section, measure)
+    order = ranked(section, metric)
     if not order:
         return ()
     best, *others = order
-    rows = {frozenset((row.baseline, row.system)): row for row in section.differences(measure)}
-    sign = -1 if direction_of(measure) == "down" else 1
+    rows = {frozenset((row.baseline, row.system)): row for row in section.differences(metric)}
+    sign = -1 if direction_of(metric) == "down" else 1
     return tuple(
         Contrast(
             best.label,
             other.label,
             section.systems.index(other),
-            _by_query(best, other, measure, sign),
+            _by_query(best, other, metric, sign),
             sign,
             rows.get(frozenset((best.label, other.label))),
             outcomes_of(other),
@@ -139,9 +139,9 @@ def contrasts_of(section: Section, measure: str) -> tuple[Contrast, ...]:
     )
 
 
-def _by_query(best: System, other: System, measure: str, sign: int) -> dict[str, float]:
+def _by_query(best: System, other: System, metric: str, sign: int) -> dict[str, float]:
     ours, theirs = (
-        {} if one.scores is None else one.scores.per_query(measure) for one in (best, other)
+        {} if one.scores is None else one.scores.per_query(metric) for one in (best, other)
     )
     return {query: sign * (ours[query] - theirs[query]) for query in ours if query in theirs}
 
@@ -218,7 +218,7 @@ def _begun(sentence: str) -> str:
 _WIDTH = 230  # it stands beside the verdict
 
 
-def lead_chart(contrasts: Sequence[Contrast], labels: Sequence[str], measure: str) -> Figure | None:
+def lead_chart(contrasts: Sequence[Contrast], labels: Sequence[str], metric: str) -> Figure | None:
     """The chart of all that have an interval, and answered most of their queries."""
     known = [
         (one, one.interval)
@@ -244,9 +244,9 @@ def lead_chart(contrasts: Sequence[Contrast], labels: Sequence[str], measure: st
     )
     return Figure(
         _spec(data, labels),
-        f"How far {best} is ahead in {measure}, with 95 % intervals; at the line there is no lead."
+        f"How far {best} is ahead in {metric}, with 95 % intervals; at the line there is no lead."
         f"{alone}",
-        f"The lead of {best} in {measure} over each other provider, with 95 % interval: {words}.",
+        f"The lead of {best} in {metric} over each other provider, with 95 % interval: {words}.",
     )
 
 

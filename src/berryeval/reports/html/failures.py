@@ -9,7 +9,7 @@ from berryeval.metrics import direction_of
 from berryeval.reports.html.standings import (
     Outcomes,
     answering,
-    deciding_measure,
+    deciding_metric,
     ordered,
     outcomes_of,
 )
@@ -21,34 +21,34 @@ if TYPE_CHECKING:
 
 # Queries from the worst to the best, in the one order that the whole page has.
 
-_FULL: Final = 1 - 1e-9  # of measures that are shares
+_FULL: Final = 1 - 1e-9  # of metrics that are shares
 
 
-def values_by_query(system: System, measure: str) -> dict[str, float]:
-    """The value of each query; none if the system does not have the measure."""
+def values_by_query(system: System, metric: str) -> dict[str, float]:
+    """The value of each query; none if the system does not have the metric."""
     scores = system.scores
-    return {} if scores is None or measure not in scores.measures else scores.per_query(measure)
+    return {} if scores is None or metric not in scores.metrics else scores.per_query(metric)
 
 
-def worst_first(section: Section, system: System, measure: str) -> list[tuple[Query, float]]:
+def worst_first(section: Section, system: System, metric: str) -> list[tuple[Query, float]]:
     """The queries of a system with their values; equal ones in the order of the benchmark."""
-    values = values_by_query(system, measure)
-    sign = -1 if direction_of(measure) == "down" else 1
+    values = values_by_query(system, metric)
+    sign = -1 if direction_of(metric) == "down" else 1
     known = [(query, values[query.id]) for query in section.queries if query.id in values]
     return sorted(known, key=lambda one: sign * one[1])
 
 
-def imperfect(values: list[tuple[Query, float]], measure: str) -> list[tuple[Query, float]]:
+def imperfect(values: list[tuple[Query, float]], metric: str) -> list[tuple[Query, float]]:
     """Those that could be better: all but the ones of a full share."""
-    is_share = direction_of(measure) == "up" and all(0 <= value <= 1 for _, value in values)
+    is_share = direction_of(metric) == "up" and all(0 <= value <= 1 for _, value in values)
     return [one for one in values if not (is_share and one[1] >= _FULL)]
 
 
 def by_spread(
-    section: Section, systems: list[System], measure: str
+    section: Section, systems: list[System], metric: str
 ) -> list[tuple[Query, tuple[float | None, ...], float]]:
     """The queries on which systems differ, with the value of each, the largest spread first."""
-    tables = [values_by_query(system, measure) for system in systems]
+    tables = [values_by_query(system, metric) for system in systems]
     found = []
     for query in section.queries:
         values = tuple(table.get(query.id) for table in tables)
@@ -101,17 +101,17 @@ class Disagreement:
 
 def failing_of(section: Section) -> tuple[Failing, ...]:
     """What each system does worst, in the order of the page."""
-    measure = deciding_measure(section)
-    return tuple(_failing(section, system, measure) for system in ordered(section))
+    metric = deciding_metric(section)
+    return tuple(_failing(section, system, metric) for system in ordered(section))
 
 
-def _failing(section: Section, system: System, measure: str) -> Failing:
-    found = worst_first(section, system, measure)
-    nothing = 0 if direction_of(measure) == "down" else sum(value == 0 for _, value in found)
+def _failing(section: Section, system: System, metric: str) -> Failing:
+    found = worst_first(section, system, metric)
+    nothing = 0 if direction_of(metric) == "down" else sum(value == 0 for _, value in found)
     return Failing(
         place=section.systems.index(system),
         label=system.label,
-        worst=tuple(imperfect(found, measure)[:WORST]),
+        worst=tuple(imperfect(found, metric)[:WORST]),
         valued=len(found),
         nothing=nothing,
         outcomes=outcomes_of(system),
@@ -120,9 +120,9 @@ def _failing(section: Section, system: System, measure: str) -> Failing:
 
 
 def disagreements_of(section: Section) -> tuple[Disagreement, ...]:
-    """The queries on which those that answered differ most, by the first measure."""
-    measure = deciding_measure(section)
-    if not measure:
+    """The queries on which those that answered differ most, by the first metric."""
+    metric = deciding_metric(section)
+    if not metric:
         return ()
-    found = by_spread(section, answering(section, measure), measure)
+    found = by_spread(section, answering(section, metric), metric)
     return tuple(Disagreement(*one) for one in found[:DISAGREEMENTS])

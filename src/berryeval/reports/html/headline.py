@@ -52,12 +52,12 @@ def finding_of(
     if all(row.outcomes.silent for row in standings.rows):
         words = "Nothing can be said: no query was answered."
         return Finding("none", "", words, failures)
-    top, measure = standings.rows[0], standings.measures[0]
-    reached = _reached(top, measure)
+    top, metric = standings.rows[0], standings.metrics[0]
+    reached = _reached(top, metric)
     if not contrasts and len(standings.rows) > 1:
         return Finding(
-            "none", "", f"{measure} says not who is better.",
-            ("Ask for a measure of quality.", *failures),
+            "none", "", f"{metric} says not who is better.",
+            ("Ask for a metric of quality.", *failures),
         )  # fmt: skip
     if not contrasts:
         alone = "It stands alone: a second provider would show how good that is."
@@ -66,16 +66,16 @@ def finding_of(
         )
     sound = [one for one in contrasts if not one.outcomes.failed]
     if not sound:
-        return Finding("none", top.label, _last_standing(top, measure), (reached, *failures))
+        return Finding("none", top.label, _last_standing(top, metric), (reached, *failures))
     judge = _leads if compared else _among
     sure, words, because = judge(top, sound, standings)
     return Finding(sure, top.label, words, (reached, *because, *failures))
 
 
-def _last_standing(top: Row, measure: str) -> str:
+def _last_standing(top: Row, metric: str) -> str:
     """Of a leader all of whose rivals have failed queries."""
     if top.outcomes.failed:
-        return f"has the best {measure}, but every provider failed on some queries."
+        return f"has the best {metric}, but every provider failed on some queries."
     return "is the only one that answered every query."
 
 
@@ -83,11 +83,11 @@ def _leads(
     top: Row, sound: Sequence[Contrast], standings: Standings
 ) -> tuple[Sure, str, tuple[str, ...]]:
     """Who has the best value, and no more than that."""
-    measure = standings.measures[0]
+    metric = standings.metrics[0]
     equals = [one.other for one in sound if one.equal]
-    words = f"{_joined(equals)} score the same." if equals else f"has the best {measure}."
+    words = f"{_joined(equals)} score the same." if equals else f"has the best {metric}."
     if top.outcomes.failed and standings.downwards[0]:
-        words = f"has the best {measure}, but failed on some queries."
+        words = f"has the best {metric}, but failed on some queries."
     return "none", words, (_SEE_ABOVE,)
 
 
@@ -95,7 +95,7 @@ def _among(
     top: Row, sound: Sequence[Contrast], standings: Standings
 ) -> tuple[Sure, str, tuple[str, ...]]:
     """The leader against those that answered every query."""
-    measure = standings.measures[0]
+    metric = standings.metrics[0]
     equals = [one for one in sound if one.equal]
     open_ = [one for one in sound if not one.certain and not one.equal]
     beaten = [one.other for one in sound if one.certain]
@@ -104,7 +104,7 @@ def _among(
     if beaten and open_:
         because += (f"It is significantly better than {listed(beaten)}.",)
     if top.outcomes.failed and standings.downwards[0]:  # where less is better, failing may help
-        return "open", f"has the best {measure}, but failed on some queries.", because
+        return "open", f"has the best {metric}, but failed on some queries.", because
     if equals:
         return *_equals(_joined([one.other for one in equals]), open_, beaten), because
     if not open_:
@@ -113,7 +113,7 @@ def _among(
     turned = [one.other for one in open_ if (one.difference or 0) < 0]
     if turned:
         shared = f"on the queries it shares with {listed(turned)}"
-        return "open", f"has the best {measure}, but not {shared}.", because
+        return "open", f"has the best {metric}, but not {shared}.", because
     others = listed([one.other for one in open_])
     return "open", f"is ahead, but cannot be told apart from {others}.", because
 
@@ -144,13 +144,13 @@ def _failures(standings: Standings) -> tuple[str, ...]:
     return tuple(filter(None, found))
 
 
-def _reached(row: Row, measure: str) -> str:
+def _reached(row: Row, metric: str) -> str:
     cell = row.cells[0]
     if cell is None:
         return ""
     queries = counted(row.queries, "query", "queries")
     ends = "" if cell.interval is None else f", 95 % interval {span(cell.interval)}"
-    return f"{measure} {value(cell.value)} over {queries}{ends}."
+    return f"{metric} {value(cell.value)} over {queries}{ends}."
 
 
 def _joined(names: Sequence[str]) -> str:

@@ -22,8 +22,8 @@ from berryeval.reports.html.speed import Speed, latency_chart, speeds_of, trade_
 from berryeval.reports.html.standings import (
     Standings,
     answering,
-    deciding_measure,
-    measures_chart,
+    deciding_metric,
+    metrics_chart,
     precision_recall_chart,
     standings_of,
 )
@@ -55,7 +55,7 @@ class Charts:
     """The charts of a section, each None where there is nothing to draw."""
 
     lead: Drawing | None
-    measures: Drawing | None
+    metrics: Drawing | None
     differences: Drawing | None
     precision_recall: Drawing | None
     groups: tuple[Drawing | None, ...]
@@ -87,7 +87,7 @@ class SectionView:
     notes: tuple[tuple[str, str], ...]
     charts: Charts
     numbers: dict[str, int]
-    measure: str
+    metric: str
     method: str
 
 
@@ -96,10 +96,10 @@ def section_view(
 ) -> SectionView:
     """The view of a section, charts drawn."""
     standings = standings_of(section)
-    measure = deciding_measure(section)
+    metric = deciding_metric(section)
     breakdowns, speeds = breakdowns_of(section), speeds_of(section)
-    order = answering(section, measure) if measure else []
-    contrasts = contrasts_of(section, measure) if order else ()
+    order = answering(section, metric) if metric else []
+    contrasts = contrasts_of(section, metric) if order else ()
     return SectionView(
         number=number,
         name=section.title,
@@ -120,7 +120,7 @@ def section_view(
             section, standings, contrasts, breakdowns, speeds, studio, compared=compared
         ),
         numbers={query.id: place for place, query in enumerate(section.queries)},
-        measure=measure,
+        metric=metric,
         method=_method(contrasts, section.comparison),
     )
 
@@ -148,14 +148,14 @@ def _charts(
     labels = [system.label for system in section.systems]
     rival = next((one for one in contrasts if one.outcomes.telling and not one.equal), None)
     between = (
-        difference_chart(rival, standings.rows[0].place, standings.measures[0]) if rival else None
+        difference_chart(rival, standings.rows[0].place, standings.metrics[0]) if rival else None
     )
-    lead = None if compared else lead_chart(contrasts, labels, deciding_measure(section))
+    lead = None if compared else lead_chart(contrasts, labels, deciding_metric(section))
     names = short_names(labels)
     sides = {side_of(label): side_of(brief) for label, brief in names.items()}
     return Charts(
         lead=studio.draw(lead, names),
-        measures=studio.draw(measures_chart(standings, labels), names),
+        metrics=studio.draw(metrics_chart(standings, labels), names),
         differences=studio.draw(between, sides),
         precision_recall=studio.draw(precision_recall_chart(section), names),
         groups=tuple(studio.draw(heat_map(one), names) for one in breakdowns),
@@ -261,7 +261,7 @@ def render_trend(lines: Sequence[TrendLine]) -> str:
     moments = [point.moment for line in lines for point in line.points]
     return rendered(
         "trend.html",
-        measure=lines[0].measure,
+        metric=lines[0].metric,
         parts=[_part(name, group, studio) for name, group in by_benchmark(lines).items()],
         runs=len({point.run for line in lines for point in line.points}),
         first=moment(min(moments)),

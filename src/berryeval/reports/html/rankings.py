@@ -16,7 +16,7 @@ from berryeval.reports.html.failures import (
     values_by_query,
     worst_first,
 )
-from berryeval.reports.html.standings import answering, deciding_measure, ordered
+from berryeval.reports.html.standings import answering, deciding_metric, ordered
 from berryeval.reports.html.svg import SYSTEMS, WIDTH, ZERO, Figure
 from berryeval.reports.html.words import Cut, cut, short, signed
 
@@ -36,12 +36,12 @@ def most_telling(section: Section, limit: int) -> set[str]:
     Those on which systems differ most take their turn too. There are more than the limit only if
     the page speaks of more.
     """
-    measure = deciding_measure(section)
-    systems = answering(section, measure) if measure else []
+    metric = deciding_metric(section)
+    systems = answering(section, metric) if metric else []
     chosen = {query.id for one in failing_of(section) for query, _ in one.worst}
     chosen |= {one.query.id for one in disagreements_of(section)}
-    orders = [[query.id for query, _ in worst_first(section, one, measure)] for one in systems]
-    orders.append([query.id for query, _, _ in by_spread(section, systems, measure)])
+    orders = [[query.id for query, _ in worst_first(section, one, metric)] for one in systems]
+    orders.append([query.id for query, _, _ in by_spread(section, systems, metric)])
     orders.append([] if systems else [query.id for query in section.queries])
     for query in chain.from_iterable(zip_longest(*orders)):
         if len(chosen) >= limit:
@@ -175,10 +175,10 @@ def _highest_grade(section: Section) -> float:
 
 
 def _query(section: Section, number: int, query: Query, highest: float) -> QueryView:
-    measure = deciding_measure(section)
+    metric = deciding_metric(section)
     place = {system.label: place for place, system in enumerate(section.systems)}
     rankings = tuple(
-        _ranking(system, place[system.label], query.id, values_by_query(system, measure), highest)
+        _ranking(system, place[system.label], query.id, values_by_query(system, metric), highest)
         for system in ordered(section)
         if query.id in system.answers
     )
@@ -258,7 +258,7 @@ MOST_BARS: Final = 400
 MANY_BARS: Final = 150  # no gaps between so many
 
 
-def difference_chart(contrast: Contrast, best_place: int, measure: str) -> Figure | None:
+def difference_chart(contrast: Contrast, best_place: int, metric: str) -> Figure | None:
     """The chart of a comparison; None if there are not two queries, or if all are equal."""
     values = sorted(contrast.by_query.values(), reverse=True)
     if len(values) < LEAST_BARS or not any(values):
@@ -284,7 +284,7 @@ def difference_chart(contrast: Contrast, best_place: int, measure: str) -> Figur
                     },
                     "y": {
                         "field": "difference", "type": "quantitative",
-                        "title": f"difference in {measure}",
+                        "title": f"difference in {metric}",
                         "axis": {"format": "+.6~g", "tickCount": 5,
                                  "labelExpr": "datum.value == 0 ? '0' : datum.label"},
                     },
@@ -310,7 +310,7 @@ def difference_chart(contrast: Contrast, best_place: int, measure: str) -> Figur
         spec,
         f"{contrast.best} against {contrast.other}, one bar per query ({len(values):,}), sorted."
         + sample,
-        f"Sorted bars of the difference in {measure} between {contrast.best} and {contrast.other}: "
+        f"Sorted bars of the difference in {metric} between {contrast.best} and {contrast.other}: "
         f"from {signed(values[0])} to {signed(values[-1])}; better on {contrast.wins}, equal on "
         f"{contrast.ties}, worse on {contrast.losses} of {queries}.",
     )

@@ -168,9 +168,9 @@ def trade_off_chart(
     ]  # fmt: skip
     if not data:
         return None
-    measure = standings.measures[0]
+    metric = standings.metrics[0]
     y = {
-        "type": "quantitative", "title": measure, "axis": {"tickCount": 5},
+        "type": "quantitative", "title": metric, "axis": {"tickCount": 5},
         "scale": around([one["low"] for one in data], [one["high"] for one in data]),
     }  # fmt: skip
     x = time_axis([one["ms"] for one in data]) | {"title": f"median latency in {LOGARITHMIC}"}
@@ -204,6 +204,6 @@ def trade_off_chart(
     corner = "bottom" if standings.downwards[0] else "top"
     return Figure(
         spec,
-        f"{measure}{ends} against the median latency: {corner} left is good and fast.",
+        f"{metric}{ends} against the median latency: {corner} left is good and fast.",
         f"Quality against latency. {words}.",
     )

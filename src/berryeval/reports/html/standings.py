@@ -1,4 +1,4 @@
-"""Systems and measures: every value with its interval, and which is the best of each."""
+"""Systems and metrics: every value with its interval, and which is the best of each."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def outcomes_of(system: System) -> Outcomes:
 
 @dataclass(frozen=True)
 class Cell:
-    """A value, how far it might move, and whether it is the best of its measure.
+    """A value, how far it might move, and whether it is the best of its metric.
 
     `interval` is None where nothing can be said about that: of one query, or of equal values.
     """
@@ -130,12 +130,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Standings:
-    """The table of systems and measures, the best system by the first measure on top.
+    """The table of systems and metrics, the best system by the first metric on top.
 
     `unscored` are the labels of systems without scores.
     """
 
-    measures: tuple[str, ...]
+    metrics: tuple[str, ...]
     downwards: tuple[bool, ...]
     rows: tuple[Row, ...]
     unscored: tuple[str, ...] = ()
@@ -160,73 +160,73 @@ def caption_of(cells: Sequence[Cell], along: str) -> str:
     return f"{found}." if found else ""
 
 
-def deciding_measure(section: Section) -> str:
-    """The first measure that has a better and a worse; empty if there is none."""
-    names = (name for name in section.measures if direction_of(name) != "neither")
+def deciding_metric(section: Section) -> str:
+    """The first metric that has a better and a worse; empty if there is none."""
+    names = (name for name in section.metrics if direction_of(name) != "neither")
     return next(names, "")
 
 
-def ranked(section: Section, measure: str) -> list[System]:
-    """The systems that have the measure, the best first; equal ones in the order of the report.
+def ranked(section: Section, metric: str) -> list[System]:
+    """The systems that have the metric, the best first; equal ones in the order of the report.
 
     Who answered nothing comes last, whatever its value.
     """
-    sign = 1 if direction_of(measure) == "down" else -1
+    sign = 1 if direction_of(metric) == "down" else -1
     found = [
         ((outcomes_of(system).silent, sign * number), system)
         for system in section.scored
-        if (number := value_of(system.scores, measure)) is not None
+        if (number := value_of(system.scores, metric)) is not None
     ]
     return [system for _, system in sorted(found, key=lambda one: one[0])]
 
 
 def ordered(section: Section) -> list[System]:
     """All systems in the one order of the page: the best first, those without a value last."""
-    measure = deciding_measure(section)
-    order = ranked(section, measure) if measure else []
+    metric = deciding_metric(section)
+    order = ranked(section, metric) if metric else []
     order += [system for system in section.scored if system not in order]
     return order + [system for system in section.systems if system not in order]
 
 
-def answering(section: Section, measure: str) -> list[System]:
-    """The systems that have the measure and answered anything, the best first."""
-    return [system for system in ranked(section, measure) if not outcomes_of(system).silent]
+def answering(section: Section, metric: str) -> list[System]:
+    """The systems that have the metric and answered anything, the best first."""
+    return [system for system in ranked(section, metric) if not outcomes_of(system).silent]
 
 
 def standings_of(section: Section) -> Standings:
     """The standings of a section."""
-    first = deciding_measure(section)
-    measures = tuple(sorted(section.measures, key=lambda name: name != first))
-    best = {measure: _best(section, measure) for measure in measures}
+    first = deciding_metric(section)
+    metrics = tuple(sorted(section.metrics, key=lambda name: name != first))
+    best = {metric: _best(section, metric) for metric in metrics}
     rows = tuple(
         Row(
             place=section.systems.index(system),
             label=system.label,
             kind=_kind(system),
-            cells=tuple(_cell(system, measure, best[measure]) for measure in measures),
+            cells=tuple(_cell(system, metric, best[metric]) for metric in metrics),
             queries=0 if system.scores is None else system.scores.count,
             outcomes=outcomes_of(system),
         )
         for system in ordered(section)
         if system.scores is not None
     )
-    downwards = tuple(direction_of(measure) == "down" for measure in measures)
+    downwards = tuple(direction_of(metric) == "down" for metric in metrics)
     unscored = tuple(system.label for system in section.systems if system.scores is None)
-    return Standings(measures, downwards, rows, unscored)
+    return Standings(metrics, downwards, rows, unscored)
 
 
-def _best(section: Section, measure: str) -> float | None:
-    """The best value of those that answered, if they differ and the measure has a better."""
-    if direction_of(measure) == "neither":
+def _best(section: Section, metric: str) -> float | None:
+    """The best value of those that answered, if they differ and the metric has a better."""
+    if direction_of(metric) == "neither":
         return None
-    return best_of((value_of(one.scores, measure) for one in ranked(section, measure)), measure)
+    return best_of((value_of(one.scores, metric) for one in ranked(section, metric)), metric)
 
 
-def _cell(system: System, measure: str, best: float | None) -> Cell | None:
-    number = value_of(system.scores, measure)
+def _cell(system: System, metric: str, best: float | None) -> Cell | None:
+    number = value_of(system.scores, metric)
     if number is None or system.scores is None:
         return None
-    return Cell(number, interval_of(system.scores, measure), best=is_best(number, best))
+    return Cell(number, interval_of(system.scores, metric), best=is_best(number, best))
 
 
 def _kind(system: System) -> str:
@@ -236,19 +236,19 @@ def _kind(system: System) -> str:
     return " · ".join(part for part in parts if part and part not in record.name)
 
 
-# Measures with intervals: a dot and a line for every system, measure by measure.
+# Metrics with intervals: a dot and a line for every system, metric by metric.
 
 
-def measures_chart(standings: Standings, labels: Sequence[str]) -> Figure | None:
-    """The chart of the measures that lie between 0 and 1, of who answered; None if there is none.
+def metrics_chart(standings: Standings, labels: Sequence[str]) -> Figure | None:
+    """The chart of the metrics that lie between 0 and 1, of who answered; None if there is none.
 
     `labels` are all systems of the section, in the order that gives them their colours.
     """
     rows = [row for row in standings.rows if not row.outcomes.silent]
     order = [row.label for row in rows]
     cells = [
-        (row.label, measure, cell)
-        for place, measure in enumerate(standings.measures)
+        (row.label, metric, cell)
+        for place, metric in enumerate(standings.metrics)
         if _is_share([row.cells[place] for row in rows])
         for row in rows
         if (cell := row.cells[place]) is not None
@@ -256,8 +256,8 @@ def measures_chart(standings: Standings, labels: Sequence[str]) -> Figure | None
     if not cells:
         return None
     data = [
-        {"system": label, "measure": measure, **cell.ends}
-        for label, measure, cell in cells
+        {"system": label, "metric": metric, **cell.ends}
+        for label, metric, cell in cells
     ]  # fmt: skip
     x = {
         "type": "quantitative",
@@ -271,7 +271,7 @@ def measures_chart(standings: Standings, labels: Sequence[str]) -> Figure | None
         "data": {"values": data},
         "encoding": {
             "y": {
-                "field": "measure", "type": "nominal", "sort": None, "title": None,
+                "field": "metric", "type": "nominal", "sort": None, "title": None,
                 "axis": {"grid": False, "ticks": False, "domain": False, "labelPadding": 8},
                 "scale": {"paddingInner": 0.35, "paddingOuter": 0.2},
             },
@@ -296,13 +296,13 @@ def measures_chart(standings: Standings, labels: Sequence[str]) -> Figure | None
     words = "; ".join(f"{label} {cell.words}" for label, _, cell in first)
     known = any(cell.interval for _, _, cell in cells)
     caption = (
-        "Every measure with its 95 % interval: how far it might move if other queries were asked."
+        "Every metric with its 95 % interval: how far it might move if other queries were asked."
         if known
-        else "Every measure; nothing is known about how far it might move."
+        else "Every metric; nothing is known about how far it might move."
     )
     dots = "Dots with intervals" if known else "Dots"
     return Figure(
-        spec, caption, f"{dots}, by measure. {cells[0][1]}: {words}. The table has all numbers."
+        spec, caption, f"{dots}, by metric. {cells[0][1]}: {words}. The table has all numbers."
     )
 
 

@@ -80,7 +80,7 @@ def by_benchmark(lines: Sequence[TrendLine]) -> dict[str, list[TrendLine]]:
     found: dict[str, list[TrendLine]] = {}
     for line in lines:
         found.setdefault(line.benchmark, []).append(line)
-    sign = 1 if direction_of(lines[0].measure) == "down" else -1
+    sign = 1 if direction_of(lines[0].metric) == "down" else -1
     return {
         name: sorted(group, key=lambda line: sign * line.values[-1])
         for name, group in found.items()
@@ -281,9 +281,9 @@ def _break_layers(marks: list[dict[str, Any]], x: dict[str, Any]) -> list[dict[s
 
 def _caption(part: Sequence[TrendLine], start: int, count: int) -> str:
     if count <= _MOST_LINES:
-        return f"{part[0].measure}, with 95 % intervals."
+        return f"{part[0].metric}, with 95 % intervals."
     places = f"{start + 1} to {start + len(part)}" if len(part) > 1 else f"{start + 1}"
-    return f"{part[0].measure} with 95 % intervals: providers {places} of {count}, the best first."
+    return f"{part[0].metric} with 95 % intervals: providers {places} of {count}, the best first."
 
 
 def _words(part: Sequence[TrendLine]) -> str:
@@ -291,4 +291,4 @@ def _words(part: Sequence[TrendLine]) -> str:
         f"{line.provider} {value(line.values[-1])} after {counted(len(line.points), 'run')}"
         for line in part
     )
-    return f"{part[0].measure} over time on {part[0].benchmark}. The latest values: {told}."
+    return f"{part[0].metric} over time on {part[0].benchmark}. The latest values: {told}."

@@ -99,10 +99,10 @@ _LARGE: Final = 100.0  # from here on, thousandths say nothing
 
 
 def value(number: float | None) -> str:
-    """A score: 0.512, or 1,234.5 of measures that count."""
+    """A score: 0.512, or 1,234.5 of metrics that count."""
     if number is None:
         return _NONE
-    text = f"{number:,.1f}" if abs(number) >= _LARGE else numbers.measure(number)
+    text = f"{number:,.1f}" if abs(number) >= _LARGE else numbers.metric(number)
     return text.replace("-", _MINUS)
 
 

@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StoredValue:
-    """One measure of one result.
+    """One metric of one result.
 
     Attributes:
-        measure: its canonical name.
+        metric: its canonical name.
         value: over all queries.
-        low: where its 95 % interval begins; None for measures that nobody asked for.
+        low: where its 95 % interval begins; None for metrics that nobody asked for.
         high: where it ends.
         n: of how many queries.
     """
 
-    measure: str
+    metric: str
     value: float
     low: float | None
     high: float | None
@@ -94,7 +94,7 @@ class FailedResult:
 
 @dataclass(frozen=True)
 class TrendPoint:
-    """The value of a measure in one run.
+    """The value of a metric in one run.
 
     Attributes:
         run: which run.
@@ -178,9 +178,9 @@ def _newest(filters: Filters, limit: int | None, *columns: ColumnElement[Any]) -
 
 
 def listed(
-    connection: Connection, filters: Filters, limit: int | None, measures: Sequence[str] | None
+    connection: Connection, filters: Filters, limit: int | None, metrics: Sequence[str] | None
 ) -> list[StoredRun]:
-    """The runs with their values, the newest first; of these measures, or of all."""
+    """The runs with their values, the newest first; of these metrics, or of all."""
     found = matching(connection, filters, limit)
     if not found:
         return []
@@ -197,7 +197,7 @@ def listed(
         .where(parts.c.run.in_(chosen), *filters.of_results())
         .order_by(parts.c.run, parts.c.place, results.c.place)
     ).all()  # fmt: skip
-    values = _values(connection, chosen, measures)
+    values = _values(connection, chosen, metrics)
     below: dict[int, list[StoredResult]] = defaultdict(list)
     for row in rows:
         below[row.run].append(_result(row, values.get(row.key, [])))
@@ -205,7 +205,7 @@ def listed(
 
 
 def _values(
-    connection: Connection, chosen: Any, measures: Sequence[str] | None
+    connection: Connection, chosen: Any, metrics: Sequence[str] | None
 ) -> dict[int, list[StoredValue]]:
     """The values by result."""
     found: dict[int, list[StoredValue]] = defaultdict(list)
@@ -217,15 +217,15 @@ def _values(
         .where(parts.c.run.in_(chosen))
         .order_by(measured.c.result, measured.c.place)
     )
-    if measures is not None:
-        wanted = wanted.where(measured.c.measure.in_(list(map(column_text, measures))))
+    if metrics is not None:
+        wanted = wanted.where(measured.c.metric.in_(list(map(column_text, metrics))))
     for result, *value in connection.execute(wanted):
         found[result].append(StoredValue(*value))
     return found
 
 
 _VALUE = (
-    measured.c.result, measured.c.measure, measured.c.value, measured.c.low, measured.c.high,
+    measured.c.result, measured.c.metric, measured.c.value, measured.c.low, measured.c.high,
     measured.c.n,
 )  # fmt: skip
 
@@ -259,8 +259,8 @@ def whole_run(connection: Connection, name: str, owner: str) -> RunRecord | None
     return RunRecord.from_json({**unpack(row.head, owner), "benchmarks": benchmarks}, owner)
 
 
-def trend_points(connection: Connection, measure: str, filters: Filters) -> list[TrendPoint]:
-    """The values of a measure, the oldest first."""
+def trend_points(connection: Connection, metric: str, filters: Filters) -> list[TrendPoint]:
+    """The values of a metric, the oldest first."""
     found = (
         select(runs.c.id, runs.c.created, runs.c.moment, parts.c.benchmark, results.c.provider)
         .add_columns(*_VALUE[1:], parts.c.content_hash, parts.c.sample, parts.c.k)
@@ -269,7 +269,7 @@ def trend_points(connection: Connection, measure: str, filters: Filters) -> list
         .join(results, results.c.key == measured.c.result)
         .join(parts, parts.c.key == results.c.part)
         .join(runs, runs.c.key == parts.c.run)
-        .where(measured.c.measure == column_text(measure))
+        .where(measured.c.metric == column_text(metric))
         .where(*filters.of_runs(), *filters.of_results())
         .order_by(runs.c.moment, runs.c.id, parts.c.place, results.c.place)
     )

@@ -4,7 +4,7 @@
     runs      a row per run: what lists sort and filter by; plan and versions, packed
     parts     a row per benchmark of a run; its queries and passages, packed
     results   a row per provider on a benchmark; its answers and scores, packed
-    measured  a row per measure of a result: what lists and trends show
+    measured  a row per metric of a result: what lists and trends show
 
 Packed is the JSON of the record, compressed: a run is shown from the store as from its folder.
 """
@@ -110,19 +110,19 @@ results: Final = Table(
     UniqueConstraint("part", "place"),
 )
 measured: Final = Table(
-    "berryeval_measured",
+    "berryeval_metricd",
     metadata,
     Column("key", Integer, primary_key=True),
     _below("results"),
     Column("place", Integer, nullable=False),
-    _text("measure"),
+    _text("metric"),
     Column("value", Double, nullable=False),
     Column("low", Double),
     Column("high", Double),
     Column("n", Integer, nullable=False),
-    UniqueConstraint("result", "measure"),
+    UniqueConstraint("result", "metric"),
 )
-Index("berryeval_measured_by_name", measured.c.measure, measured.c.result)
+Index("berryeval_metricd_by_name", measured.c.metric, measured.c.result)
 
 
 # From the schema of an older store to the one of today, a step per version.
@@ -275,16 +275,16 @@ def _times(latency: Latency | None) -> dict[str, float | None]:
 
 
 def _value_rows(provider: ProviderRecord) -> list[dict[str, Any]]:
-    """A row per measure: those that were asked for with their intervals, then the standard ones."""
+    """A row per metric: those that were asked for with their intervals, then the standard ones."""
     rows: dict[str, dict[str, Any]] = {}
     for scores, asked in ((provider.scores, True), (provider.standard, False)):
-        for measure in scores.measures if scores else ():
-            if scores is None or measure in rows:
+        for metric in scores.metrics if scores else ():
+            if scores is None or metric in rows:
                 continue
-            low, high = scores.ci(measure) if asked else (None, None)
-            rows[measure] = {
-                "measure": column_text(measure),
-                "value": scores.mean[measure],
+            low, high = scores.ci(metric) if asked else (None, None)
+            rows[metric] = {
+                "metric": column_text(metric),
+                "value": scores.mean[metric],
                 "low": low,
                 "high": high,
                 "n": scores.count,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from sqlalchemy import delete, insert, select
 
 from berryeval._internal.registry import nearest
-from berryeval.errors import ConfigurationError, DataError, MeasureError
-from berryeval.metrics import parse_measure
+from berryeval.errors import ConfigurationError, DataError, MetricError
+from berryeval.metrics import parse_metric
 from berryeval.runs.store.database import Database, Place
 from berryeval.runs.store.queries import (
     Filters,
@@ -125,19 +125,19 @@ class Store:
         filters: Filters | None = None,
         *,
         limit: int | None = None,
-        measures: Sequence[str] | None = None,
+        metrics: Sequence[str] | None = None,
     ) -> list[StoredRun]:
         """The runs, the newest first, without their answers.
 
         Args:
             filters: which runs, and which results of them.
             limit: at most so many; None or 0 for all.
-            measures: only the values of these, by any spelling; of all if None.
+            metrics: only the values of these, by any spelling; of all if None.
         """
         if limit is not None and limit < 0:
             msg = f"limit must be 0 (all runs) or more, found {limit}"
             raise ConfigurationError(msg)
-        names = None if measures is None else list(map(canonical, measures))
+        names = None if metrics is None else list(map(canonical, metrics))
         with self._database.reading() as connection:
             return listed(connection, filters or Filters(), limit or None, names)
 
@@ -152,9 +152,9 @@ class Store:
                 (row.id, row.moment) for row in matching(connection, filters or Filters(), None)
             ]
 
-    def trend(self, measure: str, filters: Filters | None = None) -> list[TrendPoint]:
-        """The values of a measure over time, the oldest first, by any spelling of its name."""
-        name = canonical(measure)
+    def trend(self, metric: str, filters: Filters | None = None) -> list[TrendPoint]:
+        """The values of a metric over time, the oldest first, by any spelling of its name."""
+        name = canonical(metric)
         with self._database.reading() as connection:
             return trend_points(connection, name, filters or Filters())
 
@@ -163,10 +163,10 @@ class Store:
         with self._database.reading() as connection:
             return failed_results(connection, filters or Filters())
 
-    def measures(self) -> list[str]:
-        """The measures that any run has."""
+    def metrics(self) -> list[str]:
+        """The metrics that any run has."""
         with self._database.reading() as connection:
-            return known_names(connection, measured.c.measure)
+            return known_names(connection, measured.c.metric)
 
     def benchmarks(self) -> list[str]:
         """The benchmarks that any run is of."""
@@ -190,12 +190,12 @@ class Store:
         return count
 
 
-def canonical(measure: str) -> str:
-    """The name under which the values of a measure are kept; a name nobody knows is kept as is."""
+def canonical(metric: str) -> str:
+    """The name under which the values of a metric are kept; a name nobody knows is kept as is."""
     try:
-        return str(parse_measure(measure))
-    except MeasureError:
-        return measure  # a measure of the user, who has not registered it in this process
+        return str(parse_metric(metric))
+    except MetricError:
+        return metric  # a metric of the user, who has not registered it in this process
 
 
 def _known(connection: Connection, name: str) -> Any:

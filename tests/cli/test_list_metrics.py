@@ -1,4 +1,4 @@
-"""`berryeval list measures`: every measure, for people and for machines."""
+"""`berryeval list metrics`: every metric, for people and for machines."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from berryeval.cli.app import build_app, run
 from berryeval.metrics.catalogue import definitions
-from berryeval.metrics.grammar import parse_measure
+from berryeval.metrics.grammar import parse_metric
 
 if TYPE_CHECKING:
     import pytest
 
 
 def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
-    """A line per measure: names, parameters, formula and who else computes it."""
-    assert run(build_app(), ["list", "measures"]) == 0
+    """A line per metric: names, parameters, formula and who else computes it."""
+    assert run(build_app(), ["list", "metrics"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["measure", "other", "names", "parameters", "formula", "also", "in"]
+    assert lines[0].split() == ["metric", "other", "names", "parameters", "formula", "also", "in"]
     assert [line.split()[0] for line in lines[1:]] == list(definitions())
     (precision,) = [line for line in lines if line.startswith("P ")]
     assert " ".join(precision.split()) == (
@@ -28,10 +28,10 @@ def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_json(capsys: pytest.CaptureFixture[str]) -> None:
     """The same facts in the envelope; every name listed can be parsed."""
-    assert run(build_app(), ["list", "measures", "--json"]) == 0
+    assert run(build_app(), ["list", "metrics", "--json"]) == 0
     envelope = json.loads(capsys.readouterr().out)
-    assert envelope["command"] == "list measures"
-    found = {facts["name"]: facts for facts in envelope["data"]["measures"]}
+    assert envelope["command"] == "list metrics"
+    found = {facts["name"]: facts for facts in envelope["data"]["metrics"]}
     assert list(found) == list(definitions())
     assert found["P"] == {
         "name": "P",
@@ -46,10 +46,10 @@ def test_the_json(capsys: pytest.CaptureFixture[str]) -> None:
         "aggregate": "mean",
         "peers": {"trec_eval": "P", "ir_measures": "P", "ranx": "precision"},
     }
-    assert parse_measure(f"{found['AP']['aliases'][0]}").definition.name == "AP"
+    assert parse_metric(f"{found['AP']['aliases'][0]}").definition.name == "AP"
 
 
 def test_list_without_a_thing_helps(capsys: pytest.CaptureFixture[str]) -> None:
     """`berryeval list` says what can be listed."""
     assert run(build_app(), ["list"]) == 0
-    assert "measures" in capsys.readouterr().out
+    assert "metrics" in capsys.readouterr().out

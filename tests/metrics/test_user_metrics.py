@@ -1,4 +1,4 @@
-"""Measures that users write, mixed with ours."""
+"""Metrics that users write, mixed with ours."""
 
 # No `from __future__ import annotations`: users' annotations may be types or strings.
 
@@ -11,7 +11,7 @@ import pytest
 
 import berryeval as be
 from berryeval.data.judged import JudgedRanking
-from berryeval.errors import MeasureError
+from berryeval.errors import MetricError
 from berryeval.metrics import catalogue
 
 QRELS = {"q1": {"a": 1.0, "b": 2.0}, "q2": {"x": 1.0}}
@@ -20,14 +20,14 @@ RUN = {"q1": {"z": 3.0, "b": 2.0, "a": 1.0}, "q2": {"y": 1.0}}
 
 @pytest.fixture(autouse=True)
 def no_registrations_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every test starts with our own measures only."""
+    """Every test starts with our own metrics only."""
     monkeypatch.setattr(catalogue, "_registered", {})
 
 
 def register_share() -> None:
-    """A measure with a cutoff and two parameters."""
+    """A metric with a cutoff and two parameters."""
 
-    @be.measure("Share", text="relevant in the top k, by weight", aliases=["quota"])
+    @be.metric("Share", text="relevant in the top k, by weight", aliases=["quota"])
     def share(
         judged: JudgedRanking, *, cutoff: int, rel: float = 1.0, weight: float = 1.0
     ) -> float:
@@ -35,10 +35,10 @@ def register_share() -> None:
 
 
 def test_mixed_with_native_ones() -> None:
-    """A user's measure stands beside ours, with parameters, aliases and cutoff."""
+    """A user's metric stands beside ours, with parameters, aliases and cutoff."""
     register_share()
     scores = be.evaluate(QRELS, RUN, ["P@2", "Share@2", "quota_2", "Share(rel=2,weight=4)@2", "AP"])
-    assert scores.measures == ("P@2", "Share@2", "Share(rel=2,weight=4)@2", "AP")
+    assert scores.metrics == ("P@2", "Share@2", "Share(rel=2,weight=4)@2", "AP")
     assert scores.per_query("Share@2") == scores.per_query("P@2") == {"q1": 0.5, "q2": 0.0}
     assert scores.per_query("Share(rel=2,weight=4)@2") == {
         "q1": 2.0,
@@ -49,7 +49,7 @@ def test_mixed_with_native_ones() -> None:
 
 
 def test_on_a_file(tmp_path: Path) -> None:
-    """A run file is scored by both kinds of measures in one call."""
+    """A run file is scored by both kinds of metrics in one call."""
     register_share()
     lines = ["q1 Q0 z 1 3 t", "q1 Q0 b 2 2 t", "q1 Q0 a 3 1 t", "q2 Q0 y 1 1 t", ""]
     path = tmp_path / "run"
@@ -63,7 +63,7 @@ def test_on_a_file(tmp_path: Path) -> None:
 def test_the_user_says_how_values_become_one(aggregate: Any) -> None:
     """The aggregate of the declaration is that of the scores."""
 
-    @be.measure("Grades", aggregate=aggregate)
+    @be.metric("Grades", aggregate=aggregate)
     def grades(judged: JudgedRanking) -> int:
         return len(judged.grades)
 
@@ -77,17 +77,17 @@ def test_the_user_says_how_values_become_one(aggregate: Any) -> None:
         (lambda judged: 1 / len(judged.hits), "failed for query 'q2': ZeroDivisionError: division"),
         (lambda _: math.nan, "of query 'q1' must be a finite number, found nan"),
         (lambda _: math.inf, "of query 'q1' must be a finite number, found inf"),
-        (lambda _: "0.5", ("failed for query 'q1': TypeError: a measure must return a number, "
+        (lambda _: "0.5", ("failed for query 'q1': TypeError: a metric must return a number, "
                           "found str '0.5'")),
-        (lambda _: None, "a measure must return a number, found NoneType None"),
+        (lambda _: None, "a metric must return a number, found NoneType None"),
     ],
 )  # fmt: skip
-def test_what_goes_wrong_names_measure_and_query(
+def test_what_goes_wrong_names_metric_and_query(
     formula: Callable[[JudgedRanking], float], said: str
 ) -> None:
     """An exception, NaN, infinity or something that is no number."""
-    be.measure("Mine")(formula)
-    with pytest.raises(MeasureError, match=r"^Mine ") as caught:
+    be.metric("Mine")(formula)
+    with pytest.raises(MetricError, match=r"^Mine ") as caught:
         be.evaluate(QRELS, RUN, ["P@2", "Mine"])
     assert said in str(caught.value)
 
@@ -96,25 +96,25 @@ def test_a_name_is_taken_once() -> None:
     """Neither our names nor aliases can be taken over."""
     register_share()
     for name, aliases in [("ndcg", []), ("Share", []), ("New", ["MAP"]), ("QUOTA", [])]:
-        with pytest.raises(MeasureError, match=r"there is a measure .* already"):
-            be.measure(name, aliases=aliases)
+        with pytest.raises(MetricError, match=r"there is a metric .* already"):
+            be.metric(name, aliases=aliases)
 
 
 def test_a_parameter_needs_a_kind_we_know() -> None:
-    """An annotation that says nothing to us is refused when the measure is declared."""
-    with pytest.raises(MeasureError, match="the parameter 'table' of Mine must be annotated with"):
+    """An annotation that says nothing to us is refused when the metric is declared."""
+    with pytest.raises(MetricError, match="the parameter 'table' of Mine must be annotated with"):
 
-        @be.measure("Mine")
+        @be.metric("Mine")
         def mine(judged: JudgedRanking, *, table: dict[str, int]) -> float:
             return float(judged.retrieved + len(table))
 
 
 def test_parameters_are_checked() -> None:
-    """A cutoff of a user's measure is a cutoff like any other."""
+    """A cutoff of a user's metric is a cutoff like any other."""
     register_share()
     with pytest.raises(
-        MeasureError, match="cutoff of Share must be an integer from 1 to 10000000, found 0"
+        MetricError, match="cutoff of Share must be an integer from 1 to 10000000, found 0"
     ):
-        be.parse_measure("Share@0")
-    with pytest.raises(MeasureError, match="Share needs a cutoff, as in Share@10"):
-        be.parse_measure("Share")
+        be.parse_metric("Share@0")
+    with pytest.raises(MetricError, match="Share needs a cutoff, as in Share@10"):
+        be.parse_metric("Share")

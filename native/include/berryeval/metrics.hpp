@@ -1,4 +1,4 @@
-// The table of measures: a name, as in the Python registry, and a pure function.
+// The table of metrics: a name, as in the Python registry, and a pure function.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ enum class Dcg { log2, exp_log2 };
 enum class Rounding { lround, ceil_from_a_tenth };
 enum class RbpGain { binary, scaled, minmax, raw };
 
-// The parameters of all measures; each reads those it has, by the name they have in Python. A
+// The parameters of all metrics; each reads those it has, by the name they have in Python. A
 // number that was not given, where that is allowed, is NaN.
 struct Params {
   std::size_t cutoff = kNoCutoff;
@@ -59,7 +59,7 @@ using Formula = double (*)(const JudgedRanking&, const Params&);
 
 // The formula of that name, or null.
 Formula find_formula(std::string_view name);
-// The parameters without which the measure of that name means nothing.
+// The parameters without which the metric of that name means nothing.
 std::vector<std::string_view> needed_parameters(std::string_view name);
 std::vector<std::string_view> formula_names();
 

@@ -1,7 +1,7 @@
-// Every native measure, family by family; table.cpp gives each its name.
+// Every native metric, family by family; table.cpp gives each its name.
 #pragma once
 
-#include "berryeval/measures.hpp"
+#include "berryeval/metrics.hpp"
 
 namespace berryeval::formulas {
 

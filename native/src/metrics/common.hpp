@@ -1,10 +1,10 @@
-// Small things that several measures share.
+// Small things that several metrics share.
 #pragma once
 
 #include <cmath>
 #include <cstddef>
 
-#include "berryeval/measures.hpp"
+#include "berryeval/metrics.hpp"
 
 namespace berryeval::formulas {
 

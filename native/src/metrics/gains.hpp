@@ -1,4 +1,4 @@
-// What a document gains its reader; the twin of berryeval.measures.gains.
+// What a document gains its reader; the twin of berryeval.metrics.gains.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "berryeval/measures.hpp"
+#include "berryeval/metrics.hpp"
 
 namespace berryeval::formulas {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <variant>
 
-#include "berryeval/measures.hpp"
+#include "berryeval/metrics.hpp"
 
 namespace berryeval {
 namespace {

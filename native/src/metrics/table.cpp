@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "berryeval/measures.hpp"
+#include "berryeval/metrics.hpp"
 #include "families.hpp"
 
 namespace berryeval {
@@ -13,7 +13,7 @@ struct Entry {
   std::string_view needs;  // names with blanks between
 };
 
-// One line per measure, by the canonical name of the Python registry, with the parameters that have
+// One line per metric, by the canonical name of the Python registry, with the parameters that have
 // to be given: all but those that may be left out there too, and judged_only.
 constexpr auto kTable = std::to_array<Entry>({
     {"P", formulas::precision, "cutoff rel"},
