@@ -265,10 +265,10 @@ def test_help_does_not_import_numpy() -> None:
 @pytest.mark.parametrize(
     ("module", "unneeded"),
     [
-        ("pipeline.find_run", ["pydantic", "sqlalchemy", "berryeval.gates", "berryeval.stats"]),
-        ("pipeline.comparing", ["pydantic", "anyio", "asyncio", "berryeval.providers"]),
-        ("pipeline.reporting", ["anyio", "asyncio", "berryeval.providers", "berryeval.chunkers"]),
-        ("pipeline.settings", ["pydantic", "numpy.ma", "berryeval.benchmarks"]),
+        ("workflows.run_finder", ["pydantic", "sqlalchemy", "berryeval.gates", "berryeval.stats"]),
+        ("workflows.run_comparison", ["pydantic", "anyio", "asyncio", "berryeval.providers"]),
+        ("workflows.reporting", ["anyio", "asyncio", "berryeval.providers", "berryeval.chunkers"]),
+        ("workflows.settings", ["pydantic", "numpy.ma", "berryeval.benchmarks"]),
     ],
 )
 def test_a_command_imports_only_what_it_needs(module: str, unneeded: list[str]) -> None:

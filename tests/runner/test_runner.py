@@ -247,8 +247,8 @@ def test_a_hanging_provider_does_not_keep_the_process_alive() -> None:
     """The run ends, and so does the process."""
     script = (
         "import time\n"
-        "from berryeval.harness.policy import Policy\n"
-        "from berryeval.harness.runner import ask_all\n"
+        "from berryeval.runner.attempts import Policy\n"
+        "from berryeval.runner.asking import ask_all\n"
         "from berryeval.records import Query\n"
         "class Hanging:\n"
         "    def search(self, query, k): time.sleep(3600)\n"

@@ -65,9 +65,9 @@ def program(plan: Plan, folder: Path, instead: str = "") -> list[str]:
         "signal.signal(signal.SIGINT, signal.default_int_handler)",
         "logging.disable(logging.WARNING)",
         "import tests.workflows.scripted",
-        "from berryeval.pipeline.folder import RunFolder",
-        "from berryeval.pipeline.plan import Plan",
-        "from berryeval.pipeline.run import run_plan",
+        "from berryeval.workflows.run_folder import RunFolder",
+        "from berryeval.workflows.plan import Plan",
+        "from berryeval.workflows.evaluation import run_plan",
         "plan = Plan.model_validate(json.loads(sys.argv[1]))",
         instead or "results = run_plan(plan, RunFolder(sys.argv[2]))",
     )

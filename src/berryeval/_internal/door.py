@@ -51,9 +51,9 @@ def open_door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str
 def _read_homes(package: str) -> dict[str, tuple[str, str]]:
     """Read the module and member of every name in the `TYPE_CHECKING` block of a package."""
     import ast
+    from pathlib import Path
 
-    spec = sys.modules[package].__spec__
-    source = spec.loader.get_source(package)  # type: ignore[union-attr]
+    source = Path(str(sys.modules[package].__file__)).read_bytes()
     blocks = [node for node in ast.parse(source).body if isinstance(node, ast.If)]
     return {
         alias.asname or alias.name: (str(node.module), alias.name)

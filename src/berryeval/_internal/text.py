@@ -7,6 +7,7 @@ r"""Texts of anybody, made safe to look at: what would act instead of being seen
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 import shlex
 from datetime import datetime, timedelta
@@ -17,6 +18,8 @@ from berryeval.errors import ConfigurationError, DataError
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
 
+
+NOTE: Final = logging.INFO + 5  # log level between INFO and WARNING
 
 _TAB, _LINE_FEED, _DELETE = 0x09, 0x0A, 0x7F
 _CONTROL_PICTURES: Final = 0x2400  # where the symbols for control characters begin

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from berryeval._internal.text import NOTE
 from berryeval.cli.output import UNBROKEN
 from berryeval.errors import ConfigurationError
-from berryeval.workflows import NOTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

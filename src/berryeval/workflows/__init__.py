@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from berryeval.workflows.baselines import NO_RULE, differences, no_drop_rules, write_baseline
     from berryeval.workflows.benchmarking import Provider, listed, run_benchmark
     from berryeval.workflows.config import check_model
-    from berryeval.workflows.evaluation import NOTE, Listener, failed_queries, failed_runs, run_plan
+    from berryeval.workflows.evaluation import Listener, failed_queries, failed_runs, run_plan
     from berryeval.workflows.gate import (
         baseline_for,
         check_gate,

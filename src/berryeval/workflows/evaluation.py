@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from berryeval._internal.text import counted, to_go_on
+from berryeval._internal.text import NOTE, counted, to_go_on
 from berryeval.chunkers import parse_chunker
 from berryeval.data import QueryTable, Run
 from berryeval.errors import (
@@ -90,7 +90,6 @@ def check_budget(before: Progress, total: int, policy: Policy) -> None:
 # What the log says about a run: its quality, and what of it is older than it looks.
 
 # The command shows it, as it shows warnings; who uses the library is not bothered with it.
-NOTE: Final = logging.INFO + 5
 logging.addLevelName(NOTE, "NOTE")
 
 # Whatever is asked for, the log says the same three, by the names people know.

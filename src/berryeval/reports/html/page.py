@@ -235,7 +235,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    shown: dict[str, Any] = {name: getattr(numbers, name) for name in numbers.FILTERS}
+    shown: dict[str, Any] = {one.__name__: one for one in numbers.FILTERS}
     environment.filters |= shown | {"broken": broken, "short": short, "tied": tied, "whole": whole}
     environment.globals |= {"hues": len(palette.SYSTEMS), "forms": len(palette.SHAPES)}
     return environment

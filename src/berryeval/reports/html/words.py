@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal import numbers
-from berryeval._internal.text import visible
+from berryeval._internal.text import counted, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +91,6 @@ def _bytes(text: str) -> int:
 
 # The numbers of `reports.numbers` in the typography of a page, and units that fit.
 
-FILTERS: Final = ("chance", "counted", "duration", "probability", "signed", "span", "value")
 
 _NONE: Final = "\N{EN DASH}"
 _MINUS: Final = "\N{MINUS SIGN}"
@@ -190,3 +189,6 @@ def _free(name: str, taken: set[str], room: int) -> str:
         ending = f" #{number}"
         shown = f"{name[: room - len(ending)]}{ending}"
     return shown
+
+
+FILTERS: Final = (chance, counted, duration, probability, signed, span, value)  # of templates
