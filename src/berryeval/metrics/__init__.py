@@ -8,10 +8,10 @@ in float64, the result in float32. `BACKEND` says which implementation is at wor
 
 from typing import TYPE_CHECKING
 
+from berryeval._internal.backend import BACKEND
 from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
-    from berryeval._internal.backend import BACKEND
     from berryeval.data import JudgedHit, JudgedRanking, SubtopicHit, SubtopicRanking
     from berryeval.metrics.arrays import (
         evaluate_arrays,
