@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from berryeval._internal.registry import Registry, nearest
+from berryeval._internal.registry import Registry
+from berryeval._internal.validate import nearest
 from berryeval.errors import ConfigurationError
 
 
@@ -27,7 +28,7 @@ def test_a_bundled_thing_is_imported_when_asked_for() -> None:
 
 def test_an_unknown_name_suggests_the_nearest() -> None:
     """Or says what there is, where nothing is near."""
-    with pytest.raises(ConfigurationError, match=r"unknown shape 'orderd'; did you mean ordered\?"):
+    with pytest.raises(ConfigurationError, match=r"'orderd'; did you mean 'ordered'\?"):
         registry().get("orderd")
     with pytest.raises(ConfigurationError, match="unknown shape 'xyz'; there are ordered"):
         registry().get("xyz")

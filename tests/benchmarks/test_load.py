@@ -55,7 +55,7 @@ def test_several_formats_are_never_guessed(tmp_path: Path) -> None:
 def test_unknown_formats_and_options(tmp_path: Path) -> None:
     """Both are refused with what there is."""
     folder = BEIR.write(tmp_path)
-    with pytest.raises(ConfigurationError, match="unknown loader 'bier'; did you mean beir"):
+    with pytest.raises(ConfigurationError, match="unknown loader 'bier'; did you mean 'beir'"):
         load_benchmark(folder, format="bier")
     with pytest.raises(
         ConfigurationError, match=r"beir has no option 'splt'; did you mean 'split'\?"

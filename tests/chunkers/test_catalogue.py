@@ -62,7 +62,7 @@ def test_the_textual_form_says_everything(data: st.DataObject, name: str) -> Non
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("fixd-400", "unknown chunker 'fixd'; did you mean fixed?"),
+        ("fixd-400", "unknown chunker 'fixd'; did you mean 'fixed'?"),
         ("", "unknown chunker ''; there are fixed, sentence, section, whole, code,"),
         ("fixed-overlaps-50",
          "the chunker 'fixed' has no option 'overlaps' (in 'fixed-overlaps-50'); did you"),

@@ -201,8 +201,8 @@ def test_a_provider_that_fails(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 CANNOT: list[tuple[list[str], str]] = [
-    (["--providers", "bm52"], "unknown provider 'bm52'; did you mean bm25?"),
-    (["--providers", "bm25:fxed-400"], "did you mean fixed"),
+    (["--providers", "bm52"], "unknown provider 'bm52'; did you mean 'bm25'?"),
+    (["--providers", "bm25:fxed-400"], "did you mean 'fixed'"),
     (["--providers", "bm25", "--benchmarks", "technical-dosc"], "did you mean technical-docs?"),
     (["--providers", "bm25", "--metrics", "ndgc@10"], "unknown metric 'ndgc@10'; did you mean"),
     (["--providers", "bm25", "--fail-below", "ndgc=1"], "unknown metric 'ndgc'; did you mean"),

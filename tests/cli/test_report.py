@@ -138,7 +138,7 @@ def test_the_same_second_of_another_run_is_not_overwritten(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("plain", "-f", "markdwn"), "unknown exporter 'markdwn'; did you mean markdown?"),
+        (("plain", "-f", "markdwn"), "unknown exporter 'markdwn'; did you mean 'markdown'?"),
         (("plian",), "no run 'plian'"),
         (("plian",), "did you mean plain?"),
         (("latets",), "did you mean latest?"),
@@ -327,5 +327,5 @@ def test_an_unknown_export_is_refused_before_anything_is_run(
 ) -> None:
     """With the nearest name."""
     assert exported(tmp_path, "--export", "htlm") == 2
-    assert "export: unknown exporter 'htlm'; did you mean html?" in error(capsys)
+    assert "export: unknown exporter 'htlm'; did you mean 'html'?" in error(capsys)
     assert not Path("run").exists()

@@ -144,7 +144,7 @@ def test_hybrid_takes_mappings_with_options_of_their_own() -> None:
         ({"type": "bm25", "option": {}}, "no option 'option'; did you mean 'options'?"),
         ({"options": {}}, r"needs a type and may have options, found \['options'\]"),
         ({"type": "bm25", "options": [1]}, "needs a type and may have options"),
-        ({"type": "bm52"}, "unknown provider 'bm52'; did you mean bm25"),
+        ({"type": "bm52"}, "unknown provider 'bm52'; did you mean 'bm25'"),
         ({"type": "bm25", "options": {"kk1": 1}}, "'bm25' has no option 'kk1'; did you mean 'k1'"),
     ],
 )
@@ -184,7 +184,7 @@ def test_hybrid_closes_its_providers() -> None:
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("bm52", {}, r"unknown provider 'bm52'; did you mean bm25\?"),
+        ("bm52", {}, r"unknown provider 'bm52'; did you mean 'bm25'\?"),
         (
             "bm25",
             {"stemer": "english"},
@@ -195,7 +195,7 @@ def test_hybrid_closes_its_providers() -> None:
             {"weights": [1.0]},
             r"a weight of 0 or more for each of its 2 providers, and one",
         ),
-        ("hybrid", {"providers": ["bm25", "dens"]}, r"unknown provider 'dens'; did you mean dense"),
+        ("hybrid", {"providers": ["bm25", "dens"]}, "provider 'dens'; did you mean 'dense'"),
     ],
 )
 def test_wrong_names_and_options_are_refused(

@@ -177,7 +177,7 @@ def test_an_answer_that_cannot_be_used_is_described(answer: Any, message: str) -
         ),
         ("openai", {"headers": 3}, "headers of the embedder openai must be names and values"),
         ("openai", {"modle": "m"}, "embedder 'openai' has no option 'modle'; did you mean 'model'"),
-        ("opnai", {}, "unknown embedder 'opnai'; did you mean openai"),
+        ("opnai", {}, "unknown embedder 'opnai'; did you mean 'openai'"),
         ("sentence-transformers", {"batch_size": -1}, "batch_size of the embedder sentence-trans"),
     ],
 )

@@ -167,7 +167,7 @@ def test_versions_can_be_asked_for(long_hits: Pack) -> None:
 
 def test_an_unknown_pack_is_an_error_that_suggests() -> None:
     """As everything that is known by name."""
-    with pytest.raises(ConfigurationError, match="unknown pack 'locmo'; did you mean locomo"):
+    with pytest.raises(ConfigurationError, match="unknown pack 'locmo'; did you mean 'locomo'"):
         Relevance.of(ask("locmo"))
 
 

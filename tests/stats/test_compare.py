@@ -237,7 +237,7 @@ def test_nan_is_an_error_that_names_the_query() -> None:
         (SYSTEMS, {"baseline": "on"}, ConfigurationError, "'on', .* did you mean one?"),
         (SYSTEMS, {"test": "anova"}, ConfigurationError, "unknown test 'anova'"),
         (SYSTEMS, {"correction": "x"}, ConfigurationError, "unknown correction 'x'"),
-        (SYSTEMS, {"correction": "tuky"}, ConfigurationError, "did you mean tukey"),
+        (SYSTEMS, {"correction": "tuky"}, ConfigurationError, "did you mean 'tukey'"),
         (SYSTEMS, {"seed": 1.5}, TypeError, "integer"),
         (SYSTEMS, {"interval": "x"}, ConfigurationError, "unknown interval 'x'"),
         (SYSTEMS, {"level": 95}, ValueError, "level must lie between 0 and 1"),

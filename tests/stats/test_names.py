@@ -56,7 +56,7 @@ def test_arguments_in_another_order_are_told() -> None:
         ConfigurationError, match=r'paired_test\("t", a, b\); found list; there are'
     ):
         paired_test(A, B, "t")  # type: ignore[arg-type]
-    with pytest.raises(ConfigurationError, match="unknown test 'wilcoxn'; did you mean wilcoxon"):
+    with pytest.raises(ConfigurationError, match="unknown test 'wilcoxn'; did you mean 'wilcoxon'"):
         paired_test("wilcoxn", A, B)
     with pytest.raises(ConfigurationError, match="name of a correction, found NoneType; there are"):
         corrected([0.01], None)  # type: ignore[arg-type]

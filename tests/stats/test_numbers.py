@@ -156,7 +156,7 @@ def test_what_has_no_p_is_in_no_family() -> None:
     assert corrected([0.02, None, 0.03]) == [0.04, None, 0.04]
     with pytest.raises(ValueError, match="a p-value lies between 0 and 1, found"):
         corrected([1.5])
-    with pytest.raises(ConfigurationError, match="unknown correction 'holms'; did you mean holm"):
+    with pytest.raises(ConfigurationError, match="unknown correction 'holms'; did you mean 'holm'"):
         corrected([0.5], "holms")
     with pytest.raises(ConfigurationError, match="Tukey's correction needs the values of all"):
         corrected([0.5], "tukey")

@@ -169,7 +169,7 @@ def test_bad_values_are_errors_that_say_where(a: list[float], b: list[float], wo
 
 def test_unknown_tests_and_odd_counts() -> None:
     """Errors that name what is there."""
-    with pytest.raises(ConfigurationError, match="unknown test 'wilcoxen'; did you mean wilcoxon"):
+    with pytest.raises(ConfigurationError, match="test 'wilcoxen'; did you mean 'wilcoxon'"):
         paired_test("wilcoxen", A, B)
     with pytest.raises(ValueError, match="samples must be at least 1, found 0"):
         paired_test("randomization", A, B, samples=0)

@@ -131,7 +131,7 @@ HTTP = (
         ("benchmarks:\n- source: technical-docs\n  options:\n    splt: dev\nproviders: [bm25]\n",
          ":4: the loader"),
         ("benchmarks:\n- source: technical-docs\n  format: biir\nproviders: [bm25]\n",
-         ":3: unknown loader 'biir'; did you mean beir?"),
+         ":3: unknown loader 'biir'; did you mean 'beir'?"),
         (HYBRID + "    - {type: bm25, options: {k1: 1}}\n    - {type: bm25, options: {k1: high}}\n",
          ":7: provider 'bm25': k1 must be a number, found 'high'"),
         (HYBRID + "    - bm25\n    - type: dense\n      options:\n        embedder: nosuch\n",

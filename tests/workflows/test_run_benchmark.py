@@ -99,7 +99,7 @@ class _Counting:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"providers": ["bm52"]}, "unknown provider 'bm52'; did you mean bm25"),
+        ({"providers": ["bm52"]}, "unknown provider 'bm52'; did you mean 'bm25'"),
         ({"providers": ["bm25"], "metrics": ["ndgc"]}, "unknown metric 'ndgc'"),
         ({"providers": ["bm25"], "limt": 3}, "unknown key 'limt'; did you mean 'limit'"),
         ({"providers": []}, "providers: "),

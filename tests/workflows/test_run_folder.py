@@ -121,7 +121,7 @@ def test_unknown_options_and_providers_are_said_before_anything_is_run(tmp_path:
     """With the nearest names."""
     source = benchmark(tmp_path, 2)
     for spec, message in (
-        ({"type": "bm52"}, "unknown provider 'bm52'; did you mean bm25"),
+        ({"type": "bm52"}, "unknown provider 'bm52'; did you mean 'bm25'"),
         ({"type": "scripted", "options": {"dealy": 1}}, "no option 'dealy'; did you mean 'delay'"),
         ({"type": "bm25", "chunker": "fxed-400"}, "did you mean"),
     ):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
+from berryeval._internal.validate import suggest
 from berryeval.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -12,14 +13,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-
-
-def nearest(name: str, names: Mapping[str, Any] | list[str], count: int = 3) -> list[str]:
-    """The names most like this one, for "did you mean"."""
-    import difflib
-
-    spelled = {known.lower(): known for known in names}
-    return [spelled[match] for match in difflib.get_close_matches(name.lower(), spelled, n=count)]
 
 
 class Registry(Generic[T]):
@@ -36,7 +29,7 @@ class Registry(Generic[T]):
         True
         >>> colours.get("blau")
         Traceback (most recent call last):
-        berryeval.errors.ConfigurationError: unknown colour 'blau'; did you mean blue?
+        berryeval.errors.ConfigurationError: unknown colour 'blau'; did you mean 'blue'?
     """
 
     def __init__(
@@ -67,8 +60,7 @@ class Registry(Generic[T]):
         self._search_entry_points()
         known = self._aliases.get(name, name)
         if known not in self._homes:
-            near = nearest(name, [*self._homes, *self._aliases])
-            hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(self)}"
+            hint = suggest(name, self._homes, aliases=self._aliases)
             msg = f"unknown {self.kind} {name!r}; {hint}"
             raise ConfigurationError(msg)
         home = self._homes[known]

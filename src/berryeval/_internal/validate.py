@@ -43,15 +43,22 @@ def nearest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
     return [spelled[match] for match in difflib.get_close_matches(name.lower(), spelled, n=count)]
 
 
-def suggest(name: str, known: Collection[str], *, listed: str = "there are") -> str:
-    """Suggest the closest known name, or list all of them.
+def suggest(
+    name: str,
+    known: Collection[str],
+    *,
+    listed: str = "there are",
+    aliases: Iterable[str] = (),
+) -> str:
+    """Suggest the closest known names, or list all of them if none is close.
 
     Args:
         name: The unknown name.
         known: The names that exist.
-        listed: Words before the list of names, if none is close.
+        listed: Words before the list of names.
+        aliases: Further names to suggest, left out of the list.
     """
-    near = nearest(name, known)
+    near = nearest(name, [*known, *aliases])
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"
     return f"{listed} {', '.join(known) or 'none'}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from berryeval._internal.files import PathLike, name_of, plain_suffix
 from berryeval._internal.json import read_json_lines, read_json_node
-from berryeval._internal.registry import nearest
+from berryeval._internal.validate import nearest
 from berryeval.benchmarks.loaders.catalogue import LOADERS, Loader
 from berryeval.data import read_header, read_parquet_columns
 from berryeval.errors import ConfigurationError, DataError

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any, Final
 
-from berryeval._internal.registry import Registry, nearest
+from berryeval._internal.registry import Registry
+from berryeval._internal.validate import nearest
 from berryeval.chunkers.base import Choice, Chunker, Option, Whole, options_of
 from berryeval.errors import ConfigurationError
 

@@ -147,7 +147,7 @@ def read_filters(
 
 def refuse_unknown(store: Store, filters: Filters) -> None:
     """Say so if no run has such a benchmark or provider at all, with the nearest."""
-    from berryeval._internal.registry import nearest
+    from berryeval._internal.validate import nearest
     from berryeval.errors import DataError
 
     for kind, wanted, known in (
@@ -174,8 +174,8 @@ def refuse_metrics(
         filters: of the runs that are meant; one of them is named, if there is one.
         asked: what `--store` said.
     """
-    from berryeval._internal.registry import nearest
     from berryeval._internal.text import to_score_again
+    from berryeval._internal.validate import nearest
     from berryeval.errors import MetricError
     from berryeval.metrics import parse_metric
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from berryeval._internal.intervals import aggregate
-from berryeval._internal.registry import nearest
+from berryeval._internal.validate import nearest
 from berryeval.errors import ConfigurationError
 from berryeval.gates.rules import ROUNDING
 from berryeval.gates.verdict import fall_of

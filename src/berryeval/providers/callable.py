@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.aio import OwnLoop
-from berryeval._internal.registry import nearest
+from berryeval._internal.validate import nearest
 from berryeval.data import Query
 from berryeval.errors import ConfigurationError
 from berryeval.providers.answers import Answer, KnownChunks, as_hits, one_for_each

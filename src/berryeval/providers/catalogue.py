@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-from berryeval._internal.registry import Registry, nearest
+from berryeval._internal.registry import Registry
+from berryeval._internal.validate import nearest
 from berryeval.errors import ConfigurationError
 from berryeval.providers.base import Provider
 from berryeval.providers.callable import parameters_of, searches, wrapper_of

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from berryeval._internal.registry import nearest
+from berryeval._internal.validate import nearest
 from berryeval.anchors import CoverageRule
 from berryeval.errors import ConfigurationError
 from berryeval.relevance.hits import TOKEN_THRESHOLD

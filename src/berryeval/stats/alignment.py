@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from berryeval._internal.registry import nearest
+from berryeval._internal.validate import nearest
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.scoring import Scores
 

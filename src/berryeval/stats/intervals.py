@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 import numpy as np
 
 from berryeval._internal.intervals import RESAMPLES, Interval, spread_known
-from berryeval._internal.registry import nearest
+from berryeval._internal.validate import nearest
 from berryeval.errors import ConfigurationError
 from berryeval.stats import student
 from berryeval.stats.paired import (

@@ -11,8 +11,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from berryeval._internal.files import PathLike, name_of, read_bytes
-from berryeval._internal.registry import nearest
 from berryeval._internal.secrets import is_secret_name
+from berryeval._internal.validate import nearest
 from berryeval.benchmarks import check_source
 from berryeval.chunkers import parse_chunker
 from berryeval.errors import ConfigurationError, DataError

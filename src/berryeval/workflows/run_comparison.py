@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from berryeval._internal.registry import nearest
 from berryeval._internal.text import counted, to_score_again
+from berryeval._internal.validate import nearest
 from berryeval.errors import (
     BerryEvalError,
     ConfigurationError,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from berryeval._internal.registry import nearest
 from berryeval._internal.text import to_go_on
+from berryeval._internal.validate import nearest
 from berryeval.errors import BerryEvalError, DataError
 from berryeval.reports import Report, read_runs
 from berryeval.workflows.history import opened_if_there, opened_store, store_place

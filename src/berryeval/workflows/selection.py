@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.registry import nearest
+from berryeval._internal.validate import nearest
 from berryeval.benchmarks import load_benchmark
 from berryeval.chunkers import parse_chunker
 from berryeval.errors import ConfigurationError

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from berryeval._internal.files import name_of
-from berryeval._internal.registry import nearest
+from berryeval._internal.validate import nearest
 from berryeval.data import Query
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.runs import (

@@ -8,8 +8,8 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.registry import nearest
 from berryeval._internal.text import counted, cut
+from berryeval._internal.validate import nearest
 from berryeval.anchors import as_hash
 from berryeval.benchmarks.checks.finding import Finding, name_of
 from berryeval.errors import BerryEvalError, ConfigurationError

@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from berryeval._internal.registry import nearest
 from berryeval._internal.text import cut
+from berryeval._internal.validate import nearest
 from berryeval.benchmarks.checks.finding import words_of
 from berryeval.benchmarks.checks.subject import Passage, Subject
 from berryeval.errors import DataError

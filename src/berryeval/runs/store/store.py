@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sqlalchemy import delete, insert, select
 
-from berryeval._internal.registry import nearest
+from berryeval._internal.validate import nearest
 from berryeval.errors import ConfigurationError, DataError, MetricError
 from berryeval.metrics import parse_metric
 from berryeval.runs.store.database import Database, Place
