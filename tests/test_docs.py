@@ -8,12 +8,16 @@ import re
 import subprocess
 import sys
 from dataclasses import fields
-from inspect import signature
+from importlib import import_module
+from inspect import isfunction, signature
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 import yaml
 
+import berryeval as be
 from berryeval import metrics
 from berryeval.benchmarks.checks.catalogue import CHECKS
 from berryeval.benchmarks.loaders.catalogue import LOADERS
@@ -22,7 +26,8 @@ from berryeval.chunkers.catalogue import CHUNKERS, parse_chunker
 from berryeval.cli.app import EXIT_INTERRUPTED, EXIT_RUN_FAILED, EXIT_TERMINATED, EXIT_USAGE
 from berryeval.cli.eval import evaluate as evaluate_command
 from berryeval.cli.report import report as report_command
-from berryeval.metrics import catalogue, lists
+from berryeval.data import JudgedHit, JudgedRanking
+from berryeval.metrics import catalogue
 from berryeval.metrics.profiles import PROFILES
 from berryeval.reports.files import EXPORTERS
 from berryeval.stats.comparison import PairedDifference
@@ -32,6 +37,7 @@ from berryeval.workflows.settings import VARIABLES
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def test_the_sessions_of_the_readme_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,22 +48,63 @@ def test_the_sessions_of_the_readme_run(monkeypatch: pytest.MonkeyPatch) -> None
     assert results.failed == 0
 
 
-@pytest.mark.parametrize("module", [metrics, lists])
-def test_the_readme_names_every_metric(module: object) -> None:
-    """The table of what exists does not lag behind."""
-    functions = [name for name in vars(module)["__all__"] if callable(vars(module)[name])]
-    metric_names = [
-        name for name in functions if name.islower() and not name.startswith("validate")
+@pytest.mark.parametrize("module", ["berryeval.metrics.arrays", "berryeval.metrics.lists"])
+def test_the_readme_names_every_metric_function(module: str) -> None:
+    functions = [
+        name
+        for name, member in vars(import_module(module)).items()
+        if isfunction(member) and member.__module__ == module and not name.startswith("_")
     ]
-    assert metric_names
-    for name in metric_names:
+    assert len(functions) > 5
+    for name in functions:
         assert f"`{name}`" in README, name
+
+
+def test_the_examples_for_contributors_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(source: str, name: str) -> Any:
+        module = ModuleType(name)
+        monkeypatch.setitem(sys.modules, name, module)
+        exec(compile(source, name, "exec"), vars(module))  # noqa: S102 - our own page
+        return module
+
+    metric, provider = re.findall(r"```python\n(.*?)```", CONTRIBUTING, re.DOTALL)
+    first_rank = load(metric, "berryeval.metrics.families.first_rank").first_rank
+    ranking = JudgedRanking((JudgedHit(3, 1.0),), 5, (1.0,))
+    assert first_rank.definition()(ranking) == 3
+    shuffle = load(provider, "berryeval.providers.shuffle").Shuffle(seed=1)
+    result = be.run_benchmark("rag-template", {"shuffle": shuffle}, ["RR"])
+    assert result["shuffle"].outcomes == {"ok": 10}
+
+
+def test_the_files_named_for_contributors_exist() -> None:
+    source = ROOT / "src" / "berryeval"
+    for row in re.findall(r"^\| an? .+", CONTRIBUTING, re.MULTILINE):
+        *_, written, table, model = (cell.strip() for cell in row.strip("|").split("|"))
+        (folder,) = re.findall(r"`src/berryeval/([a-z_/.]+)`", written)
+        assert (source / folder).exists(), folder
+        name, file = re.findall(r"`([^`]+)`", table)[0], re.findall(r"`([a-z_/]+\.py)`", table)
+        home = source / (file[0] if file else folder)
+        assert re.search(rf"^{name}\b", home.read_text(encoding="utf-8"), re.MULTILINE), name
+        for path in re.findall(r"`([a-z_]+/[a-z_]+\.py)`", model):
+            assert list(source.rglob(path)), path
+
+
+def test_the_homes_in_the_architecture_exist() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| .+ \| .+ \| (`.+`) \|$", page, re.MULTILINE)
+    homes = [home for row in rows for home in re.findall(r"`([A-Za-z_.]+)`", row)]
+    assert len(homes) > 30
+    for home in homes:
+        parts = home.split(".")
+        member = parts.pop() if parts[-1][0].isupper() else ""
+        found = import_module(".".join(["berryeval", *parts]))
+        assert not member or hasattr(found, member), home
 
 
 def test_make_targets_in_the_documents_exist() -> None:
     """`make something` in a document is a target of the Makefile."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    documents = [README, (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")]
+    documents = [README, CONTRIBUTING]
     mentioned = {target for text in documents for target in re.findall(r"\bmake ([a-z-]+)", text)}
     mentioned -= {"of"}
     assert {"demo", "test", "bench", "sanitize"} <= mentioned
@@ -268,7 +315,7 @@ def test_the_exit_codes_in_the_documents_are_those_there_are() -> None:
     assert list(map(int, told)) == [0, 1, *ends]
 
 
-def test_the_baseline_is_what_is_metricd(tmp_path: Path) -> None:
+def test_the_baseline_is_what_eval_writes(tmp_path: Path) -> None:
     """docs/baseline.md is what `make baseline` writes."""
     page = tmp_path / "baseline.md"
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -110,7 +110,7 @@ results: Final = Table(
     UniqueConstraint("part", "place"),
 )
 measured: Final = Table(
-    "berryeval_metricd",
+    "berryeval_measured",
     metadata,
     Column("key", Integer, primary_key=True),
     _below("results"),
@@ -122,7 +122,7 @@ measured: Final = Table(
     Column("n", Integer, nullable=False),
     UniqueConstraint("result", "metric"),
 )
-Index("berryeval_metricd_by_name", measured.c.metric, measured.c.result)
+Index("berryeval_measured_by_name", measured.c.metric, measured.c.result)
 
 
 # From the schema of an older store to the one of today, a step per version.
