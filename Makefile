@@ -1,25 +1,25 @@
-# `make demo` and `make test` work on a fresh clone: each makes .venv and installs what it needs.
+# `make demo` and `make test` work on a fresh clone: each creates .venv and installs its requirements.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# The tests start hundreds of processes: each would compile the package anew.
+# The tests start hundreds of processes; without bytecode files each would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-# The installed package knows its modules by name: it is installed anew when the list changes.
+# An editable install lists modules by name, so reinstall when the list changes.
 MODULES := $(VENV)/.modules-$(shell find src -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -f1)
 NATIVE := CMakeLists.txt CMakePresets.json $(shell find native -name '*.?pp')
 
 .PHONY: demo baseline calibrate quality test lint types layers native-test pytest pytest-native pytest-python bench docs sanitize clean help
 
-help:  ## show this list
+help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
 
 demo: $(VENV)/.demo $(VENV)/.installed  ## compare four providers on a bundled benchmark, one of them a real PostgreSQL
 	@$(BIN)/python examples/demo.py
 
-test: lint types layers native-test pytest  ## everything that must pass before a change lands
+test: lint types layers native-test pytest  ## run every check that must pass before a change lands
 
 lint: $(VENV)/.tools
 	ruff check .
@@ -44,16 +44,15 @@ pytest: pytest-native pytest-python
 pytest-native pytest-python: pytest-%: $(VENV)/.tools $(VENV)/.installed $(VENV)/.browser
 	BERRYEVAL_BACKEND=$* pytest -q -n auto $(pytest-$*)
 
-# What computes no score computes the same on either backend, and so does what compares the two:
-# once is enough.
+# Tests that compute no score, or that compare the backends, run once, in the native pass.
 pytest-python: pytest-python := --ignore-glob='*twins.py' $(addprefix --ignore=tests/,\
-  chunkers benchmarks providers runner reports pytest_plugin \
+  anchors chunkers benchmarks providers runner reports pytest_plugin \
   $(addprefix cli/test_,benchmarks.py eval_addresses.py eval_again.py eval_given_up.py report.py results.py screen.py) \
   $(addprefix workflows/test_,batches.py faults.py http_faults.py postgres_faults.py resume.py) \
   $(addprefix runs/test_,store.py store_safety.py) \
-  test_build.py test_docs.py test_quality_in_ci.py)
+  test_build.py test_docs.py test_house.py test_quality_in_ci.py)
 
-bench: $(VENV)/.bench  ## metric, side by side with NumPy and the peers, as ratios
+bench: $(VENV)/.bench  ## time BerryEval, NumPy and the peers in one run, as ratios
 	$(BIN)/python benchmarks/bench_arrays.py
 	$(BIN)/python benchmarks/bench_engine.py
 	$(BIN)/python benchmarks/bench_anchors.py
@@ -61,22 +60,22 @@ bench: $(VENV)/.bench  ## metric, side by side with NumPy and the peers, as rati
 	$(BIN)/python benchmarks/bench_stats.py
 	$(BIN)/python benchmarks/bench_store.py
 
-docs: $(VENV)/.installed  ## write the pages that are made from the code
+docs: $(VENV)/.installed  ## write the documentation pages that are generated from the code
 	$(BIN)/python -m berryeval.metrics.reference > docs/metrics.md
 	$(BIN)/python -m berryeval.providers.facts > docs/providers.md
 	$(BIN)/python -m berryeval.workflows.plan > docs/berryeval.schema.json
 	$(BIN)/python -m berryeval.reports.exporters.json > docs/report.schema.json
 
-calibrate: $(VENV)/.tools $(VENV)/.installed  ## simulate on real scores how often tests and intervals err, and write docs/statistics.md
+calibrate: $(VENV)/.tools $(VENV)/.installed  ## simulate error rates of tests and intervals on real scores, and write docs/statistics.md
 	$(BIN)/python benchmarks/calibrate.py
 
-baseline: $(VENV)/.demo $(VENV)/.installed  ## metric the bundled providers again, and write docs/baseline.md
+baseline: $(VENV)/.demo $(VENV)/.installed  ## measure the bundled providers again and write docs/baseline.md
 	$(BIN)/berryeval eval --benchmarks technical-docs spring-boot --providers bm25 dense hybrid \
 	  --baseline-doc docs/baseline.md
 
-# eval exits with 1 where a rule is broken: the gate says so again, with files. What is worse ends it.
+# eval exits with 1 if a rule is broken; the gate reports it again, with files. Other errors stop here.
 QUALITY := build/quality
-quality: $(VENV)/.demo $(VENV)/.installed  ## our golden sets against quality/baseline.json; fails on regression
+quality: $(VENV)/.demo $(VENV)/.installed  ## judge the golden sets against quality/baseline.json; fails on a regression
 	@rm -rf $(QUALITY)
 	@$(BIN)/berryeval eval --config quality/berryeval.yaml --output $(QUALITY)/golden-sets --quiet \
 	  || test $$? -eq 1
@@ -88,7 +87,7 @@ sanitize: $(VENV)/.tools  ## native tests under the address, undefined behaviour
 	  cmake --preset $$preset && cmake --build --preset $$preset && ctest --preset $$preset || exit 1; \
 	done
 
-clean:  ## remove everything that was built or installed here
+clean:  ## remove everything built or installed here
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -104,7 +103,7 @@ $(VENV)/.installed: $(VENV)/.made $(MODULES) pyproject.toml src/berryeval/__init
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
-# After .installed, if both are to be made: two pips must not work in one environment at once.
+# After .installed if both are needed: two pips must not write to one environment at once.
 $(VENV)/.demo: $(VENV)/.made pyproject.toml | $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group demo
 	@touch $@

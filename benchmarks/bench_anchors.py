@@ -1,4 +1,4 @@
-"""How long judgments by anchors take to resolve against many chunks, by kind of anchor.
+"""Time the resolution of anchored judgments against many chunks, by kind of anchor.
 
 `make bench` runs it. Every kind is resolved by itself, from documents and chunks with offsets;
 "all kinds" is some of each, which is resolved from chunks alone too. The corpus is made of words
@@ -32,14 +32,14 @@ DEPTH = 100  # hits per query
 
 @dataclass(frozen=True)
 class Corpus:
-    """Documents, and their chunks."""
+    """Documents and their chunks."""
 
     documents: list[Document]
     chunks: list[Chunk]
 
 
 def corpus_of(count: int, chance: random.Random) -> Corpus:
-    """A corpus of so many chunks."""
+    """Build a corpus with the given number of chunks."""
     words = ["".join(chance.choices("abcdefghiklmnoprstuvw", k=1 + k % 11)) for k in range(20_000)]
     documents: list[Document] = []
     chunks: list[Chunk] = []
@@ -58,7 +58,7 @@ def corpus_of(count: int, chance: random.Random) -> Corpus:
 
 @dataclass(frozen=True)
 class Passage:
-    """A place in a document, as anchors of all kinds may point at it."""
+    """A place in a document that every kind of anchor can point at."""
 
     document: str
     start: int
@@ -67,7 +67,7 @@ class Passage:
     chance: random.Random
 
     def rewritten(self, share: float) -> str:
-        """The text with some of its letters exchanged."""
+        """Return the text with some letters exchanged."""
         letters = list(self.text)
         for place in self.chance.sample(range(len(letters)), int(share * len(letters))):
             letters[place] = "x"
@@ -96,7 +96,7 @@ KINDS: dict[str, Callable[[Passage], Anchor]] = {
 
 
 def judgments_of(kind: str, corpus: Corpus, count: int, chance: random.Random) -> list[Judgment]:
-    """So many judgments of a kind, or of all kinds in turn, ten to a query."""
+    """Build judgments of one kind, or of all kinds in turn, ten per query."""
     makers = [KINDS[kind]] if kind in KINDS else list(KINDS.values())
     found = []
     for number in range(count):
@@ -110,7 +110,7 @@ def judgments_of(kind: str, corpus: Corpus, count: int, chance: random.Random) -
 
 
 def judging(judgments: list[Judgment], corpus: Corpus, chance: random.Random) -> tuple[float, int]:
-    """Seconds for the join of every query with hits, and how many hits these were."""
+    """Return the seconds to join every query with its hits, and the number of hits."""
     targets = Targets.located(judgments, corpus.documents)
     queries = targets.queries[:1000]
     depth = min(DEPTH, len(corpus.chunks))
@@ -122,7 +122,7 @@ def judging(judgments: list[Judgment], corpus: Corpus, chance: random.Random) ->
 
 
 def main() -> None:
-    """Metric and print."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--anchors", type=int, default=10_000)
     parser.add_argument("--chunks", type=int, default=100_000)

@@ -1,4 +1,4 @@
-"""How fast the array metrics are: native, Python reference and NumPy broadcast, in one run.
+"""Time the array metrics: native, Python reference and NumPy broadcast, in one run.
 
 `make bench` runs it. Every contender computes the same scores (checked before anything is timed)
 from the same arrays; times are the best of several rounds, and the ratios are what to read.
@@ -39,7 +39,7 @@ IMPORTS_MEASURED = 7
 
 
 def make_data(queries: int) -> tuple[QueryDocArray, RelevanceArray]:
-    """Rankings without repeated ids (broadcasting cannot count them once), a third of them hits."""
+    """Build rankings without repeated ids (broadcasting counts those twice); a third are hits."""
     rng = np.random.default_rng(7)
     step = rng.integers(1, VOCABULARY // DEPTH, (queries, DEPTH))
     retrieved = np.cumsum(step, axis=1).astype(np.int32)
@@ -54,7 +54,7 @@ def make_data(queries: int) -> tuple[QueryDocArray, RelevanceArray]:
 
 
 def broadcast(name: str, retrieved: QueryDocArray, relevant: RelevanceArray) -> MetricResult:
-    """The metric as it is usually written with NumPy: every id against every relevant id."""
+    """Compute the metric as usual with NumPy: every id against every relevant id."""
     valid = relevant != PADDING_ID
     hits = ((retrieved[:, :, None] == relevant[:, None, :]) & valid[:, None, :]).any(axis=2)
     found = hits.sum(axis=1)
@@ -77,7 +77,7 @@ def broadcast(name: str, retrieved: QueryDocArray, relevant: RelevanceArray) -> 
 
 
 def column_by_column(retrieved: QueryDocArray, relevant: RelevanceArray) -> MetricResult:
-    """Recall with the fastest NumPy we know: one pass per relevant column, no third axis."""
+    """Compute recall with the fastest known NumPy: one pass per relevant column, no third axis."""
     valid = relevant != PADDING_ID
     found = np.zeros(len(retrieved), dtype=np.int64)
     for column in range(relevant.shape[1]):
@@ -90,7 +90,7 @@ def column_by_column(retrieved: QueryDocArray, relevant: RelevanceArray) -> Metr
 
 
 def best_ms(work: Callable[[], object], rounds: int) -> float:
-    """The fastest of several rounds: the one that was disturbed least."""
+    """Return the time of the fastest round, the one with the least interference."""
     times = []
     for _ in range(rounds):
         start = time.perf_counter()
@@ -102,7 +102,7 @@ def best_ms(work: Callable[[], object], rounds: int) -> float:
 def reference(
     names: list[str], retrieved: QueryDocArray, relevant: RelevanceArray
 ) -> dict[str, MetricResult]:
-    """The Python implementation, whatever backend is in use."""
+    """Call the Python implementation, regardless of the backend in use."""
     requests = [(KERNEL_NAMES[name], retrieved.shape[1]) for name in names]
     out = np.empty((len(names), len(retrieved)), dtype=np.float32)
     _python.score_rows(retrieved, relevant, None, 1.0, requests, out)
@@ -110,7 +110,7 @@ def reference(
 
 
 def check_agreement(retrieved: QueryDocArray, relevant: RelevanceArray) -> None:
-    """Refuse to time contenders that do not compute the same thing."""
+    """Check that all contenders compute the same values before timing them."""
     names = list(KERNEL_NAMES)
     ours = evaluate_arrays(retrieved, relevant, names)
     theirs = reference(names, retrieved, relevant)
@@ -124,7 +124,7 @@ def check_agreement(retrieved: QueryDocArray, relevant: RelevanceArray) -> None:
 
 
 def bench_metrics(console: Console, retrieved: QueryDocArray, relevant: RelevanceArray) -> None:
-    """Each metric alone and all five in one call."""
+    """Time each metric alone and all five in one call."""
     names = list(KERNEL_NAMES)
     table = Table(title=f"{len(retrieved):,} queries, top {DEPTH}, {RELEVANT} relevant")
     table.add_column("metric")
@@ -165,7 +165,7 @@ def bench_metrics(console: Console, retrieved: QueryDocArray, relevant: Relevanc
 
 
 def one_thread_ms(retrieved: QueryDocArray, relevant: RelevanceArray, names: list[str]) -> float:
-    """The native time without the help of a second core."""
+    """Time the native backend on one thread."""
     before = os.environ.get("BERRYEVAL_THREADS")
     os.environ["BERRYEVAL_THREADS"] = "1"
     try:
@@ -180,7 +180,7 @@ def one_thread_ms(retrieved: QueryDocArray, relevant: RelevanceArray, names: lis
 def bench_bandwidth(
     console: Console, retrieved: QueryDocArray, relevant: RelevanceArray, one_thread_ms: float
 ) -> None:
-    """How near to the memory's speed the native metric comes, one core against one core."""
+    """Compare the native metric with memory bandwidth, both on one core."""
     read = retrieved.nbytes + relevant.nbytes
     plain_ms = best_ms(lambda: np.bitwise_or.reduce(retrieved, axis=None), 15)
     bandwidth = retrieved.nbytes / plain_ms / 1e6
@@ -196,7 +196,7 @@ def bench_bandwidth(
 
 
 def bench_import(console: Console) -> None:
-    """What `import berryeval.metrics` costs beyond NumPy, in fresh processes taken in turn."""
+    """Time `import berryeval.metrics` beyond NumPy, in alternating fresh processes."""
     best = {"numpy": float("inf"), "berryeval.metrics": float("inf")}
     for _ in range(IMPORTS_MEASURED):
         for module, fastest in best.items():

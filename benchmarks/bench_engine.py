@@ -1,4 +1,4 @@
-"""The engine against the tools people use, in one run on one machine, as ratios.
+"""Compare the engine with its peers in one run on one machine, as ratios.
 
 `make bench` runs it and writes docs/benchmarks.md. From files every tool is a process of its own,
 start and imports included; from memory all are given the same objects. Every contender must print
@@ -41,7 +41,7 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Cost:
-    """What one contender needed."""
+    """Time and memory of one contender."""
 
     seconds: float
     megabytes: float
@@ -49,7 +49,7 @@ class Cost:
 
 
 def process_cost(arguments: list[str], rounds: int) -> Cost:
-    """The fastest of several fresh processes, with the memory of the largest."""
+    """Return the fastest time and the largest memory of several fresh processes."""
     best, memory, answer = float("inf"), 0.0, 0.0
     for _ in range(rounds):
         start = time.perf_counter()
@@ -68,7 +68,7 @@ def process_cost(arguments: list[str], rounds: int) -> Cost:
 
 
 def from_files(shape: Shape, folder: Path, tools: list[str], rounds: int) -> dict[str, Cost]:
-    """Every tool on the same two files."""
+    """Run every tool on the same two files."""
     run, qrels = shape.write(folder)
     costs: dict[str, Cost] = {}
     for tool in tools:
@@ -85,7 +85,7 @@ def from_files(shape: Shape, folder: Path, tools: list[str], rounds: int) -> dic
 
 
 def best_seconds(work: Callable[[], Any], rounds: int) -> float:
-    """The fastest of several calls in this process."""
+    """Return the time of the fastest of several calls in this process."""
     times = []
     for _ in range(rounds):
         start = time.perf_counter()
@@ -95,7 +95,7 @@ def best_seconds(work: Callable[[], Any], rounds: int) -> float:
 
 
 def from_memory(folder: Path) -> dict[str, float]:
-    """The same dicts for pytrec_eval and us, and the same rows as a frame for us."""
+    """Time pytrec_eval and BerryEval on the same dicts, and BerryEval on the same rows as frames."""
     import polars as pl
     import pytrec_eval
 
@@ -125,7 +125,7 @@ def from_memory(folder: Path) -> dict[str, float]:
 
 
 def file_table(costs: dict[str, Cost]) -> list[list[str]]:
-    """A row per tool; the ratio is to ours."""
+    """Build a row per tool, with ratios to BerryEval."""
     ours = costs["berryeval"]
     return [
         [
@@ -140,13 +140,13 @@ def file_table(costs: dict[str, Cost]) -> list[list[str]]:
 
 
 def markdown(title: str, header: list[str], rows: list[list[str]]) -> str:
-    """A table for the document."""
+    """Format a table for the document."""
     lines = [f"## {title}", "", f"| {' | '.join(header)} |", f"|{' --- |' * len(header)}"]
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows), ""])
 
 
 def show(console: Console, title: str, header: list[str], rows: list[list[str]]) -> None:
-    """A table for the terminal."""
+    """Print a table to the terminal."""
     table = Table(*header, title=title, title_justify="left")
     for row in rows:
         table.add_row(*row)
@@ -154,7 +154,7 @@ def show(console: Console, title: str, header: list[str], rows: list[list[str]])
 
 
 def main() -> None:
-    """Metric, print, and write the document."""
+    """Measure, print, and write the document."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=HERE.parent / "build" / "bench")
     parser.add_argument("--rounds", type=int, default=5)
@@ -184,7 +184,7 @@ def main() -> None:
 
 
 def more_files(folder: Path, rounds: int) -> list[tuple[str, list[str], list[list[str]]]]:
-    """How the cost grows with the metrics, the threads and the rows."""
+    """Measure how the cost grows with metrics, threads and rows."""
     script = str(HERE / "contenders.py")
     run, qrels = MARCO.write(folder)
     five = process_cost([script, "berryeval", str(run), str(qrels)], rounds)
@@ -220,7 +220,7 @@ def more_files(folder: Path, rounds: int) -> list[tuple[str, list[str], list[lis
 
 
 def memory(folder: Path) -> tuple[str, list[str], list[list[str]]]:
-    """From objects in memory."""
+    """Measure objects in memory."""
     times = from_memory(folder)
     base = times["pytrec_eval, dicts"]
     rows = [
@@ -235,7 +235,7 @@ def memory(folder: Path) -> tuple[str, list[str], list[list[str]]]:
 
 
 def write_document(sections: list[str]) -> None:
-    """docs/benchmarks.md, but for the parts that other programs write."""
+    """Write docs/benchmarks.md except the parts that other programs write."""
     others = marked_parts(DOCUMENT.read_text(encoding="utf-8")) if DOCUMENT.exists() else []
     introduction = (
         "# Benchmarks\n\n"

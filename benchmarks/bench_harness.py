@@ -1,4 +1,4 @@
-"""What the harness costs: time per query and memory over a provider that does nothing.
+"""Measure the overhead of a run: time per query and memory with a provider that does nothing.
 
 `make bench` runs it and writes its part of docs/benchmarks.md. The provider returns the same hits
 at once: as an ordinary function (which the harness calls in threads), as a coroutine, and for
@@ -48,35 +48,35 @@ HEADING = "## The harness: a provider that does nothing"
 
 
 class Null(Provider):
-    """Knows the answer to everything."""
+    """A provider with one fixed answer."""
 
     def __init__(self) -> None:
         self.hits: list[Hit] = []
 
     def index(self, chunks: Sequence[Chunk]) -> None:
-        """Take the first chunks for the answer."""
+        """Keep the first chunks as the answer."""
         self.hits = [hit_of(chunk, float(HITS - n), n + 1) for n, chunk in enumerate(chunks[:HITS])]
 
     def search(self, query: Query, k: int) -> list[Hit]:
-        """The answer."""
+        """Return the fixed answer."""
         del query
         return self.hits[:k]
 
 
 class NullAsync(Null):
-    """The same as a coroutine."""
+    """The same provider as a coroutine."""
 
     async def search(self, query: Query, k: int) -> list[Hit]:  # type: ignore[override]
-        """The answer."""
+        """Return the fixed answer."""
         del query
         return self.hits[:k]
 
 
 class NullBatches(Null):
-    """The same for several queries at once."""
+    """The same provider with batches."""
 
     def search_many(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
-        """The answer to each."""
+        """Return the fixed answer for each query."""
         return [self.hits[:k] for _ in queries]
 
 
@@ -84,7 +84,7 @@ KINDS = {"function": Null, "coroutine": NullAsync, "batches of 32": NullBatches}
 
 
 def peak() -> float:
-    """The most memory this process has used, in MB."""
+    """Return the peak memory of this process in MB."""
     import resource
 
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -92,7 +92,7 @@ def peak() -> float:
 
 
 def measured(kind: str, asked: int, held: int, concurrency: int) -> dict[str, Any]:
-    """Ask so many of the queries that are held."""
+    """Ask the first `asked` of `held` queries."""
     chunks = [Chunk(f"c{n}", "d", f"text {n}" * 20, n, n + 1, ("A", "B")) for n in range(HITS)]
     queries = [Query(f"q{n}", "text") for n in range(held)]
     chunks_of = {chunk.id: chunk for chunk in chunks}
@@ -130,7 +130,7 @@ def measured(kind: str, asked: int, held: int, concurrency: int) -> dict[str, An
 
 
 def judged_benchmark(queries: list[Query], chunks: list[Chunk]) -> Benchmark:
-    """One judgment for each query."""
+    """Build one judgment per query."""
     document = Document("d", "".join(chunk.text for chunk in chunks))
     judgments = tuple(
         Judgment(query.id, Anchor(chunk=chunks[place % HITS].id), 1)
@@ -140,7 +140,7 @@ def judged_benchmark(queries: list[Query], chunks: list[Chunk]) -> Benchmark:
 
 
 def score_and_record(journal: Path, benchmark: Benchmark, chunks: list[Chunk]) -> None:
-    """What follows the last answer: everything is judged, scored, and written to `run.json`."""
+    """Time the work after the last answer: judge, score and write `run.json`."""
     queries = benchmark.queries
     plan = Plan.model_validate({"benchmarks": ["null"], "providers": ["null"], "k": HITS})
     passages = Passages()
@@ -166,7 +166,7 @@ WORDS = (
 
 
 def in_process(*arguments: object) -> Any:
-    """`measured`, in a process of its own."""
+    """Call `measured` in a fresh process."""
     command = [sys.executable, __file__, "--one", *map(str, arguments)]
     return json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
 
@@ -209,7 +209,7 @@ def main() -> None:
 
 
 def write_section(rows: Sequence[Sequence[str]], concurrency: int) -> None:
-    """Our part of docs/benchmarks.md, which is its end."""
+    """Write the last part of docs/benchmarks.md."""
     before = DOCUMENT.read_text(encoding="utf-8").partition(HEADING)[0].rstrip()
     lines = [
         f"{HEADING}, {concurrency} at once",

@@ -1,4 +1,4 @@
-"""What the pytest plugin costs a suite that does not use it: the same suite with and without it.
+"""Measure the cost of the pytest plugin for a suite that does not use it.
 
     python benchmarks/bench_pytest_plugin.py [tests] [repetitions]
 
@@ -25,7 +25,7 @@ IMPORT = (
 
 
 def seconds(folder: str, arguments: list[str]) -> float:
-    """CPU time of one run of the suite; other work on the machine counts less in it."""
+    """Return the CPU time of one run of the suite."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments, folder]
     ours = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": folder}
     before = _children()
@@ -39,14 +39,14 @@ def _children() -> float:
 
 
 def import_seconds() -> float:
-    """The import of the plugin, in a process that has pytest."""
+    """Time the import of the plugin in a process that has loaded pytest."""
     code = IMPORT.format("pytest", PLUGIN)
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     return float(done.stdout)
 
 
 def main(tests: int = 2000, repetitions: int = 9) -> None:
-    """Print medians, and the spread of runs that differ in nothing."""
+    """Print medians, and the spread of identical runs."""
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         lines = "".join(f"def test_{number}(): pass\n" for number in range(tests))

@@ -1,4 +1,4 @@
-"""Tests and intervals by resampling against ranx and SciPy, in one run, as ratios.
+"""Compare resampling tests and intervals with ranx and SciPy in one run, as ratios.
 
 `make bench` runs it and writes its part of docs/benchmarks.md. All are given the same values; ranx
 has its code compiled before it is timed. Every p must lie within the error of the samples, and ours
@@ -35,7 +35,7 @@ RESAMPLES = 10_000
 
 
 def timed(work: Callable[[], Any], rounds: int) -> tuple[float, Any]:
-    """The seconds of the fastest of several calls, and what it gave."""
+    """Return the seconds of the fastest call, and its result."""
     best, answer = math.inf, None
     for _ in range(rounds):
         start = time.perf_counter()
@@ -45,7 +45,7 @@ def timed(work: Callable[[], Any], rounds: int) -> tuple[float, Any]:
 
 
 def on_threads(threads: int, work: Callable[[], Any]) -> Callable[[], Any]:
-    """The same work with so many threads."""
+    """Run the same work with the given number of threads."""
 
     def limited() -> Any:
         os.environ["BERRYEVAL_THREADS"] = str(threads)
@@ -58,7 +58,7 @@ def on_threads(threads: int, work: Callable[[], Any]) -> Callable[[], Any]:
 
 
 def randomisation(a: Any, b: Any, samples: int) -> list[tuple[str, float, float]]:
-    """Seconds and p of every contender."""
+    """Return seconds and p-value of every contender."""
     from ranx.statistical_tests.fisher_randomization_test import fisher_randomization_test
     from scipy import stats
 
@@ -93,7 +93,7 @@ def randomisation(a: Any, b: Any, samples: int) -> list[tuple[str, float, float]
 
 
 def intervals(a: Any, b: Any) -> list[tuple[str, float, Any]]:
-    """Seconds and interval of every contender, by BCa."""
+    """Return seconds and BCa interval of every contender."""
     from scipy import stats
 
     def scipy() -> Any:
@@ -109,7 +109,7 @@ def intervals(a: Any, b: Any) -> list[tuple[str, float, Any]]:
 
 
 def check_p_values(found: list[tuple[str, float, float]], samples: int) -> None:
-    """All within the error of the samples; ours the same on any number of threads."""
+    """Check that all agree within sampling error, and ours exactly on any number of threads."""
     p_values = {name: p for name, _, p in found}
     ours = {p for name, p in p_values.items() if name.startswith("berryeval")}
     if len(ours) != 1:
@@ -124,7 +124,7 @@ def check_p_values(found: list[tuple[str, float, float]], samples: int) -> None:
 
 
 def main() -> None:
-    """Metric, print, and write the part of the document."""
+    """Measure, print, and write the part of the document."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--queries", type=int, default=1_000)
     parser.add_argument("--samples", type=int, default=100_000)

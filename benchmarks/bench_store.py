@@ -1,4 +1,4 @@
-"""What the store costs: writing runs, listing them, a trend, and getting one back.
+"""Time the store: writing runs, listing them, a trend, and reading one back.
 
 `make bench` runs it. Runs of two providers with 1,000 queries and 10 hits each are written to a
 SQLite file, and to a PostgreSQL of our own where one can be started. Commands are timed as they are
@@ -42,14 +42,14 @@ START = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
 
 class Spent(NamedTuple):
-    """Seconds by the clock, and of processors: those tell more where others are at work."""
+    """Wall-clock and processor seconds; the latter vary less on a busy machine."""
 
     wall: float
     used: float
 
 
 def made_run(number: int, queries: int) -> RunRecord:
-    """A run with values of its own."""
+    """Build a run with random values."""
     drawn = np.random.default_rng(number)
     names = tuple(f"q{n:06}" for n in range(queries))
     part = BenchmarkRecord(
@@ -94,7 +94,7 @@ def _provider(kind: str, names: tuple[str, ...], drawn: np.random.Generator) -> 
 
 
 def timed(work: Callable[[], object], times: int) -> Spent:
-    """The median time, and the least processor time."""
+    """Return the median wall-clock time and the least processor time."""
     walls, used = [], []
     for _ in range(times):
         before, start = os.times(), time.perf_counter()
@@ -105,7 +105,7 @@ def timed(work: Callable[[], object], times: int) -> Spent:
 
 
 def measured(place: str, runs: int, queries: int, times: int) -> list[tuple[str, Spent]]:
-    """What each thing takes, in seconds."""
+    """Return the time of each operation."""
 
     def command(*arguments: str) -> Callable[[], object]:
         line = [sys.executable, "-m", "berryeval", "results", *arguments, "--store", place]
@@ -137,7 +137,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--queries", type=int, default=1000)
-    parser.add_argument("--times", type=int, default=5, help="how often each command is run")
+    parser.add_argument("--times", type=int, default=5, help="repetitions of each command")
     options = parser.parse_args()
     columns: dict[str, list[tuple[str, Spent]]] = {}
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""What each tool does with the same two files: read, compute the same metrics, print one mean.
+"""Run one tool on two files: read, compute the same metrics, print one mean.
 
 Run as a process of its own: `python contenders.py TOOL RUN QRELS [all]`. Prints the mean of AP.
 """

@@ -1,4 +1,4 @@
-"""Data sets of known shapes for the benchmarks, made from a seed wherever they are needed."""
+"""Data sets of known shapes for the benchmarks, generated from a seed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DOCUMENTS = 8_841_823  # as many as MS MARCO has passages
 
 @dataclass(frozen=True)
 class Shape:
-    """How large a data set is: queries, documents per ranking, judgments per query."""
+    """Size of a data set: queries, documents per ranking, judgments per query."""
 
     name: str
     queries: int
@@ -24,7 +24,7 @@ class Shape:
     grades: int
 
     def write(self, folder: Path) -> tuple[Path, Path]:
-        """Write the run and the qrels, unless they are there already."""
+        """Write the run and the qrels unless they exist."""
         run, qrels = folder / f"{self.name}.run", folder / f"{self.name}.qrels"
         if not (run.exists() and qrels.exists()):
             self._write(run, qrels)
@@ -49,7 +49,7 @@ class Shape:
                 )
 
     def _judgments(self, rng: np.random.Generator, ranked: list[int]) -> list[tuple[int, int]]:
-        """Two in three judged documents are in the ranking, the others anywhere."""
+        """Put two of three judged documents in the ranking, the others anywhere."""
         inside = round(self.judged * 2 / 3) if self.judged > 1 else int(rng.random() < 0.8)
         found = rng.choice(len(ranked), inside, replace=False).tolist()
         documents = [ranked[place] for place in found]

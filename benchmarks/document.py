@@ -1,4 +1,4 @@
-"""Parts of documents that are written by programs: what stands between two marks."""
+"""Parts of documents that programs write, delimited by two marks."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ __all__ = ["markdown_table", "marked", "marked_parts", "put_between_marks"]
 
 
 def marked(name: str, text: str) -> str:
-    """The text between its marks."""
+    """Wrap the text in its marks."""
     return f"<!-- begin {name} -->\n{text.strip()}\n<!-- end {name} -->\n"
 
 
 def marked_parts(document: str) -> list[str]:
-    """Every part of a document that stands between marks, with its marks."""
+    """Return every marked part of a document, including its marks."""
     pattern = r"<!-- begin ([a-z0-9 -]+) -->\n.*?<!-- end \1 -->\n"
     return [found.group(0) for found in re.finditer(pattern, document, re.DOTALL)]
 
 
 def put_between_marks(path: Path, name: str, text: str) -> None:
-    """Replace the part of this name in a document; a new one goes to its end."""
+    """Replace the named part of a document, or append it."""
     document = path.read_text(encoding="utf-8")
     new = marked(name, text)
     for old in marked_parts(document):
@@ -34,6 +34,6 @@ def put_between_marks(path: Path, name: str, text: str) -> None:
 
 
 def markdown_table(header: list[str], rows: list[list[str]]) -> str:
-    """A table."""
+    """Format a Markdown table."""
     lines = [f"| {' | '.join(header)} |", f"|{' --- |' * len(header)}"]
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])

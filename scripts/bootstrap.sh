@@ -1,7 +1,6 @@
 #!/bin/sh
-# Makes the virtual environment $1 with the interpreter $2 on a machine that may lack almost
-# everything: installs a C++ compiler, the Python headers and venv support where they are missing
-# and may be installed, and says what to do where they may not.
+# Create the virtual environment $1 with the interpreter $2. Install a C++ compiler, the Python
+# headers and venv support if they are missing and may be installed; otherwise say what to do.
 set -eu
 venv=$1
 python=$2
@@ -22,15 +21,15 @@ if [ -n "$missing" ]; then
   then
     :
   else
-    echo "missing:$missing. Going on in pure Python; to get the native core (and to run make test)," \
-      "install them and start again with make clean." >&2
+    echo "missing:$missing. Continuing in pure Python. For the native core (and make test)" \
+      "install them, then run make clean and start again." >&2
   fi
 fi
 
 if "$python" -c 'import ensurepip' 2>/dev/null; then
   "$python" -m venv "$venv"
 else
-  # Without ensurepip: virtualenv from the package index, in a folder of its own.
+  # Without ensurepip: install virtualenv into a temporary folder.
   tool=$(mktemp -d)
   trap 'rm -rf "$tool"' EXIT
   "$python" -m pip install --quiet --target "$tool" virtualenv

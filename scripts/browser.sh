@@ -1,6 +1,6 @@
 #!/bin/sh
-# Sees to it that there is a Chromium, in which tests look at the HTML report. Where none is and none
-# may be installed, it says so and succeeds: those tests are skipped then, and say why.
+# Install Chromium for the browser tests of the HTML report. If it cannot be installed, say so and
+# succeed: those tests are then skipped with a reason.
 set -eu
 for name in chromium chromium-browser google-chrome; do
   if command -v "$name" >/dev/null; then exit 0; fi
@@ -14,5 +14,5 @@ if command -v apt-get >/dev/null && $sudo true 2>/dev/null && $sudo apt-get upda
 then
   :
 else
-  echo "no Chromium here, and none can be installed: tests that need one are skipped." >&2
+  echo "Chromium is missing and cannot be installed: browser tests will be skipped." >&2
 fi

@@ -54,7 +54,6 @@ def backend_of(wheel: Path, folder: Path, env: dict[str, str]) -> str:
 
 
 def test_a_wheel_has_the_native_core(tmp_path: Path, clean_environment: dict[str, str]) -> None:
-    """With a compiler the wheel is for this platform and computes natively."""
     wheel = build_wheel(tmp_path, clean_environment)
     assert not wheel.name.endswith("py3-none-any.whl")
     source = ROOT / "src" / "berryeval"

@@ -21,7 +21,6 @@ PACKAGES = sorted(
 
 @pytest.mark.parametrize("package", ["berryeval", *PACKAGES])
 def test_every_name_of_a_door_can_be_loaded(package: str) -> None:
-    """A door offers names that exist, and none that is also the name of a module behind it."""
     door = import_module(package)
     modules = {path.stem for path in Path(str(door.__file__)).parent.glob("*.py")}
     assert door.__all__
@@ -32,7 +31,6 @@ def test_every_name_of_a_door_can_be_loaded(package: str) -> None:
 
 @pytest.mark.parametrize("module", ["metrics", "metrics.lists", "errors", "stats"])
 def test_public_names_are_documented(module: str) -> None:
-    """Every public function and class says what it is."""
     door = import_module(f"berryeval.{module}")
     for name in dir(door):
         member = getattr(door, name)
@@ -43,7 +41,6 @@ def test_public_names_are_documented(module: str) -> None:
 
 
 def test_the_array_contract_is_complete() -> None:
-    """The names that users of the array metrics rely on."""
     assert {
         "recall_at_k", "precision_at_k", "mrr", "ndcg", "hit_rate", "evaluate_arrays", "BACKEND",
         "PADDING_ID", "QueryDocArray", "RelevanceArray", "MetricResult", "validate_inputs",

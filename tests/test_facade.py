@@ -18,21 +18,18 @@ OFFERED = {
 
 
 def test_the_package_offers_its_public_names() -> None:
-    """Every name can be loaded and is listed."""
     assert set(import_module("berryeval").__all__) == OFFERED
     assert set(dir(be)) >= OFFERED
     assert all(getattr(be, name).__doc__ for name in OFFERED)
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
-    """As with any module."""
     misspelt = "evalute"
     with pytest.raises(AttributeError, match="module 'berryeval' has no attribute 'evalute'"):
         getattr(be, misspelt)
 
 
 def test_importing_the_package_is_cheap() -> None:
-    """Nothing of ours but the door is imported, and NumPy is not."""
     script = (
         "import sys; before = set(sys.modules); import berryeval; berryeval.__version__; "
         "new = set(sys.modules) - before; "

@@ -68,7 +68,6 @@ def project(tmp_path: Path) -> Path:
 def test_the_action_passes_fails_and_compares(
     project: Path, clean_environment: dict[str, str]
 ) -> None:
-    """Its steps, one after the other: a run that passes; one that is judged again, and fails."""
     package = {"package": "berryeval"}  # it is installed, so pip has nothing to do
     code, shown = run_action(
         project, {**package, "fail-below": "nDCG@10=0.5 RR=0.5"}, clean_environment
@@ -98,7 +97,6 @@ def test_the_action_passes_fails_and_compares(
 def test_the_action_reads_all_that_it_is_given(
     project: Path, clean_environment: dict[str, str]
 ) -> None:
-    """Rules on several lines, other spellings of true; a configuration must be there if named."""
     inputs = {"package": "berryeval", "fail-below": "RR=0.5\n  nDCG@10=0.99\n"}
     code, shown = run_action(project, inputs, clean_environment)
     assert code == 1, shown
@@ -122,7 +120,6 @@ def test_the_action_reads_all_that_it_is_given(
 def test_the_action_refuses_an_empty_output(
     output: str, project: Path, clean_environment: dict[str, str]
 ) -> None:
-    """It would remove /run, which is not ours."""
     inputs = {"package": "berryeval", "fail-below": "RR=0.5", "output": output}
     code, shown = run_action(project, inputs, clean_environment)
     assert code == 2, shown
@@ -136,7 +133,6 @@ def test_the_action_refuses_an_empty_output(
 def test_the_action_stops_where_the_configuration_is_wrong(
     project: Path, clean_environment: dict[str, str]
 ) -> None:
-    """The exit code is that of `berryeval eval`, and nothing is judged."""
     inputs = {"package": "berryeval", "fail-below": "nDGC@10=0.5"}
     code, shown = run_action(project, inputs, clean_environment)
     assert code == 2
@@ -173,7 +169,6 @@ def _quality(providers: list[Any], folder: Path) -> Path:
 def test_our_quality_gate_sees_a_regression(
     provider: Any, code: int, word: str, tmp_path: Path, clean_environment: dict[str, str]
 ) -> None:
-    """The committed baseline and rules pass what is there, and fail chunks that are too small."""
     config = _quality([provider], tmp_path)
     command = [sys.executable, "-m", "berryeval", "eval", "--config", str(config), "--quiet"]
     done = subprocess.run(
@@ -184,7 +179,6 @@ def test_our_quality_gate_sees_a_regression(
 
 
 def test_the_baseline_holds_all_that_the_rules_compare() -> None:
-    """Every provider of quality/berryeval.yaml on every benchmark, by every metric of a drop."""
     from berryeval.gates.baseline import Baseline
     from berryeval.workflows.run_folder import read_json_object
 
