@@ -95,7 +95,7 @@ def best_seconds(work: Callable[[], Any], rounds: int) -> float:
 
 
 def from_memory(folder: Path) -> dict[str, float]:
-    """Time pytrec_eval and BerryEval on the same dicts, and BerryEval on the same rows as frames."""
+    """Time pytrec_eval and BerryEval on the same dicts, and BerryEval on frames."""
     import polars as pl
     import pytrec_eval
 
