@@ -60,7 +60,7 @@ def test_wins_against_the_mean(folder: Path, capsys: pytest.CaptureFixture[str])
     assert "\n~  RR" in text
     assert (
         "b.run wins more queries than a.run (43 of 50, sign test p < 0.001), but its mean is "
-        "lower, so neither is shown to be better: RR -0.0"
+        "lower, so neither is significantly better: RR -0.0"
     ) in joined
     assert "~ mixed: the test points one way, the difference another; neither is better" in joined
     assert "is worse" not in joined
@@ -104,8 +104,8 @@ def test_missing_answers_are_a_warning(folder: Path, capsys: pytest.CaptureFixtu
     text = " ".join(printed(folder, capsys, "a.run", "few.run").split())
     assert (
         "warning: few.run has no answers to 30 of 50 queries (q20, q21, q22, q23, q24 and 25 "
-        "more), which count as if it had found nothing (0): a difference may be that of the "
-        "missing answers, not of the rankings"
+        "more); these score 0, so a difference may come from missing answers, not from the "
+        "rankings"
     ) in text
     assert text.count("has no answers") == 1
     assert "few.run has no answer on record" in text
@@ -139,7 +139,7 @@ def test_no_bootstrap_interval_of_few(folder: Path, capsys: pytest.CaptureFixtur
         ("old", range(5)), ("new", range(3, 11))))  # fmt: skip
     report = be.compare_runs([old, new], metrics=["RR"], interval="bca")
     (page,) = EXPORTERS.get("html").files(report, "")
-    assert "RR: no interval: of fewer than 20 queries" in page.text
+    assert "RR: no interval: bootstrap intervals of fewer than 20 queries" in page.text
     text = printed(folder, capsys, "a.run", "b.run", "--interval", "bca")
     assert "no interval" not in text
 

@@ -212,7 +212,7 @@ def test_one_query_tells_nothing() -> None:
     """One query is shown, and not taken for more than it is."""
     page = page_of(run_record(1))
     assert "cannot be told apart from" in page.text
-    assert "One query says nothing about others. Ask more queries." in page.text
+    assert "One query is not enough for a test. Ask more queries." in page.text
 
 
 def test_a_report_without_benchmarks() -> None:
@@ -347,7 +347,7 @@ def test_a_lead_on_other_queries_is_no_lead() -> None:
     other = replace(second, scores=replace(second.scores, values=low))
     text = page_of(changed(run, providers=(picked, other))).text
     assert "system-0 has the best nDCG@10, but not on the queries it shares with system-1." in text
-    assert "22 queries of system-1 are not in system-0, and left out" in text
+    assert "Excluded 22 queries of system-1 that system-0 does not have" in text
 
 
 def renamed(run: RunRecord, metric: str, factor: float = 1.0) -> RunRecord:

@@ -227,7 +227,7 @@ def test_equivalence_is_two_one_sided_tests() -> None:
 
 def test_what_equivalence_cannot_say() -> None:
     """One query, and differences that do not vary."""
-    assert equivalence([0.1], [0.2], 0.5).cannot == "one query says nothing about others"
+    assert equivalence([0.1], [0.2], 0.5).cannot == "one query is not enough for a test"
     same = equivalence([0.1, 0.2], [0.1, 0.2], 0.5)
     assert (same.p, same.equivalent) == (None, False)
     assert same.cannot.startswith("no query differs")

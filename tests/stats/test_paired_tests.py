@@ -91,7 +91,7 @@ def test_bootstrap_errs_about_as_often_as_it_says() -> None:
     values = random.normal(size=(600, 20))
     found = [paired_test("bootstrap", np.zeros(20), row, samples=500) for row in values]
     assert sum(one.p is not None and one.p <= 0.05 for one in found) / 600 < 0.1
-    assert found[0].note == "of 20 queries the bootstrap gives a p that is a little too small"
+    assert found[0].note == "with 20 queries the p of the bootstrap is slightly too small"
     assert not paired_test("bootstrap", np.zeros(50), random.normal(size=50)).note
 
 
@@ -111,7 +111,7 @@ def test_all_tests_are_symmetric(pairs: list[tuple[float, float]]) -> None:
 def test_one_query_says_nothing(name: str) -> None:
     """No p from nothing."""
     result = paired_test(name, [0.1], [0.9])
-    assert (result.p, result.cannot) == (None, "one query says nothing about others")
+    assert (result.p, result.cannot) == (None, "one query is not enough for a test")
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_few_queries_are_told_so() -> None:
     """Five differences cannot reach 0.05, whatever they are."""
     result = paired_test("randomization", [0.0] * 5, [0.1, 0.2, 0.3, 0.4, 0.5])
     assert result.p == 0.0625
-    assert result.note == "only 5 queries differ: no p below 0.0625 is possible"
+    assert result.note == "only 5 queries differ: the smallest possible p is 0.0625"
     assert paired_test("sign", [0.0] * 2, [0.1, 0.0]).note.startswith("only 1 query differs")
 
 

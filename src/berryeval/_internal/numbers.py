@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 NOTHING: Final = "-"  # in place of a number that is not there
 _ROUNDING: Final = 1e-12
 _MUCH: Final = 100
+_COUNT: Final = 10  # from here on a difference is one of counts, not of fractions
 _LEAST_P: Final = 0.001  # smaller p-values are shown as below it
 
 
@@ -106,6 +107,18 @@ def delta(value: float) -> str:
     return _fixed(value, 3, sign=True)
 
 
+def precise_delta(value: float) -> str:
+    """Format a difference in a sentence, with enough digits to tell it from 0.
+
+    >>> precise_delta(0.0414), precise_delta(-12.345), precise_delta(0.00004), precise_delta(0.0)
+    ('+0.041', '-12.3', '+4e-05', '+0.000')
+    """
+    if abs(value) >= _COUNT:
+        return f"{value:+.1f}"
+    text = f"{value:+.3f}"
+    return f"{value:+.1g}" if value and not float(text) else text
+
+
 def delta_interval(low: float, high: float) -> str:
     """The confidence interval of a difference."""
     return f"[{delta(low)}, {delta(high)}]"
@@ -114,6 +127,18 @@ def delta_interval(low: float, high: float) -> str:
 def p_value(value: float) -> str:
     """A p-value: three decimals, and never 0."""
     return f"{value:.3f}" if value >= _LEAST_P else f"<{_LEAST_P}"
+
+
+def p_equation(value: float | None) -> str:
+    """Format a p-value in a sentence.
+
+    >>> p_equation(0.0312), p_equation(0.0004), p_equation(None)
+    ('p = 0.031', 'p < 0.001', 'no p')
+    """
+    if value is None:
+        return "no p"
+    text = p_value(value)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
 def milliseconds(seconds: float) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.intervals import Interval, aggregate, restored, spread_known
+from berryeval._internal.numbers import p_equation
 from berryeval._internal.text import counted
 from berryeval.gates.rules import ROUNDING
 from berryeval.gates.validation import can_break
@@ -22,7 +23,6 @@ from berryeval.stats import (
     change_beyond_rounding,
     corrected,
     mean_interval,
-    p_value,
     paired_test,
     spread_of,
     testable,
@@ -96,7 +96,7 @@ def _more(drop: Drop, rule: Rule) -> str:
     parts = []
     if drop.p is not None and not drop.same:
         family = f" after correction for {drop.family} rules" if drop.family > 1 else ""
-        parts.append(f"{p_value(drop.p)}{family}")
+        parts.append(f"{p_equation(drop.p)}{family}")
     if drop.missing:
         maybe = ", and may be of this group" if rule.where else ""
         one = drop.missing == 1

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 from berryeval._internal.intervals import Interval
+from berryeval._internal.numbers import precise_delta
 from berryeval._internal.records import JsonRecord, Reader, is_finite, one_of, refused
 from berryeval.gates.rules import ROUNDING
 from berryeval.metrics import direction_of
-from berryeval.stats import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -126,7 +126,7 @@ def fall_of(rule: Rule) -> str:
 def change_of(change: float, limit: float) -> str:
     """How large a change is, without its sign."""
     size = abs(change)
-    text = number(size).lstrip("+")
+    text = precise_delta(size).lstrip("+")
     return text if _on_its_side(float(text), size, limit) else told_apart(size, limit)
 
 
@@ -145,5 +145,5 @@ def percent(share: float) -> str:
 
 def _drop(limit: float) -> str:
     """What may be lost, with three digits or with all it has."""
-    text = number(limit).lstrip("+")
+    text = precise_delta(limit).lstrip("+")
     return text if float(text) == limit else f"{limit:.10g}"

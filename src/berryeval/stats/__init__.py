@@ -32,6 +32,5 @@ if TYPE_CHECKING:
     from berryeval.stats.paired import Floats, Pair, spread_of
     from berryeval.stats.rows import compare, testable, tested
     from berryeval.stats.tests import TESTS, TestResult, paired_test
-    from berryeval.stats.wording import number, p_value
 else:
     __getattr__, __dir__ = open_door(__name__)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from berryeval._internal.validate import nearest
+from berryeval._internal.text import counted
+from berryeval._internal.validate import suggest
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.scoring import Scores
 
@@ -90,9 +91,7 @@ def pairs_of(systems: Mapping[str, Scores], baseline: str | None) -> list[tuple[
     if baseline is None:
         return [(first, second) for at, first in enumerate(names) for second in names[at + 1 :]]
     if baseline not in systems:
-        near = nearest(str(baseline), names)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
-        msg = f"no system is named {baseline!r}, which should be the baseline; {hint}"
+        msg = f"unknown baseline {baseline!r}; {suggest(str(baseline), names)}"
         raise ConfigurationError(msg)
     return [(baseline, name) for name in names if name != baseline]
 
@@ -109,7 +108,7 @@ def shared_metrics(
     if wanted is not None:
         wanted = [wanted] if isinstance(wanted, str) else list(wanted)
         if not wanted:
-            msg = "metrics is empty: name one or more, or leave it out to compare all in common"
+            msg = "metrics is empty: name one or more, or omit it to compare all shared metrics"
             raise ConfigurationError(msg)
         names = [first.metrics[first.row_of(metric)] for metric in wanted]
         for scores in others:
@@ -120,7 +119,7 @@ def shared_metrics(
         every = {name for scores in systems.values() for name in scores.metrics}
         missing = sorted(every - set(names))
         if missing:
-            notes.append(f"not scored for every system, and left out: {_listed(missing)}")
+            notes.append(f"excluded metrics that not every system has: {_listed(missing)}")
     if not names:
         told = "; ".join(
             f"{n} has {_listed(list(s.metrics)) or 'none'}" for n, s in systems.items()
@@ -137,7 +136,7 @@ def _check_aggregates(metric: str, systems: Mapping[str, Scores]) -> None:
     found = {name: scores.aggregates[scores.row_of(metric)] for name, scores in systems.items()}
     if len(set(found.values())) > 1:
         told = ", ".join(f"{name} by {how}" for name, how in found.items())
-        msg = f"{metric} is not put together alike: {told}"
+        msg = f"the systems aggregate {metric} differently: {told}"
         raise DataError(msg)
 
 
@@ -149,10 +148,9 @@ def align(systems: Mapping[str, Scores], baseline: str, system: str) -> Alignmen
     for name, scores, other in ((baseline, first, system), (system, second, baseline)):
         alone = [query for query in scores.queries if query not in both]
         if alone:
-            noun = "query" if len(alone) == 1 else "queries"
+            excluded = counted(len(alone), "query", "queries")
             notes.append(
-                f"{len(alone)} {noun} of {name} {'is' if len(alone) == 1 else 'are'} not in "
-                f"{other}, and left out: {_listed(alone)}"
+                f"excluded {excluded} of {name} that {other} does not have: {_listed(alone)}"
             )
     tables = (first.select(both), second.select(both))
     return Alignment(baseline, system, tables[0].queries, tables, tuple(notes))
@@ -165,9 +163,8 @@ def unanswered(name: str, scores: Scores, told: Iterable[str] = ()) -> str:
     if not missing:
         return ""
     return (
-        f"{name} has no answers to {len(missing)} of {scores.count} queries ({_listed(missing)}), "
-        "which count as if it had found nothing (0): a difference may be that of the missing "
-        "answers, not of the rankings"
+        f"{name} has no answers to {len(missing)} of {scores.count} queries ({_listed(missing)}); "
+        "these score 0, so a difference may come from missing answers, not from the rankings"
     )
 
 

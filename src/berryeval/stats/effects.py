@@ -159,7 +159,7 @@ def equivalence(a: Any, b: Any, margin: float, level: float = 0.95) -> Equivalen
 
 def _why_not(pair: Pair) -> str:
     if pair.size == 1:
-        return "one query says nothing about others"
+        return "one query is not enough for a test"
     if pair.deviation == 0:
         found = f"every query differs by {pair.mean:g}" if pair.mean else "no query differs"
         return f"{found}: the test of equivalence needs differences that vary"

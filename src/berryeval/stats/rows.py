@@ -124,9 +124,9 @@ def _tested(pair: Pair | None, count: int, options: Options) -> TestResult:
     if pair is not None:
         return paired_test(options.test, pair.a, pair.b, seed=options.seed, samples=options.samples)
     if count:
-        cannot = "a geometric mean with a value of 0 has no logarithms to be tested by"
+        cannot = "a geometric mean with a value of 0 has no logarithms to test"
     else:
-        cannot = "they share no query here"
+        cannot = "the two share no query"
     return TestResult(None, None, options.test, cannot=cannot)
 
 
@@ -153,8 +153,8 @@ def _too_few(pair: Pair | None, options: Options) -> str:
     if pair is None or enough_for(options.interval, pair.size, pair.deviation):
         return ""
     return (
-        f"no interval: of fewer than {FEWEST_RESAMPLED} queries those of the bootstrap are too "
-        "narrow; ask for the interval t"
+        f"no interval: bootstrap intervals of fewer than {FEWEST_RESAMPLED} queries are too "
+        "narrow; use the t interval"
     )
 
 
@@ -182,7 +182,7 @@ def _notes(alignment: Alignment, result: TestResult, how: str, too_few: str) -> 
     if result.note:
         notes.append(result.note)
     if how == "geometric mean":
-        notes.append("tested by the logarithms, as a geometric mean is averaged")
+        notes.append("a geometric mean is tested on the logarithms of its values")
     if too_few:
         notes.append(too_few)
     return tuple(notes)
@@ -208,7 +208,7 @@ def rows_by_tukey(
     columns = _columns(systems, common, metric, family[0].aggregate)
     square = tukey_hsd(list(columns.values()), seed=options.seed, samples=options.samples)
     at = {name: place for place, name in enumerate(columns)}
-    note = f"Tukey's test is of the {len(common)} queries that all systems have"
+    note = f"Tukey's test uses the {len(common)} queries that all systems have"
     found = []
     for row in rows:
         if row.p is None:
@@ -242,8 +242,8 @@ def _tukey_rows_too_few(shared: int) -> str:
     """Why there is no corrected p."""
     found = "only one" if shared else "none"
     return (
-        f"Tukey's test takes two or more queries that all systems have, and there is {found}; "
-        "correct by holm, pair by pair"
+        f"Tukey's test needs two or more queries that all systems have, found {found}; "
+        "use the Holm correction"
     )
 
 
@@ -302,8 +302,7 @@ def compare(
     parts = {} if groups is None else _by_group(named, pairs, names, options, baseline, groups)
     if parts:
         notes.append(
-            f"each of the {len(parts)} groups is corrected for its own comparisons, "
-            "not for there being several groups"
+            f"p-values are corrected within each of the {len(parts)} groups, not across groups"
         )
     return replace(whole, groups=parts, notes=(*whole.notes, *notes))
 
@@ -314,7 +313,7 @@ def _checked(options: Options) -> Options:
     CORRECTIONS.get(options.correction)
     correction = CORRECTIONS.canonical(options.correction)
     if correction == "tukey" and test != "randomization":
-        msg = f"the correction 'tukey' goes with the test 'randomization', not {options.test!r}"
+        msg = f"the correction 'tukey' needs the test 'randomization', found {options.test!r}"
         raise ConfigurationError(msg)
     check_method(options.interval)
     check_level(options.level)

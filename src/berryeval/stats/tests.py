@@ -63,7 +63,7 @@ def note_on_few(differing: int) -> str:
     if least <= 0.05:  # noqa: PLR2004 - the usual level can be reached
         return ""
     noun = "query differs" if differing == 1 else "queries differ"
-    return f"only {differing} {noun}: no p below {least:g} is possible"
+    return f"only {differing} {noun}: the smallest possible p is {least:g}"
 
 
 # Names of tests and corrections, in the spellings that people use.
@@ -154,7 +154,7 @@ def paired_test(name: str, a: Any, b: Any, *, seed: int = 0, samples: int = SAMP
     check_count("samples", samples)
     pair = Pair.of(a, b)
     if pair.size == 1:
-        return TestResult(None, None, name, cannot="one query says nothing about others")
+        return TestResult(None, None, name, cannot="one query is not enough for a test")
     return test(pair, seed, samples)
 
 
@@ -241,9 +241,8 @@ def bootstrap(pair: Pair, seed: int, samples: int) -> TestResult:
         return TestResult(None, None, method, cannot=cannot)
     if pair.size < FEWEST_RESAMPLED:
         cannot = (
-            f"{pair.size} queries are too few for the bootstrap, which in so small a set finds "
-            f"differences that are not there; it takes {FEWEST_RESAMPLED}, or the randomisation "
-            "test"
+            f"{pair.size} queries are too few for the bootstrap, whose false positive rate is too "
+            f"high below {FEWEST_RESAMPLED}; use the randomisation test"
         )
         return TestResult(None, None, method, cannot=cannot)
     values, exponent = as_whole_numbers(pair.differences)
@@ -253,7 +252,7 @@ def bootstrap(pair: Pair, seed: int, samples: int) -> TestResult:
     count = int((strayed >= abs(total) - slack).sum())
     note = ""
     if pair.size < _FEW:
-        note = f"of {pair.size} queries the bootstrap gives a p that is a little too small"
+        note = f"with {pair.size} queries the p of the bootstrap is slightly too small"
     p = (1 + count) / (1 + samples)
     return TestResult(p, pair.mean, method, note=note, sign=sign_of(pair.mean))
 

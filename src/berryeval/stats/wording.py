@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal import numbers
+from berryeval._internal.numbers import p_equation, precise_delta
 from berryeval.stats.paired import sign_of
 
 if TYPE_CHECKING:
@@ -30,17 +30,14 @@ def sentence_of(row: PairedDifference) -> str:
     3 comparisons), small effect, 50 queries".
     """
     if row.p_corrected is None:
-        return (
-            f"nothing can be said of {row.system} against {row.baseline} in {row.metric}: "
-            f"{row.cannot}"
-        )
-    parts = [f"{row.metric} {number(row.difference)}"]
+        return f"{row.system} cannot be compared with {row.baseline} by {row.metric}: {row.cannot}"
+    parts = [f"{row.metric} {precise_delta(row.difference)}"]
     if row.interval is not None:
-        low, high = (number(end) for end in row.interval)
+        low, high = (precise_delta(end) for end in row.interval)
         parts.append(f"{100 * row.level:g} % CI [{low}, {high}]")
     if not row.mixed:
         family = f" ({_family(row)})" if row.comparisons > 1 else ""
-        parts.append(p_value(row.p_corrected) + family)
+        parts.append(p_equation(row.p_corrected) + family)
     if row.effect is not None:
         parts.append(f"{row.effect.word} effect")
     parts.append(f"{row.n} queries")
@@ -49,7 +46,7 @@ def sentence_of(row: PairedDifference) -> str:
 
 def _verdict(row: PairedDifference) -> str:
     if not row.significant:
-        return f"no difference is shown between {row.system} and {row.baseline}"
+        return f"no significant difference between {row.system} and {row.baseline}"
     if row.mixed:
         return _both_ways(row)
     if row.better:
@@ -67,7 +64,7 @@ def _both_ways(row: PairedDifference) -> str:
     """
     name = row.test.partition(",")[0]
     way = _WAYS[row.test_sign or 0]
-    sure = p_value(row.p_corrected) + (f", {_family(row)}" if row.comparisons > 1 else "")
+    sure = p_equation(row.p_corrected) + (f", {_family(row)}" if row.comparisons > 1 else "")
     if name != _OF_SIGNS:
         test = "Tukey's test" if row.correction == "tukey" else f"the {name}"
         found = f"is {way} than {row.baseline} by {test} ({sure})"
@@ -77,7 +74,7 @@ def _both_ways(row: PairedDifference) -> str:
     else:
         most = max(row.wins, row.losses)
         found = f"is {way} than {row.baseline} in {most} of {row.n} queries ({name} {sure})"
-    end = "" if row.direction == "neither" else ", so neither is shown to be better"
+    end = "" if row.direction == "neither" else ", so neither is significantly better"
     return f"{row.system} {found}, but its {row.aggregate} is {_WAYS[sign_of(row.difference)]}{end}"
 
 
@@ -91,34 +88,11 @@ def _family(row: PairedDifference) -> str:
 def _what_would_show(row: PairedDifference) -> str:
     if row.significant or row.detectable is None:
         return ""
-    least = number(row.detectable).lstrip("+")
-    text = f"; with these queries a difference of {least} would be shown four times in five"
-    if not row.test.startswith(_OF_MEANS):
-        text += " by the t test"
+    least = precise_delta(row.detectable).lstrip("+")
+    test = "this test" if row.test.startswith(_OF_MEANS) else "the t test"
+    text = f"; with {row.n} queries {test} has 80 % power for a difference of {least}"
     if row.needed is None or row.needed <= row.n:  # so many there are, and it was not shown
         return text
-    seen = number(abs(row.difference)).lstrip("+")
+    seen = precise_delta(abs(row.difference)).lstrip("+")
     needed = f"{row.needed:,}" if row.needed <= _MANY else f"more than {_MANY:,}"
-    return f"{text}, and one of {seen} with {needed} queries"
-
-
-def number(value: float) -> str:
-    """A difference with its sign, to three decimals, or to as many as show that it is not 0."""
-    if abs(value) >= 10:  # noqa: PLR2004 - a count, not a share
-        return f"{value:+.1f}"
-    text = f"{value:+.3f}"
-    if value and not float(text):
-        return f"{value:+.1g}"
-    return text
-
-
-def p_value(p: float | None) -> str:
-    """A p-value in a sentence.
-
-    >>> p_value(0.0312), p_value(0.0004), p_value(None)
-    ('p = 0.031', 'p < 0.001', 'no p')
-    """
-    if p is None:
-        return "no p"
-    text = numbers.p_value(p)
-    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
+    return f"{text}, and {needed} queries would detect {seen}"
