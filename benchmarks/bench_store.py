@@ -108,7 +108,7 @@ def measured(place: str, runs: int, queries: int, times: int) -> list[tuple[str,
     """Return the time of each operation."""
 
     def command(*arguments: str) -> Callable[[], object]:
-        line = [sys.executable, "-m", "berryeval", "results", *arguments, "--store", place]
+        line = [sys.executable, "-m", "berryeval", "runs", *arguments, "--store", place]
         return lambda: subprocess.run(line, capture_output=True, check=True)
 
     with open_store(place) as store:
@@ -125,9 +125,9 @@ def measured(place: str, runs: int, queries: int, times: int) -> list[tuple[str,
         ]
     return [
         *inside,
-        ("$ results list", timed(command("list"), times)),
-        ("$ results list --limit 0", timed(command("list", "--limit", "0"), times)),
-        ("$ results trend nDCG@10", timed(command("trend", "nDCG@10"), times)),
+        ("$ runs list", timed(command("list"), times)),
+        ("$ runs list --limit 0", timed(command("list", "--limit", "0"), times)),
+        ("$ runs trend nDCG@10", timed(command("trend", "nDCG@10"), times)),
         ("$ results --help", timed(command("list", "--help"), times)),
     ]
 

@@ -96,9 +96,9 @@ def test_pairs_are_an_address_of_a_store(
     """No file of that name is made, and the password is not shown; nor that of one with a fault."""
     monkeypatch.chdir(tmp_path)
     assert Place.of(PAIRS).shown == "postgresql://joe:***@127.0.0.1:1/x"
-    assert berryeval("results", "list", "--store", PAIRS) == 2
+    assert berryeval("runs", "list", "--store", PAIRS) == 2
     for faulty in (f"{PAIRS} s3cretpw", PAIRS.replace("password", "PASSWORD"), f"{PAIRS} a='"):
-        assert berryeval("results", "list", "--store", faulty) == 2
+        assert berryeval("runs", "list", "--store", faulty) == 2
         with pytest.raises(ConfigurationError, match="the store is no address"), open_store(faulty):
             pass
     out, err = capsys.readouterr()

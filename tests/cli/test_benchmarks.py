@@ -136,7 +136,7 @@ def test_inspect_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         (["validate", "nowhere"], "nowhere: no such file or folder, and no bundled benchmark"),
         (["inspect", "nowhere"], "nowhere: no such file or folder, and no bundled benchmark"),
         (["validate", "faulty", "--format", "bier"], "unknown loader 'bier'; did you mean 'beir'?"),
-        (["inspect", "faulty", "-q", "q33"], "faulty has no query 'q33'; did you mean q3"),
+        (["inspect", "faulty", "--query", "q33"], "faulty has no query 'q33'; did you mean q3"),
         (["validate", "broken"], "queries.jsonl:1: "),
         (["validate"], "BENCHMARK"),
         (["validate", "good", "--options", "corpus=docs"], "berryeval has no option 'corpus'; it"),

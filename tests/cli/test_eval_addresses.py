@@ -117,7 +117,7 @@ def test_the_address_of_a_store_is_no_different(
     assert "the store is no address of a PostgreSQL server" in unseen(capsys)
     monkeypatch.setenv("BERRYEVAL_STORE", url)
     assert berryeval(*bm25) == 2
-    assert berryeval("results", "list") == 2
+    assert berryeval("runs", "list") == 2
     unseen(capsys)
 
 

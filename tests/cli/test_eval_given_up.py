@@ -80,7 +80,7 @@ def test_the_line_to_type_is_quoted(capsys: pytest.CaptureFixture[str]) -> None:
     assert again == ["eval", "--resume", "run 2", "--retry-errors"]
     assert "not complete; to go on: berryeval eval --resume 'run 2' " in error
     Path("run 2/run.json").unlink()
-    for command in (("report", "run 2"), ("results", "import", "run 2", "--store", "s.db")):
+    for command in (("report", "run 2"), ("runs", "import", "run 2", "--store", "s.db")):
         assert berryeval(*command) == 2
         assert "go on with it: berryeval eval --resume 'run 2'" in capsys.readouterr().err
     assert berryeval("eval", "--benchmarks", "drinks", "--output", "run 2", "--k", "3") == 2

@@ -33,7 +33,7 @@ run bm25, profile berryeval: 4 queries, 2 ok, missing 1 (q4), empty 0, nothing r
 not scored, in the run but not judged: 1 (q9)
 """
 SUMMARY = """\
-metric    mean     std     95% bootstrap  n
+metric     mean     std     95% bootstrap  n
 nDCG@10  0.4876  0.5634  0.0000 to 0.9751  4
 AP       0.4583  0.5336  0.0000 to 0.9167  4
 """
@@ -46,7 +46,7 @@ q4     missing                 0.0000  0.0000
 
 """
 GROUPS = """\
-group        metric    mean     std     95% bootstrap  n
+group        metric     mean     std     95% bootstrap  n
 fact         nDCG@10  0.9751  0.0352  0.9502 to 1.0000  2
 fact         AP       0.9167  0.1179  0.8333 to 1.0000  2
 unspecified  nDCG@10  0.0000  0.0000                 -  2
@@ -118,16 +118,16 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     ("options", "expected"),
     [
         ([], SUMMARY + REMARKS),
-        (["-q"], PER_QUERY + SUMMARY + REMARKS),
+        (["--per-query"], PER_QUERY + SUMMARY + REMARKS),
         (["--per-query", "--by", "groups.json"], PER_QUERY + GROUPS + SUMMARY + REMARKS),
         (["--audit"], SUMMARY + REMARKS + AUDIT),
         (["--trec-format"], TREC),
-        (["--trec-format", "-q"], TREC_PER_QUERY + TREC),
+        (["--trec-format", "--per-query"], TREC_PER_QUERY + TREC),
     ],
 )
 def test_texts(options: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The whole output, compared."""
-    assert printed(capsys, "run", "qrels", *METRICS, *options) == expected
+    assert printed(capsys, "qrels", "run", *METRICS, *options) == expected
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_metrics_are_given_as_you_like(
     names: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One by one, with commas, or with the option repeated."""
-    assert printed(capsys, "run", "qrels", *names) == SUMMARY + REMARKS
+    assert printed(capsys, "qrels", "run", *names) == SUMMARY + REMARKS
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_commas(texts: list[str], names: list[str]) -> None:
 
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     """One envelope; full precision; queries, groups and audit on request."""
-    arguments = ["run", "qrels", *METRICS, "--json"]
+    arguments = ["qrels", "run", *METRICS, "--json"]
     envelope = json.loads(printed(capsys, *arguments))
     assert (envelope["schema_version"], envelope["command"]) == (1, "score")
     scores = evaluate("qrels", "run", ["nDCG@10", "AP"])
@@ -173,7 +173,9 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert envelope["data"] == {
         "profile": "berryeval", **scores.summary(), "judged_at_10": judged,
     }  # fmt: skip
-    more = json.loads(printed(capsys, *arguments, "-q", "--by", "groups.json", "--audit"))["data"]
+    more = json.loads(printed(capsys, *arguments, "--per-query", "--by", "groups.json", "--audit"))[
+        "data"
+    ]
     assert more["per_query"]["q1"] == {
         "outcome": "ok", "nDCG@10": scores.per_query("nDCG@10")["q1"],
         "AP": scores.per_query("AP")["q1"],
@@ -184,7 +186,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_csv(capsys: pytest.CaptureFixture[str]) -> None:
     """A row per metric, with a group on request, or a row per query; full precision."""
-    arguments = ["run", "qrels", *METRICS, "--csv"]
+    arguments = ["qrels", "run", *METRICS, "--csv"]
     scores = evaluate("qrels", "run", ["nDCG@10", "AP"])
 
     def rows(*options: str) -> list[list[str]]:
@@ -202,20 +204,26 @@ def test_csv(capsys: pytest.CaptureFixture[str]) -> None:
         *["all"] * 2,
     ]
     assert grouped[-1] == ["all", *last]
-    assert rows("-q")[0] == ["query", "outcome", "nDCG@10", "AP"]
-    assert rows("-q")[1] == [
+    assert rows("--per-query")[0] == ["query", "outcome", "nDCG@10", "AP"]
+    assert rows("--per-query")[1] == [
         "q1",
         "ok",
         repr(scores.per_query("nDCG@10")["q1"]),
         repr((1 + 2 / 3) / 2),
     ]
-    assert rows("-q", "--by", "groups.json")[4] == ["q4", "unspecified", "missing", "0.0", "0.0"]
+    assert rows("--per-query", "--by", "groups.json")[4] == [
+        "q4",
+        "unspecified",
+        "missing",
+        "0.0",
+        "0.0",
+    ]
 
 
 @pytest.mark.parametrize("name", ["Judged@10", "judged_10", "judged.10,5"])
 def test_judged_at_10_is_shown_if_asked_for(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The share that the remarks tell is a metric like any other."""
-    assert "\nJudged@10,0.5416666666666666," in printed(capsys, "run", "qrels", "-m", name, "--csv")
+    assert "\nJudged@10,0.5416666666666666," in printed(capsys, "qrels", "run", "-m", name, "--csv")
 
 
 def test_trec_lines_of_sums_and_geometric_means(
@@ -225,7 +233,7 @@ def test_trec_lines_of_sums_and_geometric_means(
     monkeypatch.setattr(catalogue, "_registered", {})
     catalogue.register("Seen", aggregate="sum")(lambda judged: len(judged.hits))
     catalogue.register("Geo", aggregate="geometric mean")(lambda judged: judged.retrieved + 1)
-    output = printed(capsys, "run", "qrels", "-m", "Seen", "Geo", "--trec-format", "-q")
+    output = printed(capsys, "qrels", "run", "-m", "Seen", "Geo", "--trec-format", "--per-query")
     assert output == (
         "Seen                  \tq1\t2\n"
         "Seen                  \tq2\t1\n"
@@ -234,15 +242,15 @@ def test_trec_lines_of_sums_and_geometric_means(
         "Seen                  \tall\t4\n"
         "Geo                   \tall\t2.2134\n"
     )
-    assert "Seen (sum)" in printed(capsys, "run", "qrels", "-m", "Seen", "Geo")
+    assert "Seen (sum)" in printed(capsys, "qrels", "run", "-m", "Seen", "Geo")
 
 
 def test_profiles(capsys: pytest.CaptureFixture[str]) -> None:
     """`--profile trec_eval` averages over the queries of both files and says what it leaves out."""
-    output = printed(capsys, "run", "qrels", "-m", "AP", "--profile", "trec_eval")
+    output = printed(capsys, "qrels", "run", "-m", "AP", "--profile", "trec_eval")
     assert output == (
         "metric    mean     std     95% bootstrap  n\n"
-        "AP       0.6111  0.5358  0.0000 to 1.0000  3\n"
+        "AP      0.6111  0.5358  0.0000 to 1.0000  3\n"
         "\n"
         "run bm25, profile trec_eval: 3 queries, 2 ok, missing 0, empty 0, "
         "nothing relevant 1 (q3)\n"
@@ -252,10 +260,10 @@ def test_profiles(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-@pytest.mark.parametrize("arguments", [["-", "qrels"], ["run", "-"]])
+@pytest.mark.parametrize("arguments", [["qrels", "-"], ["-", "run"]])
 def test_stdin(arguments: list[str]) -> None:
     """Either file may come through a pipe."""
-    given = RUN if arguments[0] == "-" else QRELS
+    given = QRELS if arguments[0] == "-" else RUN
     done = subprocess.run(
         [sys.executable, "-m", "berryeval", "score", *arguments, *METRICS],
         input=given, capture_output=True, text=True, check=False,
@@ -266,17 +274,17 @@ def test_stdin(arguments: list[str]) -> None:
 def test_lenient_keeps_groups(capsys: pytest.CaptureFixture[str]) -> None:
     """A document judged for two groups is no repetition."""
     Path("qrels").write_text("q1 x a 0\nq1 y a 1\nq1 y a 0\n")
-    output = printed(capsys, "run", "qrels", "-m", "P@1", "--lenient")
-    assert "P@1      1.0000" in output
+    output = printed(capsys, "qrels", "run", "-m", "P@1", "--lenient")
+    assert "P@1     1.0000" in output
     assert "left out of the files: 1 faulty or repeated rows" in output
 
 
 def test_lenient(capsys: pytest.CaptureFixture[str]) -> None:
     """Faulty lines and repeated documents are an error, or left out and counted."""
     Path("run").write_text(RUN + "q9 Q0 broken\nq1 Q0 a 9 0.1 bm25\n")
-    assert "run:8: expected 6 columns" in refused(capsys, "run", "qrels", *METRICS)
+    assert "run:8: expected 6 columns" in refused(capsys, "qrels", "run", *METRICS)
     Path("qrels").write_text(QRELS + "q1 0 b 0\n")
-    output = printed(capsys, "run", "qrels", *METRICS, "--lenient")
+    output = printed(capsys, "qrels", "run", *METRICS, "--lenient")
     assert output == SUMMARY + REMARKS + "left out of the files: 3 faulty or repeated rows\n"
 
 
@@ -293,12 +301,12 @@ def test_an_audit_of_faulty_files_asks_for_lenient(
 ) -> None:
     """The error says how to go on, and going on lists the line."""
     Path("run").write_text(RUN + line)
-    said = refused(capsys, "run", "qrels", *METRICS, "--audit")
+    said = refused(capsys, "qrels", "run", *METRICS, "--audit")
     assert problem in said
     assert said.endswith("; with --lenient, --audit lists what is wrong and leaves it out\n")
-    assert "run line 8: " in printed(capsys, "run", "qrels", *METRICS, "--audit", "--lenient")
-    assert "--lenient" not in refused(capsys, "run", "qrels", *METRICS)
-    assert "--lenient" not in refused(capsys, "run", "nowhere", *METRICS, "--audit")
+    assert "run line 8: " in printed(capsys, "qrels", "run", *METRICS, "--audit", "--lenient")
+    assert "--lenient" not in refused(capsys, "qrels", "run", *METRICS)
+    assert "--lenient" not in refused(capsys, "nowhere", "run", *METRICS, "--audit")
 
 
 def test_help_says_what_an_audit_needs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -311,31 +319,34 @@ def test_help_says_what_an_audit_needs(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["run", "qrels"], "name at least one metric, as in -m nDCG@10 AP"),
-        (["run", "qrels", "-m"], "name at least one metric"),
-        (["run", "qrels", "-m", "ndgc@10"], "unknown metric 'ndgc@10'; did you mean nDCG"),
-        (["run", "qrels", "-m", "P"], "P needs a cutoff, as in P@10"),
-        (["run", "qrels", "-m", "AP", "--profile", "trec"], "unknown profile 'trec'; there are"),
-        (["run", "qrels", "-m", "AP", "--csv", "--json"], "choose one of --json, --csv and"),
-        (["run", "qrels", "-m", "AP", "--by", "nowhere"], "nowhere: no such file"),
-        (["run", "qrels", "-m", "AP", "--by", "run"], "run: is not JSON"),
-        (["run", "qrels", "-m", "AP", "--by", "list.json"], "list.json: must map query ids to"),
-        (["nowhere", "qrels", "-m", "AP"], "nowhere: no such file"),
-        (["run", "nowhere", "-m", "AP"], "nowhere: no such file"),
-        (["run", ".", "-m", "AP"], "is a directory, expected a file"),
-        (["-", "-", "-m", "AP"], "only one of RUN and QRELS can be read from stdin"),
-        (["-", "qrels", "-m", "AP", "--audit"], "--audit reads the files twice"),
-        (["qrels", "run", "-m", "AP"], "RUN and QRELS seem to be swapped: qrels looks like"),
-        (["qrels", "run", "-m", "AP", "--lenient"], "try berryeval score run qrels"),
+        (["qrels", "run"], "name at least one metric, as in -m nDCG@10 AP"),
+        (["qrels", "run", "-m"], "name at least one metric"),
+        (["qrels", "run", "-m", "ndgc@10"], "unknown metric 'ndgc@10'; did you mean nDCG"),
+        (["qrels", "run", "-m", "P"], "P needs a cutoff, as in P@10"),
+        (["qrels", "run", "-m", "AP", "--profile", "trec"], "unknown profile 'trec'; there are"),
+        (["qrels", "run", "-m", "AP", "--csv", "--json"], "choose one of --json, --csv and"),
+        (["qrels", "run", "-m", "AP", "--by", "nowhere"], "nowhere: no such file"),
+        (["qrels", "run", "-m", "AP", "--by", "run"], "run: is not JSON"),
+        (["qrels", "run", "-m", "AP", "--by", "list.json"], "list.json: must map query ids to"),
+        (["qrels", "nowhere", "-m", "AP"], "nowhere: no such file"),
+        (["nowhere", "run", "-m", "AP"], "nowhere: no such file"),
+        ([".", "run", "-m", "AP"], "is a directory, expected a file"),
+        (["-", "-", "-m", "AP"], "only one of QRELS and RUN can be read from stdin"),
+        (["qrels", "-", "-m", "AP", "--audit"], "--audit reads the files twice"),
+        (["run", "qrels", "-m", "AP"], "QRELS and RUN seem to be swapped: run looks like a run"),
+        (
+            ["run", "qrels", "-m", "AP", "--lenient"],
+            "come first: berryeval score qrels run",
+        ),
         (["qrels", "qrels", "-m", "AP"], "qrels:1: expected 6 columns (query Q0 document rank"),
         (["run", "run", "-m", "AP"], "run:1: expected 4 columns (query group document grade)"),
-        (["run", "empty", "-m", "AP"], "error: empty: "),
-        (["extra", "qrels", "-m", "AP", "--profile", "trec_eval"], "no query of the run is judged"),
-        (["nan", "qrels", "-m", "AP"], "nan:1: the score must not be NaN"),
-        (["bytes", "qrels", "-m", "AP"], "UTF-8"),
-        (["run"], "QRELS"),
-        (["run", "qrels", "more", "-m", "AP"], "more"),
-        (["run", "qrels", "-m", "AP", "--jsn"], "Did you mean --json?"),
+        (["empty", "run", "-m", "AP"], "error: empty: "),
+        (["qrels", "extra", "-m", "AP", "--profile", "trec_eval"], "no query of the run is judged"),
+        (["qrels", "nan", "-m", "AP"], "nan:1: the score must not be NaN"),
+        (["qrels", "bytes", "-m", "AP"], "UTF-8"),
+        (["qrels"], "RUN"),
+        (["qrels", "run", "more", "-m", "AP"], "more"),
+        (["qrels", "run", "-m", "AP", "--jsn"], "Did you mean --json?"),
     ],
 )
 def test_refusals(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -351,13 +362,13 @@ def test_refusals(arguments: list[str], said: str, capsys: pytest.CaptureFixture
 def test_a_run_without_any_judged_query_counts_as_zero(capsys: pytest.CaptureFixture[str]) -> None:
     """By default every judged query counts, and the remarks say that all are missing."""
     Path("run").write_text("q9 Q0 a 1 1 t\n")
-    assert "missing 4 (q1, q2, q3, q4)" in printed(capsys, "run", "qrels", "-m", "AP")
+    assert "missing 4 (q1, q2, q3, q4)" in printed(capsys, "qrels", "run", "-m", "AP")
 
 
 def test_odd_names_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     """Ids that look like markup or emoji codes are text."""
     Path("qrels").write_text("[bold] 0 a 1\n:smile: 0 a 1\n")
     Path("run").write_text("[bold] Q0 a 1 1 t\n:smile: Q0 a 1 1 t\n")
-    output = printed(capsys, "run", "qrels", "-m", "P@1", "-q")
+    output = printed(capsys, "qrels", "run", "-m", "P@1", "--per-query")
     assert "[bold]   ok       1.0000\n" in output
     assert ":smile:  ok       1.0000\n" in output

@@ -20,14 +20,14 @@ EVIL = "\x1b[2J\x07\x9b1m\u202edrow\u2066"
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 COMMANDS = (
     ("eval", "--by", "category", "--where-it-fails", "--output", "again"),
-    ("results", "show", "run"),
-    ("results", "list"),
-    ("results", "trend", "RR"),
-    ("score-run", "run", "-m", "RR", "-q"),
+    ("runs", "show", "run"),
+    ("runs", "list"),
+    ("runs", "trend", "RR"),
+    ("runs", "rescore", "run", "-m", "RR", "--per-query"),
     ("compare", "run", "again"),
     ("inspect", "drinks"),
     ("validate", "drinks"),
-    ("results", "list", "--provider", EVIL),
+    ("runs", "list", "--provider", EVIL),
     ("report", EVIL),
 )
 
@@ -85,7 +85,7 @@ def test_every_stdout_will_do(encoding: str, clean_environment: dict[str, str]) 
     plain = run("eval", "--output", "run", "--where-it-fails")
     assert "tw\u00f6".encode(encoding, errors="backslashreplace") in plain
     assert "tea \u2192".encode(encoding, errors="backslashreplace") in plain
-    shown = json.loads(run("results", "show", "run", "--json"))["data"]["benchmarks"][0]
+    shown = json.loads(run("runs", "show", "run", "--json"))["data"]["benchmarks"][0]
     assert [one["provider"] for one in shown["providers"]] == [f"one{EVIL}", "tw\u00f6"]
-    record = run("results", "export", "run").decode("utf-8")
+    record = run("runs", "export", "run").decode("utf-8")
     assert json.loads(record) == json.loads(Path("run/run.json").read_text(encoding="utf-8"))

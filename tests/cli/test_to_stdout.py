@@ -67,8 +67,8 @@ def test_compare_prints_a_text_format(capsys: pytest.CaptureFixture[str]) -> Non
         (("compare", "old.json", "new.json", "-o", "--json"), "expected a path, or - for stdout"),
         (("gate", "same.json", "--fail-below", "RR=0.1", "--export", "junit", "md", "-o", "-"),
          "would both go to stdout"),
-        (("results", "export", "latest", "-o", "a.doc"), "the ending '.doc', which tells no"),
-        (("results", "export", "--all", "out", "--format", "csv"), "--format is for one RUN"),
+        (("runs", "export", "latest", "-o", "a.doc"), "the ending '.doc', which tells no"),
+        (("runs", "export", "--all", "out", "--format", "csv"), "--format is for one RUN"),
     ],
 )  # fmt: skip
 def test_what_does_not_go_to_stdout_is_refused(
@@ -103,10 +103,10 @@ def test_a_baseline_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_trend_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     """The numbers unless another format is asked for; a name without an ending may be given."""
-    rows = list(csv.DictReader(io.StringIO(printed(capsys, "results", "trend", "RR", "-o", "-"))))
+    rows = list(csv.DictReader(io.StringIO(printed(capsys, "runs", "trend", "RR", "-o", "-"))))
     assert {row["metric"] for row in rows} == {"RR"}
-    assert printed(capsys, "results", "trend", "RR", "--format", "svg").startswith("<svg")
-    assert berryeval("results", "trend", "RR", "-o", "numbers", "--format", "csv") == 0
+    assert printed(capsys, "runs", "trend", "RR", "--format", "svg").startswith("<svg")
+    assert berryeval("runs", "trend", "RR", "-o", "numbers", "--format", "csv") == 0
     assert "run-0002" in Path("numbers").read_text(encoding="utf-8")
 
 
@@ -118,7 +118,7 @@ def test_an_export_is_what_its_ending_says(
     assert berryeval(
         "eval", "--benchmarks", "drinks", "--providers", "bm25", "--output", "run", "--quiet"
     ) == 0  # fmt: skip
-    export = ("results", "export", "run")
+    export = ("runs", "export", "run")
     text = printed(capsys, *export, "-o", "-").strip()
     assert json.loads(text)["id"] == "run"
     for name in ("a.json", "plain"):

@@ -236,7 +236,7 @@ def test_a_rule_about_something_else_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="did you mean 'bm25'"):
         verdict({"metric": "nDCG@10", "at_least": 0.1, "providers": ["bm52"]}, run)
     with pytest.raises(
-        ConfigurationError, match="To compute it: berryeval score-run run-1 -m P@3 --save"
+        ConfigurationError, match="To compute it: berryeval runs rescore run-1 -m P@3 --save"
     ):
         verdict({"metric": "P@3", "at_least": 0.1}, run)
 

@@ -221,7 +221,7 @@ def test_a_file_that_is_no_store(tmp_path: Path, content: bytes, problem: str | 
         with open_store(place) as store:
             assert store.names() == []
         return
-    with pytest.raises(DataError, match=rf"{problem}.*results import"), open_store(place):
+    with pytest.raises(DataError, match=rf"{problem}.*runs import"), open_store(place):
         pass
     assert place.read_bytes() == content
 

@@ -122,7 +122,7 @@ def test_a_metric_that_is_not_there_can_be_computed(tmp_path: Path) -> None:
     """The line to type names the run as it was given, and is quoted; a slip gets the nearest."""
     first, second = (save(run, tmp_path) for run in old_and_new(1, 2))
     lines = "; ".join(
-        f"berryeval score-run {run} -m 'P(rel=2)@5' --save" for run in (first, second)
+        f"berryeval runs rescore {run} -m 'P(rel=2)@5' --save" for run in (first, second)
     )
     with pytest.raises(NotScoredError, match=re.escape(f"To compute it: {lines}")):
         be.compare_runs([first, f"{second}#bm25"], metrics=["P(rel=2)@5"])
@@ -313,6 +313,6 @@ def test_all_missing_metrics_are_in_one_line_to_type() -> None:
     run = run_of("one", {"bm25": mixed(), "dense": mixed(1)})
     with pytest.raises(NotScoredError) as caught:
         be.compare_runs(run, metrics=["RR@5", "P@7", "RR"])
-    assert "berryeval score-run one -m RR@5 P@7 --save" in str(caught.value)
+    assert "berryeval runs rescore one -m RR@5 P@7 --save" in str(caught.value)
     assert "To compute them: " in str(caught.value)
     assert "?." not in str(caught.value)

@@ -123,14 +123,14 @@ def to_score_again(run: PathLike, *metrics: str, store: PathLike | None = None) 
     """The line that gives a past run more metrics, also one that looks like an option.
 
     >>> to_score_again("latest", "P(rel=2)@5")
-    "berryeval score-run latest -m 'P(rel=2)@5' --save"
+    "berryeval runs rescore latest -m 'P(rel=2)@5' --save"
     >>> to_score_again("-x", "RR", store="all.db")
-    'berryeval score-run -m RR --save --store all.db -- -x'
+    'berryeval runs rescore -m RR --save --store all.db -- -x'
     """
     options = ["-m", *metrics, "--save", *([] if store is None else ["--store", store])]
     if str(run).startswith("-"):
-        return command_line("score-run", *options, "--", run)
-    return command_line("score-run", run, *options)
+        return command_line("runs", "rescore", *options, "--", run)
+    return command_line("runs", "rescore", run, *options)
 
 
 def to_go_on(folder: PathLike, *options: str) -> str:

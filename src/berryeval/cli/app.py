@@ -28,7 +28,7 @@ from cyclopts import App, CycloptsError
 
 from berryeval import __version__
 from berryeval._internal.text import visible
-from berryeval.cli.logs import Wordiness, take_wordiness, without_wordiness, worded
+from berryeval.cli.logs import Verbosity, drop_verbosity, take_verbosity, use_verbosity
 from berryeval.errors import BerryEvalError, RunFailedError
 
 if TYPE_CHECKING:
@@ -172,12 +172,7 @@ def build_app() -> App:
     app.command("berryeval.cli.score:score", help="Score a run against judgments.")
     app.command("berryeval.cli.report:report", help="Write runs as a report, in any format.")
     app.command(_lists())
-    app.command(_results())
-    app.command(
-        "berryeval.cli.runs_rescore:score_run",
-        name="score-run",
-        help="Score a past run by other metrics or judgments, without searching.",
-    )
+    app.command(_runs())
     app.command("berryeval.cli.validate:validate", help="Check a benchmark for faults.")
     app.command("berryeval.cli.inspect:inspect", help="Show what is in a benchmark.")
     app.command("berryeval.cli.version:version", help="Show versions and the backend in use.")
@@ -213,18 +208,20 @@ def _lists() -> App:
     return lists
 
 
-def _results() -> App:
-    """The commands of `berryeval results`."""
-    results = App(name="results", help="Look at past runs.", help_format="plaintext")
-    results.command("berryeval.cli.runs_list:list_runs", name="list", help="Show past runs.")
-    results.command("berryeval.cli.runs_list:show", help="Show one run as eval printed it.")
-    results.command("berryeval.cli.runs_trend:trend", help="Show a metric over time.")
-    results.command("berryeval.cli.runs_files:export", help="Write runs to files.")
-    results.command(
-        "berryeval.cli.runs_files:import_", name="import", help="Put runs into the store."
+def _runs() -> App:
+    """The commands of `berryeval runs`."""
+    runs = App(name="runs", help="Work with past runs.", help_format="plaintext")
+    runs.command("berryeval.cli.runs_list:list_runs", name="list", help="Show past runs.")
+    runs.command("berryeval.cli.runs_list:show", help="Show one run as eval printed it.")
+    runs.command("berryeval.cli.runs_trend:trend", help="Show a metric over time.")
+    runs.command("berryeval.cli.runs_files:export", help="Write runs to files.")
+    runs.command("berryeval.cli.runs_files:import_", name="import", help="Put runs into the store.")
+    runs.command("berryeval.cli.runs_files:prune", help="Forget old runs.")
+    runs.command(
+        "berryeval.cli.runs_rescore:rescore",
+        help="Score a run with other metrics or judgments, without searching again.",
     )
-    results.command("berryeval.cli.runs_files:prune", help="Forget old runs.")
-    return results
+    return runs
 
 
 def run(app: App, arguments: Sequence[str]) -> int:
@@ -235,21 +232,21 @@ def run(app: App, arguments: Sequence[str]) -> int:
     _take_every_character()
     tokens, debug = _take_debug(arguments)
     app.suppress_keyboard_interrupt = False  # or it would exit by itself, without a word
-    failures = Failures.of(app, without_wordiness(tokens), debug=debug)
-    tokens, wordiness = take_wordiness(failures.command, tokens)
+    failures = Failures.of(app, drop_verbosity(tokens), debug=debug)
+    tokens, verbosity = take_verbosity(failures.command, tokens)
     with terminable() as terminated:
         try:
-            return _run(app, tokens, failures, wordiness)
+            return _run(app, tokens, failures, verbosity)
         except KeyboardInterrupt as interrupt:
             code = EXIT_TERMINATED if terminated() else EXIT_INTERRUPTED
             return failures.say_interrupted(str(interrupt) or "interrupted", code)
 
 
 def _run(  # noqa: PLR0911 - one per kind of end
-    app: App, tokens: list[str], failures: Failures, wordiness: Wordiness
+    app: App, tokens: list[str], failures: Failures, verbosity: Verbosity
 ) -> int:
     try:
-        with worded(failures.command, wordiness):
+        with use_verbosity(failures.command, verbosity):
             result = app(
                 tokens, exit_on_error=False, print_error=False, result_action="return_value"
             )

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from berryeval._internal.text import visible
 from berryeval.cli.logs import is_quiet
-from berryeval.cli.output import STDOUT, OutputFileName
+from berryeval.cli.options import STDOUT, Flag, OutputFileName
 
 if TYPE_CHECKING:
     from berryeval.gates import Baseline
     from berryeval.runs import RunRecord
 
 
-Flag = Annotated[bool, Parameter(negative="")]
 FILE = "berryeval-baseline.json"
 
 

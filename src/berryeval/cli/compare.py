@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from cyclopts import Parameter
 from rich.table import Table
 from rich.text import Text
 
 from berryeval._internal import numbers
 from berryeval.cli.logs import is_quiet
-from berryeval.cli.output import STDOUT, Output, print_indented, text_of
+from berryeval.cli.options import STDOUT, Flag, Format, Metrics, Output
+from berryeval.cli.output import print_indented, text_of
 from berryeval.reports import (
     MIXED,
     cells_of,
@@ -39,16 +39,10 @@ if TYPE_CHECKING:
     from berryeval.workflows import Options
 
 
-Flag = Annotated[bool, Parameter(negative="")]
-
-
 def compare(  # noqa: PLR0913 - the options of the command
     *runs: str,
     baseline: str | None = None,
-    metrics: Annotated[
-        list[str] | None,
-        Parameter(name=["--metrics", "--metrics", "-m"], consume_multiple=True, negative=""),
-    ] = None,
+    metrics: Metrics = None,
     test: str = "randomization",
     correction: str = "holm",
     interval: Literal["t", "bca", "percentile"] = "t",
@@ -60,7 +54,7 @@ def compare(  # noqa: PLR0913 - the options of the command
     anyway: Flag = False,
     qrels: str | None = None,
     output: Output = None,
-    format: Annotated[str | None, Parameter(name=["--format", "-f"])] = None,  # noqa: A002 - its name
+    format: Format = None,  # noqa: A002 - its name
     title: str = "",
     json: Flag = False,
 ) -> None:

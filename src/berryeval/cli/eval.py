@@ -13,6 +13,7 @@ from berryeval._internal.text import command_line, to_go_on
 from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED, EXIT_RUN_FAILED
 from berryeval.cli.eval_view import View, say_how_to_go_on, worst_of
 from berryeval.cli.logs import error_screen, log_level, log_lines, progress_on
+from berryeval.cli.options import Depth, Flag, Metrics, OutputFolder, Quiet, Several, Verbose
 from berryeval.errors import ConfigurationError
 from berryeval.gates import within_budget
 from berryeval.reports import Report
@@ -53,20 +54,13 @@ if TYPE_CHECKING:
 
 WORST: Final = 3  # queries, where nobody says how many
 
-Flag = Annotated[bool, Parameter(negative="")]
-Several = Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")]
-Metrics = Annotated[
-    list[str] | None,
-    Parameter(name=["--metrics", "--metrics", "-m"], consume_multiple=True, negative=""),
-]
-
 
 def evaluate(  # noqa: PLR0913 - the options of the command
     *,
     benchmarks: Several = None,
     providers: Several = None,
     metrics: Metrics = None,
-    k: int | None = None,
+    k: Depth = None,
     limit: int | None = None,
     filter: Several = None,  # noqa: A002 - its name
     seed: int | None = None,
@@ -74,7 +68,7 @@ def evaluate(  # noqa: PLR0913 - the options of the command
     timeout: float | None = None,
     batch: int | None = None,
     config: str | None = None,
-    output: str | None = None,
+    output: OutputFolder = None,
     resume: str | None = None,
     store: str | None = None,
     retry_errors: Flag = False,
@@ -89,8 +83,8 @@ def evaluate(  # noqa: PLR0913 - the options of the command
     export: Several = None,
     baseline_doc: str | None = None,
     json: Flag = False,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
-    verbose: Annotated[bool, Parameter(name=["--verbose", "-v"], negative="")] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> int:
     """Run providers on benchmarks, score what they return, and print the table.
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated, Final
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.text import visible
 from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED
 from berryeval.cli.logs import is_quiet
-from berryeval.cli.output import STDOUT, Output, text_of
+from berryeval.cli.options import STDOUT, Flag, Output, Several
+from berryeval.cli.output import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from berryeval.reports import Report
 
 
-Flag = Annotated[bool, Parameter(negative="")]
-Several = Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")]
 _STYLES: Final[dict[Status, str]] = {"pass": "green", "fail": "bold red", "inconclusive": "yellow"}
 
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from berryeval.cli.logs import is_quiet
-
-Flag = Annotated[bool, Parameter(negative="")]
+from berryeval.cli.options import Flag
 
 
 def init(folder: str | None = None, /, *, force: Flag = False, json: Flag = False) -> None:

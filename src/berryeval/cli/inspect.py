@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from cyclopts import Parameter
+from berryeval.cli.options import Flag, Format, Several
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 
 # `--options NAME=VALUE`: what the loader of a format takes, as `options` of berryeval.yaml.
-
-LoaderOptions = Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")]
 
 
 def read_options(texts: list[str] | None) -> dict[str, Any]:
@@ -65,10 +63,10 @@ def inspect(
     benchmark: str,
     /,
     *,
-    query: Annotated[str, Parameter(name=["--query", "-q"])] = "",
-    format: Annotated[str | None, Parameter(name=["--format", "-f"])] = None,  # noqa: A002 - its name
-    options: LoaderOptions = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    query: str = "",
+    format: Format = None,  # noqa: A002 - its name
+    options: Several = None,
+    json: Flag = False,
 ) -> None:
     """Show what is in a benchmark: a summary, and one query with what is relevant to it.
 

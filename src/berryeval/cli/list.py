@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
+from berryeval.cli.options import Flag
 
 if TYPE_CHECKING:
     from berryeval.metrics import Definition
     from berryeval.providers import ProviderFacts
 
 
-def benchmarks(*, json: Annotated[bool, Parameter(negative="")] = False) -> None:
+def benchmarks(*, json: Flag = False) -> None:
     """Show the benchmarks that come with the package.
 
     Args:
@@ -26,7 +26,7 @@ def benchmarks(*, json: Annotated[bool, Parameter(negative="")] = False) -> None
     _show("benchmarks", found, json=json)
 
 
-def formats(*, json: Annotated[bool, Parameter(negative="")] = False) -> None:
+def formats(*, json: Flag = False) -> None:
     """Show the formats that benchmarks are read from, and how each is known.
 
     Args:
@@ -78,7 +78,7 @@ def _show(what: str, rows: list[dict[str, Any]], *, json: bool) -> None:
 # `berryeval list chunkers`.
 
 
-def chunkers(*, json: Annotated[bool, Parameter(negative="")] = False) -> None:
+def chunkers(*, json: Flag = False) -> None:
     """Show every chunker: what it makes, its options, and how it is written.
 
     Args:
@@ -128,7 +128,7 @@ def _list_chunkers_facts(name: str, chunker: type) -> dict[str, Any]:
 # `berryeval list exporters`.
 
 
-def exporters(*, json: Annotated[bool, Parameter(negative="")] = False) -> None:
+def exporters(*, json: Flag = False) -> None:
     """Show every format of reports: what it writes, and which endings mean it.
 
     Args:
@@ -168,7 +168,7 @@ def _list_exporters_facts(name: str) -> dict[str, Any]:
 # `berryeval list metrics`.
 
 
-def metrics(*, json: Annotated[bool, Parameter(negative="")] = False) -> None:
+def metrics(*, json: Flag = False) -> None:
     """Show every metric: its names, parameters and formula, and who else computes it.
 
     Args:
@@ -227,7 +227,7 @@ def _shown(parameter: dict[str, Any]) -> str:
 # `berryeval list providers`.
 
 
-def providers(*, json: Annotated[bool, Parameter(negative="")] = False) -> None:
+def providers(*, json: Flag = False) -> None:
     """Show every provider: its names, its options with their defaults, and what it needs.
 
     Args:

@@ -23,68 +23,71 @@ if TYPE_CHECKING:
     from berryeval.workflows import Listener
 
 
-# `--quiet` and `--verbose`, which every command takes.
-
 QUIET: Final = "--quiet"
 VERBOSE: Final = "--verbose"
-_FLAGS: Final = (QUIET, VERBOSE)
-# What a command reads by itself; trec_eval's flags are trec_eval's.
+_FLAGS: Final = {QUIET: QUIET, "-q": QUIET, VERBOSE: VERBOSE, "-v": VERBOSE}
+# Flags that a command reads itself; those of trec-eval are trec_eval's.
 _OWN: Final = {"eval": (QUIET, VERBOSE), "report": (QUIET,)}
 _UNTOUCHED: Final = ("trec-eval",)
 
 
-class Wordiness(NamedTuple):
-    """How much a command says besides its result and errors."""
+class Verbosity(NamedTuple):
+    """How much a command prints besides its result and errors."""
 
     quiet: bool = False
     verbose: bool = False
 
 
-_NOTHING: Final = Wordiness()
-_asked: ContextVar[Wordiness] = ContextVar("wordiness", default=_NOTHING)
+_DEFAULT: Final = Verbosity()
+_asked: ContextVar[Verbosity] = ContextVar("verbosity", default=_DEFAULT)
 
 
 def is_quiet() -> bool:
-    """Whether the command is to leave out warnings and hints."""
+    """Return whether the command leaves out warnings and hints."""
     return _asked.get().quiet
 
 
 def is_verbose() -> bool:
-    """Whether the command is to show log lines."""
+    """Return whether the command shows log lines."""
     return _asked.get().verbose
 
 
-def without_wordiness(tokens: Sequence[str]) -> list[str]:
-    """The tokens without the two flags, which may stand before the command, or within its name."""
+def drop_verbosity(tokens: Sequence[str]) -> list[str]:
+    """Return the tokens without the flags, which may come before the command or inside its name."""
     end = tokens.index("--") if "--" in tokens else len(tokens)
     return [*(token for token in tokens[:end] if token not in _FLAGS), *tokens[end:]]
 
 
-def take_wordiness(command: str, tokens: Sequence[str]) -> tuple[list[str], Wordiness]:
-    """The tokens without the two flags, and what they say.
+def take_verbosity(command: str, tokens: Sequence[str]) -> tuple[list[str], Verbosity]:
+    """Split the tokens into those of the command and the verbosity that they ask for.
 
-    A command that reads them by itself is given them, also those that stood before it.
+    A command that reads the flags itself keeps them, including those that came before its name.
     """
     first = next((place for place, one in enumerate(tokens) if one not in _FLAGS), len(tokens))
     ahead, rest = tokens[:first], list(tokens[first:])
     end = rest.index("--") if "--" in rest else len(rest)
-    looked_at = [] if command in _UNTOUCHED else rest[:end]
-    given = {flag for flag in _FLAGS if flag in ahead or flag in looked_at}
-    if not looked_at:
-        return rest, Wordiness(QUIET in given, VERBOSE in given)
+    inside = [] if command in _UNTOUCHED else rest[:end]
+    given = {_FLAGS[token] for token in (*ahead, *inside) if token in _FLAGS}
+    asked = Verbosity(QUIET in given, VERBOSE in given)
+    if not inside:
+        return rest, asked
     own = _OWN.get(command, ())
-    kept = [token for token in looked_at if token in own or token not in given]
-    moved = [flag for flag in own if flag in ahead and flag not in kept]
-    return [*kept, *moved, *rest[end:]], Wordiness(QUIET in given, VERBOSE in given)
+    kept = [token for token in inside if token not in _FLAGS or _FLAGS[token] in own]
+    moved = [flag for flag in own if flag in given and not any(_is(one, flag) for one in kept)]
+    return [*kept, *moved, *rest[end:]], asked
+
+
+def _is(token: str, flag: str) -> bool:
+    return _FLAGS.get(token) == flag
 
 
 @contextmanager
-def worded(command: str, asked: Wordiness) -> Iterator[None]:
+def use_verbosity(command: str, asked: Verbosity) -> Iterator[None]:
     """Show as many log lines as were asked for while a command runs; `eval` shows its own."""
     if asked.quiet and asked.verbose:
         msg = f"choose one of {QUIET} and {VERBOSE}"
         raise ConfigurationError(msg)
-    if asked == Wordiness() or command == "eval":
+    if asked == Verbosity() or command == "eval":
         yield
         return
 

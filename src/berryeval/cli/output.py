@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from cyclopts import Parameter
 from rich.console import Console
 from rich.segment import Segment
 
@@ -92,24 +91,7 @@ def safe_screen(kind: type[SafeScreen], **options: Any) -> SafeScreen:
     return kind(markup=False, highlight=False, emoji=False, soft_wrap=True, **options)
 
 
-# `--output -`: a text that goes to stdout instead of a file.
-
-STDOUT: Final = "-"
 _NAMED: Final = 3  # files in a message
-
-
-def _no_flag(_: Any, value: str | None) -> None:
-    """A path may be -; another hyphen in front is a flag, and the path was forgotten."""
-    if value is not None and value.startswith("-") and value != STDOUT:
-        msg = f"expected a path, or - for stdout, found {value!r}"
-        raise ValueError(msg)
-
-
-_PATH: Final = Parameter(
-    name=["--output", "-o"], allow_leading_hyphen=True, validator=_no_flag, negative=""
-)
-Output = Annotated[str | None, _PATH]
-OutputFileName = Annotated[str, _PATH]
 
 
 def files_of(made: Report, name: str, label: str = "", *, to_stdout: bool) -> list[OutputFile]:

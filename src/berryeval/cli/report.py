@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.text import visible
-from berryeval.cli.output import STDOUT, Output, files_of
+from berryeval.cli.options import STDOUT, Flag, Formats, Output, Quiet
+from berryeval.cli.output import files_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,19 +15,16 @@ if TYPE_CHECKING:
 
 
 DEFAULT_FORMAT: Final = "html"
-Flag = Annotated[bool, Parameter(negative="")]
 
 
 def report(
     *runs: str,
-    format: Annotated[  # noqa: A002 - its name
-        list[str] | None, Parameter(name=["--format", "-f"], consume_multiple=True, negative="")
-    ] = None,
+    format: Formats = None,  # noqa: A002 - its name
     output: Output = None,
     title: str = "",
     label: str = "",
     json: Flag = False,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Write one or several runs as a report.
 

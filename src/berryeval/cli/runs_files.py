@@ -1,16 +1,15 @@
-"""`berryeval results export` and `berryeval results import`."""
+"""`berryeval runs export` and `berryeval runs import`."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.text import visible
-from berryeval.cli.output import STDOUT, Output, text_of
-from berryeval.cli.runs_list import Flag, read_filters
+from berryeval.cli.options import STDOUT, Flag, Format, Output
+from berryeval.cli.output import text_of
+from berryeval.cli.runs_list import read_filters
 
 if TYPE_CHECKING:
     from berryeval.runs import RunRecord, Store
@@ -24,7 +23,7 @@ def export(
     /,
     *,
     output: Output = None,
-    format: Annotated[str | None, Parameter(name=["--format", "-f"])] = None,  # noqa: A002 - its name
+    format: Format = None,  # noqa: A002 - its name
     all: str | None = None,  # noqa: A002 - its name
     benchmark: str | None = None,
     since: str | None = None,
@@ -35,7 +34,7 @@ def export(
 
     Another ending or format writes a report of it, as `berryeval report` does.
 
-    Examples: berryeval results export latest -o latest.json, or ... -o latest.csv
+    Examples: berryeval runs export latest -o latest.json, or ... -o latest.csv
 
     Args:
         run: Its name or the beginning of it, its folder, `latest`, or `latest~1`.
@@ -129,7 +128,7 @@ def _say(runs: list[dict[str, Any]], text: str, *, json: bool) -> None:
     from berryeval.cli.output import print_json
 
     if json:
-        print_json("results export", {"runs": runs})
+        print_json("runs export", {"runs": runs})
     else:
         print(visible(text))
 
@@ -142,7 +141,7 @@ def import_(
 ) -> int:
     """Put runs into the store: folders of runs, what lies below a folder, exported files.
 
-    Example: berryeval results import .berryeval/runs
+    Example: berryeval runs import .berryeval/runs
 
     Args:
         paths: Folders or files; .berryeval/runs unless given.
@@ -176,7 +175,7 @@ def import_(
             {"file": str(one.file), "run": one.id, "how": one.how, "problem": one.problem}
             for one in found
         ]
-        print_json("results import", {"runs": runs})
+        print_json("runs import", {"runs": runs})
     if not any(one.problem for one in found):
         return EXIT_PASSED
     if not json:
@@ -185,7 +184,7 @@ def import_(
     return EXIT_USAGE
 
 
-# `berryeval results prune`.
+# `berryeval runs prune`.
 
 SHOWN: Final = 10  # names
 
@@ -200,9 +199,9 @@ def prune(
     store: str | None = None,
     json: Flag = False,
 ) -> None:
-    """Forget old runs. Folders of runs stay: `results import` brings them back.
+    """Forget old runs. Folders of runs stay: `runs import` brings them back.
 
-    Example: berryeval results prune --keep 100 --older-than 90d
+    Example: berryeval runs prune --keep 100 --older-than 90d
 
     Args:
         keep: Keep the newest so many.
@@ -245,7 +244,7 @@ def _as_json(store: Store, names: list[str], *, dry_run: bool, yes: bool) -> Non
         msg = "nothing was deleted: --json asks nobody; say --yes or --dry-run"
         raise ConfigurationError(msg)
     deleted = 0 if dry_run or not names else store.delete(names)
-    print_json("results prune", {"store": store.shown, "runs": names, "deleted": deleted})
+    print_json("runs prune", {"store": store.shown, "runs": names, "deleted": deleted})
 
 
 def _agreed() -> bool:

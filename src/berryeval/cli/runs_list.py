@@ -1,12 +1,12 @@
-"""`berryeval results list`."""
+"""`berryeval runs list`."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from cyclopts import Parameter
+from berryeval.cli.options import Flag, Metrics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,15 +25,13 @@ if TYPE_CHECKING:
     )
 
 
-# `berryeval results show`.
-
-Flag = Annotated[bool, Parameter(negative="")]
+# `berryeval runs show`.
 
 
 def show(run: str = "latest", /, *, store: str | None = None, json: Flag = False) -> None:
     """Show one run: what it measured, as `eval` printed it, and what it was.
 
-    Example: berryeval results show latest~1
+    Example: berryeval runs show latest~1
 
     Args:
         run: Its name or the beginning of it, its folder, a file, `latest`, or `latest~1`.
@@ -49,7 +47,7 @@ def show(run: str = "latest", /, *, store: str | None = None, json: Flag = False
     record = found.record
     if json:
         folder = None if found.folder is None else str(found.folder)
-        print_json("results show", {**_about(record), "folder": folder})
+        print_json("runs show", {**_about(record), "folder": folder})
         return
     screen = console()
     screen.print(f"run {record.id}, {record.created}", style="bold")
@@ -120,11 +118,6 @@ def _provider(one: ProviderRecord) -> dict[str, Any]:
 
 
 # Options that the commands about past runs share.
-
-Several = Annotated[
-    list[str] | None,
-    Parameter(name=["--metrics", "--metrics", "-m"], consume_multiple=True, negative=""),
-]
 
 
 def read_filters(
@@ -212,13 +205,13 @@ def list_runs(
     since: str | None = None,
     until: str | None = None,
     limit: int = SHOWN,
-    metrics: Several = None,
+    metrics: Metrics = None,
     store: str | None = None,
     json: Flag = False,
 ) -> None:
     """Show past runs, the newest first.
 
-    Example: berryeval results list --benchmark technical-docs --since 30d -m nDCG@10 RR
+    Example: berryeval runs list --benchmark technical-docs --since 30d -m nDCG@10 RR
 
     Args:
         benchmark: Only runs on this benchmark.
@@ -248,7 +241,7 @@ def list_runs(
             refuse_metrics(opened, names, filters, store)
         shown = opened.shown
     if json:
-        print_json("results list", {"store": shown, "runs": [asdict(run) for run in found]})
+        print_json("runs list", {"store": shown, "runs": [asdict(run) for run in found]})
         return
     screen = console()
     if not found:

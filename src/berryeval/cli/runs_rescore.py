@@ -1,10 +1,10 @@
-"""`berryeval score-run`."""
+"""`berryeval runs rescore`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from cyclopts import Parameter
+from berryeval.cli.options import Flag, Metrics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,29 +14,24 @@ if TYPE_CHECKING:
     from berryeval.workflows import FoundRun, Rescored
 
 
-Flag = Annotated[bool, Parameter(negative="")]
-Names = Annotated[
-    list[str] | None,
-    Parameter(name=["--metrics", "--metrics", "-m"], consume_multiple=True, negative=""),
-]
 _REPORTS: Final = ("report.*", "junit.xml")  # what eval leaves in the folder of a run
 
 
-def score_run(
+def rescore(
     run: str,
     /,
     *,
-    metrics: Names = None,
+    metrics: Metrics = None,
     qrels: str | None = None,
     benchmark: str | None = None,
-    per_query: Annotated[bool, Parameter(name=["--per-query", "-q"], negative="")] = False,
+    per_query: Flag = False,
     save: Flag = False,
     store: str | None = None,
     json: Flag = False,
 ) -> None:
     """Score a run that was made before, by other metrics or judgments; nothing is searched.
 
-    Example: berryeval score-run latest -m nDCG@20 bpref --save
+    Example: berryeval runs rescore latest -m nDCG@20 bpref --save
 
     Args:
         run: Its folder, its name or the beginning of it, a file, `latest`, or `latest~1`.
@@ -169,4 +164,4 @@ def _print_json(
         "saved": saved,
         "outdated": [str(path) for path in _outdated(found)] if saved else [],
     }
-    print_json("score-run", data)
+    print_json("runs rescore", data)

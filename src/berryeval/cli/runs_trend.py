@@ -1,4 +1,4 @@
-"""`berryeval results trend`."""
+"""`berryeval runs trend`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from cyclopts import Parameter
 
-from berryeval.cli.output import STDOUT, Output
-from berryeval.cli.runs_list import Flag, failures_of, read_filters, refuse_metrics, refuse_unknown
+from berryeval.cli.options import STDOUT, Flag, Output
+from berryeval.cli.runs_list import failures_of, read_filters, refuse_metrics, refuse_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ def trend(
     It follows the runs that were asked what the newest was; others are points between them, for
     their values do not compare: the benchmark, its queries or the number of hits were others.
 
-    Example: berryeval results trend nDCG@10 --benchmark technical-docs -o trend.svg
+    Example: berryeval runs trend nDCG@10 --benchmark technical-docs -o trend.svg
 
     Args:
         metric: Its name, in any spelling.
@@ -77,7 +77,7 @@ def trend(
     if json:
         failed = [asdict(one) for one in failures]
         data = {"lines": [line.to_dict() for line in lines], "failed": failed}
-        print_json("results trend", data if text is None else {**data, "text": text})
+        print_json("runs trend", data if text is None else {**data, "text": text})
         return
     if text is not None:
         print_document(text)

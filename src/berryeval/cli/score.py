@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from rich.table import Table
 
 from berryeval._internal import numbers
+from berryeval.cli.options import Flag, Metrics
 from berryeval.cli.output import console, print_json
 from berryeval.metrics import parse_metric, trec_name
 
@@ -20,21 +21,16 @@ if TYPE_CHECKING:
 
 
 File = Annotated[str, Parameter(allow_leading_hyphen=True)]
-Names = Annotated[
-    list[str] | None,
-    Parameter(name=["--metrics", "--metrics", "-m"], consume_multiple=True, negative=""),
-]
-Flag = Annotated[bool, Parameter(negative="")]
 JUDGED = "Judged@10"
 
 
 def score(  # noqa: PLR0913 - the options of the command
-    run: File,
     qrels: File,
+    run: File,
     /,
     *,
-    metrics: Names = None,
-    per_query: Annotated[bool, Parameter(name=["--per-query", "-q"], negative="")] = False,
+    metrics: Metrics = None,
+    per_query: Flag = False,
     json: Flag = False,
     csv: Flag = False,
     trec_format: Flag = False,
@@ -47,11 +43,11 @@ def score(  # noqa: PLR0913 - the options of the command
 
     Files may be of TREC, BEIR or MS MARCO, JSON, JSON lines or Parquet; .gz and .zst are unpacked.
 
-    Example: berryeval score bm25.run qrels.txt -m nDCG@10 AP P@5
+    Example: berryeval score qrels.txt bm25.run -m nDCG@10 AP P@5
 
     Args:
-        run: The run (TREC: query Q0 document rank score tag); - reads it from stdin.
         qrels: The judgments (TREC: query group document grade); - reads them from stdin.
+        run: The run (TREC: query Q0 document rank score tag); - reads it from stdin.
         metrics: What to compute: -m nDCG@10 AP, -m nDCG@10,AP, or -m twice.
         per_query: Show every query too.
         json: Print JSON, in full precision.
@@ -89,7 +85,7 @@ def _check(run: str, qrels: str, names: list[str], *, formats: int, audit: bool)
     elif formats > 1:
         problem = "choose one of --json, --csv and --trec-format"
     elif run == qrels == "-":
-        problem = "only one of RUN and QRELS can be read from stdin"
+        problem = "only one of QRELS and RUN can be read from stdin"
     elif audit and "-" in {run, qrels}:
         problem = "--audit reads the files twice and cannot read stdin"
     if problem:
@@ -144,8 +140,8 @@ def _refuse_swapped(run: str, qrels: str) -> None:
         return
     if _column_count(run) == 4 and _column_count(qrels) >= 6:  # noqa: PLR2004 - TREC formats
         msg = (
-            f"RUN and QRELS seem to be swapped: {run} looks like judgments (4 columns) "
-            f"and {qrels} like a run (6); try {command_line('score', qrels, run)}"
+            f"QRELS and RUN seem to be swapped: {qrels} looks like a run (6 columns) and {run} "
+            f"like judgments (4); judgments come first: {command_line('score', run, qrels)}"
         )
         raise DataError(msg)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Final
 
 from berryeval.cli.app import EXIT_FAILED
-from berryeval.cli.inspect import LoaderOptions, read_options
+from berryeval.cli.inspect import read_options
+from berryeval.cli.options import Flag, Format, Several
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,10 +22,10 @@ def validate(
     benchmark: str,
     /,
     *,
-    format: Annotated[str | None, Parameter(name=["--format", "-f"])] = None,  # noqa: A002 - its name
-    options: LoaderOptions = None,
-    all: Annotated[bool, Parameter(negative="")] = False,  # noqa: A002 - its name
-    json: Annotated[bool, Parameter(negative="")] = False,
+    format: Format = None,  # noqa: A002 - its name
+    options: Several = None,
+    all: Flag = False,  # noqa: A002 - its name
+    json: Flag = False,
 ) -> int:
     """Check a benchmark: what makes its numbers wrong or doubtful, where, and what to do.
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import platform
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from berryeval import __version__
+from berryeval.cli.options import Flag
 from berryeval.cli.output import print_json
 
 
-def version(*, json: Annotated[bool, Parameter(negative="")] = False) -> None:
+def version(*, json: Flag = False) -> None:
     """Show versions and the backend in use.
 
     Args:

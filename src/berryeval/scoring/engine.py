@@ -81,7 +81,7 @@ def _refuse_spans(metrics: Iterable[Metric]) -> None:
         if metric.definition.kind == "spans":
             msg = (
                 f"{metric} looks at the texts of hits, and ids have none: judge a run of eval by "
-                f"its benchmark (berryeval score-run RUN -m {metric}, without --qrels), or use "
+                f"its benchmark (berryeval runs rescore RUN -m {metric}, without --qrels), or use "
                 "evaluate_hits(benchmark, hits, ...) in Python"
             )
             raise MetricError(msg)

@@ -116,7 +116,7 @@ def remember(record: RunRecord, place: str | None, folder: PathLike | None = Non
         with opened_store(place, make=True) as store:
             added = store.add(record, replace_content=True)
     except BerryEvalError as error:
-        again = command_line("results", "import", folder, *_named(place)) if folder else ""
+        again = command_line("runs", "import", folder, *_named(place)) if folder else ""
         advice = f"; when that is put right: {again}" if again else ""
         log.error("this run is not in the store: %s%s", error, advice)  # noqa: TRY400 - it is known
         return Remembered(problem=str(error))

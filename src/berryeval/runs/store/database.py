@@ -116,7 +116,7 @@ class Database:
         if any(part in problem for part in _NOT_OURS):
             hint = (
                 "; move it away and make it again from the folders of your runs: "
-                "berryeval results import .berryeval/runs"
+                "berryeval runs import .berryeval/runs"
             )
         elif "locked" in problem or "lock timeout" in problem:
             hint = f"; another process has been writing for {PATIENCE} seconds: try again later"
@@ -149,7 +149,7 @@ def _check_file(place: Place, *, make: bool) -> None:
 def _nothing_at(place: Place) -> str:
     return (
         f"there is no store at {place.shown} yet; berryeval eval makes it, or "
-        "berryeval results import FOLDER"
+        "berryeval runs import FOLDER"
     )
 
 

@@ -9,27 +9,11 @@ import pytest
 from cyclopts import App
 
 from berryeval.cli.app import build_app, run
+from tests.cli.commands import COMMANDS
 from tests.cli.gate_world import write_runs
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-def commands(app: App, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """Every command that does something, by the words that call it."""
-    found: list[tuple[str, ...]] = []
-    for name in app:
-        if name.startswith("-"):
-            continue
-        inner = app[name]
-        words = (*before, name)
-        below = [one for one in inner if not one.startswith("-")] if words[-1] in GROUPS else []
-        found += commands(inner, words) if below else [words]
-    return found
-
-
-GROUPS = ("baseline", "list", "results")
-COMMANDS = [words for words in commands(build_app()) if words != ("trec-eval",)]
 
 
 @pytest.fixture(autouse=True)
@@ -47,14 +31,14 @@ def test_every_command_takes_both_but_not_at_once(
     """None takes them for an unknown option."""
     assert run(build_app(), [*words, "--quiet", "--verbose"]) == 2
     assert "choose one of --quiet and --verbose" in capsys.readouterr().err
-    for flag in ("--quiet", "--verbose"):
+    for flag in ("--quiet", "--verbose", "-q", "-v"):
         run(build_app(), [*words, "a-run-that-is-not-there", flag])
         assert "nknown option" not in capsys.readouterr().err
 
 
 def test_there_are_commands_to_try() -> None:
     """Commands of groups too."""
-    assert {("eval",), ("results", "trend"), ("list", "metrics"), ("init",)} <= set(COMMANDS)
+    assert {("eval",), ("runs", "trend"), ("list", "metrics"), ("init",)} <= set(COMMANDS)
 
 
 def test_quiet_leaves_out_warnings_and_hints(capsys: pytest.CaptureFixture[str]) -> None:

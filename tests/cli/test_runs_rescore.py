@@ -1,4 +1,4 @@
-"""`berryeval score-run`: new metrics and judgments for a run that was made, without searching."""
+"""`berryeval runs rescore`: score a past run with other metrics and judgments."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def record() -> RunRecord:
 def rescored(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     """What `--json` prints about the only benchmark."""
     capsys.readouterr()
-    assert berryeval("score-run", *arguments, "--json", "--per-query") == 0
+    assert berryeval("runs", "rescore", *arguments, "--json", "--per-query") == 0
     (part,) = json.loads(capsys.readouterr().out)["data"]["benchmarks"]
     return part
 
@@ -84,12 +84,12 @@ def test_a_run_scored_later_equals_one_scored_at_once(capsys: pytest.CaptureFixt
 def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     """A row per provider, the best marked, as `eval` has it."""
     capsys.readouterr()
-    assert berryeval("score-run", "run", "-m", "P@1,AP") == 0
+    assert berryeval("runs", "rescore", "run", "-m", "P@1,AP") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("drinks: 4 queries; sha256:")
     assert lines[2].split() == ["provider", "P@1", "AP"]
     assert [line.split()[0] for line in lines[3:5]] == list(PROVIDERS)
-    assert berryeval("score-run", "run", "-m", "P@1", "-q") == 0
+    assert berryeval("runs", "rescore", "run", "-m", "P@1", "--per-query") == 0
     assert "q4" in capsys.readouterr().out
 
 
@@ -99,7 +99,7 @@ def test_reports_of_before_are_named_with_how_to_write_them(
     """The line works: the page has the new metric afterwards."""
     assert berryeval("report", "run") == 0
     capsys.readouterr()
-    assert berryeval("score-run", "run", "-m", "AP", "--save") == 0
+    assert berryeval("runs", "rescore", "run", "-m", "AP", "--save") == 0
     said = capsys.readouterr().out
     assert "note: run/report.html is without the new metrics" in said
     again = said.partition("write it again: berryeval ")[2].split()
@@ -107,7 +107,7 @@ def test_reports_of_before_are_named_with_how_to_write_them(
     assert berryeval(*again) == 0
     assert ">AP<" in Path("run/report.html").read_text(encoding="utf-8")
     capsys.readouterr()
-    assert berryeval("score-run", "run", "-m", "AP", "--save", "--json") == 0
+    assert berryeval("runs", "rescore", "run", "-m", "AP", "--save", "--json") == 0
     assert json.loads(capsys.readouterr().out)["data"]["outdated"] == ["run/report.html"]
 
 
@@ -118,7 +118,7 @@ def test_saved_metrics_stand_beside_the_old(capsys: pytest.CaptureFixture[str], 
     if where == "store":
         shutil.rmtree("run")
     capsys.readouterr()
-    assert berryeval("score-run", "run", "-m", "nDCG@10", "AP", "--save") == 0
+    assert berryeval("runs", "rescore", "run", "-m", "nDCG@10", "AP", "--save") == 0
     assert "saved in the store .berryeval/results.db" in capsys.readouterr().out
     with open_store(STORE) as store:
         after = store.get("run")
@@ -136,7 +136,7 @@ def test_saved_metrics_stand_beside_the_old(capsys: pytest.CaptureFixture[str], 
             folder = "bm25" if provider == "bm25" else "bm25-fixed-5"
             text = Path(f"run/drinks/{folder}/scores.json").read_text("utf-8")
             assert Scores.from_dict(json.loads(text)) == new.scores
-    assert berryeval("score-run", "run", "-m", "AP", "--save") == 0
+    assert berryeval("runs", "rescore", "run", "-m", "AP", "--save") == 0
     with open_store(STORE) as store:
         assert store.get("run") == after
 
@@ -144,7 +144,7 @@ def test_saved_metrics_stand_beside_the_old(capsys: pytest.CaptureFixture[str], 
 @pytest.mark.parametrize("more", [(), ("--retry-errors",), ("--fail-below", "RR=0.1")])
 def test_saved_metrics_stay_when_a_run_goes_on(more: tuple[str, ...]) -> None:
     """In the folder and in the store: a run with nothing left to ask is what it was."""
-    assert berryeval("score-run", "run", "-m", "precision_at_3", "AP", "--save") == 0
+    assert berryeval("runs", "rescore", "run", "-m", "precision_at_3", "AP", "--save") == 0
     before = record()
     file = Path("run/drinks/bm25/scores.json")
     table = json.loads(file.read_bytes())
@@ -157,7 +157,7 @@ def test_saved_metrics_stay_when_a_run_goes_on(more: tuple[str, ...]) -> None:
         assert json.loads(file.read_bytes()) == table
         with open_store(STORE) as store:
             assert store.get("run").benchmarks == before.benchmarks
-    assert berryeval("score-run", "run", "-m", "AP", "--save") == 0
+    assert berryeval("runs", "rescore", "run", "-m", "AP", "--save") == 0
     assert record().benchmarks == before.benchmarks
 
 
@@ -173,7 +173,7 @@ def test_saved_metrics_are_of_the_answers_that_count() -> None:
 
     arguments: Any = ("drinks", [broken], ["RR"])
     be.run_benchmark(*arguments, folder="ours")
-    assert berryeval("score-run", "ours", "-m", "P@1", "--save") == 0
+    assert berryeval("runs", "rescore", "ours", "-m", "P@1", "--save") == 0
     mended.append("yes")
     found = be.run_benchmark(*arguments, folder="ours", retry_errors=True)["broken"].scores
     fresh = be.run_benchmark("drinks", [broken], ["RR", "P@1"])["broken"].scores
@@ -187,7 +187,7 @@ def test_saved_scores_that_cannot_be_used_are_made_again(
 ) -> None:
     """Damage costs what was saved, not the run; an unknown metric is named."""
     before = record()
-    assert berryeval("score-run", "run", "-m", "P@3", "--save") == 0
+    assert berryeval("runs", "rescore", "run", "-m", "P@3", "--save") == 0
     file = Path("run/drinks/bm25/scores.json")
     text = file.read_text("utf-8")
     file.write_text(damage if damage == "{" else text.replace('"P@3"', damage), "utf-8")
@@ -237,7 +237,7 @@ def test_only_queries_that_were_asked_and_judged_count(
     assert part["queries"] == len(expected)
     assert part["notes"] == ["judged by q.json", *notes]
     Path("q.json").write_text('{"other": {"d": 1}}', encoding="utf-8")
-    assert berryeval("score-run", "some", "-m", "RR", "--qrels", "q.json") == 2
+    assert berryeval("runs", "rescore", "some", "-m", "RR", "--qrels", "q.json") == 2
     assert "q.json: judges none of the queries that were asked" in capsys.readouterr().err
 
 
@@ -256,7 +256,7 @@ def test_a_benchmark_that_changed_is_refused_unless_named(
     shutil.rmtree("drinks")
     be.write_benchmark(changed, "drinks")
     capsys.readouterr()
-    assert berryeval("score-run", "run", "-m", "RR") == 2
+    assert berryeval("runs", "rescore", "run", "-m", "RR") == 2
     said = capsys.readouterr().err
     assert "the benchmark drinks is not what it was when run run was made" in said
     assert "--benchmark drinks" in said
@@ -266,7 +266,7 @@ def test_a_benchmark_that_changed_is_refused_unless_named(
     assert again is not None
     assert part["providers"]["bm25"]["per_query"]["RR"] == again.per_query("RR")
     before = record()
-    assert berryeval("score-run", "run", "-m", "RR", "--benchmark", "drinks", "--save") == 2
+    assert berryeval("runs", "rescore", "run", "-m", "RR", "--benchmark", "drinks", "--save") == 2
     assert "--save keeps scores by the run's own judgments only" in capsys.readouterr().err
     assert record() == before
 
@@ -275,7 +275,7 @@ def test_a_benchmark_that_is_gone_is_said(capsys: pytest.CaptureFixture[str]) ->
     """With both ways to go on."""
     Path("drinks").rename("elsewhere")
     capsys.readouterr()
-    assert berryeval("score-run", "run", "-m", "RR") == 2
+    assert berryeval("runs", "rescore", "run", "-m", "RR") == 2
     said = capsys.readouterr().err
     assert "cannot be loaded" in said
     assert "--benchmark PATH, or score by ids with --qrels FILE" in said
@@ -308,10 +308,10 @@ def test_a_metric_of_text_by_ids_is_refused_with_a_line_to_type(
 ) -> None:
     """The advice is a command, and the command works."""
     Path("q.json").write_text('{"q1": {"a": 1}}', encoding="utf-8")
-    assert berryeval("score-run", "run", "-m", "CharIoU@5", "--qrels", "q.json") == 2
+    assert berryeval("runs", "rescore", "run", "-m", "CharIoU@5", "--qrels", "q.json") == 2
     said = " ".join(capsys.readouterr().err.split())
-    assert "(berryeval score-run RUN -m CharIoU@5, without --qrels)" in said
-    assert berryeval("score-run", "run", "-m", "CharIoU@5") == 0
+    assert "(berryeval runs rescore RUN -m CharIoU@5, without --qrels)" in said
+    assert berryeval("runs", "rescore", "run", "-m", "CharIoU@5") == 0
 
 
 @pytest.mark.parametrize(
@@ -329,7 +329,7 @@ def test_what_cannot_be_is_said(
 ) -> None:
     """In one line, and nothing changes."""
     before = record()
-    assert berryeval("score-run", *arguments) == 2
+    assert berryeval("runs", "rescore", *arguments) == 2
     assert message in capsys.readouterr().err
     assert record() == before
 
@@ -343,5 +343,5 @@ def test_the_hash_is_of_the_data_that_scores_are_by(capsys: pytest.CaptureFixtur
     assert now != then
     assert rescored(capsys, "run", "-m", "RR")["content_hash"] == then
     assert rescored(capsys, "run", "-m", "RR", "--benchmark", "changed")["content_hash"] == now
-    assert berryeval("score-run", "run", "-m", "RR", "--benchmark", "changed") == 0
+    assert berryeval("runs", "rescore", "run", "-m", "RR", "--benchmark", "changed") == 0
     assert f"drinks: 4 queries; {now}" in " ".join(capsys.readouterr().out.split())

@@ -1,4 +1,4 @@
-"""`berryeval results`: lists, one run, files, trends, forgetting; and that `eval` remembers."""
+"""`berryeval runs`: lists, one run, files, trends, forgetting; and that `eval` remembers."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_store_that_cannot_be_written_costs_nothing(capsys: pytest.CaptureFixt
     assert berryeval(*EVAL, "--store", "blocked/x.db", "--quiet") == 0
     said = " ".join(capsys.readouterr().err.split())
     assert "error: this run is not in the store: the store blocked/x.db cannot be made" in said
-    command = re.search(r"berryeval (results import \S+ --store blocked/x.db)", said)
+    command = re.search(r"berryeval (runs import \S+ --store blocked/x.db)", said)
     assert command
     Path("blocked").unlink()
     assert berryeval(*command[1].split()) == 0
@@ -130,12 +130,12 @@ def test_the_list_has_one_clock_and_the_order_that_was_asked_for(
     """Runs of several zones stand under each other; columns come as they were named."""
     far = replace(run_of(2), created="2026-01-01T12:00:00+10:00")
     filled(run_of(1), far)
-    assert berryeval("results", "list", "-m", "RR,nDCG@10", "--provider", "bm25") == 0
+    assert berryeval("runs", "list", "-m", "RR,nDCG@10", "--provider", "bm25") == 0
     head, *rows = capsys.readouterr().out.splitlines()
     assert head.split()[-2:] == ["RR", "nDCG@10"]
     assert local(far) in rows[0]
     assert local(run_of(1)) in rows[1]
-    assert berryeval("results", "list", "-m", "nDCG@10", "mrr", "mrr") == 0
+    assert berryeval("runs", "list", "-m", "nDCG@10", "mrr", "mrr") == 0
     assert capsys.readouterr().out.splitlines()[0].split()[-2:] == ["nDCG@10", "RR"]
 
 
@@ -147,7 +147,7 @@ def test_names_of_runs_are_whole_on_any_terminal(
     """They are there to be copied; every value is shown too."""
     name = "2026-02-21T14-30-00-technical-docs"
     filled(run_of(1, name=name))
-    command = ("results", "list", "-m", "nDCG@10", "RR")
+    command = ("runs", "list", "-m", "nDCG@10", "RR")
     environment = {**clean_environment, "TERM": "xterm-256color", "COLUMNS": str(width)}
     code, text = on_a_terminal(*command, **environment)
     assert code == 0, text
@@ -162,7 +162,7 @@ def test_names_of_runs_are_whole_on_any_terminal(
 def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     """The newest first, a line per provider, with the first metric and its interval."""
     filled(run_of(1), run_of(2), run_of(3, providers=("splade",)))
-    assert berryeval("results", "list", "--provider", "dense") == 0
+    assert berryeval("runs", "list", "--provider", "dense") == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     value = run_of(2)["fruit"]["dense"].scores
     assert value is not None
@@ -174,12 +174,12 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     ]  # fmt: skip
     assert [line[0] for line in lines[1:-1]] == ["run-0002", "run-0001"]
     assert " ".join(lines[-1]) == "with each value its 95 % bootstrap interval"
-    assert berryeval("results", "list", "-m", "mrr,recall@5", "--limit", "1", "--json") == 0
+    assert berryeval("runs", "list", "-m", "mrr,recall@5", "--limit", "1", "--json") == 0
     ((result,),) = [run["results"] for run in data_of(capsys)["runs"]]
     assert [value["metric"] for value in result["values"]] == ["RR", "R@5"]
-    assert berryeval("results", "list", "--since", "2026-01-01T02:00+00:00") == 0
+    assert berryeval("runs", "list", "--since", "2026-01-01T02:00+00:00") == 0
     assert capsys.readouterr().out.count("run-") == 2
-    assert berryeval("results", "list", "--until", "2025-12-30") == 0
+    assert berryeval("runs", "list", "--until", "2025-12-30") == 0
     assert "no such runs" in capsys.readouterr().out
 
 
@@ -190,7 +190,10 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         (("list", "--benchmark", "nut"), "has a benchmark 'nut'; there are fruit"),
         (("list", "--since", "soon"), "--since: expected a date (2026-02-21), a time or an age"),
         (("list", "-m", "foo@3"), "has 'foo@3'; there are "),
-        (("list", "-m", "RR", "P@7"), "berryeval score-run run-0002 -m P@7 --save adds it to one"),
+        (
+            ("list", "-m", "RR", "P@7"),
+            "runs rescore run-0002 -m P@7 --save adds it to one",
+        ),
         (("list", "--limit", "-1"), "--limit must be 0 or more, found -1"),
         (("list", "--store", "none"), "there is no store: it is turned off"),
         (("list", "--store", "other.db"), "there is no store at other.db yet"),
@@ -198,8 +201,8 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         (("show", "run-000"), "is the beginning of 2 runs: run-0002, run-0001; give more"),
         (("show", "latest~2"), "no run 'latest~2'"),
         (("trend", "ndgc@10"), "has 'ndgc@10'; there are nDCG@10"),
-        (("trend", "P@7"), "berryeval score-run run-0002 -m P@7 --save adds it to one"),
-        (("trend", "P(rel=2)@5"), "score-run run-0002 -m 'P(rel=2)@5' --save"),
+        (("trend", "P@7"), "runs rescore run-0002 -m P@7 --save adds it to one"),
+        (("trend", "P(rel=2)@5"), "runs rescore run-0002 -m 'P(rel=2)@5' --save"),
         (("trend", "RR", "-o", "x.doc"), "x.doc: expected a name that ends in .svg, .html, .csv"),
         (("prune",), "say which runs go"),
         (("prune", "--keep", "-1"), "--keep must be 0 or more"),
@@ -215,7 +218,7 @@ def test_what_cannot_be_is_said(
 ) -> None:
     """In one line, with what to do, and the exit code of wrong usage."""
     filled(run_of(1), run_of(2))
-    assert berryeval("results", *arguments) == 2
+    assert berryeval("runs", *arguments) == 2
     assert message in capsys.readouterr().err
     with open_store(STORE) as store:
         assert len(store.names()) == 2
@@ -229,9 +232,9 @@ def test_one_run_is_shown_from_the_store_alone(capsys: pytest.CaptureFixture[str
     folder = run_file().parent
     folder.rename("elsewhere")
     for name in (folder.name, folder.name[:-3], "latest", "latest~0"):
-        assert berryeval("results", "show", name) == 0
+        assert berryeval("runs", "show", name) == 0
         assert row in capsys.readouterr().out.splitlines()
-    assert berryeval("results", "show", "elsewhere", "--json") == 0
+    assert berryeval("runs", "show", "elsewhere", "--json") == 0
     shown = data_of(capsys)
     assert shown["folder"] == "elsewhere"
     assert shown["benchmarks"][0]["providers"][0]["outcomes"] == {"ok": 3, "empty": 1}
@@ -244,7 +247,7 @@ def test_the_latest_is_the_newest_of_folders_and_store(capsys: pytest.CaptureFix
     capsys.readouterr()
     found = []
     for name in ("latest", "latest~1"):
-        assert berryeval("results", "show", name, "--json") == 0
+        assert berryeval("runs", "show", name, "--json") == 0
         found.append(data_of(capsys)["run"])
     assert found == [run_file().parent.name, "run-0001"]
 
@@ -260,15 +263,15 @@ def test_a_store_that_is_broken_hides_no_folder(
         monkeypatch.setenv("BERRYEVAL_STORE", store)
         for text in ("latest", name[:-2]):
             capsys.readouterr()
-            assert berryeval("results", "show", text, "--json") == 0
+            assert berryeval("runs", "show", text, "--json") == 0
             printed = capsys.readouterr()
             assert json.loads(printed.out)["data"]["run"] == name
             assert "warning: going on without the store: " in printed.err
             assert berryeval("report", text, "-f", "md") == 0
             assert "warning: going on without the store: " in capsys.readouterr().err
-            assert berryeval("results", "show", text, "--store", store) == 2
+            assert berryeval("runs", "show", text, "--store", store) == 2
         capsys.readouterr()
-        assert berryeval("results", "show", "other") == 2
+        assert berryeval("runs", "show", "other") == 2
         assert "no run 'other'" in capsys.readouterr().err
 
 
@@ -287,11 +290,11 @@ def test_a_run_that_is_not_finished_is_named(capsys: pytest.CaptureFixture[str])
         said = capsys.readouterr().err
         assert "2999-begun: holds no finished run" in said
         assert f"go on with it: berryeval eval --resume {begun}" in said
-    assert berryeval("results", "show", "latest", "--json") == 0
+    assert berryeval("runs", "show", "latest", "--json") == 0
     printed = capsys.readouterr()
     assert json.loads(printed.out)["data"]["run"] == done.name
     assert f"latest is {done.name}: the newer 2999-begun is not finished" in printed.err
-    assert berryeval("results", "show", done.name) == 0
+    assert berryeval("runs", "show", done.name) == 0
     assert "not finished" not in capsys.readouterr().err
 
 
@@ -299,19 +302,19 @@ def test_files_bring_everything_back(capsys: pytest.CaptureFixture[str]) -> None
     """Exported, deleted, imported: every record is equal to the bit."""
     records = [run_of(1), run_of(2), replace(run_of(3), id="a/../b:c")]
     filled(*records)
-    assert berryeval("results", "export", "--all", "out") == 0
+    assert berryeval("runs", "export", "--all", "out") == 0
     assert "3 runs written to out" in capsys.readouterr().out
-    assert berryeval("results", "export", "run-0001", "-o", "one.json.gz") == 0
+    assert berryeval("runs", "export", "run-0001", "-o", "one.json.gz") == 0
     assert len(list(Path("out").iterdir())) == 3  # none of them elsewhere, whatever a run is called
     STORE.unlink()
-    assert berryeval("results", "import", *map(str, Path("out").iterdir()), "one.json.gz") == 0
+    assert berryeval("runs", "import", *map(str, Path("out").iterdir()), "one.json.gz") == 0
     said = capsys.readouterr().out
     assert said.count(": added") == 3
     assert "run-0001: there already" in said
     with open_store(STORE) as store:
         for record in records:
             assert store.get(record.id).dumps() == record.dumps()
-    assert berryeval("results", "export", "run-0002") == 0
+    assert berryeval("runs", "export", "run-0002") == 0
     assert (
         capsys.readouterr().out
         == records[1].dumps().encode(errors="backslashreplace").decode() + "\n"
@@ -322,9 +325,9 @@ def test_what_export_wrote_import_takes(capsys: pytest.CaptureFixture[str]) -> N
     """A folder of exported files, packed ones, reports; other files in it are passed over."""
     records = [run_of(1), run_of(2), run_of(3), run_of(4)]
     filled(*records)
-    assert berryeval("results", "export", "--all", "out") == 0
+    assert berryeval("runs", "export", "--all", "out") == 0
     Path("out/run-0002.json").unlink()
-    assert berryeval("results", "export", "run-0002", "-o", "out/deep/two.json.gz") == 0
+    assert berryeval("runs", "export", "run-0002", "-o", "out/deep/two.json.gz") == 0
     Path("out/run-0003.json").unlink()
     Path("out/run-0004.json").unlink()
     assert berryeval("report", "run-0003", "run-0004", "-o", "out/both.json") == 0
@@ -332,13 +335,13 @@ def test_what_export_wrote_import_takes(capsys: pytest.CaptureFixture[str]) -> N
     Path("out/list.txt").write_text("no record", encoding="utf-8")
     STORE.unlink()
     capsys.readouterr()
-    assert berryeval("results", "import", "out") == 0
+    assert berryeval("runs", "import", "out") == 0
     assert capsys.readouterr().out.count(": added") == 4
     with open_store(STORE) as store:
         for record in records:
             assert store.get(record.id).dumps() == record.dumps()
     Path("out/run-0001.json").write_text("{damaged", encoding="utf-8")
-    assert berryeval("results", "import", "out") == 2
+    assert berryeval("runs", "import", "out") == 2
     printed = capsys.readouterr()
     assert "out/run-0001.json: not valid JSON" in printed.err
     assert printed.out.count("there already") == 3
@@ -353,26 +356,26 @@ def test_one_that_is_not_finished_does_not_keep_the_others_out(
     Path("b/manifest.json").write_text("{}", encoding="utf-8")
     Path("c.json").write_text("[]", encoding="utf-8")
     capsys.readouterr()
-    assert berryeval("results", "import", "b", "nowhere", "c.json", "a") == 2
+    assert berryeval("runs", "import", "b", "nowhere", "c.json", "a") == 2
     printed = capsys.readouterr()
     assert printed.out == "a: added\n"
     assert "b: there is no finished run in it" in printed.err
     assert "go on with it: berryeval eval --resume b; nowhere: no such file" in printed.err
     assert "c.json: expected an object, found list" in printed.err
     assert printed.err.count("\n") == 1
-    assert berryeval("results", "import", "b", "a", "--json") == 2
+    assert berryeval("runs", "import", "b", "a", "--json") == 2
     assert [one["how"] for one in data_of(capsys)["runs"]] == ["", "there already"]
-    assert berryeval("results", "import", "nowhere", "--store", "new.db") == 2
+    assert berryeval("runs", "import", "nowhere", "--store", "new.db") == 2
     assert not Path("new.db").exists()
 
 
 def test_a_store_that_was_deleted_comes_back_from_the_folders(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """`results import` alone looks where runs are kept."""
+    """`runs import` alone looks where runs are kept."""
     assert berryeval(*EVAL, "--quiet") == 0
     STORE.unlink()
-    assert berryeval("results", "import") == 0
+    assert berryeval("runs", "import") == 0
     with open_store(STORE) as store:
         assert store.get("".join(store.names())).dumps() == run_file().read_text("utf-8").strip()
     assert "added" in capsys.readouterr().out
@@ -387,13 +390,13 @@ def test_a_file_that_is_none_does_not_keep_the_others_out(
     new = replace(old, config_hash="sha256:new")
     Path("a.json").write_text('{"schema_version": 1, "id": 3}', encoding="utf-8")
     Path("b.json").write_text(new.dumps().encode(errors="backslashreplace").decode(), "utf-8")
-    assert berryeval("results", "import", "a.json", "b.json") == 2
+    assert berryeval("runs", "import", "a.json", "b.json") == 2
     printed = capsys.readouterr()
     assert "a.json.id: expected a string, found number 3" in printed.err
     assert "run-0001: differs; --replace takes the content of the file" in printed.out
     with open_store(STORE) as store:
         assert store.get(old.id) == old
-    assert berryeval("results", "import", "b.json", "--replace", "--json") == 0
+    assert berryeval("runs", "import", "b.json", "--replace", "--json") == 0
     assert data_of(capsys)["runs"][0]["how"] == "replaced"
     with open_store(STORE) as store:
         assert store.get(old.id).config_hash == "sha256:new"
@@ -402,7 +405,7 @@ def test_a_file_that_is_none_does_not_keep_the_others_out(
 def test_the_trend(capsys: pytest.CaptureFixture[str]) -> None:
     """Marks from low to high, the numbers, and a point where values do not compare."""
     filled(run_of(1, content_hash="sha256:0"), run_of(2), run_of(3), run_of(4))
-    assert berryeval("results", "trend", "ndcg@10", "--provider", "bm25") == 0
+    assert berryeval("runs", "trend", "ndcg@10", "--provider", "bm25") == 0
     printed = capsys.readouterr().out
     tables = [run_of(n)["fruit"]["bm25"].scores for n in (1, 2, 3, 4)]
     values = [table.mean["nDCG@10"] for table in tables[1:] if table]
@@ -413,7 +416,7 @@ def test_the_trend(capsys: pytest.CaptureFixture[str]) -> None:
     assert f"3 runs, lowest {min(values):.3f}, highest {max(values):.3f}, last" in printed
     assert ": run-0001: the benchmark changed; not compared" in printed
     assert f"{values[2] - values[1]:+.3f} against the run before" in printed
-    assert berryeval("results", "trend", "RR", "--until", "2026-01-01T03:00Z", "--json") == 0
+    assert berryeval("runs", "trend", "RR", "--until", "2026-01-01T03:00Z", "--json") == 0
     (first, _) = data_of(capsys)["lines"]
     found = [table.mean["RR"] for table in tables[:3] if table]
     assert [point["value"] for point in first["points"]] == found
@@ -423,7 +426,7 @@ def test_the_trend(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_run_of_fewer_queries_does_not_end_a_trend(capsys: pytest.CaptureFixture[str]) -> None:
     """What was asked the same compares across it; its value is no lowest and no highest."""
     filled(run_of(1), run_of(2), run_of(3, queries=2), run_of(4))
-    assert berryeval("results", "trend", "RR", "--provider", "bm25", "--json") == 0
+    assert berryeval("runs", "trend", "RR", "--provider", "bm25", "--json") == 0
     (line,) = data_of(capsys)["lines"]
     tables = [run_of(n)["fruit"]["bm25"].scores for n in (1, 2, 4)]
     values = [table.mean["RR"] for table in tables if table]
@@ -431,7 +434,7 @@ def test_a_run_of_fewer_queries_does_not_end_a_trend(capsys: pytest.CaptureFixtu
     assert line["change_since"] == "run-0002"
     reasons = [point["not_comparable"] for point in line["points"]]
     assert reasons == ["", "", "other queries were asked", ""]
-    assert berryeval("results", "trend", "RR", "--provider", "bm25") == 0
+    assert berryeval("runs", "trend", "RR", "--provider", "bm25") == 0
     printed = capsys.readouterr().out
     assert f"3 runs, lowest {min(values):.3f}, highest {max(values):.3f}" in printed
     assert "against run-0002, the last that was asked this" in printed
@@ -451,19 +454,19 @@ def failing(number: int, failed: int) -> RunRecord:
 def test_values_of_queries_that_failed_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     """In lists and trends, for people and in files."""
     filled(failing(1, 2), run_of(2, providers=("bm25",)), failing(3, 5))
-    assert berryeval("results", "list") == 0
+    assert berryeval("runs", "list") == 0
     head, *rows, _ = capsys.readouterr().out.splitlines()
     assert head.split()[-1] == "queries"
     assert ["of 5 failed" in row for row in rows] == [True, False, True]
     assert rows[0].endswith("5 of 5 failed")
-    assert berryeval("results", "trend", "RR", "-o", "t.csv") == 0
+    assert berryeval("runs", "trend", "RR", "-o", "t.csv") == 0
     printed = capsys.readouterr().out
     assert ", 5 of 5 failed, " in printed
     assert "! run-0001 (2 of 5): queries failed, and count as 0" in printed
     head, *rows = Path("t.csv").read_text("utf-8").splitlines()
     place = head.split(",").index("failed")
     assert [row.split(",")[place] for row in rows] == ["2", "0", "5"]
-    assert berryeval("results", "trend", "RR", "--json") == 0
+    assert berryeval("runs", "trend", "RR", "--json") == 0
     (line,) = data_of(capsys)["lines"]
     assert [point["failed"] for point in line["points"]] == [2, 0, 5]
 
@@ -477,14 +480,14 @@ def test_a_trend_tells_of_providers_that_failed(capsys: pytest.CaptureFixture[st
         run_of(1, providers=("bm25",)),
         replace(record, benchmarks=(replace(part, providers=(gone,)),)),
     )
-    assert berryeval("results", "trend", "RR") == 0
+    assert berryeval("runs", "trend", "RR") == 0
     printed = capsys.readouterr().out
     assert "1 run, lowest" in printed
     assert f"! run-0002: bm25 on {part.name} failed, and has no value: no server" in printed
-    assert berryeval("results", "trend", "RR", "--json") == 0
+    assert berryeval("runs", "trend", "RR", "--json") == 0
     (told,) = data_of(capsys)["failed"]
     assert (told["run"], told["provider"], told["failure"]) == ("run-0002", "bm25", "no server")
-    assert berryeval("results", "trend", "RR", "--provider", "bm25", "--since", record.created) == 0
+    assert berryeval("runs", "trend", "RR", "--provider", "bm25", "--since", record.created) == 0
     printed = capsys.readouterr().out
     assert "no such run has RR" in printed
     assert "run-0002: bm25" in printed
@@ -499,7 +502,7 @@ def test_a_slip_is_no_trend_of_runs_that_failed(
     (part,) = records[-1].benchmarks
     gone = replace(part.providers[0], scores=None, standard=None, failure="no server")
     filled(*records[:-1], replace(records[-1], benchmarks=(replace(part, providers=(gone,)),)))
-    assert berryeval("results", "trend", "ndgc@10") == 2
+    assert berryeval("runs", "trend", "ndgc@10") == 2
     assert "nDCG" in capsys.readouterr().err
 
 
@@ -511,7 +514,7 @@ def test_a_metric_that_is_asked_for_has_its_column(capsys: pytest.CaptureFixture
     assert first.scores is not None
     few = replace(first, scores=first.scores.only(["RR"]), standard=None)
     filled(replace(old, benchmarks=(replace(part, providers=(few,)),)), run_of(2))
-    assert berryeval("results", "list", "-m", "nDCG@10", "--until", "2026-01-01T01:30Z") == 0
+    assert berryeval("runs", "list", "-m", "nDCG@10", "--until", "2026-01-01T01:30Z") == 0
     head, row = capsys.readouterr().out.splitlines()
     assert head.split()[-1] == "nDCG@10"
     assert row.split()[-1] == "-"
@@ -523,7 +526,7 @@ def test_a_database_of_something_else_is_left_alone(capsys: pytest.CaptureFixtur
         connection.execute("CREATE TABLE songs (name TEXT)")
     connection.close()
     before = Path("other.db").read_bytes()
-    for command in (("results", "list"), ("results", "trend", "RR"), ("results", "show", "x")):
+    for command in (("runs", "list"), ("runs", "trend", "RR"), ("runs", "show", "x")):
         assert berryeval(*command, "--store", "other.db") == 2
         assert "other.db: a database of something else, with the tables songs" in (
             capsys.readouterr().err
@@ -537,7 +540,7 @@ def test_a_screen_without_blocks_gets_letters(clean_environment: dict[str, str])
     """Where the encoding has none."""
     filled(run_of(1), run_of(2))
     done = subprocess.run(
-        [sys.executable, "-m", "berryeval", "results", "trend", "RR", "--provider", "bm25"],
+        [sys.executable, "-m", "berryeval", "runs", "trend", "RR", "--provider", "bm25"],
         capture_output=True, check=True, env={**clean_environment, "PYTHONIOENCODING": "ascii"},
     )  # fmt: skip
     assert re.fullmatch(rb"  [_.=+*#@-]{2}", done.stdout.splitlines()[1])
@@ -548,7 +551,7 @@ def test_the_chart_and_the_numbers_are_written(capsys: pytest.CaptureFixture[str
     odd = replace(run_of(2), id="<run & co>")
     filled(run_of(1), odd)
     for name in ("t.svg", "t.html", "t.csv"):
-        assert berryeval("results", "trend", "RR", "-o", name) == 0
+        assert berryeval("runs", "trend", "RR", "-o", name) == 0
         assert f"written to {name}" in capsys.readouterr().out
     assert Path("t.svg").read_text("utf-8").startswith("<svg")
     page = Path("t.html").read_text("utf-8")
@@ -574,39 +577,39 @@ def test_forgetting(capsys: pytest.CaptureFixture[str]) -> None:
         with open_store(STORE) as store:
             return store.names()
 
-    assert berryeval("results", "prune", "--keep", "1", "--dry-run") == 0
+    assert berryeval("runs", "prune", "--keep", "1", "--dry-run") == 0
     assert "3 runs of" in capsys.readouterr().out
     assert len(left()) == 4
-    assert berryeval("results", "prune", "--keep", "3", "--yes") == 0
+    assert berryeval("runs", "prune", "--keep", "3", "--yes") == 0
     assert "1 run deleted" in capsys.readouterr().out
     assert left() == ["run-0003", "run-0002", "run-0001"]
-    assert berryeval("results", "prune", "--keep", "2", "--older-than", "50000w", "--yes") == 0
+    assert berryeval("runs", "prune", "--keep", "2", "--older-than", "50000w", "--yes") == 0
     assert len(left()) == 3
-    assert berryeval("results", "prune", "--older-than", "1h", "--keep", "2", "--yes") == 0
+    assert berryeval("runs", "prune", "--older-than", "1h", "--keep", "2", "--yes") == 0
     assert left() == ["run-0003", "run-0002"]
 
 
 def test_machines_prune_and_export(capsys: pytest.CaptureFixture[str]) -> None:
     """What goes and what was written is in the envelope; nobody is asked."""
     filled(*(run_of(n) for n in range(3)))
-    assert berryeval("results", "prune", "--keep", "1", "--json") == 2
+    assert berryeval("runs", "prune", "--keep", "1", "--json") == 2
     assert "say --yes or --dry-run" in json.loads(capsys.readouterr().out)["error"]["message"]
     old = ["run-0001", "run-0000"]
-    assert berryeval("results", "prune", "--keep", "1", "--json", "--dry-run") == 0
+    assert berryeval("runs", "prune", "--keep", "1", "--json", "--dry-run") == 0
     assert data_of(capsys) == {"store": str(STORE), "runs": old, "deleted": 0}
-    assert berryeval("results", "export", "--all", "out", "--json") == 0
+    assert berryeval("runs", "export", "--all", "out", "--json") == 0
     files = data_of(capsys)["runs"]
     assert {one["run"] for one in files} == {"run-0002", *old}
     assert all(Path(one["path"]).exists() for one in files)
-    assert berryeval("results", "export", "latest", "--json") == 0
+    assert berryeval("runs", "export", "latest", "--json") == 0
     (one,) = data_of(capsys)["runs"]
     assert (one["run"], one["path"]) == ("run-0002", None)
     assert one["record"] == json.loads(run_of(2).dumps())
-    assert berryeval("results", "export", "latest", "-o", "one.json", "--json") == 0
+    assert berryeval("runs", "export", "latest", "-o", "one.json", "--json") == 0
     assert data_of(capsys)["runs"] == [{"run": "run-0002", "path": "one.json"}]
-    assert berryeval("results", "prune", "--keep", "1", "--json", "--yes") == 0
+    assert berryeval("runs", "prune", "--keep", "1", "--json", "--yes") == 0
     assert data_of(capsys)["deleted"] == 2
-    assert berryeval("results", "prune", "--keep", "1", "--json") == 0
+    assert berryeval("runs", "prune", "--keep", "1", "--json") == 0
     assert data_of(capsys)["runs"] == []
 
 
@@ -616,7 +619,7 @@ def test_help_needs_no_database() -> None:
         "import sys\nfrom berryeval.cli.app import build_app, run\n"
         "run(build_app(), sys.argv[1:])\nprint('sqlalchemy' in sys.modules)"
     )
-    for arguments in (["--help"], ["results", "--help"], ["results", "list", "--help"]):
+    for arguments in (["--help"], ["runs", "--help"], ["runs", "list", "--help"]):
         done = subprocess.run(
             [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True
         )
@@ -632,7 +635,7 @@ def test_a_trend_of_failed_runs_alone_is_still_a_file(
     gone = replace(part.providers[0], scores=None, standard=None, failure="no server")
     failed = replace(record, benchmarks=(replace(part, providers=(gone,)),))
     filled(run_of(1, providers=("bm25",)), failed)
-    asked = ("results", "trend", "RR", "--since", record.created)
+    asked = ("runs", "trend", "RR", "--since", record.created)
     assert berryeval(*asked, "-o", "-") == 0
     shown = capsys.readouterr()
     (head,) = shown.out.splitlines()
@@ -653,7 +656,7 @@ def test_all_runs_go_to_one_folder_alone(
     """A file besides would not be written, and is refused."""
     filled(run_of(1))
     folder = tmp_path / "all"
-    assert berryeval("results", "export", "--all", str(folder), "-o", "x.csv") == 2
+    assert berryeval("runs", "export", "--all", str(folder), "-o", "x.csv") == 2
     assert "--output is for one RUN" in capsys.readouterr().err
     assert not folder.exists()
 
@@ -667,8 +670,8 @@ def test_the_line_to_type_is_about_the_runs_that_were_meant(
     with open_store("other.db") as store:
         store.add(run_of(1))
         store.add(replace(other, benchmarks=(replace(part, name="elsewhere"),)))
-    asked = ("results", "trend", "P@7", "--store", "other.db", "--benchmark")
+    asked = ("runs", "trend", "P@7", "--store", "other.db", "--benchmark")
     for name, run in ((part.name, "run-0001"), ("elsewhere", "run-0002")):
         assert berryeval(*asked, name) == 2
-        line = f"berryeval score-run {run} -m P@7 --save --store other.db adds it"
+        line = f"berryeval runs rescore {run} -m P@7 --save --store other.db adds it"
         assert line in capsys.readouterr().err

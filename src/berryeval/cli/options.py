@@ -1,0 +1,37 @@
+"""Options that several commands share. A short flag means the same in every command."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from cyclopts import Parameter
+
+STDOUT: Final = "-"
+
+
+def _reject_flag(_: Any, value: str | None) -> None:
+    """Reject a path that starts with a hyphen: it is a flag, and the path was forgotten."""
+    if value is not None and value.startswith("-") and value != STDOUT:
+        msg = f"expected a path, or - for stdout, found {value!r}"
+        raise ValueError(msg)
+
+
+_PATH: Final = Parameter(
+    name=["--output", "-o"], allow_leading_hyphen=True, validator=_reject_flag, negative=""
+)
+
+Flag = Annotated[bool, Parameter(negative="")]
+Several = Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")]
+Metrics = Annotated[
+    list[str] | None, Parameter(name=["--metrics", "-m"], consume_multiple=True, negative="")
+]
+Depth = Annotated[int | None, Parameter(name=["--k", "-k"])]
+Format = Annotated[str | None, Parameter(name=["--format", "-f"])]
+Formats = Annotated[
+    list[str] | None, Parameter(name=["--format", "-f"], consume_multiple=True, negative="")
+]
+Output = Annotated[str | None, _PATH]
+OutputFileName = Annotated[str, _PATH]
+OutputFolder = Annotated[str | None, Parameter(name=["--output", "-o"])]
+Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")]
+Verbose = Annotated[bool, Parameter(name=["--verbose", "-v"], negative="")]
