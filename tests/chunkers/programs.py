@@ -1,4 +1,4 @@
-"""A small program in each language: what it is cut into when nothing may share a chunk."""
+"""A small program per language, with the definitions it contains."""
 
 # ruff: noqa: ISC004 - a program is several strings
 

@@ -1,4 +1,4 @@
-"""What every chunker promises, as functions that check it."""
+"""Checks of the properties that every chunker has."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ prose = st.lists(
 
 
 def chunked(chunker: Chunker, text: str) -> list[Chunk]:
-    """The chunks of a text, checked: exact offsets, order, distinct ids, the same twice."""
+    """Split a text and check offsets, order, unique ids and reproducibility."""
     document = Document("doc", text)
     chunks = chunker.chunk(document)
     for chunk in chunks:
@@ -39,7 +39,7 @@ def chunked(chunker: Chunker, text: str) -> list[Chunk]:
 
 
 def missing(text: str, chunks: list[Chunk]) -> str:
-    """What no chunk holds, apart from white space."""
+    """Return the text that no chunk contains, except white space."""
     held = {place for chunk in chunks for place in range(chunk.start or 0, chunk.end or 0)}
     return "".join(
         letter for place, letter in enumerate(text) if place not in held and not letter.isspace()

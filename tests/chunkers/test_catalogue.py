@@ -1,4 +1,4 @@
-"""Chunkers by name: the textual form, the options, the table."""
+"""Tests of the textual form, the options and the table of chunkers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berryeval import chunkers
-from berryeval.chunkers.base import Choice, Chunker, Whole, options_of
+from berryeval.chunkers.base import Chunker, options_of
 from berryeval.chunkers.catalogue import CHUNKERS, make_chunker, parse_chunker
 from berryeval.chunkers.fixed import FixedChunker
 from berryeval.data.records import Chunk, Document
@@ -38,40 +38,38 @@ from berryeval.errors import BerryEvalError, ConfigurationError
         ("langchain-markdown-300", "langchain-markdown-300"),
     ],
 )
-def test_textual_form(text: str, expected: str) -> None:
-    """What is read, and how it is written."""
+def test_chunker_prints_its_textual_form(text: str, expected: str) -> None:
     assert str(parse_chunker(text)) == expected
 
 
 @given(data=st.data(), name=st.sampled_from(list(CHUNKERS)))
-def test_the_textual_form_says_everything(data: st.DataObject, name: str) -> None:
-    """A chunker read from its own form is equal."""
+def test_textual_form_round_trips(data: st.DataObject, name: str) -> None:
     options: dict[str, Any] = {}
     for option in options_of(CHUNKERS.get(name)).values():
-        if isinstance(option.kind, Whole):
-            options[option.name] = data.draw(st.integers(option.kind.least, 500))
-        elif isinstance(option.kind, Choice):
-            options[option.name] = data.draw(st.sampled_from(option.kind.words))
+        if option.least is not None:
+            options[option.name] = data.draw(st.integers(option.least, 500))
+        elif option.choices:
+            options[option.name] = data.draw(st.sampled_from(option.choices))
     try:
         chunker = make_chunker(name, **options)
-    except ConfigurationError:  # an overlap that the size or the kind does not allow
+    except ConfigurationError:  # the size or the kind does not allow this overlap
         return
     assert parse_chunker(str(chunker)) == chunker
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("fixd-400", "unknown chunker 'fixd'; did you mean 'fixed'?"),
         ("", "unknown chunker ''; there are fixed, sentence, section, whole, code,"),
         ("fixed-overlaps-50",
-         "the chunker 'fixed' has no option 'overlaps' (in 'fixed-overlaps-50'); did you"),
+         "the chunker 'fixed-overlaps-50' has no option 'overlaps'; did you mean 'overlap'?"),
         ("sentence-x",
-         "the chunker 'sentence' has no option 'x' (in 'sentence-x'); there are size, overlap"),
+         "the chunker 'sentence-x' has no option 'x'; it has size, overlap"),
         ("fixed-token",
-         "the chunker 'fixed' has no option 'token' (in 'fixed-token'); did you mean tokens?"),
-        ("fixed-size", "the chunker 'fixed-size' has no value behind 'size'"),
-        ("fixed-400-500", "the chunker 'fixed-400-500' gives 'size' twice"),
+         "the chunker 'fixed-token' has no option 'token'; did you mean 'tokens'?"),
+        ("fixed-size", "the chunker 'fixed-size' has no value after 'size'"),
+        ("fixed-400-500", "the chunker 'fixed-400-500' sets 'size' twice"),
         ("fixed-0", "size of the chunker 'fixed' must be a whole number of at least 1, found 0"),
         ("fixed-10-overlap-x",
          "overlap of the chunker 'fixed' must be a whole number of at least 0, found 'x'"),
@@ -85,43 +83,36 @@ def test_the_textual_form_says_everything(data: st.DataObject, name: str) -> Non
         ("chonkie-recursive-overlap-5", "Chonkie's RecursiveChunker has no overlap"),
     ],
 )  # fmt: skip
-def test_refusals(text: str, said: str) -> None:
-    """Wrong forms are refused with what would be right."""
+def test_malformed_text_is_rejected_with_a_suggestion(text: str, message: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         parse_chunker(text)
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(message)
 
 
 @given(st.text(st.sampled_from("fixedcode-0123456789overlap_x é"), max_size=20))
-def test_any_text_is_read_or_refused(text: str) -> None:
-    """Nothing but our errors comes out."""
+def test_any_text_is_parsed_or_rejected_with_our_error(text: str) -> None:
     with contextlib.suppress(BerryEvalError):
         parse_chunker(text)
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, "3", True, None])
-def test_wrong_values_are_refused(value: Any) -> None:
-    """Options are checked however a chunker is made."""
+def test_wrong_option_value_is_rejected(value: Any) -> None:
     with pytest.raises(ConfigurationError, match="size of the chunker 'fixed' must be a whole"):
         FixedChunker(value)
     with pytest.raises(ConfigurationError, match="size of the chunker 'fixed' must be a whole"):
         make_chunker("fixed", size=value)
 
 
-def test_unknown_options_are_refused() -> None:
-    """With the nearest one that exists."""
-    with pytest.raises(ConfigurationError, match=r"has no option 'sise'; did you mean size\?"):
+def test_unknown_option_suggests_the_closest() -> None:
+    with pytest.raises(ConfigurationError, match=r"has no option 'sise'; did you mean 'size'\?"):
         make_chunker("fixed", sise=3)
 
 
-def test_users_add_chunkers() -> None:
-    """Any class with a method `chunk` can be registered, also without options of our kind."""
-
+def test_class_with_a_chunk_method_can_be_registered() -> None:
     class Halves:
         """Two halves."""
 
         def chunk(self, document: Document) -> list[Chunk]:
-            """The halves."""
             middle = len(document.text) // 2
             return [
                 Chunk(f"{document.id}{place}", document.id, document.text[start:end], start, end)
@@ -132,14 +123,13 @@ def test_users_add_chunkers() -> None:
     try:
         chunker: Chunker = parse_chunker("halves")
         assert [chunk.text for chunk in chunker.chunk(Document("d", "abcd"))] == ["ab", "cd"]
-        with pytest.raises(ConfigurationError, match="the chunker 'halves' has no option '3'"):
+        with pytest.raises(ConfigurationError, match="the chunker 'halves-3' has no option '3'"):
             parse_chunker("halves-3")
     finally:
         del CHUNKERS._homes["halves"]
 
 
-def test_public_names() -> None:
-    """`__all__` names what is there, and each says what it is."""
+def test_public_names_exist_and_are_documented() -> None:
     public = import_module("berryeval.chunkers").__all__
     assert "Chunker" in public
     for name in public:

@@ -1,4 +1,4 @@
-"""Chunks that are definitions of programs."""
+"""Tests of chunks that are definitions of programs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from tests.chunkers.promises import chunked, missing, prose, texts
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_definitions(language: str) -> None:
-    """In every language: the paths of the definitions, and nothing lost."""
+def test_every_language_is_split_at_its_definitions(language: str) -> None:
     program, expected = PROGRAMS[language]
     chunks = chunked(CodeChunker(8, language), program)
     assert not missing(program, chunks)
@@ -28,8 +27,7 @@ def test_definitions(language: str) -> None:
 
 
 @given(language=st.sampled_from(list(LANGUAGES)), size=st.integers(1, 200))
-def test_everything_is_held_in_chunks_of_the_size(language: str, size: int) -> None:
-    """Whatever the size, no chunk is longer, and nothing is lost."""
+def test_chunks_of_limited_size_contain_all_text(language: str, size: int) -> None:
     program = PROGRAMS[language][0]
     chunks = chunked(CodeChunker(size, language), program)
     assert not missing(program, chunks)
@@ -37,8 +35,7 @@ def test_everything_is_held_in_chunks_of_the_size(language: str, size: int) -> N
 
 
 @given(text=texts | prose, language=st.sampled_from(["python", "php", "bash"]))
-def test_texts_that_are_no_programs(text: str, language: str) -> None:
-    """Any text is cut into chunks that hold all of it."""
+def test_text_that_is_not_a_program_is_fully_contained_in_chunks(text: str, language: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ChunkingWarning)
         chunks = chunked(CodeChunker(20, language), text)
@@ -77,7 +74,6 @@ def tiny():
 
 
 def test_small_neighbours_share_a_chunk() -> None:
-    """A class that fits is one chunk; one that does not is cut between its methods."""
     chunks = chunked(CodeChunker(130, "python"), PROGRAM)
     assert [(chunk.section, chunk.metadata.get("symbols")) for chunk in chunks] == [
         ((), None),
@@ -94,8 +90,8 @@ def test_small_neighbours_share_a_chunk() -> None:
     ]
 
 
-def test_long_functions_are_cut_between_lines() -> None:
-    """The parts keep the path of the function."""
+def test_long_function_is_split_between_lines() -> None:
+    """All parts keep the path of the function."""
     program = "def long():\n" + "".join(f"    step({place})\n" for place in range(20))
     chunks = chunked(CodeChunker(60, "python"), program)
     assert len(chunks) > 4
@@ -113,31 +109,29 @@ def test_long_functions_are_cut_between_lines() -> None:
         (Document("py", "x = 1"), True),
     ],
 )
-def test_the_language_is_known_by_the_ending(document: Document, cut: bool) -> None:
-    """Of the source, then of the id."""
-    with warnings.catch_warnings(record=True) as said:
+def test_language_follows_from_the_file_extension(document: Document, cut: bool) -> None:
+    """The source comes before the id."""
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         CodeChunker(130).chunk(document)
-    assert bool(said) != cut
+    assert bool(caught) != cut
 
 
-def test_what_cannot_be_parsed_is_said_once() -> None:
-    """A warning for the first text of each kind of trouble; the text is cut between lines."""
+def test_unparsable_documents_cause_one_warning_per_reason() -> None:
     chunker = CodeChunker(20)
     broken = "def f(:\n    pass\n" * 3
     names = ["a.py", "b.py", "a.txt", "b.txt"]
-    with pytest.warns(ChunkingWarning) as said:
+    with pytest.warns(ChunkingWarning) as caught:
         chunks, *_ = [chunker.chunk(Document(name, broken)) for name in names]
-    then = "; it is cut between lines, and so are others like it"
-    assert [str(one.message) for one in said] == [
-        f"a.py: this is no python without errors in its syntax{then}",
-        f"a.txt: the ending names no language that can be cut as code{then}",
+    suffix = "; splitting it, and similar documents, between lines"
+    assert [str(one.message) for one in caught] == [
+        f"a.py: the python code has syntax errors{suffix}",
+        f"a.txt: the file extension is not that of a supported language{suffix}",
     ]
     assert [chunk.text for chunk in chunks] == ["def f(:\n    pass"] * 3
 
 
-def test_deep_nesting_is_no_trouble() -> None:
-    """Classes in classes in classes: what is very deep is cut between lines."""
+def test_deep_nesting_is_split_between_lines() -> None:
     program = "".join("  " * depth + f"class C{depth}:\n" for depth in range(60))
     program += "  " * 60 + "pass\n"
     chunks = chunked(CodeChunker(30, "python"), program)
@@ -145,8 +139,7 @@ def test_deep_nesting_is_no_trouble() -> None:
     assert max(len(chunk.section) for chunk in chunks) < 40
 
 
-def test_our_own_sources() -> None:
-    """Real files: this package, cut into methods and functions without a warning."""
+def test_own_source_files_are_split_without_a_warning() -> None:
     chunker = CodeChunker(800)
     for path in sorted(Path(chunkers.__file__).parent.glob("*.py")):
         text = path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Chunks of a fixed size."""
+"""Tests of chunks of a fixed size."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ sizes = st.integers(1, 30).flatmap(lambda size: st.tuples(st.just(size), st.inte
     unit=st.sampled_from(["characters", "tokens"]),
     boundary=st.sampled_from(["word", "line", "none"]),
 )
-def test_everything_is_held_in_chunks_of_the_size(
+def test_size_and_overlap_are_kept_and_no_text_is_lost(
     text: str, size: tuple[int, int], unit: str, boundary: str
 ) -> None:
-    """No chunk is longer than the size, none repeats more than the overlap, nothing is lost."""
     chunker = FixedChunker(size[0], size[1], unit, boundary)
     chunks = chunked(chunker, text)
     assert not missing(text, chunks)
@@ -43,8 +42,7 @@ def test_everything_is_held_in_chunks_of_the_size(
 
 
 @given(words=st.lists(st.text("abé", min_size=1, max_size=6), max_size=40), size=sizes)
-def test_words_that_fit_are_not_cut(words: list[str], size: tuple[int, int]) -> None:
-    """With words no longer than the size, chunks are made of whole words."""
+def test_words_that_fit_are_not_split(words: list[str], size: tuple[int, int]) -> None:
     chunker = FixedChunker(size[0] + 6, size[1])
     chunks = chunked(chunker, " ".join(words))
     assert {word for chunk in chunks for word in chunk.text.split()} == set(words)
@@ -64,19 +62,18 @@ def test_words_that_fit_are_not_cut(words: list[str], size: tuple[int, int]) -> 
         (FixedChunker(26, boundary="line"), ["one two three four.", "five extraordinary six"]),
     ],
 )  # fmt: skip
-def test_cuts(chunker: FixedChunker, expected: list[str]) -> None:
-    """Where the cuts are, by unit, overlap and boundary."""
+def test_boundaries_follow_unit_overlap_and_boundary(
+    chunker: FixedChunker, expected: list[str]
+) -> None:
     text = "one two three four.\nfive extraordinary six"
     assert [chunk.text for chunk in chunked(chunker, text)] == expected
 
 
-def test_ids_are_spans() -> None:
-    """The id of a chunk is that of its document and its span."""
+def test_chunk_id_has_the_span() -> None:
     assert [chunk.id for chunk in chunked(FixedChunker(3), "abc def")] == ["doc@0-3", "doc@4-7"]
 
 
 def test_long_texts_take_linear_time() -> None:
-    """A word of a million letters, and a million spaces, are no trouble."""
     assert len(chunked(FixedChunker(400, 399), "a" * 5_000)) == 4_601
     assert len(chunked(FixedChunker(400, 50), "a" * 1_000_000)) == 2_857
     assert len(chunked(FixedChunker(400, 50), "a" + " " * 1_000_000 + "b")) == 2

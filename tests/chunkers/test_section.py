@@ -1,4 +1,4 @@
-"""Chunks that are sections of Markdown."""
+"""Tests of Markdown sections as chunks."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ Again.
 
 
 @given(text=texts | prose, size=st.none() | st.integers(1, 40))
-def test_everything_is_in_a_chunk(text: str, size: int | None) -> None:
-    """Nothing is lost, no chunk is longer than asked, and each has the path of its section."""
+def test_chunks_contain_all_text_and_have_section_paths(text: str, size: int | None) -> None:
     chunks = chunked(SectionChunker(size), text)
     assert not missing(text, chunks)
     assert all(len(chunk.text) <= size for chunk in chunks if size)
@@ -43,8 +42,7 @@ def test_everything_is_in_a_chunk(text: str, size: int | None) -> None:
         assert inside == [chunk.section]
 
 
-def test_sections() -> None:
-    """Own texts, paths and ids as links name them."""
+def test_section_chunks_have_own_text_path_and_link_id() -> None:
     chunks = chunked(SectionChunker(), GUIDE)
     assert [(chunk.id, chunk.section, chunk.text) for chunk in chunks] == [
         ("doc#", (), "Before everything."),
@@ -56,14 +54,13 @@ def test_sections() -> None:
     ]  # fmt: skip
 
 
-def test_headings_alone_can_be_dropped() -> None:
-    """A section without text of its own is no chunk then; text before all headings stays one."""
+def test_sections_that_are_only_a_heading_can_be_dropped() -> None:
+    """Text before the first heading is kept."""
     chunks = chunked(SectionChunker(empty="drop"), GUIDE)
     assert [chunk.id for chunk in chunks] == ["doc#", "doc#setup", "doc#set-up"]
 
 
-def test_long_sections_are_cut_between_lines() -> None:
-    """The parts keep the path, and say in their ids where they are."""
+def test_long_section_is_split_between_lines() -> None:
     chunks = chunked(SectionChunker(max_size=42), GUIDE)
     assert [(chunk.id, chunk.text) for chunk in chunks[2:4]] == [
         ("doc#setup@29-69", "## Set up {#setup}\n\nGet it. Then run it."),
@@ -72,8 +69,7 @@ def test_long_sections_are_cut_between_lines() -> None:
     assert chunks[2].section == chunks[3].section == ("Guide", "Set up")
 
 
-def test_ids_stay_apart() -> None:
-    """Sections that give themselves the same id, and headings that look like one."""
+def test_sections_with_the_same_id_get_distinct_chunk_ids() -> None:
     text = "# A {#x}\n\n# B {#x}\n\n# a\n\n# a\n\n# a-1\n\n# C {#a}\n"
     ids = [chunk.id for chunk in chunked(SectionChunker(), text)]
     assert ids[:3] == ["doc#x", "doc#x@10-18", "doc#a"]

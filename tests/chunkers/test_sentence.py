@@ -1,4 +1,4 @@
-"""Sentences, and chunks of them."""
+"""Tests of sentence boundaries and chunks of sentences."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tests.chunkers.promises import chunked, missing, prose, texts
 
 
 def split(text: str) -> list[str]:
-    """The sentences of a text."""
     return [text[start:end] for start, end in sentences(text)]
 
 
 @given(text=texts | prose, size=st.integers(1, 4), overlap=st.integers(0, 3))
-def test_everything_is_in_a_chunk(text: str, size: int, overlap: int) -> None:
-    """Nothing is lost, and a chunk has as many sentences as it should."""
+def test_chunks_contain_all_text_and_the_requested_number_of_sentences(
+    text: str, size: int, overlap: int
+) -> None:
     chunker = SentenceChunker(size, min(overlap, size - 1))
     chunks = chunked(chunker, text)
     assert not missing(text, chunks)
@@ -50,8 +50,8 @@ def test_everything_is_in_a_chunk(text: str, size: int, overlap: int) -> None:
         (" \n ", []),
     ],
 )
-def test_where_sentences_end(text: str, expected: list[str] | None) -> None:
-    """Abbreviations, numbers, quotes, other scripts, paragraphs, lists; None: one sentence."""
+def test_sentence_boundaries(text: str, expected: list[str] | None) -> None:
+    """None means that the text is one sentence."""
     assert split(text) == ([text] if expected is None else expected)
 
 
@@ -63,12 +63,10 @@ def test_where_sentences_end(text: str, expected: list[str] | None) -> None:
         ("a.\n" + "\n " * 100_000 + "B.", 2),
     ],
 )  # fmt: skip
-def test_long_runs_are_cut_in_a_moment(text: str, count: int) -> None:
-    """No text takes longer than its length asks for: these would take minutes or hours."""
+def test_long_runs_take_linear_time(text: str, count: int) -> None:
     assert len(split(text)) == count
 
 
-def test_overlap_counts_sentences() -> None:
-    """The next chunk repeats the last sentences of the one before."""
+def test_overlap_is_in_sentences() -> None:
     chunks = chunked(SentenceChunker(3, 1), "A b. C d. E f. G h. I j. K l.")
     assert [chunk.text for chunk in chunks] == ["A b. C d. E f.", "E f. G h. I j.", "I j. K l."]

@@ -1,4 +1,4 @@
-"""Documents as they are."""
+"""Tests of whole documents as chunks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from tests.chunkers.promises import chunked, prose, texts
 
 
 @given(text=texts | prose)
-def test_a_document_is_its_own_chunk(text: str) -> None:
-    """One chunk with the text and the id of the document; none of a blank one."""
+def test_document_is_one_chunk_unless_blank(text: str) -> None:
     chunks = chunked(WholeChunker(), text)
     assert [(chunk.id, chunk.text) for chunk in chunks] == ([("doc", text)] if text.strip() else [])

@@ -44,5 +44,5 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
         assert str(parse_chunker(facts["usual"])) == facts["usual"]
     assert found["fixed"]["options"][0] == {
         "name": "size", "default": 400, "wanted": "a whole number of at least 1",
-        "text": "how long a chunk is at most",
+        "text": "maximum length of a chunk",
     }  # fmt: skip

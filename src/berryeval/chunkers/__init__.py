@@ -1,8 +1,7 @@
-"""Chunkers: documents cut into pieces whose offsets are exact.
+"""Chunkers: split documents into pieces with exact offsets.
 
-`parse_chunker("fixed-400-overlap-50")` gives a chunker; `chunker.chunk(document)` gives chunks with
-`document.text[chunk.start:chunk.end] == chunk.text`, in the order of the text, each with an id that
-is the same whenever the same text is cut in the same way.
+`parse_chunker("fixed-400-overlap-50")` returns a chunker, and `chunker.chunk(document)` its chunks
+in text order, with `document.text[chunk.start:chunk.end] == chunk.text` and reproducible ids.
 """
 
 from typing import TYPE_CHECKING
@@ -10,7 +9,14 @@ from typing import TYPE_CHECKING
 from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
-    from berryeval.chunkers.base import Chunker, ChunkingWarning, OptionChunker, Piece, options_of
+    from berryeval.chunkers.base import (
+        Chunker,
+        ChunkingWarning,
+        OptionChunker,
+        Piece,
+        option,
+        options_of,
+    )
     from berryeval.chunkers.catalogue import CHUNKERS, make_chunker, parse_chunker
     from berryeval.chunkers.code import CodeChunker
     from berryeval.chunkers.external import ChonkieChunker, LangChainChunker

@@ -1,4 +1,4 @@
-"""What a chunker is, and what those of ours share."""
+"""The chunker protocol and the base class of the bundled chunkers."""
 
 from __future__ import annotations
 
@@ -7,140 +7,96 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
+from berryeval._internal.validate import is_whole, require
 from berryeval.data import Chunk
-from berryeval.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from berryeval.data import Document, Section
 
-
-# The options of a chunker: declared as fields of a dataclass, checked, and read from words.
-
 _KEY: Final = "berryeval.chunkers"
 
 
 @dataclass(frozen=True)
-class Kind:
-    """What an option may hold."""
-
-    wanted: str  # in messages: "... must be <wanted>, found ..."
-
-    def accepts(self, value: Any) -> bool:
-        """Whether the option may hold the value."""
-        return isinstance(value, str)
-
-    def read(self, word: str) -> Any:
-        """The value that a word in the textual form means."""
-        return word
-
-
-class Word(Kind):
-    """Any word."""
-
-
-@dataclass(frozen=True)
-class Whole(Kind):
-    """A whole number, not below the least; or none, if that is a choice."""
-
-    wanted: str = ""
-    least: int = 0
-    optional: bool = False
-
-    def __post_init__(self) -> None:
-        """Say what is wanted."""
-        none = " or None" if self.optional else ""
-        object.__setattr__(self, "wanted", f"a whole number of at least {self.least}{none}")
-
-    def accepts(self, value: Any) -> bool:
-        """Whether the option may hold the value."""
-        if value is None:
-            return self.optional
-        return isinstance(value, int) and not isinstance(value, bool) and value >= self.least
-
-    def read(self, word: str) -> Any:
-        """The number, or the word itself, which is then refused."""
-        return int(word) if word.isascii() and word.isdigit() else word
-
-
-@dataclass(frozen=True)
-class Choice(Kind):
-    """One of some words."""
-
-    wanted: str = ""
-    words: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Say what is wanted."""
-        object.__setattr__(self, "wanted", " or ".join(map(repr, self.words)))
-
-    def accepts(self, value: Any) -> bool:
-        """Whether the option may hold the value."""
-        return value in self.words
-
-
-@dataclass(frozen=True)
 class Option:
-    """An option: its name, what it may hold, what it holds if not given, and what it is for."""
+    """An option of a chunker: a whole number if it has a minimum, else one of its choices.
 
-    name: str
-    kind: Kind
-    default: Any
+    Attributes:
+        text: Description, shown by `berryeval list chunkers`.
+        least: Smallest number allowed.
+        choices: Words allowed; any word if there are none.
+        name: Name of the option.
+        default: Default value; None makes a number optional.
+    """
+
     text: str
+    least: int | None = None
+    choices: tuple[str, ...] = ()
+    name: str = ""
+    default: Any = None
+
+    @property
+    def wanted(self) -> str:
+        """Description of the values allowed, for messages."""
+        if self.least is None:
+            return " or ".join(map(repr, self.choices)) or "a word"
+        none = " or None" if self.default is None else ""
+        return f"a whole number of at least {self.least}{none}"
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether the option may have this value."""
+        if self.least is not None:
+            if value is None:
+                return self.default is None
+            return is_whole(value) and bool(value >= self.least)
+        return value in self.choices if self.choices else isinstance(value, str)
+
+    def read(self, word: str) -> Any:
+        """Return the value of a word in the textual form; a malformed number stays a word."""
+        is_number = self.least is not None and word.isascii() and word.isdigit()
+        return int(word) if is_number else word
 
 
-def option(default: Any, kind: Kind, text: str) -> Any:
-    """A field of a chunker that users may set."""
-    return dataclasses.field(default=default, metadata={_KEY: (kind, text)})
+def option(
+    default: Any, text: str, *, least: int | None = None, choices: Iterable[str] = ()
+) -> Any:
+    """Declare a dataclass field as an option of a chunker."""
+    return field(default=default, metadata={_KEY: Option(text, least, tuple(choices))})
 
 
 def options_of(chunker: Any) -> dict[str, Option]:
-    """The options of a chunker or of its class, by name; none, if it declares none."""
+    """Return the options of a chunker or a chunker class by name."""
     if not dataclasses.is_dataclass(chunker):
         return {}
     return {
-        field.name: Option(field.name, *_kind(field), text=field.metadata[_KEY][1])
-        for field in dataclasses.fields(chunker)
-        if _KEY in field.metadata
+        one.name: dataclasses.replace(one.metadata[_KEY], name=one.name, default=one.default)
+        for one in dataclasses.fields(chunker)
+        if _KEY in one.metadata
     }
 
 
-def _kind(field: dataclasses.Field[Any]) -> tuple[Kind, Any]:
-    return field.metadata[_KEY][0], field.default
-
-
-def check_options(chunker: Any, name: str) -> None:
-    """Refuse a chunker with a value that an option cannot hold."""
-    for known in options_of(chunker).values():
-        value = getattr(chunker, known.name)
-        if not known.kind.accepts(value):
-            msg = f"{known.name} of the chunker {name!r} must be {known.kind.wanted}"
-            msg += f", found {value!r}"
-            raise ConfigurationError(msg)
-
-
 class ChunkingWarning(UserWarning):
-    """A document was cut in another way than was asked for."""
+    """A document could not be split as requested and was split in another way."""
 
 
 class Chunker(Protocol):
-    """Anything that cuts documents into chunks."""
+    """An object that splits documents into chunks."""
 
     def chunk(self, document: Document) -> list[Chunk]:
-        """The chunks of a document, in the order of its text."""
+        """Return the chunks of a document in text order."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Where a chunk stands in its document.
+    """The position of a chunk in its document.
 
     Attributes:
-        start: its first character.
-        end: the character after its last.
-        section: the path of headings, or of definitions, that it belongs to.
-        name: what its id has behind the document's; by default "@<start>-<end>".
-        metadata: whatever else is known of it.
+        start: Offset of the first character.
+        end: Offset after the last character.
+        section: Path of headings or definitions around the piece.
+        name: Suffix of the chunk id after the document id; "@<start>-<end>" by default.
+        metadata: Additional facts about the chunk.
     """
 
     start: int
@@ -150,8 +106,8 @@ class Piece:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
-def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without the white space at its ends; empty if there is nothing else."""
+def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
+    """Shrink a span to exclude white space at its ends."""
     part = text[start:end]
     begin = start + len(part) - len(part.lstrip())
     return begin, max(begin, start + len(part.rstrip()))
@@ -159,27 +115,30 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class OptionChunker(ABC):
-    """A chunker with options: the fields made by `option`, checked when it is made.
+    """A chunker whose options are dataclass fields declared with `option`.
 
-    `str(chunker)` is its textual form, which `parse_chunker` reads.
+    Options are checked on creation. `str(chunker)` is the textual form that `parse_chunker` reads.
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
 
     def __post_init__(self) -> None:
-        """Refuse options that cannot be."""
-        check_options(self, self.name)
+        """Reject option values that are not allowed."""
+        for known in options_of(self).values():
+            value = getattr(self, known.name)
+            owner = f"{known.name} of the chunker {self.name!r}"
+            require(known.accepts(value), owner, known.wanted, value)
 
     @abstractmethod
     def pieces(self, document: Document) -> Iterable[Piece]:
-        """Where the chunks of the document are, in order."""
+        """Return the positions of the chunks in text order."""
 
     def chunk(self, document: Document) -> list[Chunk]:
-        """The chunks of a document, in the order of its text."""
+        """Return the chunks of a document in text order."""
         return [
             Chunk(
-                id=f"{document.id}{_name(piece)}",
+                id=f"{document.id}{_suffix(piece)}",
                 doc_id=document.id,
                 text=document.text[piece.start : piece.end],
                 start=piece.start,
@@ -191,19 +150,18 @@ class OptionChunker(ABC):
         ]
 
     def __str__(self) -> str:
-        """The textual form: the first number always, other options where they are not usual."""
+        """Return the textual form: the first number, and options that differ from the default."""
         words = [self.name]
         options = options_of(self).values()
-        bare = next((known for known in options if isinstance(known.kind, Whole)), None)
+        bare = next((known for known in options if known.least is not None), None)
         for known in options:
             value = getattr(self, known.name)
             if known == bare and value is not None:
                 words.append(str(value))
             elif value != known.default:
-                is_choice = isinstance(known.kind, Choice)
-                words += [str(value)] if is_choice else [known.name, str(value)]
+                words += [str(value)] if known.choices else [known.name, str(value)]
         return "-".join(words)
 
 
-def _name(piece: Piece) -> str:
+def _suffix(piece: Piece) -> str:
     return f"@{piece.start}-{piece.end}" if piece.name is None else piece.name

@@ -1,4 +1,4 @@
-"""The table of chunkers, and the textual form in which configurations name them."""
+"""The table of chunkers and the textual form that configurations use."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import inspect
 from typing import Any, Final
 
 from berryeval._internal.registry import Registry
-from berryeval._internal.validate import nearest
-from berryeval.chunkers.base import Choice, Chunker, Option, Whole, options_of
+from berryeval._internal.validate import reject_unknown
+from berryeval.chunkers.base import Chunker, Option, options_of
 from berryeval.errors import ConfigurationError
 
 CHUNKERS: Final = Registry[type[Chunker]](
@@ -25,7 +25,7 @@ CHUNKERS: Final = Registry[type[Chunker]](
 
 
 def make_chunker(name: str, **options: Any) -> Chunker:
-    """A chunker by name, with its options.
+    """Create a chunker by name.
 
     >>> str(make_chunker("fixed", size=200, unit="tokens"))
     'fixed-200-tokens'
@@ -33,19 +33,16 @@ def make_chunker(name: str, **options: Any) -> Chunker:
     Traceback (most recent call last):
     berryeval.errors.ConfigurationError: the chunker 'fixed' has no option 'overlaps'; ...
     """
-    made = CHUNKERS.get(name)
-    known = list(inspect.signature(made).parameters)
-    for given in options:
-        if given not in known:
-            raise _unknown_option(name, given, known)
-    return made(**options)
+    chunker = CHUNKERS.get(name)
+    reject_unknown(f"the chunker {name!r}", options, inspect.signature(chunker).parameters)
+    return chunker(**options)
 
 
 def parse_chunker(text: str) -> Chunker:
-    """A chunker from its textual form: a name, then options, all with hyphens between them.
+    """Create a chunker from its textual form: a name and options, separated by hyphens.
 
-    A bare number is the first option that is a number, a bare word the option that has this choice;
-    any other option is its name and its value.
+    A bare number sets the first numeric option and a bare word the option with that choice; any
+    other option is written as its name and its value.
 
     >>> parse_chunker("fixed-400-overlap-50")
     FixedChunker(size=400, overlap=50, unit='characters', boundary='word')
@@ -57,37 +54,25 @@ def parse_chunker(text: str) -> Chunker:
     options: dict[str, Any] = {}
     while words:
         word = words.pop(0)
-        bare = None if word in known else _meant_by(word, known)
-        if bare is None and word not in known:
-            choices = [choice for option in known.values() for choice in _choices(option)]
-            raise _unknown_option(name, word, [*known, *choices], text)
-        if bare is None and not words:
-            msg = f"the chunker {text!r} has no value behind {word!r}"
+        bare = None if word in known else _find_bare_option(word, known)
+        if bare is None:
+            choices = [choice for option in known.values() for choice in option.choices]
+            if word not in known:
+                reject_unknown(f"the chunker {text!r}", [word], [*known, *choices])
+            if not words:
+                msg = f"the chunker {text!r} has no value after {word!r}"
+                raise ConfigurationError(msg)
+        option = bare or known[word]
+        if option.name in options:
+            msg = f"the chunker {text!r} sets {option.name!r} twice"
             raise ConfigurationError(msg)
-        meant = bare or known[word]
-        if meant.name in options:
-            msg = f"the chunker {text!r} gives {meant.name!r} twice"
-            raise ConfigurationError(msg)
-        options[meant.name] = meant.kind.read(word if bare else words.pop(0))
+        options[option.name] = option.read(word if bare else words.pop(0))
     return make_chunker(name, **options)
 
 
-def _meant_by(word: str, known: dict[str, Option]) -> Option | None:
-    """The option that a bare word or number sets."""
+def _find_bare_option(word: str, known: dict[str, Option]) -> Option | None:
+    """Return the option that a bare number or word sets."""
     for option in known.values():
-        is_number = isinstance(option.kind, Whole) and isinstance(option.kind.read(word), int)
-        if is_number or word in _choices(option):
+        if word in option.choices or isinstance(option.read(word), int):
             return option
     return None
-
-
-def _choices(option: Option) -> tuple[str, ...]:
-    return option.kind.words if isinstance(option.kind, Choice) else ()
-
-
-def _unknown_option(name: str, given: str, known: list[str], text: str = "") -> ConfigurationError:
-    near = nearest(given, known)
-    there = f"there are {', '.join(known)}" if known else "it has none"
-    hint = f"did you mean {' or '.join(near)}?" if near else there
-    where = f" (in {text!r})" if text else ""
-    return ConfigurationError(f"the chunker {name!r} has no option {given!r}{where}; {hint}")

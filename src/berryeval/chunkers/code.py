@@ -1,4 +1,4 @@
-"""Chunks that are definitions of a program."""
+"""Definitions of a program as chunks, found with tree-sitter."""
 
 from __future__ import annotations
 
@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from berryeval._internal.optional import imported
-from berryeval.chunkers.base import (
-    Choice,
-    ChunkingWarning,
-    OptionChunker,
-    Piece,
-    Whole,
-    option,
-    trimmed,
-)
+from berryeval.chunkers.base import ChunkingWarning, OptionChunker, Piece, option, trim_span
 from berryeval.chunkers.fixed import FixedChunker, windows
 
 if TYPE_CHECKING:
@@ -27,18 +19,15 @@ if TYPE_CHECKING:
     from berryeval.data import Document, Section
 
 
-# The programming languages that can be cut at their definitions: one line each.
-
-
 @dataclass(frozen=True)
 class Language:
-    """A language.
+    """A programming language with a tree-sitter grammar.
 
     Attributes:
-        module: the module with its grammar.
-        endings: of the files written in it.
-        words: what a definition is called, where its kind in the grammar says it otherwise.
-        member: the name of the function that gives the grammar.
+        module: Module with the grammar.
+        endings: File name extensions.
+        words: Keywords for kinds of definitions whose name in the grammar differs.
+        member: Name of the function that returns the grammar.
     """
 
     module: str
@@ -47,7 +36,7 @@ class Language:
     member: str = "language"
 
     def parser(self) -> Any:
-        """A parser of this language."""
+        """Create a parser."""
         sitter = imported("tree_sitter", "the chunker 'code'", extra="chunkers")
         grammar = imported(self.module, "the chunker 'code'", extra="chunkers")
         return sitter.Parser(sitter.Language(getattr(grammar, self.member)()))
@@ -82,14 +71,12 @@ _BY_ENDING: Final = {
 
 
 def language_of(*names: str) -> str:
-    """The language by the ending of the first of these file names that has a known one, or ""."""
+    """Return the language of the first file name with a known extension, or ""."""
     endings = (name.rpartition("/")[2].rpartition(".")[2].lower() for name in names)
     return next((_BY_ENDING[ending] for ending in endings if ending in _BY_ENDING), "")
 
 
-# The definitions of a program, found in its syntax tree.
-
-# The first word of a node's kind, if it holds other definitions.
+# First words of node kinds that contain other definitions.
 _CONTAINERS: Final = frozenset({
     "class", "interface", "trait", "impl", "mod", "module", "namespace", "object", "struct",
     "enum", "record", "companion",
@@ -99,26 +86,26 @@ _DEFINITIONS: Final = _CONTAINERS | frozenset({
     "protocol", "destructor",
 })  # fmt: skip
 _BEFORE_KIND: Final = re.compile(r"(?:abstract|generator|async)_")
-# What stands around a definition: its words say nothing of it.
+# Nodes that only wrap a definition.
 _WRAPPERS: Final = frozenset({
     "decorated_definition", "export_statement", "template_declaration", "expression_statement",
     "type_declaration", "ambient_declaration", "lexical_declaration", "linkage_specification",
 })  # fmt: skip
-# What belongs to the definition behind it.
+# Nodes that belong to the definition after them.
 _LEADING: Final = ("comment", "attribute", "annotation", "decorator")
-DEEPEST: Final = 20  # classes in classes; what is deeper is one part
+DEEPEST: Final = 20  # nesting depth; deeper definitions are not split
 _BODIES: Final = ("body", "block", "_list")
 
 
 @dataclass(frozen=True)
 class Part:
-    """A stretch of a program: a definition, or what stands between definitions.
+    """A definition, or the text between two definitions.
 
     Attributes:
-        start: its first character: that of the comment above it, if there is one.
-        end: where the next part starts.
-        symbol: as "class Foo"; empty between definitions.
-        parts: those inside a class and the like; the first starts behind the head of the class.
+        start: Offset of the first character, including comments above the definition.
+        end: Start of the next part.
+        symbol: Keyword and name, as in "class Foo"; empty between definitions.
+        parts: Members of a class or similar; the first starts after the head of the class.
     """
 
     start: int
@@ -128,7 +115,7 @@ class Part:
 
 
 def parse_parts(text: str, language: Language) -> tuple[Part, ...] | None:
-    """The parts of a program, from its first character to its last; None if it has errors."""
+    """Split a program into parts without gaps; return None if it has syntax errors."""
     data = text.encode(errors="surrogatepass")
     tree = language.parser().parse(data)
     if tree.root_node.has_error:
@@ -138,17 +125,17 @@ def parse_parts(text: str, language: Language) -> tuple[Part, ...] | None:
 
 
 def _offsets(text: str, data: bytes) -> Callable[[int], int]:
-    """From places in UTF-8, which is what grammars count, to places in the text."""
+    """Return a function from UTF-8 offsets, which grammars use, to offsets in the text."""
     if text.isascii():
         return int
-    begins = (np.frombuffer(data, dtype=np.uint8) & 0xC0) != 0x80  # noqa: PLR2004 - inside a character
+    begins = (np.frombuffer(data, dtype=np.uint8) & 0xC0) != 0x80  # noqa: PLR2004 - continuation bytes
     counts = np.concatenate(([0], np.cumsum(begins)))
     return lambda place: int(counts[place])
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """Makes parts of nodes."""
+    """Converts syntax nodes to parts."""
 
     offset: Callable[[int], int]
     words: Mapping[str, str]
@@ -156,9 +143,9 @@ class _Reader:
     def parts(
         self, nodes: Sequence[Any], span: tuple[int, int], depth: int = 0
     ) -> tuple[Part, ...]:
-        """The nodes as parts that fill the span without gaps."""
-        begun: list[tuple[int, Any]] = []  # where a part starts, and the definition in it
-        leads, line = False, 0  # whether the node before belongs to the next, and where it ends
+        """Convert nodes to parts that fill the span without gaps."""
+        begun: list[tuple[int, Any]] = []  # start of a part and its definition
+        leads, line = False, 0  # does the last node lead the next one; its last line
         for node in nodes:
             if not node.is_named:
                 continue
@@ -180,7 +167,7 @@ class _Reader:
         return Part(start, end, _symbol(found, self.words), self._inside(found, end, depth + 1))
 
     def _inside(self, node: Any, end: int, depth: int) -> tuple[Part, ...]:
-        """The members of a class and the like."""
+        """Return the members of a class or similar."""
         body = node.child_by_field_name("body")
         if body is None:
             body = next((child for child in node.children if child.type.endswith(_BODIES)), None)
@@ -193,12 +180,12 @@ class _Reader:
 
 
 def _is_leading(node: Any) -> bool:
-    """Whether the node belongs to the definition right below it: a comment, an attribute."""
+    """Return whether a node, such as a comment, belongs to the definition below it."""
     return bool(node.type.endswith(_LEADING) or node.type.startswith(_LEADING))
 
 
 def _definition(node: Any) -> Any:
-    """The definition that a node is or wraps; None if it is another statement."""
+    """Return the definition that a node is or wraps, if any."""
     if _kind(node) in _DEFINITIONS and node.type not in _WRAPPERS:
         return node
     if node.type not in _WRAPPERS:
@@ -207,15 +194,15 @@ def _definition(node: Any) -> Any:
 
 
 def _kind(node: Any) -> str:
-    """The first word of the node's kind, as "class" of "class_definition"."""
-    if not node.is_named:  # a word such as `class` itself
+    """Return the first word of the node's kind: "class" of "class_definition"."""
+    if not node.is_named:  # a keyword such as `class`
         return ""
     word = _BEFORE_KIND.sub("", str(node.type)).partition("_")[0]
     return "namespace" if word == "internal" else word
 
 
 def _symbol(node: Any, words: Mapping[str, str]) -> str:
-    """A definition in a few words: "class Foo", "impl Show for Foo", "def bar"."""
+    """Format a definition: "class Foo", "impl Show for Foo", "def bar"."""
     kind = _kind(node)
     name = node.child_by_field_name("name") or _declared(node)
     called = name.text.decode(errors="replace") if name is not None else ""
@@ -226,7 +213,7 @@ def _symbol(node: Any, words: Mapping[str, str]) -> str:
 
 
 def _declared(node: Any) -> Any:
-    """The name inside a declarator, as C has it."""
+    """Return the name inside a C declarator."""
     found = node.child_by_field_name("declarator")
     while found is not None and (inner := found.child_by_field_name("declarator")) is not None:
         found = inner
@@ -235,82 +222,81 @@ def _declared(node: Any) -> Any:
 
 @dataclass(frozen=True)
 class CodeChunker(OptionChunker):
-    """Functions, classes and what stands between them, of at most `size` characters.
+    """Functions, classes and the text between them, of at most `size` characters.
 
-    Small neighbours share a chunk; a class that is too long is cut between its methods, anything
-    else between its lines. The path of a chunk is that of the definition it belongs to, as
-    `("class Foo", "def bar")`; `metadata["symbols"]` lists the definitions in it. The language is
-    known by the ending of the document's source or id, unless it is given. A text in no known
-    language, or with errors in its syntax, is cut between lines, and a `ChunkingWarning` says so
-    once.
+    Small neighbours share a chunk. Long classes are split between methods, other long parts between
+    lines. The section of a chunk is the path of its definition, as `("class Foo", "def bar")`;
+    `metadata["symbols"]` lists the definitions in the chunk. The language follows from the
+    extension of the document's source or id unless given. Text in an unknown language, or with
+    syntax errors, is split between lines with a `ChunkingWarning`.
     """
 
     name: ClassVar[str] = "code"
     summary: ClassVar[str] = "functions and classes of programs, by their syntax"
 
-    size: int = option(1500, Whole(least=1), "how many characters a chunk has at most")
-    language: str = option("auto", Choice(words=("auto", *LANGUAGES)), "of all documents")
-    _said: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
+    size: int = option(1500, "maximum characters per chunk", least=1)
+    language: str = option("auto", "language of all documents", choices=("auto", *LANGUAGES))
+    _warned: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
     def pieces(self, document: Document) -> Iterable[Piece]:
-        """Where the chunks of the document are, in order."""
+        """Return the positions of the chunks in text order."""
         parts = self._parts(document)
         if parts is None:
-            return self._lines(document.text, 0, len(document.text), (), ())
-        return self._cut(document.text, parts, ())
+            return self._split_lines(document.text, 0, len(document.text), (), ())
+        return self._split(document.text, parts, ())
 
     def _parts(self, document: Document) -> tuple[Part, ...] | None:
-        """The parts of a program, or None and a warning."""
+        """Parse a document, or warn and return None."""
         if self.language == "auto":
             language = language_of(document.source, document.id)
         else:
             language = self.language
         if not language:
-            self._warn(document, "the ending names no language that can be cut as code")
+            self._warn(document, "the file extension is not that of a supported language")
             return None
         parts = parse_parts(document.text, LANGUAGES[language])
         if parts is None:
-            self._warn(document, f"this is no {language} without errors in its syntax")
+            self._warn(document, f"the {language} code has syntax errors")
         return parts
 
     def _warn(self, document: Document, reason: str) -> None:
-        if reason not in self._said:
-            self._said.add(reason)
-            text = f"{document.id}: {reason}; it is cut between lines, and so are others like it"
+        if reason not in self._warned:
+            self._warned.add(reason)
+            text = f"{document.id}: {reason}; splitting it, and similar documents, between lines"
             warnings.warn(text, ChunkingWarning, stacklevel=2)
 
-    def _cut(self, text: str, parts: Sequence[Part], path: Section) -> Iterator[Piece]:
-        """Neighbours that fit together as one piece, each longer part in pieces of its own."""
+    def _split(self, text: str, parts: Sequence[Part], path: Section) -> Iterator[Piece]:
+        """Yield pieces: neighbours that fit share one, and longer parts are split."""
         together: list[Part] = []
         for part in parts:
             if together and self._length(text, together[0].start, part.end) > self.size:
                 yield from self._piece(text, together, path)
                 together = []
             if self._length(text, part.start, part.end) > self.size:
-                yield from self._cut_one(text, part, path)
+                yield from self._split_part(text, part, path)
             else:
                 together.append(part)
         yield from self._piece(text, together, path)
 
-    def _cut_one(self, text: str, part: Part, path: Section) -> Iterator[Piece]:
-        """A part that is too long."""
+    def _split_part(self, text: str, part: Part, path: Section) -> Iterator[Piece]:
+        """Split a part that is too long."""
         inner = (*path, part.symbol) if part.symbol else path
         if not part.parts:
-            yield from self._lines(text, part.start, part.end, inner, (part.symbol,))
+            yield from self._split_lines(text, part.start, part.end, inner, (part.symbol,))
             return
         head = Part(part.start, part.parts[0].start, "")
-        yield from self._cut(text, (head, *part.parts), inner)
+        yield from self._split(text, (head, *part.parts), inner)
 
     def _piece(self, text: str, parts: Sequence[Part], path: Section) -> Iterator[Piece]:
         if not parts:
             return
-        start, end = trimmed(text, parts[0].start, parts[-1].end)
+        start, end = trim_span(text, parts[0].start, parts[-1].end)
         symbols = [part.symbol for part in parts if part.symbol]
         if start < end:
             alone = (*path, *symbols) if len(parts) == 1 else path
             yield Piece(start, end, alone, metadata={"symbols": symbols} if symbols else {})
 
-    def _lines(
+    def _split_lines(
         self, text: str, start: int, end: int, path: Section, symbols: Sequence[str]
     ) -> Iterator[Piece]:
         known = [symbol for symbol in symbols if symbol]
@@ -318,5 +304,5 @@ class CodeChunker(OptionChunker):
             yield Piece(*span, section=path, metadata={"symbols": known} if known else {})
 
     def _length(self, text: str, start: int, end: int) -> int:
-        begin, stop = trimmed(text, start, end)
+        begin, stop = trim_span(text, start, end)
         return stop - begin

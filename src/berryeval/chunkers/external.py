@@ -1,4 +1,4 @@
-"""Splitters of other packages: what they give, put back where it stands in the text."""
+"""Splitters of other packages, with offsets added."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from berryeval._internal.optional import imported
-from berryeval.chunkers.alignment import NotInTextError, align, starts_by_twin
-from berryeval.chunkers.base import Choice, OptionChunker, Piece, Whole, option
+from berryeval.chunkers.base import OptionChunker, Piece, option
+from berryeval.chunkers.placement import NotInTextError, align, find_starts_by_twin
 from berryeval.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
@@ -20,71 +20,71 @@ if TYPE_CHECKING:
 
 
 class _Given(NamedTuple):
-    """What a splitter says of a piece; the offset is None where it says none."""
+    """A piece as returned by a splitter; the offset is None if unknown."""
 
     text: str
     start: int | None
 
 
-def made_splitter(package: Any, name: str, owner: str, **options: Any) -> Any:
-    """A splitter of another package, or an error in our words if it does not like the options."""
+def make_splitter(package: Any, name: str, owner: str, **options: Any) -> Any:
+    """Create a splitter of another package; report options it rejects as our error."""
     try:
         return getattr(package, name)(**options)
     except (TypeError, ValueError) as error:
         shown = ", ".join(f"{key}={value!r}" for key, value in options.items())
-        msg = f"{owner}: {name}({shown}) refuses its options: {error}"
+        msg = f"{owner}: {name}({shown}) rejects its options: {error}"
         raise ConfigurationError(msg) from error
 
 
 def split(splitter: Any, document: Document) -> list[Piece]:
-    """The pieces that a splitter makes of a document, with their offsets.
+    """Split a document and return the pieces with their offsets.
 
-    The offsets it gives are used if each is true and no two pieces are the same; else all pieces
-    are placed anew. Where a splitter changed the text, white space and case may differ: the chunk
-    then has the document's own text. Blank pieces are left out.
+    Offsets from the splitter are used if all are correct and no two pieces are the same; otherwise
+    all pieces are located in the text. A splitter may change white space and case: the chunk then
+    has the document's own text. Blank pieces are dropped.
 
     Raises:
-        DataError: a piece is not in the text, or not in order.
+        DataError: A piece is not in the text, or the pieces are not in order.
     """
 
-    def ask(text: str) -> list[str]:
-        return [one.text for one in _given(splitter, text, document.id)]
+    def split_texts(text: str) -> list[str]:
+        return [one.text for one in _split_text(splitter, text, document.id)]
 
-    given = _given(splitter, document.text, document.id)
-    starts = _true_starts(document.text, given)
+    given = _split_text(splitter, document.text, document.id)
+    starts = _correct_starts(document.text, given)
     if starts is None:
         text, pieces = document.text, [one.text for one in given]
         try:
-            starts = align(text, pieces, lambda: starts_by_twin(text, pieces, ask))
+            starts = align(text, pieces, lambda: find_starts_by_twin(text, pieces, split_texts))
         except NotInTextError:
-            return _normalised(document, pieces, ask)
+            return _locate_normalized(document, pieces, split_texts)
     ends = [start + len(one.text) for start, one in zip(starts, given, strict=True)]
-    return _distinct(sorted(zip(starts, ends, strict=True), key=itemgetter(0)))
+    return _unique_pieces(sorted(zip(starts, ends, strict=True), key=itemgetter(0)))
 
 
-def _given(splitter: Any, text: str, name: str) -> list[_Given]:
-    """What the splitter makes of a text, without blank pieces."""
+def _split_text(splitter: Any, text: str, name: str) -> list[_Given]:
+    """Split a text, dropping blank pieces."""
     for method in ("chunk", "split_text", "__call__"):
         if hasattr(splitter, method):
-            who = f"{name}: the splitter {_name(splitter)}"
-            pieces = _pieces(getattr(splitter, method), text, who)
+            owner = f"{name}: the splitter {_name(splitter)}"
+            pieces = _call(getattr(splitter, method), text, owner)
             return [one for one in map(_read, pieces) if one.text.strip()]
     msg = f"expected a splitter with chunk, split_text or a call, found {type(splitter).__name__}"
     raise ConfigurationError(msg)
 
 
-def _pieces(ask: Callable[[str], Any], text: str, who: str) -> list[Any]:
-    """What a splitter that anyone may have written makes of a text."""
+def _call(split_text: Callable[[str], Any], text: str, owner: str) -> list[Any]:
+    """Call a splitter and check that it returns a list."""
     try:
-        found = ask(text)
-        is_some = isinstance(found, Iterable) and not isinstance(found, str | bytes | Mapping)
-        pieces = list(found) if is_some else None
+        found = split_text(text)
+        is_list = isinstance(found, Iterable) and not isinstance(found, str | bytes | Mapping)
+        pieces = list(found) if is_list else None
     except Exception as error:
         what = str(error) or type(error).__name__
-        msg = f"{who} failed: {what}"
+        msg = f"{owner} failed: {what}"
         raise DataError(msg) from error
     if pieces is None:
-        msg = f"{who} should give a list of pieces, found {found!r:.80}"
+        msg = f"{owner} must return a list of pieces, found {found!r:.80}"
         raise DataError(msg)
     return pieces
 
@@ -104,10 +104,10 @@ def _read(piece: Any) -> _Given:
     return _Given(text, start if isinstance(start, int) else None)
 
 
-def _true_starts(text: str, given: Sequence[_Given]) -> list[int] | None:
-    """The offsets that the splitter gave, if each piece stands there.
+def _correct_starts(text: str, given: Sequence[_Given]) -> list[int] | None:
+    """Return the splitter's own offsets if they are all correct.
 
-    Two pieces of one span are a sign that each was looked for from the beginning.
+    Two pieces with the same span show that the splitter searched for each from the beginning.
     """
     starts = [one.start for one in given if one.start is not None and one.start >= 0]
     if len(starts) < len(given) or len(set(zip(starts, given, strict=True))) < len(given):
@@ -116,39 +116,41 @@ def _true_starts(text: str, given: Sequence[_Given]) -> list[int] | None:
     return starts if true else None
 
 
-def _normalised(
-    document: Document, pieces: Sequence[str], ask: Callable[[str], list[str]]
+def _locate_normalized(
+    document: Document, pieces: Sequence[str], split_texts: Callable[[str], list[str]]
 ) -> list[Piece]:
-    """The pieces placed by their letters alone, without white space and case."""
-    text, offsets = _squeezed(document.text)
+    """Locate pieces by their letters, ignoring white space and case."""
+    text, offsets = _squeeze(document.text)
     words = [_letters(piece) for piece in pieces]
     try:
-        starts = align(text, words, lambda: starts_by_twin(document.text, words, ask, _letters))
+        starts = align(
+            text, words, lambda: find_starts_by_twin(document.text, words, split_texts, _letters)
+        )
     except NotInTextError as error:
         place, count = error.place + 1, len(pieces)
         msg = (
-            f"{document.id}: piece {place} of {count} that the splitter made is not in the text "
-            f"behind the one before it: {pieces[error.place]!r:.80}; a splitter that rewrites the "
-            "text, or mixes the order, has no offsets"
+            f"{document.id}: piece {place} of {count} from the splitter is not in the text after "
+            f"the previous piece: {pieces[error.place]!r:.80}; a splitter must keep the words and "
+            "their order"
         )
         raise DataError(msg) from None
     ends = [start + len(word) for start, word in zip(starts, words, strict=True)]
-    return _distinct(
+    return _unique_pieces(
         (offsets[start], offsets[end - 1] + 1) for start, end in zip(starts, ends, strict=True)
     )
 
 
-def _distinct(spans: Iterable[tuple[int, int]]) -> list[Piece]:
-    """The pieces, without those that a splitter gave twice."""
+def _unique_pieces(spans: Iterable[tuple[int, int]]) -> list[Piece]:
+    """Return the pieces without repetitions."""
     return [Piece(*span) for span in dict.fromkeys(spans)]
 
 
 def _letters(text: str) -> str:
-    return _squeezed(text)[0]
+    return _squeeze(text)[0]
 
 
-def _squeezed(text: str) -> tuple[str, list[int]]:
-    """The text in small letters without white space, and where each character was."""
+def _squeeze(text: str) -> tuple[str, list[int]]:
+    """Return the text casefolded and without white space, and each character's position."""
     pairs = [
         (letter, place)
         for place, character in enumerate(text)
@@ -158,9 +160,7 @@ def _squeezed(text: str) -> tuple[str, list[int]]:
     return "".join(letter for letter, _ in pairs), [place for _, place in pairs]
 
 
-# The chunkers of Chonkie.
-
-_CLASSES: Final = {
+_CHONKIE_CLASSES: Final = {
     "recursive": "RecursiveChunker",
     "sentence": "SentenceChunker",
     "token": "TokenChunker",
@@ -170,43 +170,41 @@ _WITH_OVERLAP: Final = ("sentence", "token")
 
 @dataclass(frozen=True)
 class ChonkieChunker(OptionChunker):
-    """One of Chonkie's chunkers, by its kind, or any that you made: `splitter`.
+    """A chunker of Chonkie, by kind, or your own as `splitter`.
 
-    `size` and `overlap` count characters, as Chonkie does unless it is given a tokenizer.
+    `size` and `overlap` are in characters, the default of Chonkie.
     """
 
     name: ClassVar[str] = "chonkie"
     summary: ClassVar[str] = "the chunkers of Chonkie, their offsets checked"
 
-    kind: str = option("recursive", Choice(words=tuple(_CLASSES)), "which of them")
-    size: int = option(400, Whole(least=1), "how many characters a chunk has at most")
-    overlap: int = option(0, Whole(), "how many of them the next chunk repeats")
+    kind: str = option("recursive", "splitter to use", choices=_CHONKIE_CLASSES)
+    size: int = option(400, "maximum characters per chunk", least=1)
+    overlap: int = option(0, "characters that the next chunk repeats", least=0)
     splitter: Any = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse options that cannot be."""
+        """Reject an overlap for a kind that has none."""
         super().__post_init__()
         if self.overlap and self.kind not in _WITH_OVERLAP:
-            msg = f"Chonkie's {_CLASSES[self.kind]} has no overlap; {' and '.join(_WITH_OVERLAP)}"
-            msg += f" have one, found overlap={self.overlap}"
+            name, kinds = _CHONKIE_CLASSES[self.kind], " or ".join(_WITH_OVERLAP)
+            msg = f"Chonkie's {name} has no overlap, found {self.overlap}; use the kind {kinds}"
             raise ConfigurationError(msg)
 
     def pieces(self, document: Document) -> Iterable[Piece]:
-        """Where the chunks of the document are, in order."""
-        return split(self.splitter or self._made, document)
+        """Return the positions of the chunks in text order."""
+        return split(self.splitter or self._created, document)
 
     @cached_property
-    def _made(self) -> Any:
+    def _created(self) -> Any:
         package = imported("chonkie", "the chunker 'chonkie'", extra="chunkers")
         options: dict[str, Any] = {"chunk_size": self.size}
         if self.overlap:
             options["chunk_overlap"] = self.overlap
-        return made_splitter(package, _CLASSES[self.kind], str(self), **options)
+        return make_splitter(package, _CHONKIE_CLASSES[self.kind], str(self), **options)
 
 
-# The text splitters of LangChain.
-
-_FROM_LANGCHAIN_CLASSES: Final = {
+_LANGCHAIN_CLASSES: Final = {
     "recursive": "RecursiveCharacterTextSplitter",
     "character": "CharacterTextSplitter",
     "markdown": "MarkdownTextSplitter",
@@ -217,28 +215,28 @@ _FROM_LANGCHAIN_CLASSES: Final = {
 
 @dataclass(frozen=True)
 class LangChainChunker(OptionChunker):
-    """One of LangChain's text splitters, by its kind, or any that you made: `splitter`.
+    """A text splitter of LangChain, by kind, or your own as `splitter`.
 
-    `size` and `overlap` count characters.
+    `size` and `overlap` are in characters.
     """
 
     name: ClassVar[str] = "langchain"
     summary: ClassVar[str] = "the text splitters of LangChain, with offsets"
 
-    kind: str = option("recursive", Choice(words=tuple(_FROM_LANGCHAIN_CLASSES)), "which of them")
-    size: int = option(400, Whole(least=1), "how many characters a chunk has at most")
-    overlap: int = option(0, Whole(), "how many of them the next chunk repeats at most")
+    kind: str = option("recursive", "splitter to use", choices=_LANGCHAIN_CLASSES)
+    size: int = option(400, "maximum characters per chunk", least=1)
+    overlap: int = option(0, "maximum characters that the next chunk repeats", least=0)
     splitter: Any = field(default=None, compare=False)
 
     def pieces(self, document: Document) -> Iterable[Piece]:
-        """Where the chunks of the document are, in order."""
-        return split(self.splitter or self._made, document)
+        """Return the positions of the chunks in text order."""
+        return split(self.splitter or self._created, document)
 
     @cached_property
-    def _made(self) -> Any:
+    def _created(self) -> Any:
         module = "langchain_text_splitters"
         package = imported(module, "the chunker 'langchain'", extra="chunkers")
-        return made_splitter(
-            package, _FROM_LANGCHAIN_CLASSES[self.kind], str(self),
+        return make_splitter(
+            package, _LANGCHAIN_CLASSES[self.kind], str(self),
             chunk_size=self.size, chunk_overlap=self.overlap,
         )  # fmt: skip

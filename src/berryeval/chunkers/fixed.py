@@ -7,8 +7,8 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 
-from berryeval.chunkers.base import Choice, OptionChunker, Piece, Whole, option, trimmed
-from berryeval.errors import ConfigurationError
+from berryeval._internal.validate import require
+from berryeval.chunkers.base import OptionChunker, Piece, option, trim_span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,34 +21,30 @@ _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 
 @dataclass(frozen=True)
 class FixedChunker(OptionChunker):
-    """Chunks of at most `size` characters or tokens, each beginning `overlap` before the last ends.
+    """Chunks of at most `size` characters or tokens that overlap by up to `overlap`.
 
-    A token is a run of letters, digits and underscores, or any other character that is no white
-    space. A cut goes to the end of a line (`boundary="line"`) or of a word (`"word"`: anything
-    between white space) if there is one in the chunk; a longer word is cut. Chunks have no white
-    space at their ends, and together they hold everything else.
+    A token is a run of letters, digits and underscores, or any other character except white space.
+    Chunks end at the end of a line (`boundary="line"`) or of a word (`boundary="word"`) if the
+    chunk contains one; longer words are split. Chunks are stripped of white space at their ends and
+    together contain all other text.
     """
 
     name: ClassVar[str] = "fixed"
     summary: ClassVar[str] = "windows of a fixed number of characters or tokens"
 
-    size: int = option(400, Whole(least=1), "how long a chunk is at most")
-    overlap: int = option(0, Whole(), "how much of a chunk the next one repeats at most")
-    unit: str = option(
-        "characters", Choice(words=("characters", "tokens")), "what size and overlap count"
-    )
-    boundary: str = option("word", Choice(words=("word", "line", "none")), "where a cut may be")
+    size: int = option(400, "maximum length of a chunk", least=1)
+    overlap: int = option(0, "maximum overlap of two chunks", least=0)
+    unit: str = option("characters", "unit of size and overlap", choices=("characters", "tokens"))
+    boundary: str = option("word", "where chunks may end", choices=("word", "line", "none"))
 
     def __post_init__(self) -> None:
-        """Refuse options that cannot be."""
+        """Reject an overlap that is not smaller than the size."""
         super().__post_init__()
-        if self.overlap >= self.size:
-            msg = f"overlap of the chunker 'fixed' must be less than its size {self.size}"
-            msg += f", found {self.overlap}"
-            raise ConfigurationError(msg)
+        smaller, wanted = self.overlap < self.size, f"less than its size {self.size}"
+        require(smaller, "overlap of the chunker 'fixed'", wanted, self.overlap)
 
     def pieces(self, document: Document) -> Iterator[Piece]:
-        """Where the chunks of the document are, in order."""
+        """Return the positions of the chunks in text order."""
         for start, end in windows(self, document.text):
             yield Piece(start, end)
 
@@ -59,7 +55,7 @@ class _Ruler(Protocol):
 
 
 class _Characters:
-    """Metrics in characters."""
+    """Distances in characters."""
 
     def forward(self, start: int, count: int) -> int:
         return start + count
@@ -69,7 +65,7 @@ class _Characters:
 
 
 class _Tokens:
-    """Metrics in tokens."""
+    """Distances in tokens."""
 
     def __init__(self, text: str, first: int, last: int) -> None:
         spans = [match.span() for match in _TOKEN.finditer(text, first, last)]
@@ -77,42 +73,42 @@ class _Tokens:
         self.ends = [end for _, end in spans]
 
     def forward(self, start: int, count: int) -> int:
-        """The end of the last of `count` tokens from `start` on."""
+        """Return the end of the `count`-th token from `start`."""
         last = bisect_left(self.starts, start) + count - 1
         return self.ends[min(last, len(self.ends) - 1)]
 
     def back(self, end: int, count: int) -> int:
-        """The start of the first of the last `count` tokens before `end`."""
+        """Return the start of the `count`-th token before `end`."""
         return self.starts[max(0, bisect_right(self.ends, end) - count)]
 
 
 def windows(
     chunker: FixedChunker, text: str, first: int = 0, last: int | None = None
 ) -> Iterator[tuple[int, int]]:
-    """The spans of the chunks of `text[first:last]`."""
-    position, stop = trimmed(text, first, len(text) if last is None else last)
+    """Yield the spans of the chunks of `text[first:last]`."""
+    position, stop = trim_span(text, first, len(text) if last is None else last)
     ruler: _Ruler = _Characters()
     if chunker.unit == "tokens":
         ruler = _Tokens(text, position, stop)
-    reached = position  # where the chunk before ends: each must go beyond it
+    reached = position  # end of the previous chunk, which the next must pass
     while position < stop:
         limit = min(ruler.forward(position, chunker.size), stop)
-        limit = _moved_back(text, position, limit, stop, chunker.boundary)
-        start, end = trimmed(text, position, limit)
+        limit = _find_end(text, position, limit, stop, chunker.boundary)
+        start, end = trim_span(text, position, limit)
         if end > reached:
             yield start, end
             if end >= stop:
                 return
             reached = end
-            position = _overlapped(chunker, ruler, text, start, end)
+            position = _find_next_start(chunker, ruler, text, start, end)
         else:
             position = _next_word(text, position, reached)
-        while text[position].isspace():  # there is something before `stop`
+        while text[position].isspace():  # ends, because the span is trimmed
             position += 1
 
 
-def _moved_back(text: str, start: int, end: int, stop: int, boundary: str) -> int:
-    """The end, or the last boundary before it that leaves something of the chunk."""
+def _find_end(text: str, start: int, end: int, stop: int, boundary: str) -> int:
+    """Return the last boundary up to `end` that keeps the chunk from being empty, or `end`."""
     if end >= stop or boundary == "none":
         return end
     if boundary == "line" and text[end] not in "\r\n":
@@ -127,8 +123,8 @@ def _moved_back(text: str, start: int, end: int, stop: int, boundary: str) -> in
     return cut if cut > start else end
 
 
-def _overlapped(chunker: FixedChunker, ruler: _Ruler, text: str, start: int, end: int) -> int:
-    """Where the chunk after that from `start` to `end` begins."""
+def _find_next_start(chunker: FixedChunker, ruler: _Ruler, text: str, start: int, end: int) -> int:
+    """Return where the chunk after the one from `start` to `end` begins."""
     if not chunker.overlap:
         return end
     begin = ruler.back(end, chunker.overlap)
@@ -137,12 +133,12 @@ def _overlapped(chunker: FixedChunker, ruler: _Ruler, text: str, start: int, end
     if chunker.boundary == "none" or not _in_word(text, begin):
         return begin
     moved = _next_word(text, begin, end)
-    # A word longer than the overlap, itself cut: then the overlap is cut too.
+    # The overlap is within a long word that was split: split the overlap too.
     return begin if moved == end and _in_word(text, end) else moved
 
 
 def _next_word(text: str, position: int, limit: int) -> int:
-    """The first character behind a white space from `position` on; `limit` if there is none."""
+    """Return the first character after the next white space, or `limit`."""
     while position < limit and not text[position].isspace():
         position += 1
     while position < limit and text[position].isspace():
@@ -151,5 +147,5 @@ def _next_word(text: str, position: int, limit: int) -> int:
 
 
 def _in_word(text: str, cut: int) -> bool:
-    """Whether a cut there would part a word."""
+    """Return whether a cut at this position would split a word."""
     return 0 < cut < len(text) and not (text[cut - 1].isspace() or text[cut].isspace())

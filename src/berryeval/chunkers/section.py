@@ -1,4 +1,4 @@
-"""Chunks that are sections of Markdown."""
+"""Sections of Markdown as chunks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from berryeval.anchors import parse_sections
-from berryeval.chunkers.base import Choice, OptionChunker, Piece, Whole, option, trimmed
+from berryeval.chunkers.base import OptionChunker, Piece, option, trim_span
 from berryeval.chunkers.fixed import FixedChunker, windows
 
 if TYPE_CHECKING:
@@ -17,49 +17,47 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SectionChunker(OptionChunker):
-    """One chunk for each section: its heading and its own text, without its subsections.
+    """One chunk per section: the heading and its own text, without subsections.
 
-    Its id is the document's and that of the section, as a link would name it: `guide#set-up`. What
-    stands before the first heading is a chunk of its own, `guide#`. A section longer than
-    `max_size` characters becomes several chunks at ends of lines, as `guide#set-up@0-800`. A
-    section of a heading alone is a chunk too, so that nothing is lost, unless `empty="drop"`.
+    The id is a link to the section, as in `guide#set-up`. Text before the first heading is the
+    chunk `guide#`. A section longer than `max_size` characters is split at line ends into chunks
+    such as `guide#set-up@0-800`. A section that is only a heading is a chunk too, unless
+    `empty="drop"`.
     """
 
     name: ClassVar[str] = "section"
     summary: ClassVar[str] = "sections of Markdown, by their headings"
 
-    max_size: int | None = option(
-        None, Whole(least=1, optional=True), "how many characters a chunk has at most"
-    )
-    empty: str = option("keep", Choice(words=("keep", "drop")), "sections of a heading alone")
+    max_size: int | None = option(None, "maximum characters per chunk", least=1)
+    empty: str = option("keep", "sections that are only a heading", choices=("keep", "drop"))
 
     def pieces(self, document: Document) -> Iterator[Piece]:
-        """Where the chunks of the document are, in order."""
+        """Return the positions of the chunks in text order."""
         text = document.text
         taken: set[str] = set()
         for section in parse_sections(text):
-            start, end = trimmed(text, section.start, section.own_end)
-            if self.empty == "drop" and section.level and _is_heading_alone(text[start:end]):
+            start, end = trim_span(text, section.start, section.own_end)
+            if self.empty == "drop" and section.level and _is_only_heading(text[start:end]):
                 continue
             whole = not self.max_size or end - start <= self.max_size
             for piece in [(start, end)] if whole else self._cut(text, start, end):
                 name = f"#{section.id}" if whole else f"#{section.id}@{piece[0]}-{piece[1]}"
-                yield Piece(*piece, section=section.path, name=_distinct(name, piece, taken))
+                yield Piece(*piece, section=section.path, name=_make_unique(name, piece, taken))
 
     def _cut(self, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         fixed = FixedChunker(size=self.max_size or 1, boundary="line")
         return windows(fixed, text, start, end)
 
 
-def _is_heading_alone(text: str) -> bool:
-    """Whether nothing but the heading is there: a line, or one underlined."""
+def _is_only_heading(text: str) -> bool:
+    """Return whether a text is only a heading: one line, or one line with an underline."""
     lines = [line for line in text.splitlines() if line.strip()]
-    underlined = len(lines) == 2 and not lines[1].strip().strip(lines[1].strip()[0]).strip()  # noqa: PLR2004 - a line, a rule
+    underlined = len(lines) == 2 and not lines[1].strip().strip(lines[1].strip()[0]).strip()  # noqa: PLR2004 - heading and underline
     return len(lines) <= 1 or (underlined and lines[1].strip()[0] in "=-")
 
 
-def _distinct(name: str, span: tuple[int, int], taken: set[str]) -> str:
-    """The name; with its span behind it, if another section gave itself the same one."""
+def _make_unique(name: str, span: tuple[int, int], taken: set[str]) -> str:
+    """Return the name, with the span appended if another section already has it."""
     while name in taken:
         name = f"{name}@{span[0]}-{span[1]}"
     taken.add(name)

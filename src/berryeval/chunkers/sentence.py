@@ -1,4 +1,4 @@
-"""Chunks of whole sentences."""
+"""Chunks of whole sentences, split by one set of rules for all languages."""
 
 from __future__ import annotations
 
@@ -6,29 +6,25 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from berryeval.chunkers.base import OptionChunker, Piece, Whole, option, trimmed
-from berryeval.errors import ConfigurationError
+from berryeval._internal.validate import require
+from berryeval.chunkers.base import OptionChunker, Piece, option, trim_span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from berryeval.data import Document
 
+# ruff: noqa: RUF001, RUF002 - the full-width punctuation is intended
 
-# Where the sentences of a text are: one set of plain rules for any language.
-
-# ruff: noqa: RUF001, RUF002 - the full-width marks are meant
-
-
-LONGEST: Final = 40  # characters of an abbreviation or a list number that are looked at
-# Never the end of a sentence, whatever follows.
+LONGEST: Final = 40  # maximum characters of an abbreviation or list number
+# Abbreviations that never end a sentence.
 _ALWAYS_SHORT: Final = frozenset({
     "mr", "mrs", "ms", "dr", "prof", "rev", "fr", "sr", "jr", "st", "gen", "col", "lt", "sgt",
     "capt", "cmdr", "hon", "pres", "gov", "sen", "rep", "vs", "cf", "ca", "approx", "eg", "ie",
     "al", "dept", "univ", "assn", "bros", "ave", "blvd", "mt", "ft", "viz", "resp", "bzw",
     "ggf", "evtl", "usw", "vgl", "hr", "nr", "abs",
 })  # fmt: skip
-# Not the end of a sentence before a number, as in "Fig. 3".
+# Abbreviations that do not end a sentence before a number, as in "Fig. 3".
 _SHORT_BEFORE_NUMBER: Final = frozenset({
     "no", "nos", "fig", "figs", "eq", "eqs", "sec", "ch", "chap", "vol", "p", "pp", "art",
     "par", "ref", "tab", "cap", "v", "ver", "ex", "jan", "feb", "mar", "apr", "jun", "jul",
@@ -36,22 +32,22 @@ _SHORT_BEFORE_NUMBER: Final = frozenset({
 })  # fmt: skip
 _BLOCK: Final = re.compile(
     r"\n[ \t\r]*(?:\n\s*|(?=[-*+•] |\d{1,3}[.)] |#{1,6} |>|\|))"  # blank line, list item
-    r"|^#{1,6} [^\n]*(?:\n|$)",  # behind a heading
+    r"|^#{1,6} [^\n]*(?:\n|$)",  # after a heading
     re.MULTILINE,
 )
 _CLOSING: Final = "\"'”’»)\\]}›」』）】》"
 _END: Final = re.compile(rf"(?<![.!?…])[.!?…]+[{_CLOSING}]*(?=\s)|[。！？｡]+[{_CLOSING}]*")
 _LAST_WORD: Final = re.compile(r"[\w.]*\Z")
 _DOTTED: Final = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")  # e.g, U.S
-_MARK: Final = re.compile(r"\W*(?:\d{1,3}|[^\W\d_])")  # of a list item: 1. or a.
+_MARK: Final = re.compile(r"\W*(?:\d{1,3}|[^\W\d_])")  # list item: 1. or a.
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of the sentences, in order; together they hold all but white space.
+    """Yield the spans of the sentences, which together contain all text except white space.
 
     Paragraphs, headings and list items end a sentence; a single line break does not. A full stop
-    ends one if white space follows, then no lower-case letter, and if it is not that of an
-    abbreviation, an initial or a list number. The marks 。！？ end one by themselves. Closing
+    ends a sentence if it is followed by white space and no lowercase letter, and is not part of an
+    abbreviation, an initial or a list number. The marks 。！？ always end a sentence. Closing
     quotes and brackets belong to the sentence they close.
 
     >>> text = 'Dr. Who paid 3.50 dollars. "Why?" asked no one. 是的。好！'
@@ -59,20 +55,20 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
     ['Dr. Who paid 3.50 dollars.', '"Why?" asked no one.', '是的。', '好！']
     """
     for first, last in _blocks(text):
-        begin = _past_space(text, first, last)
+        begin = _skip_space(text, first, last)
         for mark in _END.finditer(text, first, last):
-            if not _ends(text, begin, mark, last):
+            if not _ends_sentence(text, begin, mark, last):
                 continue
-            start, end = trimmed(text, begin, mark.end())
+            start, end = trim_span(text, begin, mark.end())
             yield start, end
-            begin = _past_space(text, mark.end(), last)
-        start, end = trimmed(text, begin, last)
+            begin = _skip_space(text, mark.end(), last)
+        start, end = trim_span(text, begin, last)
         if start < end:
             yield start, end
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Paragraphs, headings, list items."""
+    """Yield the spans of paragraphs, headings and list items."""
     begin = 0
     for gap in _BLOCK.finditer(text):
         yield begin, gap.end()
@@ -80,26 +76,26 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
     yield begin, len(text)
 
 
-def _past_space(text: str, place: int, last: int) -> int:
-    """The first place from there on that is no white space, or the last."""
+def _skip_space(text: str, place: int, last: int) -> int:
+    """Return the first position that is not white space, or `last`."""
     while place < last and text[place].isspace():
         place += 1
     return place
 
 
-def _ends(text: str, begin: int, mark: re.Match[str], last: int) -> bool:
-    """Whether the mark ends the sentence that began at `begin`."""
+def _ends_sentence(text: str, begin: int, mark: re.Match[str], last: int) -> bool:
+    """Return whether the mark ends the sentence that starts at `begin`."""
     if mark[0][0] in "。！？｡":
         return True
-    after = _past_space(text, mark.end(), last)
+    after = _skip_space(text, mark.end(), last)
     follows = text[after : after + 1]
     if follows.islower():
         return False
-    return mark[0] != "." or not _is_short(text, begin, mark.start(), follows)
+    return mark[0] != "." or not _is_abbreviation(text, begin, mark.start(), follows)
 
 
-def _is_short(text: str, begin: int, stop: int, follows: str) -> bool:
-    """Whether the full stop at `stop` is that of an abbreviation, an initial or a list number."""
+def _is_abbreviation(text: str, begin: int, stop: int, follows: str) -> bool:
+    """Return whether a full stop belongs to an abbreviation, initial or list number."""
     found = _LAST_WORD.search(text, max(begin, stop - LONGEST), stop)
     word = found[0] if found else ""
     is_initial = len(word) == 1 and word.isupper()
@@ -114,24 +110,22 @@ def _is_short(text: str, begin: int, stop: int, follows: str) -> bool:
 
 @dataclass(frozen=True)
 class SentenceChunker(OptionChunker):
-    """Chunks of `size` sentences, of which the next chunk repeats the last `overlap`."""
+    """Chunks of `size` sentences; each chunk repeats the last `overlap` of the previous one."""
 
     name: ClassVar[str] = "sentence"
     summary: ClassVar[str] = "a number of whole sentences"
 
-    size: int = option(5, Whole(least=1), "how many sentences a chunk has")
-    overlap: int = option(0, Whole(), "how many of them the next chunk repeats")
+    size: int = option(5, "sentences per chunk", least=1)
+    overlap: int = option(0, "sentences that the next chunk repeats", least=0)
 
     def __post_init__(self) -> None:
-        """Refuse options that cannot be."""
+        """Reject an overlap that is not smaller than the size."""
         super().__post_init__()
-        if self.overlap >= self.size:
-            msg = f"overlap of the chunker 'sentence' must be less than its size {self.size}"
-            msg += f", found {self.overlap}"
-            raise ConfigurationError(msg)
+        smaller, wanted = self.overlap < self.size, f"less than its size {self.size}"
+        require(smaller, "overlap of the chunker 'sentence'", wanted, self.overlap)
 
     def pieces(self, document: Document) -> Iterator[Piece]:
-        """Where the chunks of the document are, in order."""
+        """Return the positions of the chunks in text order."""
         spans = list(sentences(document.text))
         for first in range(0, len(spans), self.size - self.overlap):
             group = spans[first : first + self.size]

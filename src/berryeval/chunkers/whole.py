@@ -1,4 +1,4 @@
-"""Documents as they are."""
+"""Whole documents as chunks."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WholeChunker(OptionChunker):
-    """One chunk for each document, with the document's id; none for a blank one."""
+    """One chunk per document, with the document's id; blank documents have none."""
 
     name: ClassVar[str] = "whole"
     summary: ClassVar[str] = "whole documents, under their own ids"
 
     def pieces(self, document: Document) -> Iterator[Piece]:
-        """The whole document."""
+        """Return the span of the whole document."""
         if document.text.strip():
             yield Piece(0, len(document.text), name="")

@@ -111,7 +111,7 @@ def _list_chunkers_facts(name: str, chunker: type) -> dict[str, Any]:
         {
             "name": option.name,
             "default": option.default,
-            "wanted": option.kind.wanted or "a word",
+            "wanted": option.wanted,
             "text": option.text,
         }
         for option in known.values()

@@ -1,9 +1,8 @@
-"""Where the pieces that a splitter gave without offsets stand in the text.
+"""Locate pieces without offsets in their text.
 
-Looking for each piece from the beginning, or from the end of the one before, goes wrong as soon as
-a text repeats itself or pieces overlap. Here all pieces are placed together, in order. Where that
-leaves a choice and nobody can tell, it is the placing that leaves out the least text, cuts the
-fewest words, and overlaps most evenly.
+Searching for each piece from the start, or from the end of the previous one, fails when a text
+repeats itself or pieces overlap. All pieces are therefore located together, in order. Among several
+solutions the best omits the least text, splits the fewest words, and has the most even overlaps.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 
-MOST: Final = 32  # placings of a piece that are followed up; more are there in periodic texts only
-# Characters left out, words cut, squares of the overlaps, and the starts, so that ties end early.
+MOST: Final = 32  # positions per piece to follow; only periodic texts have more
+# Characters omitted, words split, squared overlaps, and starts, so that the earliest wins ties.
 Cost: TypeAlias = tuple[int, int, int, int]
 
 
 class NotInTextError(Exception):
-    """A piece is not in the text, or not behind the start of the piece before it."""
+    """A piece is not in the text after the start of the previous piece."""
 
     def __init__(self, place: int) -> None:
         super().__init__(place)
@@ -31,11 +30,11 @@ class NotInTextError(Exception):
 
 @dataclass(frozen=True)
 class _Placing:
-    """A piece at a place, and the best way to place those before it."""
+    """A piece at a position, and the best positions of the pieces before it."""
 
     start: int
     end: int
-    reached: int  # the furthest end so far
+    reached: int  # largest end so far
     cost: Cost
     before: _Placing | None
 
@@ -43,28 +42,30 @@ class _Placing:
 def align(
     text: str,
     pieces: Sequence[str],
-    tell: Callable[[], Sequence[int | None] | None] | None = None,
+    find_known: Callable[[], Sequence[int | None] | None] | None = None,
 ) -> list[int]:
-    """Where each piece starts, in rising order; no piece may be empty.
+    """Return the start of each non-empty piece, in ascending order.
 
-    Two pieces start at the same place only if the second is not shorter. Where there is a choice,
-    `tell` is asked for the starts that are known.
+    Two pieces share a start only if the second is not shorter. If there are several solutions,
+    `find_known` may provide known starts.
 
     >>> align("a b a b a b", ["a b a", "a b"])
     [0, 8]
 
     Raises:
-        NotInTextError: there is no such order.
+        NotInTextError: No such order exists.
     """
     bounds = _bounds(text, pieces)
-    if tell and any(low != high for low, high in bounds):
-        bounds = _told(text, pieces, tell()) or bounds
+    if find_known and any(low != high for low, high in bounds):
+        bounds = _known_bounds(text, pieces, find_known()) or bounds
     if all(low == high for low, high in bounds):
         return [low for low, _ in bounds]
     placings = [_Placing(0, 0, 0, (0, 0, 0, 0), None)]
     for piece, bound in zip(pieces, bounds, strict=True):
-        placings = _placed(text, piece, bound, placings)
-    best = min(placings, key=lambda one: _added(one.cost, (lost(text, one.reached), 0, 0, 0)))
+        placings = _extend_placings(text, piece, bound, placings)
+    best = min(
+        placings, key=lambda one: _added(one.cost, (count_letters(text, one.reached), 0, 0, 0))
+    )
     starts = []
     while best.before is not None:
         starts.append(best.start)
@@ -72,15 +73,15 @@ def align(
     return starts[::-1]
 
 
-def lost(text: str, start: int, end: int | None = None) -> int:
-    """How many characters that are no white space stand from `start` to `end`."""
+def count_letters(text: str, start: int, end: int | None = None) -> int:
+    """Count the characters between two positions, except white space."""
     return sum(map(len, text[start:end].split()))
 
 
-def _told(
+def _known_bounds(
     text: str, pieces: Sequence[str], starts: Sequence[int | None] | None
 ) -> list[tuple[int, int]] | None:
-    """The bounds that known starts leave, if they can be."""
+    """Return the bounds given known starts, or None if these are not possible."""
     try:
         return _bounds(text, pieces, starts) if starts else None
     except NotInTextError:
@@ -90,7 +91,7 @@ def _told(
 def _bounds(
     text: str, pieces: Sequence[str], known: Sequence[int | None] = ()
 ) -> list[tuple[int, int]]:
-    """The first and the last place at which each piece can be, given that all find one."""
+    """Return the first and last possible position of each piece."""
     known = known or [None] * len(pieces)
     firsts: list[int] = []
     for place, (piece, start) in enumerate(zip(pieces, known, strict=True)):
@@ -108,19 +109,19 @@ def _bounds(
 
 
 def _step(piece: str, following: str) -> int:
-    """How far behind the start of a piece the next can start: not at all, if it is as long."""
+    """Return the minimum distance between the starts of two pieces."""
     return 0 if len(following) >= len(piece) else 1
 
 
-def _placed(
+def _extend_placings(
     text: str, piece: str, bound: tuple[int, int], befores: Sequence[_Placing]
 ) -> list[_Placing]:
-    """The best placing of a piece at each place that can follow one of those before."""
+    """Return the best placings of a piece after one of the previous placings."""
     best: dict[int, _Placing] = {}
     for before in befores:
         step = 0 if before.start + len(piece) >= before.end else 1
         low = max(bound[0], before.start + step)
-        for start in _places(text, piece, (low, bound[1]), before.reached):
+        for start in _candidates(text, piece, (low, bound[1]), before.reached):
             placing = _follow(text, piece, start, before)
             known = best.get(start)
             if known is None or placing.cost < known.cost:
@@ -129,8 +130,8 @@ def _placed(
     return placings[:MOST]
 
 
-def _places(text: str, piece: str, bound: tuple[int, int], gap: int) -> Iterator[int]:
-    """Where the piece can follow: all places that leave nothing out, and the first that does."""
+def _candidates(text: str, piece: str, bound: tuple[int, int], gap: int) -> Iterator[int]:
+    """Yield the positions that omit no text, and the first that does."""
     low, high = bound
     while gap < len(text) and text[gap].isspace():
         gap += 1
@@ -147,13 +148,13 @@ def _places(text: str, piece: str, bound: tuple[int, int], gap: int) -> Iterator
 def _follow(text: str, piece: str, start: int, before: _Placing) -> _Placing:
     end = start + len(piece)
     overlap = max(0, before.reached - start)
-    left_out = lost(text, before.reached, start) if start > before.reached else 0
-    cost = (left_out, _cuts(text, start) + _cuts(text, end), overlap * overlap, start)
+    omitted = count_letters(text, before.reached, start) if start > before.reached else 0
+    cost = (omitted, _cuts(text, start) + _cuts(text, end), overlap * overlap, start)
     return _Placing(start, end, max(end, before.reached), _added(before.cost, cost), before)
 
 
 def _cuts(text: str, place: int) -> bool:
-    """Whether a cut there parts a word."""
+    """Return whether a cut at this position splits a word."""
     return 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum()
 
 
@@ -161,27 +162,28 @@ def _added(one: Cost, other: Cost) -> Cost:
     return one[0] + other[0], one[1] + other[1], one[2] + other[2], one[3] + other[3]
 
 
-# A second opinion on where pieces start: the splitter is asked about a text of the same shape.
-
-_LETTERS: Final = range(0x4E00, 0x9FA5)  # letters without case; the twin repeats one after 20,901
+_LETTERS: Final = range(0x4E00, 0x9FA5)  # caseless letters; the twin repeats after 20,901
 
 
-def starts_by_twin(
+def find_starts_by_twin(
     text: str,
     pieces: Sequence[str],
     split: Callable[[str], Sequence[str]],
     view: Callable[[str], str] = str,
 ) -> list[int | None] | None:
-    r"""Where each piece starts, None for one without letters; or None if the splitter cannot tell.
+    r"""Find starts by splitting a twin: a text of the same shape in which no letter repeats.
 
-    >>> starts_by_twin("a a\na", ["a", "a", "a"], str.split)
+    >>> find_starts_by_twin("a a\na", ["a", "a", "a"], str.split)
     [0, 2, 4]
 
     Args:
-        text: what was split.
-        pieces: what it was split into, as `view` shows them.
-        split: what splits.
-        view: how texts and pieces are compared; the starts are those in the view of the text.
+        text: Text that was split.
+        pieces: Its pieces, as returned by `view`.
+        split: Splitter.
+        view: Normalization of texts and pieces; starts refer to the normalized text.
+
+    Returns:
+        A start per piece, None for pieces without letters; or None if the twin splits differently.
     """
     twin = _twin(text)
     answers = [view(answer) for answer in split(twin)]
