@@ -22,9 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from document import markdown_table, put_between_marks
 
 import berryeval as be
-from berryeval.gates.regression import Sample
-from berryeval.gates.rules import Rule
-from berryeval.gates.simulation import self_check
+from berryeval.gates import Rule, Sample, self_check
 from berryeval.stats.effects import minimum_detectable_difference, power_of
 from berryeval.stats.intervals import METHODS, mean_interval
 from berryeval.stats.tests import TESTS, paired_test

@@ -16,16 +16,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import berryeval as be
-from berryeval.gates.baseline import Baseline
-from berryeval.gates.judging import judge
-from berryeval.gates.rules import Gate, Rule
+from berryeval.gates import Baseline, Gate, Rule, judge
 from berryeval.providers.bm25 import Bm25
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from berryeval.data.records import Chunk, Hit, Query
-    from berryeval.gates.verdict import Verdict
+    from berryeval.gates import Verdict
     from berryeval.runs.record import RunRecord
 
 METRIC = "nDCG@10"

@@ -127,8 +127,8 @@ def test_diff_names_what_the_run_lacks(capsys: pytest.CaptureFixture[str]) -> No
     Path("less.json").write_text(less.dumps(), encoding="utf-8")
     asked = ("baseline", "diff", "less.json", "--baseline", "whole.json")
     found = outcome_of(capsys, *asked)
-    for word in ("PASS  nDCG@10 did not change", "no RR of bm25 on drinks, which the baseline has",
-                 "no dense on drinks", "no bm25 on food"):  # fmt: skip
+    for word in ("PASS  nDCG@10 is unchanged", "has RR of bm25 on drinks, the run does not",
+                 "has dense on drinks", "has bm25 on food"):  # fmt: skip
         assert word in found
     assert found.endswith("exit code 0\n")
     assert outcome_of(capsys, *asked, "--strict").endswith("exit code 1\n")
@@ -144,7 +144,7 @@ def test_diff_looks_where_the_gate_looks(capsys: pytest.CaptureFixture[str]) -> 
     before = run_of({"RR": [0.5, 1.0]}, name="ranks")
     Path("ranks.json").write_text(before.dumps(), encoding="utf-8")
     found = outcome_of(capsys, "baseline", "diff", "asked.json", "--baseline", "ranks.json")
-    assert "PASS  RR did not change" in found
+    assert "PASS  RR is unchanged" in found
 
 
 @pytest.mark.parametrize("text", ["mean value", 3])
@@ -171,16 +171,21 @@ def test_a_part_that_is_there_twice_is_refused(capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("name", "strict", "code", "word"),
     [
-        ("same", False, 0, "did not change"),
-        ("worse", False, 1, "FAIL  nDCG@10 fell by 0.1"),
-        ("noisy", False, 0, "INCONCLUSIVE  nDCG@10 fell"),
-        ("noisy", True, 1, "INCONCLUSIVE  nDCG@10 fell"),
-        ("other-data", False, 2, "measured on other data of drinks"),
-        ("failed", False, 1, "FAIL  RR has no value, as bm25 has no scores: the server went away"),
-        ("two", False, 0, "hybrid on drinks is new, and not in the baseline"),
-        ("two", True, 1, "hybrid on drinks is new, and not in the baseline"),
-        ("few", False, 0, "INCONCLUSIVE  nDCG@10 did not change: all 10 queries that both have"),
-        ("few", True, 1, "30 queries of the baseline are not in the run"),
+        ("same", False, 0, "is unchanged"),
+        ("worse", False, 1, "FAIL  nDCG@10 dropped by 0.1"),
+        ("noisy", False, 0, "INCONCLUSIVE  nDCG@10 dropped"),
+        ("noisy", True, 1, "INCONCLUSIVE  nDCG@10 dropped"),
+        ("other-data", False, 2, "measured on a different version of drinks"),
+        (
+            "failed",
+            False,
+            1,
+            "FAIL  RR has no value because bm25 has no scores: the server went away",
+        ),
+        ("two", False, 0, "hybrid on drinks is new and not in the baseline"),
+        ("two", True, 1, "hybrid on drinks is new and not in the baseline"),
+        ("few", False, 0, "INCONCLUSIVE  nDCG@10 is unchanged: all 10 shared queries"),
+        ("few", True, 1, "30 queries of the baseline are missing from the run"),
         ("empty", False, 2, "share no provider, benchmark and metric"),
     ],
 )
@@ -217,7 +222,7 @@ def test_diff_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     data = json.loads(capsys.readouterr().out)["data"]
     assert (data["passed"], data["strict"]) == (False, False)
     assert [one["status"] for one in data["verdicts"]] == ["fail", "pass"]
-    sentence = "nDCG@10 fell by 0.150, all 40 queries alike (p < 0.001)"  # no gate is asked
+    sentence = "nDCG@10 dropped by 0.150, identical in all 40 queries (p < 0.001)"
     assert data["verdicts"][0]["sentence"] == sentence
 
 
@@ -251,13 +256,13 @@ def test_diff_compares_metrics_that_nobody_registered_here(
         run_file = run_of({"TheirOwn": values}, name=name)
         Path(f"{name}.json").write_text(run_file.dumps(), encoding="utf-8")
     found = outcome_of(capsys, "baseline", "diff", "b.json", "--baseline", "a.json")
-    assert "PASS  TheirOwn did not change" in found
+    assert "PASS  TheirOwn is unchanged" in found
     both = run_of({"RR": [0.5, 0.6], "TheirOwn": [0.5, 0.6]}, name="c")
     Path("c.json").write_text(both.dumps(), encoding="utf-8")
     only = run_of({"RR": [0.5, 0.6]}, name="d")
     Path("d.json").write_text(only.dumps(), encoding="utf-8")
     found = outcome_of(capsys, "baseline", "diff", "d.json", "--baseline", "c.json")
-    assert "the run has no TheirOwn of bm25 on drinks" in found
+    assert "the baseline has TheirOwn of bm25 on drinks" in found
     assert found.endswith("exit code 0\n")
 
 

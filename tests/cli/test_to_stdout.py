@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from berryeval.gates.baseline import Baseline
+from berryeval.gates import Baseline
 from berryeval.runs.store.store import open_store
 from tests.cli.eval_world import berryeval, write_drinks
 from tests.cli.gate_world import write_runs
@@ -89,7 +89,7 @@ def test_gate_prints_one_file(capsys: pytest.CaptureFixture[str]) -> None:
     ) == 1  # fmt: skip
     shown = capsys.readouterr()
     assert ET.fromstring(shown.out).get("failures") == "1"  # noqa: S314 - our own text
-    assert "FAIL  nDCG@10 fell by 0.150" in shown.err
+    assert "FAIL  nDCG@10 dropped by 0.150" in shown.err
     asked = ("gate", "same.json", "--fail-below", "RR=0.1", "--export", "markdown", "-o", "-")
     (file,) = json.loads(printed(capsys, *asked, "--json"))["data"]["files"]
     assert file["text"].startswith("## ")

@@ -1,4 +1,4 @@
-"""Values that are all alike, and float noise: decided by the same rule as the statistics."""
+"""Identical values and float noise: gates follow the same rule as the statistics."""
 
 from __future__ import annotations
 
@@ -8,28 +8,22 @@ import numpy as np
 import pytest
 
 from berryeval._internal.intervals import FEWEST_ALIKE
-from berryeval.gates.baseline import Baseline
-from berryeval.gates.judging import judge
-from berryeval.gates.regression import Sample
-from berryeval.gates.rules import Gate, Rule
-from berryeval.gates.simulation import self_check
+from berryeval.gates import Baseline, Gate, Rule, Sample, judge, self_check
 from tests.gates.worlds import run_of
 
 if TYPE_CHECKING:
-    from berryeval.gates.verdict import Verdict
+    from berryeval.gates import Verdict
 
 ENOUGH, TOO_FEW = FEWEST_ALIKE, FEWEST_ALIKE - 1
 
 
 def limit(values: list[float], **rule: Any) -> Verdict:
-    """The verdict of a rule with confidence."""
     gate = Gate(rules=[Rule(metric="nDCG@10", confidence=0.95, **rule)])
     (found,) = judge(gate, run_of({"nDCG@10": values}))
     return found
 
 
 def drop(before: Any, after: Any, **rule: Any) -> Verdict:
-    """The verdict of a rule about a drop."""
     gate = Gate(baseline="given", rules=[Rule(metric="nDCG@10", **rule)])
     baseline = Baseline.of(run_of({"nDCG@10": before}, name="old"))
     (found,) = judge(gate, run_of({"nDCG@10": after}), baseline)
@@ -37,16 +31,14 @@ def drop(before: Any, after: Any, **rule: Any) -> Verdict:
 
 
 def drawn(count: int = 100) -> Any:
-    """Values between 0.3 and 0.9."""
     return np.random.default_rng(3).uniform(0.3, 0.9, count)
 
 
 def test_a_total_collapse_fails_a_rule_with_confidence() -> None:
-    """Nothing found for any query is the surest of all findings."""
     found = limit([0.0] * 100, at_least=0.75)
     assert found.status == "fail"
     assert found.sentence == (
-        "nDCG@10 is 0.000, all 100 queries alike; the gate wants at least 0.75"
+        "nDCG@10 is 0.000, identical in all 100 queries; the gate requires at least 0.75"
     )
     assert found.interval == (0.0, 0.0)
 
@@ -54,36 +46,33 @@ def test_a_total_collapse_fails_a_rule_with_confidence() -> None:
 @pytest.mark.parametrize(
     ("count", "status"), [(1, "inconclusive"), (TOO_FEW, "inconclusive"), (ENOUGH, "pass")]
 )
-def test_as_many_alike_values_as_statistics_want_decide(count: int, status: str) -> None:
-    """One rule for how many alike values have an interval; noise of floats is no spread."""
+def test_the_statistics_decide_how_many_identical_values_suffice(count: int, status: str) -> None:
     assert limit([0.8] * count, at_least=0.75).status == status
     noisy = [0.8 + 1.1e-16 * (place % 2) for place in range(count)]
     assert limit(noisy, at_least=0.75).status == status
 
 
-def test_float_noise_is_no_change() -> None:
-    """A baseline that differs in the last bit of some values differs in nothing."""
+def test_float_noise_does_not_count_as_a_change() -> None:
     after = drawn()
     before = after + np.where(np.arange(100) % 2, 1.1e-16, 0.0)
     assert not np.array_equal(before, after)
     found = drop(before, after, max_drop=0.5)
     assert found.status == "pass"
-    assert found.sentence == "nDCG@10 did not change: all 100 queries score as in the baseline"
+    assert found.sentence == "nDCG@10 is unchanged: all 100 queries score as in the baseline"
 
 
-def test_a_small_change_of_every_query_alike_passes() -> None:
-    """The interval is a point within what is allowed; the sentence shows the change."""
+def test_the_same_small_change_in_every_query_passes() -> None:
     found = drop(drawn(), drawn() - 0.0005, max_drop=0.02)
     assert found.status == "pass"
     assert found.sentence == (
-        "nDCG@10 fell by 0.0005, all 100 queries alike; the gate allows 0.020 (p < 0.001)"
+        "nDCG@10 dropped by 0.0005, identical in all 100 queries, within the allowed 0.020 "
+        "(p < 0.001)"
     )
     assert found.interval is not None
     assert found.interval.low == found.interval.high == pytest.approx(-0.0005)
 
 
-def test_a_self_check_takes_noise_for_no_difference() -> None:
-    """Values that differ by noise alone are drawn from as if they were the same."""
+def test_a_self_check_ignores_float_noise() -> None:
     before = drawn(40)
     noisy = before + np.where(np.arange(40) % 2, 1.1e-16, 0.0)
     rule = Rule(metric="nDCG@10", max_drop=0.0)

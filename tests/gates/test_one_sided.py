@@ -1,4 +1,4 @@
-"""What only one of baseline and run has, what they hold otherwise, and a check of nothing."""
+"""Items on one side only, broken baselines, and self-checks without a result."""
 
 from __future__ import annotations
 
@@ -10,12 +10,7 @@ import numpy as np
 import pytest
 
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.gates.baseline import Baseline
-from berryeval.gates.judging import judge
-from berryeval.gates.regression import Sample
-from berryeval.gates.rules import Gate, Rule
-from berryeval.gates.simulation import self_check
-from berryeval.gates.verdict import Verdict
+from berryeval.gates import Baseline, Gate, Rule, Sample, Verdict, judge, self_check
 from tests.gates.worlds import run_of
 
 if TYPE_CHECKING:
@@ -26,14 +21,12 @@ DROP = Rule(metric="RR", max_drop=0.0)
 
 
 def with_hybrid(run: RunRecord) -> RunRecord:
-    """The run with a second provider."""
     (part,) = run.benchmarks
     hybrid = replace(part.providers[0], name="hybrid")
     return replace(run, benchmarks=(replace(part, providers=(*part.providers, hybrid)),))
 
 
-def test_a_new_provider_is_undecided_and_the_others_are_judged() -> None:
-    """It has nothing to fall from; that is said, and hides no verdict."""
+def test_a_new_provider_is_inconclusive_and_the_others_are_judged() -> None:
     before = run_of(VALUES, name="old")
     gate = Gate(baseline="given", rules=[DROP])
     found = judge(gate, with_hybrid(run_of(VALUES)), Baseline.of(before))
@@ -42,29 +35,26 @@ def test_a_new_provider_is_undecided_and_the_others_are_judged() -> None:
         ("hybrid", "inconclusive"),
     ]
     assert found[1].sentence == (
-        "hybrid on drinks is new, and not in the baseline: nothing was compared"
+        "hybrid on drinks is new and not in the baseline; nothing was compared"
     )
     assert found[1].limit == 0.0
 
 
-def test_a_rule_of_whose_providers_the_baseline_has_none_is_refused() -> None:
-    """It would compare nothing, and never fail."""
+def test_a_rule_whose_providers_are_all_new_is_rejected() -> None:
     rule = Rule(metric="RR", max_drop=0.0, providers=["hybrid"])
     gate = Gate(baseline="given", rules=[rule])
-    with pytest.raises(ConfigurationError, match="holds no hybrid on drinks; it holds bm25 on"):
+    with pytest.raises(ConfigurationError, match="has no hybrid on drinks; it has bm25 on"):
         judge(gate, with_hybrid(run_of(VALUES)), Baseline.of(run_of(VALUES, name="old")))
 
 
-def test_a_query_that_stands_twice_in_a_baseline_is_refused() -> None:
-    """One of the two values would count, and nobody knows which."""
+def test_a_repeated_query_in_a_baseline_is_rejected() -> None:
     data = json.loads(Baseline.of(run_of(VALUES)).dumps())
     data["parts"][0]["queries"][1] = data["parts"][0]["queries"][0]
     with pytest.raises(DataError, match=r"parts\[0\]: queries has 'q00' 2 times"):
         Baseline.read(data, "b.json")
 
 
-def test_values_that_were_put_together_otherwise_are_refused() -> None:
-    """A sum does not fall below a mean."""
+def test_values_with_another_aggregate_are_rejected() -> None:
     data = json.loads(Baseline.of(run_of(VALUES)).dumps())
     data["parts"][0]["aggregates"] = {"RR": "geometric mean"}
     baseline = Baseline.read(data, "b.json")
@@ -72,8 +62,7 @@ def test_values_that_were_put_together_otherwise_are_refused() -> None:
         judge(Gate(baseline="given", rules=[DROP]), run_of(VALUES), baseline)
 
 
-def test_a_verdict_has_its_numbers_as_fields() -> None:
-    """They need not be read out of the sentence; null where there is none."""
+def test_a_verdict_has_its_numbers_as_fields_or_null() -> None:
     lower = [value - 0.01 * (place % 3) for place, value in enumerate(VALUES["RR"])]
     rules = [DROP, Rule(metric="RR", max_drop=0.5), Rule(errors=True, at_most=0.1)]
     baseline = Baseline.of(run_of(VALUES, name="old"))
@@ -90,8 +79,7 @@ def test_a_verdict_has_its_numbers_as_fields() -> None:
 
 
 @pytest.mark.parametrize("value", [[1], "0..1", [0, None], [0, True]])
-def test_a_broken_interval_is_refused(value: Any) -> None:
-    """With its place."""
+def test_a_broken_interval_is_rejected_with_its_path(value: Any) -> None:
     data = {"status": "pass", "rule": "", "sentence": "", "interval": value}
     with pytest.raises(DataError, match=r"verdicts\[0\].interval"):
         Verdict.from_json(data, "verdicts[0]")
@@ -100,34 +88,32 @@ def test_a_broken_interval_is_refused(value: Any) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "why"),
     [
-        ([], [], "every query has the same value, so that no two draws differ"),
-        ([0.4], [0.6], "so few queries (1) can never fail a rule about a drop"),
+        ([], [], "every query has the same value, so resampling changes nothing"),
+        ([0.4], [0.6], "too few queries (1) to fail a rule about a drop"),
         (
             [0.4, 0.5, 0.1, 0.2, 0.3],
             [0.6, 0.1, 0.4, 0.3, 0.2],
-            "so few queries (5) can never fail a rule about a drop",
+            "too few queries (5) to fail a rule about a drop",
         ),
-        ([0.5] * 20, [0.5] * 20, "every query has the same value, so that no two draws differ"),
+        ([0.5] * 20, [0.5] * 20, "every query has the same value, so resampling changes nothing"),
     ],
 )
-def test_a_self_check_in_which_nothing_can_fail_says_so(
+def test_a_self_check_in_which_nothing_can_fail_gives_the_reason(
     before: list[float], after: list[float], why: str
 ) -> None:
-    """No alarm among trials of which none could raise one is no finding."""
+    """Zero alarms mean nothing if no trial could raise one."""
     found = self_check([Sample(DROP, np.array(before), np.array(after))], trials=10)
     assert (found.holds, found.trials) == (None, 0)
     assert found.sentence == f"false alarms cannot be counted: {why}"
 
 
-def test_a_self_check_of_failed_providers_says_so() -> None:
-    """There is a rule, and nobody to try it on."""
+def test_a_self_check_of_failed_providers_gives_the_reason() -> None:
     found = self_check([])
     assert found.to_dict()["holds"] is None
-    assert "no provider of these rules has scores" in found.sentence
+    assert "no provider covered by these rules has scores" in found.sentence
 
 
-def test_six_queries_can_fail() -> None:
-    """The fewest that a rule about drops can be checked with."""
+def test_six_queries_are_enough_for_a_self_check() -> None:
     before, after = np.arange(6) / 10, np.arange(6)[::-1] / 10
     found = self_check([Sample(DROP, before, after)], trials=10)
     assert (found.trials, found.cannot) == (10, "")

@@ -1,4 +1,4 @@
-"""Sentences of verdicts: the number that was found stands on its side of the limit."""
+"""Sentences of verdicts: rounding never moves a value to the other side of the limit."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.gates.baseline import Baseline
-from berryeval.gates.judging import judge
-from berryeval.gates.rules import ROUNDING, Gate, Rule
-from berryeval.gates.verdict import Verdict, change_of, told_apart
+from berryeval._internal.numbers import change_beside, value_beside
+from berryeval.gates import Baseline, Gate, Rule, Verdict, judge
+from berryeval.gates.rules import ROUNDING
 from berryeval.runs.record import Latency
 from tests.gates.worlds import run_of
 
@@ -20,61 +19,56 @@ shares = st.floats(0.0, 1.0)
 
 
 def verdict(rule: dict[str, Any], run: Any, before: Any = None) -> Verdict:
-    """The one verdict of a rule."""
     gate = Gate(baseline="given", rules=[Rule(**rule)])
     (found,) = judge(gate, run, None if before is None else Baseline.of(before))
     return found
 
 
 @given(shares, shares)
-def test_values_are_shown_on_their_side(value: float, limit: float) -> None:
-    """Whatever the two are, beyond rounding."""
-    for text in (told_apart(value, limit), change_of(-value, limit)):
+def test_a_shown_value_is_on_the_same_side_of_the_limit(value: float, limit: float) -> None:
+    for text in (value_beside(value, limit), change_beside(-value, limit)):
         if abs(value - limit) > ROUNDING:
             assert (float(text) > limit) == (value > limit)
             assert float(text) != limit
 
 
-def test_a_drop_is_told_from_what_is_allowed() -> None:
-    """Not "fell by 0.010; the gate allows 0.010"."""
+def test_a_drop_never_looks_equal_to_the_allowed_drop() -> None:
     before = np.random.default_rng(3).uniform(0.3, 0.9, 100)
     fell = before - np.where(np.arange(100) % 2, 0.0208, 0.0)
     rule = {"metric": "nDCG@10", "max_drop": 0.01}
     found = verdict(rule, run_of({"nDCG@10": fell}), run_of({"nDCG@10": before}, name="old"))
     assert found.status == "fail"
-    assert found.sentence.startswith("nDCG@10 fell by 0.0104, ")
-    assert found.sentence.endswith("; the gate allows 0.010 (p < 0.001)")
+    assert found.sentence.startswith("nDCG@10 dropped by 0.0104, ")
+    assert found.sentence.endswith(", more than the allowed 0.010 (p < 0.001)")
     more = {**rule, "max_drop": 0.0101}
     found = verdict(more, run_of({"nDCG@10": fell}), run_of({"nDCG@10": before}, name="old"))
-    assert found.sentence.endswith("; the gate allows 0.0101 (p < 0.001)")
+    assert found.sentence.endswith(", more than the allowed 0.0101 (p < 0.001)")
 
 
 @pytest.mark.parametrize(
     ("moved", "change", "allowed"),
     [
-        (-0.02, "fell by 0.020, 95 % CI [-0.024, -0.016]", "allows 0.010"),
-        (0.02, "rose by 0.020, 95 % CI [+0.016, +0.024]", "allows a drop of 0.010"),
+        (-0.02, "dropped by 0.020, 95 % CI [-0.024, -0.016]", ", more than the allowed 0.010"),
+        (0.02, "rose by 0.020, 95 % CI [+0.016, +0.024]", "; the gate allows a drop of 0.010"),
     ],
 )
-def test_a_change_is_told_first_then_what_is_allowed_then_how_sure(
+def test_a_sentence_gives_the_change_the_allowed_drop_and_p(
     moved: float, change: str, allowed: str
 ) -> None:
-    """The change with its interval; what is allowed, in full unless it fell; p last."""
     before = np.random.default_rng(3).uniform(0.3, 0.7, 100)
     after = before + np.where(np.arange(100) % 2, moved * 2, 0.0)
     rule = {"metric": "nDCG@10", "max_drop": 0.01}
     found = verdict(rule, run_of({"nDCG@10": after}), run_of({"nDCG@10": before}, name="old"))
-    assert found.sentence == f"nDCG@10 {change}; the gate {allowed} (p < 0.001)"
+    assert found.sentence == f"nDCG@10 {change}{allowed} (p < 0.001)"
 
 
-def test_queries_that_were_not_compared_stand_beside_p() -> None:
-    """In the same parentheses, before what cannot be decided."""
+def test_a_sentence_counts_queries_that_were_not_compared() -> None:
     before, after = np.full(40, 0.6), np.full(39, 0.55)
     rule = {"metric": "nDCG@10", "max_drop": 0.1}
     found = verdict(rule, run_of({"nDCG@10": after}), run_of({"nDCG@10": before}, name="old"))
     assert found.sentence == (
-        "nDCG@10 fell by 0.050, all 39 queries alike; the gate allows 0.100 "
-        "(p < 0.001; 1 query of the baseline is not in the run)"
+        "nDCG@10 dropped by 0.050, identical in all 39 queries, within the allowed 0.100 "
+        "(p < 0.001; 1 query of the baseline is missing from the run)"
     )
 
 
@@ -83,20 +77,19 @@ def test_queries_that_were_not_compared_stand_beside_p() -> None:
     [
         (
             {"errors": True, "at_most": 0.0999},
-            "10 of 100 queries failed (10.0%); the gate wants at most 9.99%",
+            "10 of 100 queries failed (10.0%); the gate allows at most 9.99%",
         ),
         (
             {"errors": True, "at_most": 0.099999},
-            "10 of 100 queries failed (10.0%); the gate wants at most 9.9999%",
+            "10 of 100 queries failed (10.0%); the gate allows at most 9.9999%",
         ),
         (
             {"latency": "p95", "at_most": 0.1},
-            "latency p95 is 100.04 ms; the gate wants at most 100 ms",
+            "latency p95 is 100.04 ms; the gate allows at most 100 ms",
         ),
     ],
 )
-def test_other_limits_are_told_apart_too(rule: dict[str, Any], sentence: str) -> None:
-    """A share of errors from the one that is allowed, a latency from its limit."""
+def test_other_values_never_look_equal_to_their_limit(rule: dict[str, Any], sentence: str) -> None:
     run = run_of(
         {"RR": [0.5] * 100},
         outcomes={"ok": 90, "error": 10},
@@ -106,8 +99,7 @@ def test_other_limits_are_told_apart_too(rule: dict[str, Any], sentence: str) ->
     assert (found.status, found.sentence) == ("fail", sentence)
 
 
-def test_a_failed_provider_has_a_line_for_each_rule() -> None:
-    """Each says what the rule wants."""
+def test_a_failed_provider_fails_every_rule() -> None:
     rules = [
         Rule(metric="RR", at_least=0.5),
         Rule(metric="RR", max_drop=0.02),
@@ -115,11 +107,11 @@ def test_a_failed_provider_has_a_line_for_each_rule() -> None:
     ]
     baseline = Baseline.of(run_of({"RR": [0.5] * 10}))
     found = judge(Gate(baseline="given", rules=rules), run_of(None), baseline)
-    why = "has no value, as bm25 has no scores: the server went away;"
+    why = "has no value because bm25 has no scores: the server went away;"
     assert [one.sentence for one in found] == [
-        f"RR {why} the gate wants at least 0.5",
+        f"RR {why} the gate requires at least 0.5",
         f"RR {why} the gate allows a drop of 0.020",
-        f"share of failed queries {why} the gate wants at most 5.0%",
+        f"share of failed queries {why} the gate allows at most 5.0%",
     ]
     assert {one.status for one in found} == {"fail"}
 
@@ -133,6 +125,5 @@ def test_a_failed_provider_has_a_line_for_each_rule() -> None:
         ({"metric": "nDCG@10", "at_least": 0.5}, "nDCG@10 >= 0.5"),
     ],
 )
-def test_a_rule_says_its_unit(rule: dict[str, Any], words: str) -> None:
-    """As the sentence beside it does."""
+def test_the_text_of_a_rule_includes_its_unit(rule: dict[str, Any], words: str) -> None:
     assert str(Rule(**rule)) == words

@@ -1,4 +1,4 @@
-"""Runs made of numbers, for gates to judge."""
+"""Run records built from numbers, for gates to judge."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["run_of", "scores_of"]
 
 
 def scores_of(values: Mapping[str, Any]) -> Scores:
-    """A table with these values of queries q00, q01, ..."""
+    """Build scores with these values for the queries q00, q01, ..."""
     count = len(next(iter(values.values())))
     ok: Outcome = "ok"
     return Scores(
@@ -41,7 +41,7 @@ def run_of(
     outcomes: Mapping[str, int] | None = None,
     latency: Latency | None = None,
 ) -> RunRecord:
-    """A run of one provider; without values it has failed. Every other query is "easy"."""
+    """Build a run of one provider, failed if without values. Every other query is "easy"."""
     scores = scores_of(values) if values is not None else None
     count = scores.count if scores else 0
     provider = ProviderRecord(

@@ -98,7 +98,7 @@ def test_a_failure_shows_sentences_and_the_worst_queries(
     assert code == 1
     assert "1 failed, 5 passed" in shown
     assert "retrieval quality: 1 rule not satisfied" in shown
-    assert re.search(r"FAIL bm25 on rag-template: nDCG@5 is 0\.\d+, .*wants at least 1", shown)
+    assert re.search(r"FAIL bm25 on rag-template: nDCG@5 is 0\.\d+, .*requires at least 1", shown)
     assert "the worst queries of bm25 on rag-template:" in shown
     failure, summary = shown.split("= retrieval quality =")
     assert len(re.findall(r"^  nDCG@5 \d\.\d{3}  \S+: ", failure, re.MULTILINE)) == 2

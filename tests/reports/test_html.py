@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berryeval.data.records import Query
-from berryeval.gates.verdict import Verdict
+from berryeval.gates import Verdict
 from berryeval.reports.html.certainty import contrasts_of
 from berryeval.reports.html.page import render
 from berryeval.reports.html.words import ROOM, short_names

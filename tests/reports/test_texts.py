@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import berryeval as be
 from berryeval.errors import DataError
-from berryeval.gates.verdict import Verdict
+from berryeval.gates import Verdict
 from berryeval.reports.exporters import github, junit, latex, markdown
 from berryeval.reports.exporters.json import JSON
 from berryeval.reports.exporters.trec import TREC

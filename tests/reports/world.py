@@ -6,7 +6,7 @@ from functools import cache
 
 import berryeval as be
 from berryeval.data.records import Query
-from berryeval.gates.verdict import Verdict
+from berryeval.gates import Verdict
 from berryeval.reports.report import Report
 from berryeval.runs.answers import AnswerRecord, HitRecord, MissedTarget
 from berryeval.runs.record import STANDARD, BenchmarkRecord, Latency, ProviderRecord, RunRecord

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from berryeval.gates.rules import Gate, Rule
+from berryeval.gates import Gate, Rule
 
 if TYPE_CHECKING:
     from types import ModuleType

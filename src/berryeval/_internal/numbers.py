@@ -21,6 +21,7 @@ NOTHING: Final = "-"  # in place of a number that is not there
 _ROUNDING: Final = 1e-12
 _MUCH: Final = 100
 _COUNT: Final = 10  # from here on a difference is one of counts, not of fractions
+LIMIT_ROUNDING: Final = 1e-9  # a mean of floats may miss a limit by this much and still meet it
 _LEAST_P: Final = 0.001  # smaller p-values are shown as below it
 
 
@@ -172,3 +173,55 @@ def score(value: float) -> str:
 def grade(value: float) -> str:
     """A grade: a whole number without a point."""
     return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def value_beside(value: float, limit: float, digits: int = 3) -> str:
+    """Format a value with as many digits as show on which side of the limit it lies.
+
+    >>> value_beside(0.7512, 0.75), value_beside(0.7496, 0.75), value_beside(0.75, 0.75)
+    ('0.751', '0.7496', '0.750')
+    """
+    for more in range(digits, 16):
+        text = f"{value:.{more}f}"
+        if _same_side(float(text), value, limit):
+            return text
+    return repr(value)
+
+
+def change_beside(change: float, limit: float) -> str:
+    """Format the size of a change so that it shows on which side of the limit it lies.
+
+    >>> change_beside(-0.0104, 0.01), change_beside(0.5, 0.01)
+    ('0.0104', '0.500')
+    """
+    size = abs(change)
+    text = precise_delta(size).lstrip("+")
+    return text if _same_side(float(text), size, limit) else value_beside(size, limit)
+
+
+def _same_side(shown: float, value: float, limit: float) -> bool:
+    """Whether the rounded value lies where the value does: above the limit, below it, or at it."""
+    if abs(value - limit) <= LIMIT_ROUNDING:
+        return True
+    return shown != limit and (shown > limit) == (value > limit)
+
+
+def allowance(limit: float) -> str:
+    """Format an allowed change with three decimals, or with all it has.
+
+    >>> allowance(0.02), allowance(0.0101)
+    ('0.020', '0.0101')
+    """
+    text = precise_delta(limit).lstrip("+")
+    return text if float(text) == limit else f"{limit:.10g}"
+
+
+def exact_share(value: float) -> str:
+    """Format a share in percent with one decimal, or with all it has.
+
+    >>> exact_share(0.05), exact_share(0.0999)
+    ('5.0%', '9.99%')
+    """
+    text = f"{value * 100:.1f}"
+    exact = abs(float(text) - value * 100) <= LIMIT_ROUNDING
+    return f"{text if exact else f'{value * 100:.10g}'}%"

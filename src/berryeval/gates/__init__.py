@@ -5,27 +5,28 @@ from typing import TYPE_CHECKING
 from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
-    from berryeval.gates.baseline import Baseline, BaselinePart
-    from berryeval.gates.judging import (
-        judge,
-        missing_sentence,
-        missing_verdict,
-        new_sentence,
-        samples_of,
-        within_budget,
-    )
+    from berryeval.gates.baseline_scores import Baseline, BaselinePart
+    from berryeval.gates.judging import collect_samples, judge
+    from berryeval.gates.regression import Sample, SelfCheck, self_check
     from berryeval.gates.rules import Gate, Limit, Rule
-    from berryeval.gates.simulation import SelfCheck, self_check
     from berryeval.gates.validation import (
+        baseline_value,
         check_held,
         check_names,
         check_room,
         check_shared,
-        chosen_queries,
-        comparable_part,
+        find_comparable_part,
         needs_baseline,
-        value_among,
+        select_queries,
     )
-    from berryeval.gates.verdict import About, Status, Verdict, told_apart
+    from berryeval.gates.verdict import (
+        About,
+        Status,
+        Verdict,
+        missing_sentence,
+        missing_verdict,
+        new_sentence,
+        within_budget,
+    )
 else:
     __getattr__, __dir__ = open_door(__name__)

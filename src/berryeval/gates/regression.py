@@ -1,177 +1,59 @@
-"""Rules about a drop: is a metric worse than in the baseline, by more than is allowed?
+"""Drops against the baseline, their significance, and how often a gate raises a false alarm.
 
-fail          it fell by more than is allowed, and chance alone hardly makes it fall so much
-pass          the interval of the difference ends above what is allowed, or nothing changed
-inconclusive  neither: these queries cannot tell, or some of the baseline's are missing
+A drop fails a rule if it is larger than allowed and significant. It passes if no query changed or
+if the confidence interval of the change lies within the allowed drop. Everything else is
+inconclusive.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.intervals import Interval, aggregate, restored, spread_known
-from berryeval._internal.numbers import p_equation
-from berryeval._internal.text import counted
-from berryeval.gates.rules import ROUNDING
+import numpy as np
+
+from berryeval._internal.intervals import aggregate
 from berryeval.gates.validation import can_break
-from berryeval.gates.verdict import Status, Verdict, change_of, fall_of, limit_of, wants
-from berryeval.metrics import cut_to_range, direction_of
+from berryeval.gates.verdict import judge_drop
 from berryeval.stats import (
     Pair,
     change_beyond_rounding,
     corrected,
-    mean_interval,
+    interval_of_change,
     paired_test,
     spread_of,
     testable,
     tested,
 )
-from berryeval.stats import interval_of_change as interval_of_paired_change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from berryeval._internal.intervals import Interval
     from berryeval.gates.rules import Rule
+    from berryeval.gates.verdict import Status
     from berryeval.stats import Floats
 
 
-# The verdict on a drop, in a sentence with its numbers.
-
-
-def judge_drop(drop: Drop, rule: Rule, *, wanted: bool = True) -> Verdict:
-    """The verdict on a drop; the sentence says what the gate allows if that is `wanted`."""
-    status, why = _decided(drop, rule)
-    if status == "pass" and drop.missing:
-        status = "inconclusive"
-    allowed = f"; {wants(rule, fell=drop.gain < 0)}" if wanted and not drop.same else ""
-    return Verdict(
-        status, str(rule), f"{_found(drop, rule)}{allowed}{_more(drop, rule)}{why}",
-        value=drop.change if drop.queries else None, limit=rule.max_drop, n=drop.queries,
-        interval=drop.interval, level=round(1 - rule.significance, 12) if drop.interval else None,
-        p=drop.p, family=None if drop.p is None else drop.family,
-    )  # fmt: skip
-
-
-def _decided(drop: Drop, rule: Rule) -> tuple[Status, str]:
-    """The verdict by the queries that both have, and why it is not decided."""
-    if drop.same:
-        return "pass", ""
-    if drop.p is None:
-        why = drop.cannot or "the queries cannot tell"
-        return "inconclusive", f", and whether that is chance cannot be said: {why}"
-    least = -(rule.max_drop or 0.0) - ROUNDING
-    real = drop.p <= rule.significance
-    if drop.gain < least:
-        return ("fail", "") if real else ("inconclusive", ", and it may be chance")
-    rose = real and drop.gain >= 0  # all there is to go by where every query changed by the same
-    if rose if drop.least_gain is None else drop.least_gain >= least:
-        return "pass", ""
-    if drop.no_room:
-        end = "high" if drop.less_is_better else "low"
-        return "inconclusive", f", and the baseline is too {end} for a larger {fall_of(rule)}"
-    return "inconclusive", f", and a larger {fall_of(rule)} is not excluded"
-
-
-def _found(drop: Drop, rule: Rule) -> str:
-    """How the metric moved, with its interval."""
-    if drop.same:
-        whose = "" if not (drop.new or drop.missing) else " that both have"
-        return (
-            f"{rule.subject} did not change: all {drop.queries} queries{whose} score as in the "
-            "baseline"
-        )
-    parts = [f"{rule.subject} {_moved(drop, rule)}"]
-    if drop.interval is not None and drop.interval.low == drop.interval.high:
-        parts.append(f"all {drop.queries} queries alike")
-    elif drop.interval is not None:
-        low, high = (_signed(end, rule) for end in drop.interval)
-        parts.append(f"{(1 - rule.significance) * 100:g} % CI [{low}, {high}]")
-    return ", ".join(parts)
-
-
-def _more(drop: Drop, rule: Rule) -> str:
-    """In parentheses: the p-value, and how many queries only one of the two has."""
-    parts = []
-    if drop.p is not None and not drop.same:
-        family = f" after correction for {drop.family} rules" if drop.family > 1 else ""
-        parts.append(f"{p_equation(drop.p)}{family}")
-    if drop.missing:
-        maybe = ", and may be of this group" if rule.where else ""
-        one = drop.missing == 1
-        parts.append(
-            f"{counted(drop.missing, 'query', 'queries')} of the baseline {'is' if one else 'are'} "
-            f"not in the run{maybe}"
-        )
-    if drop.new:
-        one = drop.new == 1
-        parts.append(
-            f"{counted(drop.new, 'query', 'queries')} {'is' if one else 'are'} new and not compared"
-        )
-    return f" ({'; '.join(parts)})" if parts else ""
-
-
-def _moved(drop: Drop, rule: Rule) -> str:
-    if drop.change == 0:
-        return "kept its value"
-    word = "fell" if drop.change < 0 else "rose"
-    return f"{word} by {change_of(drop.change, limit_of(rule))}"
-
-
-def _signed(end: float, rule: Rule) -> str:
-    return f"{'-' if end < 0 else '+'}{change_of(end, limit_of(rule))}"
-
-
-# The intervals that gates judge by: Student's, of a value and of a change.
-
-
-def interval_of_value(metric: str, values: Floats, how: str, level: float) -> Interval | None:
-    """The interval of an aggregate; None where the spread of the values is not known.
-
-    It ends where the metric does. Where the values are alike, and enough to say so, it is a point.
-    """
-    if not testable(values, how):
-        return None
-    spread = spread_of(values)
-    if not spread_known(len(values), spread):
-        return None
-    if spread == 0:
-        value = aggregate(how, values)
-        return Interval(value, value)
-    of_mean = mean_interval(tested(values, how), level)
-    if of_mean is None:
-        return None
-    return cut_to_range(restored(how, of_mean, len(values)), metric, how, values)
-
-
-def interval_of_change(before: Floats, after: Floats, how: str, level: float) -> Interval | None:
-    """The interval of the change of an aggregate; None where its spread is not known.
-
-    Where every query changed by the same, and there are enough to say so, it is a point.
-    """
-    if not (testable(before, how) and testable(after, how)):
-        return None
-    return interval_of_paired_change(
-        Pair.of(tested(before, how), tested(after, how)), how, level, "t"
-    )
-
-
 SAMPLES: Final = 100_000
-_AT_LEAST: Final = 10  # so many of them may be as far off as what was seen, and it is real
+TRIALS: Final = 1000
+_TRIAL_SAMPLES: Final = 2000  # per test; the third digit of p does not matter in a self-check
+_FEWEST_EXTREME: Final = 10  # random samples at least as extreme as an observed significant drop
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """What a rule about a drop looks at: the values of the same queries, before and after.
+    """Values of the shared queries that a rule about a drop compares.
 
     Attributes:
-        rule: the rule.
-        before: the values of the baseline.
-        after: the values of the run.
-        aggregate: how they become one.
-        new: how many queries of the run the baseline has not.
-        missing: how many queries of the baseline the run has not.
+        rule: The rule.
+        before: Values in the baseline.
+        after: Values in the run.
+        aggregate: How the values become one number.
+        new: Number of queries that only the run has.
+        missing: Number of queries that only the baseline has.
     """
 
     rule: Rule
@@ -181,23 +63,28 @@ class Sample:
     new: int = 0
     missing: int = 0
 
+    @property
+    def unchanged(self) -> bool:
+        """Whether no query changed by more than rounding."""
+        return not len(self.before) or not len(Pair.of(self.before, self.after).non_zero)
+
 
 @dataclass(frozen=True)
 class Drop:
-    """How a metric changed between the baseline and the run.
+    """Change of a metric from the baseline to the run.
 
     Attributes:
-        change: of the mean, or of what else the values become.
-        interval: of the change; None if that cannot be said.
-        p: two-sided; None if that cannot be said.
-        queries: how many queries both have.
-        new: how many queries of the run the baseline has not.
-        missing: how many queries of the baseline the run has not.
-        less_is_better: whether a rise makes it worse.
-        family: how many drops were corrected together.
-        same: whether no query changed.
-        cannot: why there is no p.
-        no_room: whether the baseline is too near the worst end for a larger drop than allowed.
+        change: Change of the aggregate.
+        interval: Confidence interval of the change; None if there is none.
+        p: Two-sided p-value; None if there is none.
+        queries: Number of shared queries.
+        new: Number of queries that only the run has.
+        missing: Number of queries that only the baseline has.
+        less_is_better: Whether a rise makes the metric worse.
+        family: Number of drops corrected together.
+        same: Whether no query changed.
+        cannot: Reason why there is no p.
+        no_room: Whether the baseline is too close to the worst value for a drop beyond the limit.
     """
 
     change: float
@@ -214,29 +101,28 @@ class Drop:
 
     @property
     def gain(self) -> float:
-        """The change, better being up."""
+        """The change; positive means better."""
         return -self.change if self.less_is_better else self.change
 
     @property
     def least_gain(self) -> float | None:
-        """The worse end of the interval, better being up; None without an interval."""
+        """The worse end of the interval as a gain; None without an interval."""
         if self.interval is None:
             return None
         return -self.interval.high if self.less_is_better else self.interval.low
 
 
 def enough_samples(together: Sequence[Sample], usual: int = SAMPLES) -> int:
-    """How many random samples each test takes, so that every rule of the gate can fail.
+    """Return how many random samples each test needs so that every rule can fail.
 
-    The smallest p of n samples is 1 / (1 + n), and the correction multiplies it by how many drops
-    are looked at together.
+    The smallest p of n samples is 1 / (1 + n); the correction multiplies it by the number of drops.
     """
     strictest = min((sample.rule.significance for sample in together), default=1.0)
-    return max(usual, math.ceil(_AT_LEAST * len(together) / strictest))
+    return max(usual, math.ceil(_FEWEST_EXTREME * len(together) / strictest))
 
 
-def measured_drop(sample: Sample, *, seed: int = 0, samples: int = SAMPLES) -> Drop:
-    """The change, with what statistics can say about it."""
+def measure_drop(sample: Sample, *, seed: int = 0, samples: int = SAMPLES) -> Drop:
+    """Measure the change, its interval and its p-value."""
     before, after, how = sample.before, sample.after, sample.aggregate
     value = aggregate(how, before)
     drop = Drop(
@@ -246,32 +132,171 @@ def measured_drop(sample: Sample, *, seed: int = 0, samples: int = SAMPLES) -> D
         len(before),
         sample.new,
         sample.missing,
-        direction_of(sample.rule.metric) == "down",
+        sample.rule.less_is_better,
         no_room=not can_break(sample.rule, value),
     )
     if not len(before):
         return replace(drop, cannot="the baseline and the run share no query")
-    if unchanged(before, after):
+    if sample.unchanged:
         return replace(drop, change=0.0, same=True)
     if not (testable(before, how) and testable(after, how)):
-        cannot = "a geometric mean with a value of 0 has no logarithms to be tested by"
+        cannot = "the logarithm of a geometric mean with a value of 0 is undefined"
         return replace(drop, cannot=cannot)
-    found = paired_test(
-        "randomization", tested(before, how), tested(after, how), seed=seed, samples=samples
-    )
-    interval = interval_of_change(before, after, how, 1 - sample.rule.significance)
+    old, new = tested(before, how), tested(after, how)
+    found = paired_test("randomization", old, new, seed=seed, samples=samples)
+    interval = interval_of_change(Pair.of(old, new), how, 1 - sample.rule.significance, "t")
     return replace(drop, interval=interval, p=found.p, cannot=found.cannot)
 
 
-def unchanged(before: Floats, after: Floats) -> bool:
-    """Whether every query has its value still; what is less than rounding is no change."""
-    return not len(before) or not len(Pair.of(before, after).non_zero)
-
-
-def corrected_together(drops: Sequence[Drop]) -> list[Drop]:
-    """The drops with their p after Holm's correction over all that have one."""
+def correct_together(drops: Sequence[Drop]) -> list[Drop]:
+    """Apply Holm's correction over all drops that have a p-value."""
     family = sum(drop.p is not None for drop in drops)
     p_values = corrected([drop.p for drop in drops], "holm")
     return [
         replace(drop, p=p, family=max(family, 1)) for drop, p in zip(drops, p_values, strict=True)
     ]
+
+
+@dataclass(frozen=True)
+class SelfCheck:
+    """False alarms of a gate on data without a regression.
+
+    Attributes:
+        trials: Number of A/A tests.
+        failed: Number of tests in which a rule failed.
+        undecided: Number of other tests in which a rule was inconclusive.
+        claimed: Rate of false alarms that the gate claims not to exceed.
+        strict: Whether inconclusive rules count as alarms.
+        cannot: Reason why there is no result; empty if there is one.
+    """
+
+    trials: int
+    failed: int
+    undecided: int
+    claimed: float
+    strict: bool = False
+    cannot: str = ""
+
+    @property
+    def alarms(self) -> int:
+        """Number of false alarms."""
+        return self.failed + (self.undecided if self.strict else 0)
+
+    @property
+    def rate(self) -> float:
+        """Share of tests with a false alarm."""
+        return self.alarms / self.trials if self.trials else 0.0
+
+    @property
+    def margin(self) -> float:
+        """Twice the standard error of the rate if the claim were exactly true."""
+        return 2 * float(np.sqrt(self.claimed * (1 - self.claimed) / max(self.trials, 1)))
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the rate is within the margin of the claim; None without a result."""
+        return None if self.cannot else self.rate <= self.claimed + self.margin
+
+    @property
+    def sentence(self) -> str:
+        """The rate and the claim."""
+        if self.cannot:
+            return f"false alarms cannot be counted: {self.cannot}"
+        word = "no more than" if self.rate <= self.claimed else "not significantly more than"
+        words = (
+            f"{self.alarms} false alarms in {self.trials} A/A tests ({self.rate:.1%}), "
+            f"{word if self.holds else 'more than'} the expected {self.claimed:.1%}"
+        )
+        if self.strict:
+            words += f"; {self.undecided} of them are inconclusive, which fails with --strict"
+        return words
+
+    def to_dict(self) -> dict[str, float | str | None]:
+        """Return the fields for JSON."""
+        return {
+            "trials": self.trials,
+            "alarms": self.alarms,
+            "undecided": self.undecided,
+            "strict": self.strict,
+            "rate": self.rate,
+            "claimed": self.claimed,
+            "holds": self.holds,
+            "cannot": self.cannot,
+        }
+
+
+def self_check(
+    samples: Sequence[Sample], *, trials: int = TRIALS, seed: int = 0, strict: bool = False
+) -> SelfCheck:
+    """Count false alarms of the rules on resampled data without a regression (A/A tests).
+
+    Each trial resamples the queries and swaps the two values of each query at random, so that
+    neither side is better. If before and after are identical, pairs of randomly drawn queries
+    replace them.
+
+    A trial is an alarm if any rule fails or, if strict, is inconclusive. The gate looks for drops
+    on one side only, so the claimed rate is half the significance level of the rules.
+    """
+    significance = max((sample.rule.significance for sample in samples), default=0.0)
+    cannot = _explain_no_alarms(samples, strict=strict)
+    if cannot:
+        return SelfCheck(0, 0, 0, significance / 2, strict, cannot)
+    rng = np.random.default_rng(seed)
+    count = enough_samples(samples, _TRIAL_SAMPLES)
+    found = Counter(_run_trial(samples, rng, count) for _ in range(trials))
+    return SelfCheck(trials, found["fail"], found["inconclusive"], significance / 2, strict)
+
+
+def _explain_no_alarms(samples: Sequence[Sample], *, strict: bool) -> str:
+    """Return the reason why no trial can end in an alarm; empty if one can.
+
+    The smallest p of n queries is 2 / 2^n (every query worse), times the number of drops.
+    """
+    if not samples:
+        return "no provider covered by these rules has scores in both the run and the baseline"
+    differing = [
+        sample for sample in samples if not sample.unchanged or spread_of(sample.before) > 0
+    ]
+    if not differing:
+        return "every query has the same value, so resampling changes nothing"
+    family = len(differing)
+    smallest = [min(1.0, family * 2.0 ** (1 - len(sample.before))) for sample in differing]
+    pairs = zip(smallest, differing, strict=True)
+    if strict or any(p <= sample.rule.significance for p, sample in pairs):
+        return ""
+    count = max(len(sample.before) for sample in differing)
+    if family == 1:
+        return f"too few queries ({count}) to fail a rule about a drop"
+    return (
+        f"too few queries ({count}) to fail a rule when {family} drops are tested together: the "
+        f"smallest possible p is {min(smallest):.2g}"
+    )
+
+
+def _run_trial(samples: Sequence[Sample], rng: np.random.Generator, count: int) -> Status:
+    """Return the worst status of any rule on one draw, with `count` random samples per test."""
+    drops = []
+    for sample in samples:
+        seed = int(rng.integers(2**31))
+        drops.append(measure_drop(_resample(sample, rng), seed=seed, samples=count))
+    pairs = zip(correct_together(drops), samples, strict=True)
+    found = {judge_drop(drop, sample.rule).status for drop, sample in pairs}
+    if "fail" in found:
+        return "fail"
+    return "inconclusive" if "inconclusive" in found else "pass"
+
+
+def _resample(sample: Sample, rng: np.random.Generator) -> Sample:
+    """Draw queries again and swap the two sides of each at random."""
+    count = len(sample.before)
+    if not count:
+        return sample
+    chosen = rng.integers(count, size=count)
+    before = sample.before[chosen]
+    if sample.unchanged:
+        after = sample.before[rng.integers(count, size=count)]
+    else:
+        after = sample.after[chosen]
+    swapped = rng.random(count) < 0.5  # noqa: PLR2004 - a fair coin
+    before, after = np.where(swapped, after, before), np.where(swapped, before, after)
+    return replace(sample, before=before, after=after, new=0, missing=0)

@@ -1,116 +1,110 @@
-"""What makes a rule impossible to judge, said in words; most of it can be said before a run."""
+"""Checks that a gate can be judged; most of them are possible before the run."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import numpy as np
 
 from berryeval._internal.intervals import aggregate
-from berryeval._internal.validate import nearest
+from berryeval._internal.validate import suggest
 from berryeval.errors import ConfigurationError
 from berryeval.gates.rules import ROUNDING
-from berryeval.gates.verdict import fall_of
-from berryeval.metrics import direction_of, range_of
+from berryeval.metrics import range_of
 from berryeval.runs import property_of, with_property
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from berryeval.data import Query
-    from berryeval.gates.baseline import Baseline, BaselinePart
+    from berryeval.gates.baseline_scores import Baseline, BaselinePart
     from berryeval.gates.rules import Gate, Rule
 
 
 ADVICE: Final = "with --baseline FILE, or as `baseline` of the gate in berryeval.yaml"
+_NEW_BASELINE: Final = "berryeval baseline set RUN writes a new one"
 
 
 def needs_baseline(gate: Gate, advice: str = ADVICE) -> bool:
-    """Whether a rule is about a drop; one without a baseline to fall from is refused.
+    """Whether a rule is about a drop; raise a ConfigurationError if its baseline is missing.
 
     Args:
-        gate: the rules, and the baseline.
-        advice: how whoever made the gate gives it a baseline.
+        gate: The rules and the baseline.
+        advice: How to give the gate a baseline.
     """
     rule = next((rule for rule in gate.rules if rule.max_drop is not None), None)
     if rule is not None and not gate.baseline:
-        msg = (
-            f"the rule {str(rule)!r} needs a baseline; make one with berryeval baseline set RUN, "
-            f"and name it {advice}"
+        _reject(
+            rule,
+            f"needs a baseline; write one with berryeval baseline set RUN, and name it {advice}",
         )
-        raise ConfigurationError(msg)
     return rule is not None
 
 
-def check_names(wanted: Sequence[str], there: Sequence[str], kind: str, rule: Rule) -> None:
-    """Refuse a rule about something that is not there: it would never fail."""
+def check_names(wanted: Sequence[str], known: Sequence[str], kind: str, rule: Rule) -> None:
+    """Reject a rule that names something the run does not have."""
     for name in wanted:
-        if name not in there:
-            near = nearest(name, list(there), 1)
-            known = ", ".join(dict.fromkeys(there))
-            hint = f"did you mean {near[0]!r}?" if near else f"it has {known or 'none'}"
-            msg = f"the rule {str(rule)!r} names the {kind} {name!r}, which the run has not; {hint}"
-            raise ConfigurationError(msg)
+        if name not in known:
+            hint = suggest(name, list(dict.fromkeys(known)), listed="it has")
+            _reject(rule, f"names the {kind} {name!r}, but the run has no such {kind}; {hint}")
 
 
-def chosen_queries(rule: Rule, benchmark: str, queries: Sequence[Query]) -> Sequence[Query]:
-    """The queries that the rule is about; one about none is refused."""
+def select_queries(rule: Rule, benchmark: str, queries: Sequence[Query]) -> Sequence[Query]:
+    """Return the queries that the rule covers; reject a rule that covers none."""
     for name, wanted in rule.where.items():
         known = sorted({property_of(query, name) for query in queries} - {""})
         queries = with_property(queries, name, wanted)
         if not queries:
-            msg = (
-                f"the rule {str(rule)!r} is about no query of {benchmark}; of {name} there "
-                f"{'are ' + ', '.join(known) if known else 'is nothing'}. A rule names the "
-                "benchmarks it is for as `benchmarks`"
+            _reject(
+                rule,
+                f"covers no query of {benchmark}; values of {name} there: "
+                f"{', '.join(known) or 'none'}. To apply a rule to some benchmarks only, list them "
+                "as `benchmarks`",
             )
-            raise ConfigurationError(msg)
     return queries
 
 
-def comparable_part(
+def find_comparable_part(
     rule: Rule, baseline: Baseline, benchmark: tuple[str, str, int], provider: str
 ) -> BaselinePart:
-    """The part of the baseline that the rule compares with; `benchmark`: its name, hash and k."""
+    """Return the part of the baseline to compare with; `benchmark` is its name, hash and k."""
     name, content_hash, k = benchmark
     part = baseline.part(name, content_hash, provider)
     if part.k != k:
         msg = (
-            f"the baseline {baseline.run} asked {provider} for {part.k} hits a query, this "
-            f"run for {k}: they cannot be compared"
+            f"the baseline {baseline.run} asked {provider} for {part.k} hits per query, this run "
+            f"for {k}; they cannot be compared"
         )
         raise ConfigurationError(msg)
     if rule.metric not in part.values:
-        there = ", ".join(part.values) or "none"
+        known = ", ".join(part.values) or "none"
         msg = (
-            f"the baseline {baseline.run} has no {rule.metric} of {provider}; it has {there} "
-            "(berryeval baseline set makes a new one, of a run with that metric)"
+            f"the baseline {baseline.run} has no {rule.metric} of {provider}; it has {known} "
+            f"({_NEW_BASELINE}, from a run with that metric)"
         )
         raise ConfigurationError(msg)
     return part
 
 
 def check_held(rule: Rule, baseline: Baseline, owners: Sequence[tuple[str, str]]) -> None:
-    """Refuse a rule about a drop where the baseline has none of these providers on benchmarks."""
+    """Reject a rule about a drop if the baseline has none of these (benchmark, provider) pairs."""
     if not owners or any(baseline.holds(*owner) for owner in owners):
         return
     asked = ", ".join(f"{provider} on {benchmark}" for benchmark, provider in owners)
-    there = ", ".join(f"{one.provider} on {one.benchmark}" for one in baseline.parts)
-    msg = (
-        f"the rule {str(rule)!r} compares nothing: the baseline {baseline.run} holds no {asked}; "
-        f"it holds {there or 'nothing'} (berryeval baseline set RUN makes a new one)"
+    _reject(
+        rule,
+        f"compares nothing: the baseline {baseline.run} has no {asked}; it has "
+        f"{baseline.contents} ({_NEW_BASELINE})",
     )
-    raise ConfigurationError(msg)
 
 
 def check_aggregate(rule: Rule, baseline: Baseline, part: BaselinePart, how: str) -> None:
-    """Refuse a drop between values that were put together in another way."""
+    """Reject a drop between values that were aggregated differently."""
     before = part.aggregate_of(rule.metric)
     if before != how:
         msg = (
             f"{rule.metric} of {part.provider} is the {before} of its queries in the baseline "
-            f"{baseline.run}, and the {how} in the run: they cannot be compared (berryeval "
-            "baseline set RUN makes a new one)"
+            f"{baseline.run} and the {how} in the run; they cannot be compared ({_NEW_BASELINE})"
         )
         raise ConfigurationError(msg)
 
@@ -118,34 +112,30 @@ def check_aggregate(rule: Rule, baseline: Baseline, part: BaselinePart, how: str
 def check_shared(
     rule: Rule, baseline: Baseline, part: BaselinePart, queries: Iterable[str]
 ) -> None:
-    """Refuse a rule about a drop where the baseline has none of the queries."""
+    """Reject a rule about a drop if the baseline has none of the queries."""
     if set(queries).isdisjoint(part.queries):
         of_group = f" of {rule.group}" if rule.group else ""
-        msg = (
-            f"the rule {str(rule)!r} compares nothing: the baseline {baseline.run} has none of the "
-            f"queries{of_group} that {part.provider} was asked on {part.benchmark} (berryeval "
-            "baseline set RUN makes a new one)"
+        _reject(
+            rule,
+            f"compares nothing: the baseline {baseline.run} has none of the queries{of_group} that "
+            f"{part.provider} was asked on {part.benchmark} ({_NEW_BASELINE})",
         )
-        raise ConfigurationError(msg)
-
-
-# How far a metric can fall at all: a rule that allows more than that would never fail.
 
 
 def can_break(rule: Rule, before: float) -> bool:
-    """Whether a metric with this value can become worse by more than the rule allows.
+    """Whether a metric with this value can worsen by more than the rule allows.
 
-    A rule that allows no drop is no slip: of a value at the worst end it is kept, and passes.
+    A rule that allows no drop is accepted even for a value at the worst end, where it passes.
     """
     if not rule.max_drop:
         return True
-    low, high = range_of(rule.metric)
-    room = high - before if direction_of(rule.metric) == "down" else before - low
+    worst = _worst_value(rule)
+    room = worst - before if rule.less_is_better else before - worst
     return rule.max_drop < room - ROUNDING
 
 
-def value_among(rule: Rule, part: BaselinePart, queries: Iterable[str]) -> float:
-    """The value of the rule's metric in the baseline, of these queries alone."""
+def baseline_value(rule: Rule, part: BaselinePart, queries: Iterable[str]) -> float:
+    """Return the baseline's value of the rule's metric over these queries."""
     wanted = set(queries)
     row = zip(part.queries, part.values[rule.metric], strict=True)
     kept = np.array([value for query, value in row if query in wanted], dtype=np.float64)
@@ -153,24 +143,34 @@ def value_among(rule: Rule, part: BaselinePart, queries: Iterable[str]) -> float
 
 
 def check_room(rule: Rule, baseline: Baseline, values: Mapping[tuple[str, str], float]) -> None:
-    """Refuse a rule that none of these values of the baseline can break.
+    """Reject a rule that allows a larger drop than any of the baseline's values can make.
 
     Args:
-        rule: about a drop.
-        baseline: where the values are from.
-        values: by the names of benchmark and provider.
+        rule: A rule about a drop.
+        baseline: The baseline.
+        values: Its values, by benchmark and provider.
     """
     if not values or any(can_break(rule, value) for value in values.values()):
         return
-    end = range_of(rule.metric)[1 if direction_of(rule.metric) == "down" else 0]
+    end = _worst_value(rule)
     found = ", ".join(
-        f"{value:.10g} of {provider} on {benchmark}"
+        f"{value:.10g} for {provider} on {benchmark}"
         for (benchmark, provider), value in values.items()
     )
-    bound = "above" if fall_of(rule) == "rise" else "below"
-    msg = (
-        f"the rule {str(rule)!r} would never fail: in the baseline {baseline.run}, {rule.metric} "
-        f"is {found}, and it is never {bound} {end:.10g}; give a max_drop below "
-        f"{max(abs(value - end) for value in values.values()):.3g}"
+    bound = "above" if rule.less_is_better else "below"
+    _reject(
+        rule,
+        f"would never fail: in the baseline {baseline.run}, {rule.metric} is {found}, and it is "
+        f"never {bound} {end:.10g}; choose a max_drop below "
+        f"{max(abs(value - end) for value in values.values()):.3g}",
     )
+
+
+def _worst_value(rule: Rule) -> float:
+    low, high = range_of(rule.metric)
+    return high if rule.less_is_better else low
+
+
+def _reject(rule: Rule, problem: str) -> NoReturn:
+    msg = f"the rule {str(rule)!r} {problem}"
     raise ConfigurationError(msg)

@@ -1,62 +1,72 @@
-"""The verdict on one rule of a gate."""
+"""Verdicts: whether a rule holds, and the sentence that explains it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
-from berryeval._internal.intervals import Interval
-from berryeval._internal.numbers import precise_delta
-from berryeval._internal.records import JsonRecord, Reader, is_finite, one_of, refused
+from berryeval._internal.intervals import Interval, aggregate, restored, spread_known
+from berryeval._internal.numbers import allowance, change_beside, p_equation, value_beside
+from berryeval._internal.records import JsonRecord, Reader, one_of, refused
+from berryeval._internal.text import counted
+from berryeval._internal.validate import is_number
 from berryeval.gates.rules import ROUNDING
-from berryeval.metrics import direction_of
+from berryeval.metrics import cut_to_range
+from berryeval.runner import failed_of
+from berryeval.stats import mean_interval, spread_of, testable, tested
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from berryeval.gates.baseline_scores import BaselinePart
+    from berryeval.gates.regression import Drop
     from berryeval.gates.rules import Rule
+    from berryeval.runs import ProviderRecord
+    from berryeval.scoring import Scores
+    from berryeval.stats import Floats
 
 
 About: TypeAlias = Literal["", "metric", "latency", "errors"]
 Status: TypeAlias = Literal["pass", "fail", "inconclusive"]
+_DEFAULT_LEVEL: Final = 0.95
 
 
-def _interval(value: Any, where: str) -> Interval:
-    if not isinstance(value, list | tuple) or len(value) != 2:  # noqa: PLR2004 - its two ends
+def _read_interval(value: Any, where: str) -> Interval:
+    if not isinstance(value, list | tuple) or len(value) != 2:  # noqa: PLR2004 - low and high
         raise refused(where, "an array of two numbers", value)
     for place, end in enumerate(value):
-        if isinstance(end, bool) or not isinstance(end, int | float) or not is_finite(end):
-            at = f"{where}[{place}]"
-            raise refused(at, "a number", end)
+        if not is_number(end):
+            where += f"[{place}]"
+            raise refused(where, "a number", end)
     return Interval(*value)
 
 
 @dataclass(frozen=True)
 class Verdict(JsonRecord):
-    """Whether a provider satisfies a rule on a benchmark, in a sentence for people.
+    """Outcome of a rule for one provider on one benchmark.
 
     Attributes:
-        status: "pass", "fail", or "inconclusive" where the data cannot tell.
-        rule: the rule in a few words, as "nDCG@10 >= 0.5".
-        sentence: what was found, what the rule wants.
-        benchmark: on which benchmark.
-        provider: which provider.
-        group: for which group of queries, as "category=factual"; empty for all.
-        metric: by which metric; empty where the rule is about something else, as latency.
-        value: what was found; None if there is nothing to judge.
-        limit: what the rule wants.
-        about: what kind of rule it is; empty where that is not known.
-        n: how many queries it was judged by; None if by none.
-        interval: of the value, or of the change in a rule about a drop; None if there is none.
-        level: of confidence of the interval.
-        p: of the change, corrected for the `family`; None if there is none.
-        family: how many changes were corrected together; None without p.
+        status: "pass", "fail", or "inconclusive" if the data do not decide.
+        rule: The rule in a few words, such as "nDCG@10 >= 0.5".
+        sentence: What was found and what the rule requires.
+        benchmark: Name of the benchmark.
+        provider: Name of the provider.
+        group: Group of queries, such as "category=factual"; empty for all queries.
+        metric: Name of the metric; empty for rules about latency and errors.
+        value: The value found; None if there is none.
+        limit: The limit of the rule.
+        about: Kind of rule; empty if unknown.
+        n: Number of queries judged; None if there are none.
+        interval: Confidence interval of the value, or of the change in a rule about a drop.
+        level: Confidence level of the interval.
+        p: p-value of the change, corrected for the `family`.
+        family: Number of changes corrected together; None without p.
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
         "Status": one_of(*get_args(Status)),
         "About": one_of(*get_args(About)),
-        "Interval": _interval,
+        "Interval": _read_interval,
     }
 
     status: Status
@@ -77,73 +87,225 @@ class Verdict(JsonRecord):
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields, ready for JSON: those that have nothing to say too."""
+        """Return all fields for JSON, including empty ones."""
         data = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "extra"}
         ends = None if self.interval is None else list(self.interval)
         return {**data, "interval": ends, **self.extra}
 
 
-# What rules want, and what was found, in words whose numbers tell the two apart.
+def within_budget(verdicts: Iterable[Verdict]) -> set[tuple[str, str]]:
+    """Return (benchmark, provider) pairs whose failed queries every rule about errors allows."""
+    judged = [one for one in verdicts if one.about == "errors"]
+    owners = {(one.benchmark, one.provider) for one in judged}
+    return owners - {(one.benchmark, one.provider) for one in judged if one.status != "pass"}
 
 
-def told_apart(value: float, limit: float, digits: int = 3) -> str:
-    """A value with so many digits, or as many as it takes to be on its side of the limit.
+# Rules with a limit
 
-    >>> told_apart(0.7512, 0.75), told_apart(0.7496, 0.75), told_apart(0.75, 0.75)
-    ('0.751', '0.7496', '0.750')
+
+def judge_limit(scores: Scores, rule: Rule) -> Verdict:
+    """Compare a metric with its limit: its value, or its interval if the rule has a confidence."""
+    if not scores.count:
+        return Verdict("inconclusive", str(rule), f"{rule.subject}: no query was scored")
+    value, limit = scores.mean[rule.metric], rule.limit
+    level = rule.confidence or _DEFAULT_LEVEL
+    row = scores.row_of(rule.metric)
+    interval = interval_of_value(rule.metric, scores.values[row], scores.aggregates[row], level)
+    status = _compare_with_limit(value, value, rule)
+    if rule.confidence:
+        status = _compare_with_limit(*interval, rule) if interval else "inconclusive"
+    shown = f"{value_beside(value, limit)}{_describe_interval(interval, rule, level, scores.count)}"
+    sentence = f"{rule.subject} is {shown}; {rule.requirement}"
+    if status == "inconclusive":
+        sentence += f", but {_explain_undecided(scores.count, spread=interval is not None)}"
+    return Verdict(
+        status, str(rule), sentence,
+        value=value, limit=limit, n=scores.count,
+        interval=interval, level=level if interval else None,
+    )  # fmt: skip
+
+
+def interval_of_value(metric: str, values: Floats, how: str, level: float) -> Interval | None:
+    """Return Student's interval of an aggregate; None if the spread of the values is unknown.
+
+    The interval is cut to the range of the metric. Enough identical values have a point.
     """
-    for more in range(digits, 16):
-        text = f"{value:.{more}f}"
-        if _on_its_side(float(text), value, limit):
-            return text
-    return repr(value)
+    if not testable(values, how):
+        return None
+    spread = spread_of(values)
+    if not spread_known(len(values), spread):
+        return None
+    if spread == 0:
+        value = aggregate(how, values)
+        return Interval(value, value)
+    of_mean = mean_interval(tested(values, how), level)
+    if of_mean is None:
+        return None
+    return cut_to_range(restored(how, of_mean, len(values)), metric, how, values)
 
 
-def limit_of(rule: Rule) -> float:
-    """The number that the rule wants something to keep to."""
-    wanted = (rule.at_least, rule.at_most, rule.max_drop)
-    return next((one for one in wanted if one is not None), 0.0)
+def _describe_interval(interval: Interval | None, rule: Rule, level: float, count: int) -> str:
+    """Describe the interval; a point is mentioned only if the rule is judged by it."""
+    if interval is None:
+        return ""
+    if interval.low == interval.high:
+        return f", identical in all {count} queries" if rule.confidence else ""
+    low, high = (value_beside(end, rule.limit) for end in interval)
+    return f", {level * 100:g} % CI [{low}, {high}]"
 
 
-def wants(rule: Rule, *, fell: bool = False) -> str:
-    """What the rule wants, as "the gate wants at least 0.6"; after "fell by", how far it may."""
-    limit = limit_of(rule)
-    if rule.max_drop is not None:
-        if not limit:
-            return f"the gate allows no {fall_of(rule)}"
-        return f"the gate allows {'' if fell else f'a {fall_of(rule)} of '}{_drop(limit)}"
-    bound = "at least" if rule.at_least is not None else "at most"
-    if rule.latency:
-        return f"the gate wants {bound} {limit * 1000:.10g} ms"
-    return f"the gate wants {bound} {percent(limit) if rule.errors else f'{limit:.10g}'}"
+def _explain_undecided(count: int, *, spread: bool) -> str:
+    if count == 1:
+        return "one query does not show how much values vary"
+    if not spread:
+        return f"{count} identical values do not show how much values vary"
+    return f"{count} queries are too few to decide"
 
 
-def fall_of(rule: Rule) -> str:
-    """What is worse: a drop, or a rise where less is better."""
-    return "rise" if direction_of(rule.metric) == "down" else "drop"
+def judge_latency(provider: ProviderRecord, rule: Rule) -> Verdict:
+    """Compare a percentile of the latency with its limit."""
+    if provider.latency is None:
+        return Verdict("inconclusive", str(rule), f"{rule.subject}: no query was answered")
+    value, limit = float(getattr(provider.latency, rule.latency)), rule.limit
+    shown = value_beside(value * 1000, limit * 1000, 1)
+    sentence = f"{rule.subject} is {shown} ms; {rule.requirement}"
+    status = _compare_with_limit(value, value, rule)
+    return Verdict(status, str(rule), sentence, value=value, limit=limit)
 
 
-def change_of(change: float, limit: float) -> str:
-    """How large a change is, without its sign."""
-    size = abs(change)
-    text = precise_delta(size).lstrip("+")
-    return text if _on_its_side(float(text), size, limit) else told_apart(size, limit)
+def judge_errors(provider: ProviderRecord, rule: Rule) -> Verdict:
+    """Compare the share of failed queries with its limit."""
+    total = sum(provider.outcomes.values())
+    if not total:
+        return Verdict("inconclusive", str(rule), f"{rule.subject}: no query was asked")
+    failed = failed_of(provider.outcomes)
+    value, limit = failed / total, rule.limit
+    share = value_beside(value * 100, limit * 100, 1)
+    sentence = f"{failed} of {total} queries failed ({share}%); {rule.requirement}"
+    status = _compare_with_limit(value, value, rule)
+    return Verdict(status, str(rule), sentence, value=value, limit=limit, n=total)
 
 
-def _on_its_side(shown: float, value: float, limit: float) -> bool:
-    """Whether a rounded value is where the value is: above the limit, below it, or at it."""
-    if abs(value - limit) <= ROUNDING:
-        return True
-    return shown != limit and (shown > limit) == (value > limit)
+def _compare_with_limit(low: float, high: float, rule: Rule) -> Status:
+    """Pass if all of low to high meets the limit, fail if none does, else inconclusive."""
+    limit = rule.limit
+    if rule.at_most is not None:
+        low, high, limit = -high, -low, -limit
+    if low >= limit - ROUNDING:
+        return "pass"
+    return "fail" if high < limit - ROUNDING else "inconclusive"
 
 
-def percent(share: float) -> str:
-    """A share as percent, with one digit or with all it has."""
-    text = f"{share * 100:.1f}"
-    return f"{text if abs(float(text) - share * 100) <= ROUNDING else f'{share * 100:.10g}'}%"
+# Rules about a drop
 
 
-def _drop(limit: float) -> str:
-    """What may be lost, with three digits or with all it has."""
-    text = precise_delta(limit).lstrip("+")
-    return text if float(text) == limit else f"{limit:.10g}"
+def judge_drop(drop: Drop, rule: Rule, *, wanted: bool = True) -> Verdict:
+    """Judge a drop; the sentence mentions the allowed drop if `wanted`."""
+    status, why = _decide(drop, rule)
+    if status == "pass" and drop.missing:
+        status = "inconclusive"
+    allowed = _compare_with_allowed(drop, rule) if wanted and not drop.same else ""
+    return Verdict(
+        status, str(rule), f"{_describe(drop, rule)}{allowed}{_add_details(drop, rule)}{why}",
+        value=drop.change if drop.queries else None, limit=rule.max_drop, n=drop.queries,
+        interval=drop.interval, level=round(1 - rule.significance, 12) if drop.interval else None,
+        p=drop.p, family=None if drop.p is None else drop.family,
+    )  # fmt: skip
+
+
+def _decide(drop: Drop, rule: Rule) -> tuple[Status, str]:
+    """Return the status by the shared queries, and the reason if it is inconclusive."""
+    if drop.same:
+        return "pass", ""
+    if drop.p is None:
+        why = drop.cannot or "too few queries"
+        return "inconclusive", f"; significance cannot be tested: {why}"
+    least = -(rule.max_drop or 0.0) - ROUNDING
+    significant = drop.p <= rule.significance
+    if drop.gain < least:
+        chance = f", but the {rule.worsening} is not significant"
+        return ("fail", "") if significant else ("inconclusive", chance)
+    # Without an interval (every query changed equally) only a significant gain passes.
+    gained = significant and drop.gain >= 0
+    if gained if drop.least_gain is None else drop.least_gain >= least:
+        return "pass", ""
+    if drop.no_room:
+        end = "high" if drop.less_is_better else "low"
+        return "inconclusive", f", but the baseline is too {end} for a larger {rule.worsening}"
+    return "inconclusive", f", but a larger {rule.worsening} cannot be ruled out"
+
+
+def _describe(drop: Drop, rule: Rule) -> str:
+    """Describe how the metric changed, with its interval."""
+    if drop.same:
+        shared = "shared " if drop.new or drop.missing else ""
+        return (
+            f"{rule.subject} is unchanged: all {drop.queries} {shared}queries score as in the "
+            "baseline"
+        )
+    moved = "is unchanged overall"
+    if drop.change:
+        word = "dropped" if drop.change < 0 else "rose"
+        moved = f"{word} by {change_beside(drop.change, rule.limit)}"
+    parts = [f"{rule.subject} {moved}"]
+    if drop.interval is not None and drop.interval.low == drop.interval.high:
+        parts.append(f"identical in all {drop.queries} queries")
+    elif drop.interval is not None:
+        low, high = (
+            f"{'-' if end < 0 else '+'}{change_beside(end, rule.limit)}" for end in drop.interval
+        )
+        parts.append(f"{(1 - rule.significance) * 100:g} % CI [{low}, {high}]")
+    return ", ".join(parts)
+
+
+def _compare_with_allowed(drop: Drop, rule: Rule) -> str:
+    """Compare a change for the worse with the allowed one; otherwise state the requirement."""
+    if drop.gain >= 0 or not rule.limit:
+        return f"; {rule.requirement}"
+    word = "more than" if drop.gain < -rule.limit - ROUNDING else "within"
+    return f", {word} the allowed {allowance(rule.limit)}"
+
+
+def _add_details(drop: Drop, rule: Rule) -> str:
+    """Return the p-value and the number of queries without a counterpart, in parentheses."""
+    parts = []
+    if drop.p is not None and not drop.same:
+        family = f" after correction for {drop.family} rules" if drop.family > 1 else ""
+        parts.append(f"{p_equation(drop.p)}{family}")
+    if drop.missing:
+        maybe = " and may belong to this group" if rule.where else ""
+        verb = "is" if drop.missing == 1 else "are"
+        queries = counted(drop.missing, "query", "queries")
+        parts.append(f"{queries} of the baseline {verb} missing from the run{maybe}")
+    if drop.new:
+        verb = "is new and was" if drop.new == 1 else "are new and were"
+        parts.append(f"{counted(drop.new, 'query', 'queries')} {verb} not compared")
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+# Items present on only one side
+
+
+def missing_verdict(rule: Rule, part: BaselinePart, item: str) -> Verdict:
+    """Return the verdict for an item of the baseline that the run lacks."""
+    return Verdict(
+        "inconclusive",
+        str(rule),
+        missing_sentence(item),
+        benchmark=part.benchmark,
+        provider=part.provider,
+        group=rule.group,
+        metric=rule.metric,
+        limit=rule.max_drop,
+        about=rule.about,
+    )
+
+
+def missing_sentence(item: str) -> str:
+    """Return the sentence for an item of the baseline that the run lacks."""
+    return f"the baseline has {item}, the run does not; nothing was compared"
+
+
+def new_sentence(provider: str, benchmark: str) -> str:
+    """Return the sentence for a provider that the baseline lacks."""
+    return f"{provider} on {benchmark} is new and not in the baseline; nothing was compared"

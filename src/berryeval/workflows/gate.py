@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, create_model
 
+from berryeval._internal.numbers import value_beside
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.gates import (
     Baseline,
     Gate,
     SelfCheck,
+    baseline_value,
     check_held,
     check_names,
     check_room,
     check_shared,
-    chosen_queries,
-    comparable_part,
+    collect_samples,
+    find_comparable_part,
     judge,
     needs_baseline,
-    samples_of,
+    select_queries,
     self_check,
-    told_apart,
-    value_among,
 )
 from berryeval.workflows.baselines import (
     drop_rules,
@@ -207,7 +207,7 @@ def check_gate(
         check_names(rule.benchmarks, [one.name for one in benchmarks], "benchmark", rule)
         covered = [one for one in benchmarks if one.name in (rule.benchmarks or [one.name])]
         for benchmark in covered:
-            chosen_queries(rule, benchmark.name, planned_queries(benchmark, plan))
+            select_queries(rule, benchmark.name, planned_queries(benchmark, plan))
         if baseline is not None and rule.max_drop is not None:
             _check_drop(rule, baseline, plan, covered)
     return baseline
@@ -222,14 +222,14 @@ def _check_drop(
     check_held(rule, baseline, owners)
     values = {}
     for benchmark in benchmarks:
-        asked = chosen_queries(rule, benchmark.name, planned_queries(benchmark, plan))
+        asked = select_queries(rule, benchmark.name, planned_queries(benchmark, plan))
         owner = (benchmark.name, benchmark.content_hash, plan.depth)
         for provider in providers:
             if baseline.holds(benchmark.name, provider):
-                part = comparable_part(rule, baseline, owner, provider)
+                part = find_comparable_part(rule, baseline, owner, provider)
                 ids = [query.id for query in asked]
                 check_shared(rule, baseline, part, ids)
-                values[benchmark.name, provider] = value_among(rule, part, ids)
+                values[benchmark.name, provider] = baseline_value(rule, part, ids)
     check_room(rule, baseline, values)
 
 
@@ -251,7 +251,7 @@ def say_missed(verdicts: Iterable[Verdict]) -> None:
         if one.status == "fail" and one.value is not None and ">=" in one.rule:
             log.error(
                 "Quality threshold not met: %s=%s < %g (%s on %s)",
-                one.metric, told_apart(one.value, one.limit or 0.0), one.limit,
+                one.metric, value_beside(one.value, one.limit or 0.0), one.limit,
                 one.provider, one.benchmark,
             )  # fmt: skip
 
@@ -264,4 +264,4 @@ def self_checked(gate: Gate, run: RunRecord, *, strict: bool = False) -> SelfChe
     if all(rule.max_drop is None for rule in gate.rules):
         msg = "--self-check is about rules with max_drop, and there is none"
         raise ConfigurationError(msg)
-    return self_check(samples_of(gate, run, baseline), strict=strict)
+    return self_check(collect_samples(gate, run, baseline), strict=strict)

@@ -1,4 +1,4 @@
-"""The baseline: a small file of scores that later runs are compared with, made to be committed."""
+"""The baseline: a small file of scores to commit and compare later runs with."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, get_args
 import numpy as np
 
 from berryeval._internal.intervals import aggregate
-from berryeval._internal.records import JsonRecord, Reader, is_finite, one_of, refused, unversioned
+from berryeval._internal.records import JsonRecord, Reader, one_of, refused, unversioned
+from berryeval._internal.validate import is_number
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.metrics import Aggregate, parse_metric
 from berryeval.runs import array_of
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION: Final = 1
 
 
-def _values(value: Any, where: str) -> dict[str, tuple[float, ...]]:
+def _read_values(value: Any, where: str) -> dict[str, tuple[float, ...]]:
     if not isinstance(value, Mapping):
         raise refused(where, "an object", value)
     found = {}
@@ -34,14 +35,14 @@ def _values(value: Any, where: str) -> dict[str, tuple[float, ...]]:
         if not isinstance(row, list | tuple):
             raise refused(place, "an array of numbers", row)
         for at, one in enumerate(row):
-            if isinstance(one, bool) or not isinstance(one, int | float) or not is_finite(one):
+            if not is_number(one):
                 place += f"[{at}]"
                 raise refused(place, "a number", one)
         found[str(name)] = tuple(map(float, row))
     return found
 
 
-def _aggregates(value: Any, where: str) -> dict[str, str]:
+def _read_aggregates(value: Any, where: str) -> dict[str, str]:
     if not isinstance(value, Mapping):
         raise refused(where, "an object", value)
     known = one_of(*get_args(Aggregate))
@@ -50,21 +51,21 @@ def _aggregates(value: Any, where: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class BaselinePart(JsonRecord):
-    """What one provider reached on one benchmark.
+    """Scores of one provider on one benchmark.
 
     Attributes:
-        benchmark: the name of the benchmark.
-        content_hash: of its data.
-        provider: the name of the provider.
-        k: how many hits it was asked for.
-        queries: the ids of the queries.
-        values: by metric, the value of every query, in the order of `queries`.
-        aggregates: by metric, how they become one, where that is not their mean.
+        benchmark: Name of the benchmark.
+        content_hash: Hash of its data.
+        provider: Name of the provider.
+        k: Number of hits asked for per query.
+        queries: Ids of the queries.
+        values: Values of the queries by metric, in the order of `queries`.
+        aggregates: Aggregates other than the mean, by metric.
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
-        "Mapping[str, tuple[float, ...]]": _values,
-        "Mapping[str, str]": _aggregates,
+        "Mapping[str, tuple[float, ...]]": _read_values,
+        "Mapping[str, str]": _read_aggregates,
     }
 
     benchmark: str
@@ -77,7 +78,7 @@ class BaselinePart(JsonRecord):
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse rows that do not fit the queries, and a query that stands there twice."""
+        """Reject repeated queries and rows of the wrong length."""
         query, count = max(Counter(self.queries).items(), key=itemgetter(1), default=("", 0))
         if count > 1:
             msg = f"queries has {query!r} {count} times; keep one, with its values"
@@ -89,7 +90,7 @@ class BaselinePart(JsonRecord):
 
     @classmethod
     def of(cls, benchmark: BenchmarkRecord, provider: str, scores: Scores) -> BaselinePart:
-        """The scores of a provider on a benchmark."""
+        """Build the part from the scores of a provider on a benchmark."""
         rows = map(tuple, scores.values.tolist())
         hows = zip(scores.metrics, scores.aggregates, strict=True)
         return cls(
@@ -103,23 +104,23 @@ class BaselinePart(JsonRecord):
         )
 
     def value(self, metric: str) -> float | None:
-        """What the values of the queries become; None of no query."""
+        """Aggregate the values of a metric; None without queries."""
         row = np.array(self.values[metric], dtype=np.float64)
         return aggregate(self.aggregate_of(metric), row) if len(row) else None
 
     def aggregate_of(self, metric: str) -> str:
-        """How the values become one; files of before are silent, and the metric says it."""
+        """Return the aggregate of a metric; older files do not record it, so ask the metric."""
         if metric in self.aggregates:
             return self.aggregates[metric]
         try:
             return parse_metric(metric).aggregate
-        except BerryEvalError:  # a metric of somebody's own, which is not registered here
+        except BerryEvalError:  # a custom metric that is not registered here
             return "mean"
 
 
 @dataclass(frozen=True)
 class Baseline(JsonRecord):
-    """Scores of a run, by query: enough to judge a difference, small enough to commit."""
+    """Scores of a run by query: enough to judge a difference, small enough to commit."""
 
     readers: ClassVar[Mapping[str, Reader]] = {"tuple[BaselinePart, ...]": array_of(BaselinePart)}
 
@@ -130,7 +131,7 @@ class Baseline(JsonRecord):
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse what stands there twice: one of the two would count, and nobody knows which."""
+        """Reject a provider that occurs twice on a benchmark."""
         for (benchmark, provider), count in Counter(
             (part.benchmark, part.provider) for part in self.parts
         ).items():
@@ -140,7 +141,7 @@ class Baseline(JsonRecord):
 
     @classmethod
     def of(cls, record: RunRecord) -> Baseline:
-        """The baseline of a run; providers that failed are not in it."""
+        """Build the baseline of a run, without the providers that failed."""
         parts = tuple(
             BaselinePart.of(benchmark, provider.name, provider.scores)
             for benchmark in record.benchmarks
@@ -151,43 +152,49 @@ class Baseline(JsonRecord):
 
     @classmethod
     def read(cls, data: Any, where: str) -> Baseline:
-        """From the JSON of a file."""
+        """Read the JSON content of a baseline file; `where` names the file in messages."""
         rest = unversioned(data, where, "a baseline", SCHEMA_VERSION)
         return cls.from_json(rest, where)
 
     def holds(self, benchmark: str, provider: str) -> bool:
-        """Whether it has scores of the provider on the benchmark."""
+        """Whether the baseline has scores of the provider on the benchmark."""
         return any((one.benchmark, one.provider) == (benchmark, provider) for one in self.parts)
 
+    @property
+    def contents(self) -> str:
+        """The providers and benchmarks in the baseline, for messages."""
+        parts = (f"{one.provider} on {one.benchmark}" for one in self.parts)
+        return ", ".join(parts) or "nothing"
+
     def part(self, benchmark: str, content_hash: str, provider: str) -> BaselinePart:
-        """What the provider reached on this state of the benchmark."""
-        named = [one for one in self.parts if one.benchmark == benchmark]
-        found = [one for one in named if one.provider == provider]
-        if not found:
-            there = ", ".join(f"{one.provider} on {one.benchmark}" for one in self.parts)
+        """Return the scores of a provider on this version of the benchmark."""
+        for found in self.parts:
+            if (found.benchmark, found.provider) == (benchmark, provider):
+                break
+        else:
             msg = (
-                f"the baseline {self.run} holds no {provider} on {benchmark}; it holds "
-                f"{there or 'nothing'} (berryeval baseline set RUN makes a new one)"
+                f"the baseline {self.run} has no {provider} on {benchmark}; it has {self.contents} "
+                "(berryeval baseline set RUN writes a new one)"
             )
             raise ConfigurationError(msg)
-        if found[0].content_hash != content_hash:
+        if found.content_hash != content_hash:
             msg = (
-                f"the baseline {self.run} was measured on other data of {benchmark} "
-                f"({found[0].content_hash[:19]}…, now {content_hash[:19]}…): a difference would "
-                "say nothing about the provider; berryeval baseline set RUN makes a new one"
+                f"the baseline {self.run} was measured on a different version of {benchmark} "
+                f"({found.content_hash[:19]}…, now {content_hash[:19]}…), so differences would not "
+                "be due to the provider; berryeval baseline set RUN writes a new one"
             )
             raise ConfigurationError(msg)
-        return found[0]
+        return found
 
     def dumps(self) -> str:
-        """The file: a line per provider and metric, so that a change of it can be read."""
+        """Return the file's text, with one line per provider and metric for readable diffs."""
         data = {"schema_version": SCHEMA_VERSION, **self.to_json()}
         text = json.dumps({**data, "parts": []}, indent=2, ensure_ascii=False, allow_nan=False)
-        parts = ",\n".join(_part_text(part) for part in data.get("parts", ()))
+        parts = ",\n".join(_format_part(part) for part in data.get("parts", ()))
         return text.replace('"parts": []', f'"parts": [\n{parts}\n  ]' if parts else '"parts": []')
 
 
-def _part_text(part: Mapping[str, Any]) -> str:
+def _format_part(part: Mapping[str, Any]) -> str:
     lines = []
     for name, value in part.items():
         if name == "values":
