@@ -29,7 +29,7 @@ from berryeval.cli.report import report as report_command
 from berryeval.data import JudgedHit, JudgedRanking
 from berryeval.metrics import catalogue
 from berryeval.metrics.profiles import PROFILES
-from berryeval.reports.files import EXPORTERS
+from berryeval.reports.exports import EXPORTERS
 from berryeval.stats.comparison import PairedDifference
 from berryeval.stats.tests import TESTS
 from berryeval.workflows.plan import Patience, Plan

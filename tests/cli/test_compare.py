@@ -19,7 +19,7 @@ from berryeval.cli.app import build_app, run
 from berryeval.cli.compare import print_comparisons
 from berryeval.reports.differences import ComparedBenchmark
 from berryeval.reports.exporters.markdown import comparison_parts
-from berryeval.reports.files import EXPORTERS
+from berryeval.reports.exports import EXPORTERS
 from berryeval.reports.report import Report
 from tests.stats.worlds import scores_of
 from tests.workflows.compare_world import BEST, POOR, mixed, run_of, save

@@ -12,7 +12,7 @@ import pytest
 import berryeval as be
 from berryeval.cli.app import build_app, run
 from berryeval.errors import ConfigurationError
-from berryeval.reports.files import EXPORTERS
+from berryeval.reports.exports import EXPORTERS
 from tests.workflows.compare_world import mixed, run_of
 
 if TYPE_CHECKING:

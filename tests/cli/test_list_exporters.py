@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from berryeval.cli.app import build_app, run
-from berryeval.reports.files import EXPORTERS
+from berryeval.reports.exports import EXPORTERS
 
 if TYPE_CHECKING:
     import pytest

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from berryeval.reports.files import EXPORTERS
+from berryeval.reports.exports import EXPORTERS
 from berryeval.workflows.run_folder import RunFolder
 from tests.cli.eval_world import berryeval, write_drinks
 from tests.reports.world import hard_run, plain_run

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import berryeval as be
-from berryeval.reports.differences import interval_cell
-from berryeval.reports.files import EXPORTERS
+from berryeval.reports.differences import format_interval
+from berryeval.reports.exports import EXPORTERS
 from berryeval.reports.report import Report
 from tests.stats.worlds import drawn, table
 from tests.workflows.compare_world import BEST, POOR, mixed, run_of
@@ -130,9 +130,9 @@ def test_an_interval_needs_no_test() -> None:
     a, b = (table(name, values) for name, values in zip("ab", drawn(3, 12, shift=0.1), strict=True))
     (row,) = be.compare({"a": a, "b": b}, metrics=["AP"], test="bootstrap").rows
     assert row.p is None
-    assert interval_cell(row).startswith("[")
+    assert format_interval(row).startswith("[")
     (none,) = be.compare({"a": a, "b": b}, metrics=["AP"], interval="bca").rows
-    assert interval_cell(none) == "-"
+    assert format_interval(none) == "-"
 
 
 def test_files_of_rankings_have_no_date() -> None:
@@ -168,7 +168,7 @@ def test_groups_that_were_asked_for_are_in_every_report(name: str) -> None:
     assert found.groups
     for label, group in found.groups.items():
         for row in group.rows:
-            assert text.count(interval_cell(row)) > whole.count(interval_cell(row)), label
+            assert text.count(format_interval(row)) > whole.count(format_interval(row)), label
 
 
 def test_a_page_says_which_pairs_are_compared() -> None:

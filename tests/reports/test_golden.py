@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from berryeval.reports.files import EXPORTERS
+from berryeval.reports.exports import EXPORTERS
 from tests.reports.world import hard_report
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "reports"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import berryeval as be
-from berryeval.reports.tables import how_tested, interval_words
+from berryeval.reports.legends import describe_test, describe_interval
 from berryeval.stats.intervals import METHODS
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def systems(*shifts: float, zero_queries: int = 0) -> dict[str, Scores]:
 
 def test_a_single_pair_has_no_family() -> None:
     """Nothing is said about a correction."""
-    assert how_tested(be.compare(systems(0.2, 0.9)).rows) == "randomisation test, exact"
+    assert describe_test(be.compare(systems(0.2, 0.9)).rows) == "randomisation test, exact"
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_single_pair_has_no_family() -> None:
 def test_the_correction_is_named(correction: str, words: str) -> None:
     """By its name and for how many; where there is none, that is said."""
     found = be.compare(systems(0.2, 0.5, 0.9), test="t", correction=correction)
-    assert how_tested(found.rows) == f"paired t test, {words}"
+    assert describe_test(found.rows) == f"paired t test, {words}"
 
 
 def test_families_of_other_sizes() -> None:
@@ -52,7 +52,7 @@ def test_families_of_other_sizes() -> None:
     found = be.compare(systems(0.2, 0.5, 0.9), test="t")
     same = be.compare({**systems(0.2, 0.5), "again": systems(0.2)["s0"]}, test="t")
     assert [row.p is None for row in same.rows].count(True) == 1
-    words = how_tested([*found.rows, *same.rows])
+    words = describe_test([*found.rows, *same.rows])
     assert words == "paired t test, corrected (holm) for 2 to 3 comparisons"
 
 
@@ -60,9 +60,9 @@ def test_rows_without_p_do_not_name_a_test() -> None:
     """Only where there is no other: then what was asked for is named."""
     few = be.compare(systems(0.2, 0.9, zero_queries=39), test="t")
     assert few.rows[0].p is None
-    assert how_tested(few.rows) == "t"
+    assert describe_test(few.rows) == "t"
     many = be.compare(systems(0.2, 0.9))
-    assert how_tested([*few.rows, *many.rows]) == "randomisation test, exact"
+    assert describe_test([*few.rows, *many.rows]) == "randomisation test, exact"
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_rows_without_p_do_not_name_a_test() -> None:
 )
 def test_every_interval_has_a_name(method: Any, words: str) -> None:
     """That of each method, and there are no others."""
-    assert interval_words(be.compare(systems(0.2, 0.9), interval=method)) == words
+    assert describe_interval(be.compare(systems(0.2, 0.9), interval=method)) == words
     assert method in METHODS
     assert len(METHODS) == 3
 
@@ -83,7 +83,7 @@ def test_every_interval_has_a_name(method: Any, words: str) -> None:
 def test_tukey_is_never_exact() -> None:
     """The test of a pair may be; its p comes from shuffles of all systems, and that is said."""
     found = be.compare(systems(0.2, 0.5, 0.9), correction="tukey")
-    assert how_tested(found.rows) == (
+    assert describe_test(found.rows) == (
         "randomisation test, exact, "
         "corrected (tukey, by random shuffles of all systems) for 3 comparisons"
     )

@@ -67,8 +67,8 @@ def test_no_text_breaks_a_markdown_table(text: str) -> None:
 
 def test_markdown_calls_nobody() -> None:
     """A name with an @ before it is no mention; an address stays as it is."""
-    assert markdown.escaped("ask @octo-cat") == "ask @<!-- -->octo-cat"
-    assert markdown.escaped("nDCG@10") == "nDCG@10"
+    assert markdown.escape("ask @octo-cat") == "ask @<!-- -->octo-cat"
+    assert markdown.escape("nDCG@10") == "nDCG@10"
 
 
 def test_the_best_is_bold_only_where_there_is_a_choice() -> None:
@@ -98,7 +98,7 @@ def test_a_legend_says_which_run_of_one_name_is_which() -> None:
     """By when it was started and its plan; not where names differ."""
     first, second = plain_run(), replace(plain_run(), created="2026-03-01T09:00:00+01:00")
     text = markdown.render(Report.of([first, second]))
-    name = markdown.escaped(first.id)
+    name = markdown.escape(first.id)
     assert f"\n- bm25 ({name}): the run {name} of {first.created}, plan sha256:abc\n" in text
     assert f"\n- bm25 ({name}) #2: the run {name} of {second.created}, plan sha256:abc\n" in text
     assert ": the run" not in markdown.render(
@@ -267,7 +267,7 @@ def test_findings_are_marked_in_latex() -> None:
 @given(ANY_TEXT)
 def test_no_text_breaks_latex(text: str) -> None:
     """Outside of its own commands no special letter is left bare, and braces are balanced."""
-    shown = latex.escaped(text)
+    shown = latex.escape(text)
     bare = shown
     for command in sorted(latex._ESCAPES.values(), key=len, reverse=True):
         bare = bare.replace(command, "")

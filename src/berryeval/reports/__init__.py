@@ -1,4 +1,4 @@
-"""What people read and other programs take: one report, many formats."""
+"""Reports: runs as HTML, Markdown, LaTeX, CSV, JSON, JUnit and TREC, and values over time."""
 
 from typing import TYPE_CHECKING
 
@@ -6,25 +6,24 @@ from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
     from berryeval.reports.differences import (
+        FINDINGS,
         MIXED,
         ComparedBenchmark,
         MovedHit,
         MovedQuery,
-        cells_of,
         finding,
+        group_notes,
         group_rows,
-        has_family,
         has_mixed,
-        notes_of,
         notes_on,
         pairs_of,
+        shown_rows,
         summary,
-        titles_of,
         why,
     )
     from berryeval.reports.exporters.github import publish, render
     from berryeval.reports.exporters.json import holds_report, read_runs
-    from berryeval.reports.files import (
+    from berryeval.reports.exports import (
         EXPORTERS,
         OutputFile,
         format_of,
@@ -32,18 +31,24 @@ if TYPE_CHECKING:
         write_files,
         write_in_format,
     )
+    from berryeval.reports.legends import (
+        INTERVAL_NAME,
+        build_legend,
+        describe_interval,
+        describe_test,
+        format_verdict,
+    )
     from berryeval.reports.report import Report, Section, System
     from berryeval.reports.tables import (
-        OF_A_VALUE,
-        best_value,
-        how_tested,
-        interval_text,
-        interval_words,
-        is_best,
-        legend_of,
-        outcomes,
-        shown_rows,
-        verdict_line,
+        Cell,
+        Column,
+        Table,
+        build_differences_table,
+        build_groups_table,
+        build_scores_table,
+        build_verdicts_table,
+        format_outcomes,
+        result_keys,
     )
     from berryeval.reports.trend import TrendLine, trend_lines, trend_text, write_trend
 else:

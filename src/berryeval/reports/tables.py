@@ -1,52 +1,120 @@
-"""What reports have in common: values of systems, which of them is best, whose a verdict is."""
+"""Neutral tables: built once per kind, rendered by Markdown, LaTeX, CSV, HTML and the terminal.
+
+A cell carries the text for people and the value for programs. Renderers select columns by key,
+escape texts and mark bold cells in their own way.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal import numbers
-from berryeval._internal.text import shortened
 from berryeval.metrics import direction_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from berryeval._internal.intervals import Interval
     from berryeval.gates import Verdict
+    from berryeval.reports.differences import ComparedBenchmark
     from berryeval.reports.report import Section, System
     from berryeval.runs import ProviderRecord
     from berryeval.scoring import Scores
-    from berryeval.stats import Comparison, PairedDifference
+    from berryeval.stats import PairedDifference
 
 
-_NOTES: Final = 3  # of how hits were judged, or of what the data has: there may be many
+@dataclass(frozen=True)
+class Cell:
+    """A table cell.
+
+    Attributes:
+        text: Text for people.
+        value: Value for programs, in full precision; None if there is none.
+        detail: Secondary text, such as a confidence interval.
+        bold: Whether the cell stands out: the best of a column, or a significant difference.
+    """
+
+    text: str
+    value: float | str | None = None
+    detail: str = ""
+    bold: bool = False
+
+
+@dataclass(frozen=True)
+class Column:
+    """A table column: its key, its title, and whether it holds numbers."""
+
+    key: str
+    title: str
+    numeric: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns, and rows with a cell for each column."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    @property
+    def titles(self) -> list[str]:
+        """Column titles."""
+        return [column.title for column in self.columns]
+
+    def cells(self, key: str) -> list[Cell]:
+        """Return the cells of one column."""
+        place = [column.key for column in self.columns].index(key)
+        return [row[place] for row in self.rows]
+
+    def select(self, keys: Iterable[str], titles: Mapping[str, str] | None = None) -> Table:
+        """Return the table with these columns only, in this order, some with other titles."""
+        known = {column.key: place for place, column in enumerate(self.columns)}
+        places = [known[key] for key in keys]
+        columns = [self.columns[place] for place in places]
+        return Table(
+            tuple(replace(one, title=(titles or {}).get(one.key, one.title)) for one in columns),
+            tuple(tuple(row[place] for place in places) for row in self.rows),
+        )
+
+
+def _name(text: str) -> Cell:
+    return Cell(text, text)
+
+
+def _number(
+    value: float | None, show: Callable[[float], str] = numbers.metric, *, bold: bool = False
+) -> Cell:
+    return Cell(numbers.NOTHING if value is None else show(value), value, bold=bold)
+
+
+# Scores of providers.
 
 
 def value_of(scores: Scores | None, metric: str) -> float | None:
-    """The value of a metric; None if it was not asked for, or there are no scores."""
+    """Return the value of a metric, or None if it was not computed."""
     return scores.mean[metric] if scores is not None and metric in scores.metrics else None
 
 
 def interval_of(scores: Scores, metric: str) -> Interval | None:
-    """The 95 % interval of a value; None where it would say nothing."""
+    """Return the 95 % confidence interval of a value, or None if there are too few queries."""
     return numbers.known_interval(*scores.ci(metric), scores.count)
 
 
 def interval_text(scores: Scores, metric: str) -> str:
-    """The same as text; empty where it would say nothing."""
+    """Format the confidence interval of a value; empty if there is none."""
     return numbers.interval_around(scores.mean[metric], *scores.ci(metric), scores.count)
 
 
-def best_value(rows: Sequence[Scores | None], metric: str) -> float | None:
-    """The best value of a metric, as `best_of` has it."""
+def best_value(rows: Iterable[Scores | None], metric: str) -> float | None:
+    """Return the best value of a metric, as `best_of` defines it."""
     return best_of((value_of(scores, metric) for scores in rows), metric)
 
 
 def best_of(values: Iterable[float | None], metric: str) -> float | None:
-    """The best of the values, if they differ by more than rounding and there is a way to be better.
+    """Return the best value, or None if all are equal or the metric has no better direction.
 
-    Those that are the best, too, are told by `is_best`.
+    Several values may be the best; `is_best` recognizes all of them.
     """
     known = [value for value in values if value is not None]
     direction = direction_of(metric)
@@ -56,13 +124,85 @@ def best_of(values: Iterable[float | None], metric: str) -> float | None:
 
 
 def is_best(value: float | None, best: float | None) -> bool:
-    """Whether a value is the best; one that only rounding makes worse is as good."""
+    """Whether a value equals the best one, up to rounding."""
     return value is not None and best is not None and numbers.alike(value, best)
 
 
-def by_category(section: Section) -> dict[str, list[tuple[System, Scores]]]:
-    """The scores of every system in every category; nothing where no query has one."""
-    groups = section.groups("category")
+def format_outcomes(record: ProviderRecord) -> str:
+    """Count the queries by outcome, answered ones first: "3 ok, 1 empty"."""
+    if record.scores is None:
+        return "failed"
+    ranked = sorted(record.outcomes.items(), key=lambda one: (one[0] != "ok", one[0]))
+    return ", ".join(f"{count} {name}" for name, count in ranked)
+
+
+def build_scores_table(
+    scores: Mapping[str, Scores | None],
+    metrics: Sequence[str],
+    records: Sequence[ProviderRecord] = (),
+    *,
+    percentiles: Sequence[str] = ("p50", "p95"),
+    with_costs: bool = False,
+) -> Table:
+    """Build the table of providers and metrics; the best value of each metric is bold.
+
+    Args:
+        scores: Scores by provider name; None for a provider that failed.
+        metrics: Metrics, one column each, keyed by their names.
+        records: Records of the same providers, in the same order; they add columns for latency
+            ("p50 ms"), cost ("tokens/query") and outcomes.
+        percentiles: Latency percentiles to show.
+        with_costs: Whether to show costs.
+    """
+    costs = list(dict.fromkeys(name for one in records for name in one.cost)) if with_costs else []
+    columns = [Column("provider", "provider"), *(Column(one, one, numeric=True) for one in metrics)]
+    if records:
+        titles = [*(f"{name} ms" for name in percentiles), *(f"{name}/query" for name in costs)]
+        columns += [Column(title, title, numeric=True) for title in titles]
+        columns.append(Column("outcomes", "outcomes"))
+    best = _best_values(scores.values(), metrics)
+    rows = []
+    for place, (name, one) in enumerate(scores.items()):
+        row = [_name(name), *_score_cells(one, best)]
+        if records:
+            record = records[place]
+            row += [_latency_cell(record, percentile) for percentile in percentiles]
+            row += [_number(record.cost.get(cost), numbers.amount) for cost in costs]
+            row.append(_name(format_outcomes(record)))
+        rows.append(tuple(row))
+    return Table(tuple(columns), tuple(rows))
+
+
+def _latency_cell(record: ProviderRecord, percentile: str) -> Cell:
+    seconds = None if record.latency is None else getattr(record.latency, percentile)
+    return _number(seconds, numbers.milliseconds)
+
+
+def _best_values(
+    scores: Iterable[Scores | None], metrics: Sequence[str]
+) -> dict[str, float | None]:
+    tables = list(scores)
+    return {metric: best_value(tables, metric) for metric in metrics}
+
+
+def _score_cells(scores: Scores | None, best: Mapping[str, float | None]) -> list[Cell]:
+    cells = []
+    for metric, top in best.items():
+        value = value_of(scores, metric)
+        if scores is None or value is None:
+            cells.append(Cell(numbers.NOTHING))
+        else:
+            ends = interval_text(scores, metric)
+            cells.append(Cell(numbers.metric(value), value, ends, bold=is_best(value, top)))
+    return cells
+
+
+# Scores by group of queries.
+
+
+def scores_by_group(section: Section, by: str) -> dict[str, list[tuple[System, Scores]]]:
+    """Return the scores of every system for each category or difficulty, sorted by name."""
+    groups = section.groups(by)
     found: dict[str, list[tuple[System, Scores]]] = {}
     for system in section.scored if groups else ():
         if system.scores is not None:
@@ -71,142 +211,119 @@ def by_category(section: Section) -> dict[str, list[tuple[System, Scores]]]:
     return dict(sorted(found.items()))
 
 
-def outcomes(record: ProviderRecord) -> str:
-    """What became of the queries, those that were answered first."""
-    if record.scores is None:
-        return "failed"
-    ranked = sorted(record.outcomes.items(), key=lambda one: (one[0] != "ok", one[0]))
-    return ", ".join(f"{count} {name}" for name, count in ranked)
-
-
-def doubts_about(system: System) -> list[str]:
-    """What makes the values of a system doubtful: its warnings, and how its hits were judged."""
-    notes = system.scores.notes if system.scores is not None else ()
-    return [shortened(one) for one in (*system.record.warnings, *_first_of(notes))]
-
-
-def doubts_of(section: Section) -> list[tuple[str, str]]:
-    """What makes its values doubtful, each once: about whom, empty for all of them, and what."""
-    loaded = dict.fromkeys(note for one in section.systems for note in one.benchmark.notes)
-    known = dict.fromkeys([*section.notes, *_first_of(tuple(loaded))])
-    about: dict[str, list[str]] = {}
-    for system in section.systems:
-        for note in doubts_about(system):
-            about.setdefault(note, []).append(system.label)
-    return [("", note) for note in known] + [
-        (", ".join(dict.fromkeys(labels)), note) for note, labels in about.items()
-    ]
-
-
-def _first_of(notes: Sequence[str]) -> list[str]:
-    more = len(notes) - _NOTES
-    return [*notes[:_NOTES], *([f"… and {more} more notes"] if more > 0 else [])]
-
-
-def by_owner(verdicts: Iterable[Verdict]) -> dict[tuple[str, str], list[Verdict]]:
-    """The verdicts of every provider and benchmark, in the order in which they come first."""
-    found: dict[tuple[str, str], list[Verdict]] = {}
-    for one in verdicts:
-        found.setdefault((one.provider, one.benchmark), []).append(one)
-    return found
-
-
-def verdict_line(verdict: Verdict) -> str:
-    """Who, where, and what was found: "bm25 on docs [category=factual]: nDCG@10 is ..."."""
-    owner = " on ".join(name for name in (verdict.provider, verdict.benchmark) if name)
-    group = f" [{verdict.group}]" if verdict.group else ""
-    return f"{owner}{group}: {verdict.sentence}".removeprefix(": ")
-
-
-# How numbers came about, in words, the same in every format.
-
-OF_A_VALUE: Final = "95 % bootstrap interval"  # what `Scores.ci` gives unless it is asked otherwise
-_METHODS_INTERVALS: Final = {
-    "t": "Student's t",
-    "bca": "bootstrap, BCa",
-    "percentile": "bootstrap, percentiles",
-}
-# Its p is no other p made larger: it has a test of its own, which is never exact.
-_CORRECTIONS: Final = {"tukey": "tukey, by random shuffles of all systems"}
-
-
-def interval_words(found: Comparison) -> str:
-    """How the intervals of differences were made."""
-    return _METHODS_INTERVALS.get(found.interval, found.interval)
-
-
-def correction_words(name: str) -> str:
-    """The correction, and how it comes to its p where that is not how the test does."""
-    return _CORRECTIONS.get(name, name)
-
-
-def shown_rows(found: Comparison) -> list[PairedDifference]:
-    """The rows that tables have: all metrics, and the first of them by group."""
-    groups = [row for group in found.groups.values() for row in group.rows]
-    return [*found.rows, *(row for row in groups if row.metric == found.metrics[0])]
-
-
-def method_words(found: Comparison) -> str:
-    """How the rows that tables have were tested."""
-    return tested_by(shown_rows(found))
-
-
-def tested_by(rows: Sequence[PairedDifference]) -> str:
-    """The test, and how it was carried out: not all rows need have been tested alike."""
-    rows = [row for row in rows if row.p is not None] or rows
-    sampled = list(dict.fromkeys(row.test for row in rows if not row.exact))
-    exact = [row for row in rows if row.exact]
-    if not sampled:
-        return " or ".join(dict.fromkeys(row.test for row in exact))
-    words = " or ".join(sampled)
-    return f"{words}, and exact in {len(exact)} of {len(rows)} rows" if exact else words
-
-
-def _family(rows: Sequence[PairedDifference]) -> str:
-    """What p-values were corrected for; rows of other metrics or groups may be of other families.
-
-    Empty where every row is alone in its family.
-    """
-    sizes = sorted({row.comparisons for row in rows if row.p is not None})
-    if not sizes or sizes[-1] == 1:
-        return ""
-    if rows[0].correction == "none":
-        return "not corrected for there being several"
-    count = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
-    return f"corrected ({correction_words(rows[0].correction)}) for {count} comparisons"
-
-
-def how_tested(rows: Sequence[PairedDifference]) -> str:
-    """The test and the correction, as a part of a sentence."""
-    return ", ".join(filter(None, (tested_by(rows), _family(rows))))
-
-
-# What tables need words for: only what stands in them.
-
-_INTERVALS: Final = f"with each value its {OF_A_VALUE}"
-_HASH_CHARACTERS: Final = 15  # "sha256:" and eight digits
-
-
-def legend_of(best: str, tables: Sequence[Scores | None], metrics: Sequence[str]) -> str:
-    """What marks the best, if there is one, and what the intervals are, if there are any."""
-    marked = any(best_value(tables, metric) is not None for metric in metrics)
-    spans = any(
-        interval_of(scores, metric) is not None
-        for scores in tables
-        if scores is not None
-        for metric in metrics
-        if metric in scores.metrics
+def build_groups_table(section: Section, by: str = "category") -> Table:
+    """Build the table of groups and providers; the best value within each group is bold."""
+    columns = (
+        Column("group", by),
+        Column("queries", "queries", numeric=True),
+        Column("provider", "provider"),
+        *(Column(metric, metric, numeric=True) for metric in section.metrics),
     )
-    return "; ".join([best] * marked + [_INTERVALS] * spans)
+    rows = []
+    for name, found in scores_by_group(section, by).items():
+        best = _best_values((scores for _, scores in found), section.metrics)
+        for system, scores in found:
+            count = Cell(str(scores.count), scores.count)
+            row = (_name(name), count, _name(system.label), *_score_cells(scores, best))
+            rows.append(row)
+    return Table(columns, tuple(rows))
 
 
-def namesakes(section: Section) -> list[str]:
-    """Of providers in several runs of one name: which label is of which run."""
-    systems = section.systems
-    times = Counter((one.record.name, one.run.id) for one in systems)
-    return [
-        f"{one.label}: the run {one.run.id} of {one.run.created}, "
-        f"plan {one.run.config_hash[:_HASH_CHARACTERS] or 'unknown'}"
-        for one in systems
-        if times[one.record.name, one.run.id] > 1
-    ]
+# Differences between systems.
+
+# Keys and titles; exports for programs have the keys as titles.
+_DIFFERENCE_COLUMNS: Final = {
+    "benchmark": "benchmark", "group": "group", "metric": "metric", "baseline": "against",
+    "system": "system", "pair": "systems", "queries": "queries", "baseline_value": "baseline",
+    "system_value": "value", "difference": "delta", "interval": "CI", "ci_low": "CI low",
+    "ci_high": "CI high", "p": "p", "p_corrected": "corrected", "effect_size": "effect size",
+    "effect": "effect", "wins": "wins", "ties": "ties", "losses": "losses",
+    "wins_ties_losses": "W/T/L", "finding": "finding", "cannot": "reason",
+}  # fmt: skip
+_TEXT_COLUMNS: Final = {
+    "benchmark", "group", "metric", "baseline", "system", "pair", "finding", "cannot",
+}  # fmt: skip
+
+
+def build_differences_table(
+    rows: Iterable[tuple[str, PairedDifference]],
+    *,
+    level: float,
+    benchmark: str = "",
+    by: str = "group",
+) -> Table:
+    """Build the table of paired differences; significant ones are bold.
+
+    It has more columns than any output shows: use `select`, with `result_keys` for the usual ones.
+
+    Args:
+        rows: Pairs of a group name (empty for all queries) and a difference.
+        level: Confidence level of the intervals.
+        benchmark: Benchmark name.
+        by: Title of the group column.
+    """
+    titles = {**_DIFFERENCE_COLUMNS, "group": by, "interval": f"{100 * level:g} % CI"}
+    columns = tuple(
+        Column(key, title, numeric=key not in _TEXT_COLUMNS) for key, title in titles.items()
+    )
+    body = []
+    for group, row in rows:
+        cells = {"benchmark": _name(benchmark), "group": _name(group), **_difference_cells(row)}
+        body.append(tuple(cells[key] for key in titles))
+    return Table(columns, tuple(body))
+
+
+def result_keys(one: ComparedBenchmark) -> list[str]:
+    """Return the usual columns for the result of a difference, with both p values if they differ.
+
+    They differ if p values were corrected for several comparisons.
+    """
+    corrected = any(row.comparisons > 1 for row in one.comparison.rows)
+    p = ["p", "p_corrected"] if corrected else ["p"]
+    values = ["baseline_value", "system_value", "difference", "interval"]
+    return [*values, *p, "effect", "wins_ties_losses"]
+
+
+def _difference_cells(row: PairedDifference) -> dict[str, Cell]:
+    from berryeval.reports.differences import finding, format_interval
+
+    low, high = row.interval or (None, None)
+    effect = row.effect
+    counts = f"{row.wins}/{row.ties}/{row.losses}" if row.n else numbers.NOTHING
+    return {
+        "metric": _name(row.metric),
+        "baseline": _name(row.baseline),
+        "system": _name(row.system),
+        "pair": _name(f"{row.system} − {row.baseline}"),  # noqa: RUF001 - a minus
+        "queries": Cell(str(row.n), row.n),
+        "baseline_value": _number(row.baseline_value if row.n else None),
+        "system_value": _number(row.system_value if row.n else None),
+        "difference": _number(row.difference if row.n else None, numbers.delta, bold=row.shown),
+        "interval": Cell(format_interval(row)),
+        "ci_low": _number(low, numbers.delta),
+        "ci_high": _number(high, numbers.delta),
+        "p": _number(row.p, numbers.p_value),
+        "p_corrected": _number(row.p_corrected, numbers.p_value),
+        "effect_size": _number(effect.g if effect else None),
+        "effect": _name(effect.word) if effect else Cell(numbers.NOTHING),
+        "wins": Cell(str(row.wins), row.wins),
+        "ties": Cell(str(row.ties), row.ties),
+        "losses": Cell(str(row.losses), row.losses),
+        "wins_ties_losses": Cell(counts),
+        "finding": _name(finding(row)),
+        "cannot": _name(row.cannot),
+    }
+
+
+# Verdicts of gates.
+
+
+def build_verdicts_table(verdicts: Iterable[Verdict]) -> Table:
+    """Build the table of verdicts: status, rule, provider and benchmark, sentence."""
+    columns = ("verdict", "verdict"), ("rule", "rule"), ("of", "of"), ("found", "found")
+    rows = []
+    for one in verdicts:
+        owner = " on ".join(name for name in (one.provider, one.benchmark) if name)
+        group = f" ({one.group})" if one.group else ""
+        rows.append(tuple(map(_name, (one.status, one.rule, f"{owner}{group}", one.sentence))))
+    return Table(tuple(Column(*column) for column in columns), tuple(rows))

@@ -1,4 +1,4 @@
-"""GitHub Actions: the summary of a step, and a note on the change for each missed rule."""
+"""GitHub Actions: a step summary, and an annotation for each failed rule or provider."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import DataError
 from berryeval.reports.exporters import markdown
-from berryeval.reports.files import Exporter, one_file
-from berryeval.reports.tables import verdict_line
+from berryeval.reports.exports import Exporter, single_file
+from berryeval.reports.legends import format_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,31 +18,32 @@ if TYPE_CHECKING:
     from berryeval.reports.report import Report
 
 
-SUMMARY: Final = "GITHUB_STEP_SUMMARY"  # names the file that is shown with the step
+SUMMARY: Final = "GITHUB_STEP_SUMMARY"  # environment variable with the path of the summary file
 _CONTROL: Final = re.compile(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _LEVELS: Final = {"fail": "error", "inconclusive": "warning"}
 
 
 def commands(report: Report) -> Iterator[str]:
-    """A command line of the runner for everything that failed, or cannot be told."""
+    """Yield a workflow command for everything that failed or is inconclusive."""
     for one in report.verdicts:
         if one.status in _LEVELS:
-            yield _command(_LEVELS[one.status], f"Retrieval quality: {one.rule}", verdict_line(one))
+            title = f"Retrieval quality: {one.rule}"
+            yield _format_command(_LEVELS[one.status], title, format_verdict(one))
     for section in report.sections:
         for system in section.systems:
             if system.record.failure:
-                what = f"{system.label} on {section.name}: {system.record.failure}"
-                yield _command("error", "Retrieval run failed", what)
+                message = f"{system.label} on {section.name}: {system.record.failure}"
+                yield _format_command("error", "Retrieval run failed", message)
 
 
 def render(report: Report) -> str:
-    """The summary, and the command lines after it."""
+    """Render the summary, followed by the workflow commands."""
     lines = list(commands(report))
     return markdown.render(report) + ("\n" + "\n".join(lines) + "\n" if lines else "")
 
 
 def publish(report: Report) -> str | None:
-    """Add to the step's summary; what is left to be printed, or None if there is no step."""
+    """Append to the step summary and return the commands to print; None outside a workflow."""
     path = os.environ.get(SUMMARY)
     if not path:
         return None
@@ -56,17 +57,17 @@ def publish(report: Report) -> str | None:
 
 
 GITHUB: Final = Exporter(
-    "the summary of a GitHub step, and notes on what failed",
+    "a GitHub step summary, and annotations on failures",
     (),
-    one_file("github.md", render),
+    single_file("github.md", render),
     publish=publish,
 )
 
 
-def _command(level: str, title: str, message: str) -> str:
-    name = _data(title).replace(":", "%3A").replace(",", "%2C")
-    return f"::{level} title={name}::{_data(message)}"
+def _format_command(level: str, title: str, message: str) -> str:
+    name = _escape_data(title).replace(":", "%3A").replace(",", "%2C")
+    return f"::{level} title={name}::{_escape_data(message)}"
 
 
-def _data(text: str) -> str:
+def _escape_data(text: str) -> str:
     return _CONTROL.sub("", text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

@@ -1,4 +1,7 @@
-"""Everything as JSON, in full precision; what was written can be read, and reported on again."""
+"""JSON: the whole report in full precision, its JSON Schema, and reading it back.
+
+Running the module prints the schema.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +17,18 @@ from berryeval._internal.records import JsonRecord, refused, unversioned
 from berryeval.errors import DataError
 from berryeval.gates import About, Status, Verdict
 from berryeval.reports.differences import ComparedBenchmark
-from berryeval.reports.files import Exporter, one_file
+from berryeval.reports.exports import Exporter, single_file
 from berryeval.reports.report import Report
 from berryeval.runs import SCHEMA_VERSION, RunRecord, array_of
 from berryeval.stats import Comparison, EffectSizes, PairedDifference
 
-JSON_FILE_SCHEMA_VERSION: Final = 1
+REPORT_SCHEMA_VERSION: Final = 1
 
 
 def to_json(report: Report) -> dict[str, Any]:
-    """The report as a JSON object."""
+    """Return the report as a JSON object."""
     data = {
-        "schema_version": JSON_FILE_SCHEMA_VERSION,
+        "schema_version": REPORT_SCHEMA_VERSION,
         "title": report.title,
         "runs": [run.to_json() for run in report.runs],
         "verdicts": [verdict.to_json() for verdict in report.verdicts],
@@ -46,48 +49,44 @@ def to_json(report: Report) -> dict[str, Any]:
 
 
 def render(report: Report) -> str:
-    """The file."""
+    """Render the report."""
     return json.dumps(to_json(report), ensure_ascii=False, allow_nan=False) + "\n"
 
 
 JSON: Final = Exporter(
-    "everything in full precision, by a published schema", (".json",),
-    one_file("report.json", render),
+    "the whole report in full precision, with a published schema", (".json",),
+    single_file("report.json", render),
 )  # fmt: skip
 
 
 def holds_report(data: Any) -> bool:
-    """Whether a JSON object is a report, not the record of one run."""
+    """Whether a JSON object is a report rather than the record of one run."""
     return isinstance(data, Mapping) and "runs" in data
 
 
 def read_runs(data: Any, where: str) -> Report:
-    """The report that a JSON object holds, or one of the only run whose record it is."""
+    """Read a report, or the record of one run as a report."""
     if holds_report(data):
         return read_report(data, where)
     return Report.of([RunRecord.from_json(data, where)])
 
 
 def read_report(data: Any, where: str) -> Report:
-    """A report that was written here."""
-    from berryeval.gates import Verdict
-    from berryeval.reports.differences import ComparedBenchmark
-
-    data = unversioned(data, where, "a report", JSON_FILE_SCHEMA_VERSION)
+    """Read a report that `render` wrote."""
+    data = unversioned(data, where, "a report", REPORT_SCHEMA_VERSION)
     runs = array_of(RunRecord)(data.get("runs"), f"{where}: runs")
     verdicts = array_of(Verdict)(data.get("verdicts", []), f"{where}: verdicts")
     compared = array_of(ComparedBenchmark)(data.get("compared", []), f"{where}: compared")
     title = data.get("title", "")
     if not isinstance(title, str):
-        place = f"{where}: title"
-        raise refused(place, "a string", title)
+        raise refused(f"{where}: title", "a string", title)
     if not runs:
-        msg = f"{where}: holds no run"
+        msg = f"{where}: the report contains no run"
         raise DataError(msg)
     return Report.of(runs, title=title, verdicts=verdicts, compared=compared)
 
 
-# The JSON Schema of exported reports, made from the records; run as a module it prints it.
+# The JSON Schema, generated from the records and their docstrings.
 
 SCHEMA_FILE: Final = "report.schema.json"
 _TEXTS: Final = {"type": "array", "items": {"type": "string"}}
@@ -116,21 +115,24 @@ _KINDS: Final[dict[str, dict[str, Any]]] = {
     },
 }
 _DERIVED: Final[dict[str, dict[str, Any]]] = {
-    "significant": {"type": "boolean", "description": "whether the test found something"},
-    "mixed": {"type": "boolean", "description": "whether it points against the difference"},
-    "better": {"type": "boolean", "description": "whether the system is shown to be better"},
-    "worse": {"type": "boolean", "description": "whether the system is shown to be worse"},
+    "significant": {"type": "boolean", "description": "Whether the test is significant."},
+    "mixed": {
+        "type": "boolean",
+        "description": "Whether the test and the difference disagree in direction.",
+    },
+    "better": {"type": "boolean", "description": "Whether the system is significantly better."},
+    "worse": {"type": "boolean", "description": "Whether the system is significantly worse."},
     "needed": {
         "anyOf": [{"type": "integer"}, {"type": "null"}],
-        "description": "how many queries would show a difference of this size",
+        "description": "Queries needed to detect a difference of this size with 80 % power.",
     },
-    "sentence": {"type": "string", "description": "the finding in words"},
+    "sentence": {"type": "string", "description": "The finding in a sentence."},
 }
 _COMPARED: Final = (Comparison, PairedDifference, EffectSizes)
 _ARRAY: Final = re.compile(r"(?:tuple\[(\w+), \.\.\.|Sequence\[(\w+))\]")
 _ATTRIBUTE: Final = re.compile(r"^    (\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
 _SCORES: Final[dict[str, Any]] = {
-    "description": "The values of metrics for every query, in full precision.",
+    "description": "Values of the metrics for every query, in full precision.",
     "type": "object",
     "properties": {
         "run": {"type": "string"},
@@ -140,7 +142,7 @@ _SCORES: Final[dict[str, Any]] = {
         "outcomes": _TEXTS,
         "counts": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
         "values": {
-            "description": "by metric, the values in the order of the queries",
+            "description": "Values by metric, in the order of the queries.",
             "type": "object",
             "additionalProperties": _NUMBERS,
         },
@@ -157,20 +159,20 @@ _SCORES: Final[dict[str, Any]] = {
 
 
 def report_schema() -> dict[str, Any]:
-    """What a report holds that was exported as JSON."""
+    """Build the JSON Schema of exported reports."""
     roots = (RunRecord, Verdict, Comparison, ComparedBenchmark)
-    definitions = {kind.__name__: _of_record(kind) for kind in _reachable(*roots)}
+    definitions = {kind.__name__: _record_schema(kind) for kind in _reachable(*roots)}
     definitions["PairedDifference"]["properties"].update(_DERIVED)
     run = definitions[RunRecord.__name__]
     run["properties"] = {"schema_version": {"const": SCHEMA_VERSION}, **run["properties"]}
     run["required"] = ["schema_version", *run["required"]]
-    optional = {"strategies", "token_threshold", "pack", "notes"}  # younger than the others
+    optional = {"strategies", "token_threshold", "pack", "notes"}  # added after the first version
     needed = [name for name in _SCORES["properties"] if name not in optional]
     definitions["Scores"] = {**_SCORES, "required": needed}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "BerryEval report",
-        "description": "One or several runs, as `berryeval report --format json` writes them.",
+        "description": "One or more runs, as `berryeval report --format json` writes them.",
         "type": "object",
         "properties": {
             "schema_version": {"const": SCHEMA_VERSION},
@@ -178,12 +180,12 @@ def report_schema() -> dict[str, Any]:
             "runs": {"type": "array", "minItems": 1, "items": _reference("RunRecord")},
             "verdicts": {"type": "array", "items": _reference("Verdict")},
             "comparisons": {
-                "description": "every two systems of a benchmark, where there are two",
+                "description": "Every pair of systems of a benchmark.",
                 "type": "array",
                 "items": {**_reference("Comparison"), "required": ["benchmark", "content_hash"]},
             },
             "compared": {
-                "description": "what `berryeval compare` was asked for",
+                "description": "Comparisons requested with `berryeval compare`.",
                 "type": "array",
                 "items": _reference("ComparedBenchmark"),
             },
@@ -194,10 +196,10 @@ def report_schema() -> dict[str, Any]:
 
 
 def _reachable(*roots: type[Any]) -> list[type[Any]]:
-    """The records that these are made of, and they themselves, in the order they are met."""
-    known = {kind.__name__: kind for kind in (*_all_below(JsonRecord), *_COMPARED)}
+    """Return these records and all records they contain, in order of first appearance."""
+    known = {kind.__name__: kind for kind in (*_subclasses(JsonRecord), *_COMPARED)}
     found = list(roots)
-    for kind in found:  # it grows while we look
+    for kind in found:  # it grows during the loop
         for field in _fields(kind):
             for name in re.findall(r"\w+", str(field.type)):
                 if name in known and known[name] not in found:
@@ -205,17 +207,17 @@ def _reachable(*roots: type[Any]) -> list[type[Any]]:
     return found
 
 
-def _all_below(kind: type[JsonRecord]) -> list[type[JsonRecord]]:
-    below = kind.__subclasses__()
-    return [*below, *(deeper for one in below for deeper in _all_below(one))]
+def _subclasses(kind: type[JsonRecord]) -> list[type[JsonRecord]]:
+    direct = kind.__subclasses__()
+    return [*direct, *(deeper for one in direct for deeper in _subclasses(one))]
 
 
 def _fields(kind: type[Any]) -> list[dataclasses.Field[Any]]:
     return [field for field in dataclasses.fields(kind) if field.name != "extra"]
 
 
-def _of_record(kind: type[Any]) -> dict[str, Any]:
-    """The schema of a record; names that are not in it are kept, and so allowed."""
+def _record_schema(kind: type[Any]) -> dict[str, Any]:
+    """Build the schema of a record; other properties are allowed, as reading keeps them."""
     text = cleandoc(kind.__doc__ or "")
     about = dict(_ATTRIBUTE.findall(text))
     fields = _fields(kind)
@@ -225,8 +227,8 @@ def _of_record(kind: type[Any]) -> dict[str, Any]:
         "type": "object",
         "properties": {
             field.name: {
-                **_of_kind(str(field.type)),
-                **_described(about.get(field.name, "")),
+                **_type_schema(str(field.type)),
+                **_description(about.get(field.name, "")),
             }
             for field in fields
         },
@@ -238,13 +240,13 @@ def _of_record(kind: type[Any]) -> dict[str, Any]:
     }
 
 
-def _described(text: str) -> dict[str, str]:
+def _description(text: str) -> dict[str, str]:
     return {"description": " ".join(text.split())} if text else {}
 
 
-def _of_kind(kind: str) -> dict[str, Any]:
+def _type_schema(kind: str) -> dict[str, Any]:
     if kind.endswith(" | None"):
-        return {"anyOf": [_of_kind(kind.removesuffix(" | None")), {"type": "null"}]}
+        return {"anyOf": [_type_schema(kind.removesuffix(" | None")), {"type": "null"}]}
     if kind in _KINDS:
         return dict(_KINDS[kind])
     array = _ARRAY.fullmatch(kind)
@@ -258,7 +260,7 @@ def _reference(name: str) -> dict[str, str]:
 
 
 def schema_text() -> str:
-    """The file."""
+    """Format the schema as the published file."""
     return json.dumps(report_schema(), indent=2) + "\n"
 
 

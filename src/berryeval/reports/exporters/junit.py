@@ -1,4 +1,4 @@
-"""JUnit XML, which every build server shows: a suite per benchmark, a case per verdict."""
+"""JUnit XML for build servers: a suite per benchmark, a case per verdict or provider."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from berryeval._internal import numbers
 from berryeval._internal.text import visible_direction
 from berryeval.gates import within_budget
-from berryeval.reports.files import Exporter, one_file
-from berryeval.reports.tables import doubts_about, doubts_of
+from berryeval.reports.exports import Exporter, single_file
+from berryeval.reports.legends import section_warnings, system_warnings, warning_lines
 from berryeval.runner import FAILED
 
 if TYPE_CHECKING:
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
     from berryeval.reports.report import Report, Section, System
 
 
-# What XML 1.0 cannot hold, not even escaped.
+# Characters that XML 1.0 cannot contain, not even escaped.
 _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _KINDS: Final = {"fail": "failure", "inconclusive": "skipped"}
 _COUNTED: Final = {"failures": "failure", "errors": "error", "skipped": "skipped"}
-_SECONDS: Final = len("2026-02-21T14:30:00")  # readers of the format know no offset
+_SECONDS: Final = len("2026-02-21T14:30:00")  # the format has no time zone
 _ALL: Final = "all benchmarks"
 
 
 def render(report: Report) -> str:
-    """The whole document."""
+    """Render the document."""
     root = ET.Element("testsuites", name=_clean(report.title))
-    # Verdicts do not say of which run they are.
+    # Verdicts do not name their run.
     allowed = within_budget(report.verdicts) if len(report.runs) == 1 else set()
     suites: dict[str, ET.Element] = {}
     for section in report.sections:
         suite = _suite(root, suites, section.title, section.systems)
         for system in section.systems:
-            if _failure(system) or not report.verdicts:
+            if _describe_failure(system) or not report.verdicts:
                 budget = (section.name, system.record.name) in allowed
                 _add_provider(suite, section, system, budget=budget)
     for verdict in report.verdicts:
         _add_verdict(_suite(root, suites, verdict.benchmark or _ALL), verdict)
     for section in report.sections if report.verdicts else ():
-        _add_doubts(suites[section.title], section)
+        _add_warnings(suites[section.title], section)
     for suite in suites.values():
         _count(suite, [suite])
     _count(root, suites.values())
@@ -52,7 +52,7 @@ def render(report: Report) -> str:
 
 
 JUNIT: Final = Exporter(
-    "JUnit XML: verdicts (or providers) as test cases", (".xml",), one_file("junit.xml", render)
+    "JUnit XML: verdicts (or providers) as test cases", (".xml",), single_file("junit.xml", render)
 )
 
 
@@ -68,65 +68,64 @@ def _suite(
 
 
 def _add_provider(suite: ET.Element, section: Section, system: System, *, budget: bool) -> None:
-    """A case for a provider; queries that failed are no error where a rule allows for them."""
+    """Add a case for a provider; failed queries are no error if a rule allows them."""
     seconds = sum(answer.latency or 0.0 for answer in system.record.answers)
-    case = _case(suite, section.title, system.label, seconds)
-    failure = _failure(system)
+    case = _add_case(suite, section.title, system.label, seconds)
+    failure = _describe_failure(system)
     lines: list[str] = []
     if system.record.failure or (failure and not budget):
-        _say(case, "error", failure, "RunFailed" if system.record.failure else "QueryFailed")
+        _add_result(case, "error", failure, "RunFailed" if system.record.failure else "QueryFailed")
     elif failure:
-        lines.append(f"{failure}; a rule about errors allows it")
+        lines.append(f"{failure}; allowed by a rule on errors")
     lines += [] if system.scores is None else [
         f"{name} {numbers.exact_metric(value)}" for name, value in system.scores.mean.items()
     ]  # fmt: skip
-    of_all = [note for about, note in doubts_of(section) if not about]
-    lines += [f"warning: {note}" for note in (*of_all, *doubts_about(system))]
+    common = [note for about, note in section_warnings(section) if not about]
+    lines += [f"warning: {note}" for note in (*common, *system_warnings(system))]
     if lines:
         ET.SubElement(case, "system-out").text = _clean("\n".join(lines))
 
 
-def _failure(system: System) -> str:
-    """Why it is no success, whatever its scores are: it failed, or some of its queries did."""
+def _describe_failure(system: System) -> str:
+    """Say why a provider is an error, whatever its scores: it failed, or queries did."""
     record = system.record
     if record.failure:
         return record.failure
     failed = {name: record.outcomes[name] for name in FAILED if record.outcomes.get(name)}
     if not failed:
         return ""
-    told = ", ".join(f"{count} {name}" for name, count in failed.items())
+    counts = ", ".join(f"{count} {name}" for name, count in failed.items())
     last = next((one.error for one in reversed(record.answers) if one.error), "")
-    why = f"; the last: {last}" if last else ""
-    return f"{sum(failed.values())} of {len(record.answers)} queries failed ({told}){why}"
+    reason = f"; last error: {last}" if last else ""
+    return f"{sum(failed.values())} of {len(record.answers)} queries failed ({counts}){reason}"
 
 
 def _add_verdict(suite: ET.Element, verdict: Verdict) -> None:
     owner = ".".join(part for part in (verdict.benchmark, verdict.provider) if part)
-    name = verdict.rule  # which mostly says the group itself
+    name = verdict.rule  # it usually names the group
     if verdict.group and verdict.group not in name:
         name += f" ({verdict.group})"
-    case = _case(suite, owner or _ALL, name, 0.0)
+    case = _add_case(suite, owner or _ALL, name, 0.0)
     if verdict.status in _KINDS:
-        _say(case, _KINDS[verdict.status], verdict.sentence, verdict.status)
+        _add_result(case, _KINDS[verdict.status], verdict.sentence, verdict.status)
     else:
         ET.SubElement(case, "system-out").text = _clean(verdict.sentence)
 
 
-def _add_doubts(suite: ET.Element, section: Section) -> None:
-    """What makes values doubtful, of a whole suite: cases of verdicts are not of one provider."""
-    lines = [f"warning: {about}: {note}" if about else f"warning: {note}"
-             for about, note in doubts_of(section)]  # fmt: skip
+def _add_warnings(suite: ET.Element, section: Section) -> None:
+    """Add the warnings to the suite: its cases are verdicts, not providers."""
+    lines = [f"warning: {line}" for line in warning_lines(section)]
     if lines:
         ET.SubElement(suite, "system-out").text = _clean("\n".join(lines))
 
 
-def _case(suite: ET.Element, owner: str, name: str, seconds: float) -> ET.Element:
+def _add_case(suite: ET.Element, owner: str, name: str, seconds: float) -> ET.Element:
     return ET.SubElement(
         suite, "testcase", classname=_clean(owner), name=_clean(name), time=f"{seconds:.3f}"
     )
 
 
-def _say(case: ET.Element, kind: str, message: str, name: str) -> None:
+def _add_result(case: ET.Element, kind: str, message: str, name: str) -> None:
     text = _clean(message)
     found = ET.SubElement(case, kind, message=text)
     if kind != "skipped":
@@ -135,7 +134,7 @@ def _say(case: ET.Element, kind: str, message: str, name: str) -> None:
 
 
 def _count(element: ET.Element, suites: Iterable[ET.Element]) -> None:
-    """Write how many cases there are, and how they ended."""
+    """Set the number of cases, by result."""
     cases = [case for suite in suites for case in suite.iter("testcase")]
     element.set("tests", str(len(cases)))
     for name, kind in _COUNTED.items():

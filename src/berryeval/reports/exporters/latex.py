@@ -1,4 +1,4 @@
-"""LaTeX tables for a paper: booktabs, everything escaped, the best in bold, findings marked."""
+"""LaTeX tables for a paper: booktabs, escaped names, best values bold, significance marked."""
 
 from __future__ import annotations
 
@@ -7,133 +7,28 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal import numbers
-from berryeval._internal.text import visible_direction
-from berryeval.reports.differences import group_rows, interval_cell, pairs_of, row_notes
-from berryeval.reports.files import Exporter, one_file
-from berryeval.reports.tables import (
-    best_value,
-    correction_words,
-    doubts_of,
-    how_tested,
-    interval_words,
-    is_best,
-    tested_by,
-    value_of,
+from berryeval._internal.text import counted, visible_direction
+from berryeval.reports.differences import group_rows, pairs_of, row_notes
+from berryeval.reports.exports import Exporter, single_file
+from berryeval.reports.legends import (
+    describe_correction,
+    describe_interval,
+    describe_test,
+    name_tests,
+    warning_lines,
 )
+from berryeval.reports.tables import build_differences_table, build_scores_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from berryeval.reports.differences import ComparedBenchmark
-    from berryeval.stats import PairedDifference
+    from berryeval.reports.report import Report, Section
+    from berryeval.reports.tables import Cell
+    from berryeval.stats import Comparison, PairedDifference
 
-
-# A comparison as a LaTeX table: differences with their intervals, findings marked.
-
-_MARK: Final = r"^{\dagger}"
-_MIXED: Final = r"^{\ddagger}"  # what the test found is not this difference
-_TITLES: Final = ("Metric", "System", "Baseline", "Value", r"$\Delta$", "CI", "$p$", "Effect")
-_ALIGNED: Final = "llrrrrrl"
-
-
-def comparison_table(
-    one: ComparedBenchmark, place: int, escaped: Callable[[str], str]
-) -> Iterator[str]:
-    """The lines of the table, and of one by group if there are groups; captions say how."""
-    found = one.comparison
-    every = found.baseline is None
-    against = ", all pairs" if every else f" against {escaped(str(found.baseline))}"
-    begin = rf"{escaped(one.benchmark)}: differences{against}"
-    label = f"tab:berryeval-comparison-{place + 1}"
-    rows = [_cells(row, escaped, every=every) for row in found.rows]
-    queries = f"{found.rows[0].n} queries"
-    yield from _latex_comparison_table(
-        f"{begin}, {queries}, {_how(one, found.rows, escaped)}", label, _TITLES, rows
-    )
-    if found.groups:
-        pairs = [pair[0] for pair in pairs_of(found).values()]
-        members = [member for whole in pairs for member in group_rows(found, whole)]
-        rows = [
-            [escaped(name), str(row.n), *_cells(row, escaped, every=every)] for name, row in members
-        ]
-        how = _how(one, [row for _, row in members], escaped)
-        titles = (escaped(one.by), "Queries", *_TITLES)
-        yield ""
-        yield from _latex_comparison_table(
-            f"{begin}, by {escaped(one.by)}, {how}", f"{label}-groups", titles, rows
-        )
-
-
-def _how(
-    one: ComparedBenchmark, rows: Sequence[PairedDifference], escaped: Callable[[str], str]
-) -> str:
-    """The end of a caption: how it was tested, and what marks a finding."""
-    found = one.comparison
-    alpha = f"{round(1 - found.level, 12):g}"
-    how = escaped(correction_words(found.correction))
-    family = "" if found.correction == "none" else f" after correction ({how})"
-    return (
-        rf"{100 * found.level:g}\,\% intervals ({escaped(interval_words(found))}); "
-        rf"${_MARK}$ marks $p \le {alpha}${family}, "
-        rf"test: {escaped(tested_by(rows))}{_on_mixed(rows)}"
-    )
-
-
-def _latex_comparison_table(
-    caption: str, label: str, titles: Sequence[str], rows: Sequence[list[str]]
-) -> Iterator[str]:
-    yield r"\begin{table}"
-    yield r"  \centering"
-    yield rf"  \caption{{{caption}.}}"
-    yield rf"  \label{{{label}}}"
-    columns = "lr" * (len(titles) > len(_TITLES)) + _ALIGNED
-    yield rf"  \begin{{tabular}}{{{columns}}}"
-    yield r"    \toprule"
-    yield f"    {_row(list(titles))}"
-    yield r"    \midrule"
-    for row in rows:
-        yield f"    {_row(row)}"
-    yield r"    \bottomrule"
-    yield r"  \end{tabular}"
-    yield r"\end{table}"
-
-
-def _cells(row: PairedDifference, escaped: Callable[[str], str], *, every: bool) -> list[str]:
-    mark = _MIXED if row.mixed else _MARK if row.significant else ""
-    system = f"{row.system} against {row.baseline}" if every else row.system
-    ends = interval_cell(row)
-    low_high = "--" if ends == numbers.NOTHING else f"${ends}$"
-    return [
-        escaped(row.metric),
-        escaped(system),
-        numbers.metric(row.baseline_value) if row.n else "--",
-        numbers.metric(row.system_value) if row.n else "--",
-        f"${numbers.delta(row.difference)}{mark}$" if row.n else "--",
-        low_high,
-        "--" if row.p_corrected is None else _p(numbers.p_value(row.p_corrected)),
-        row.effect.word if row.effect else "--",
-    ]
-
-
-def _on_mixed(rows: Sequence[PairedDifference]) -> str:
-    if not any(row.mixed for row in rows):
-        return ""
-    return rf"; ${_MIXED}$ marks such a $p$ of a test that points against the difference"
-
-
-def _p(text: str) -> str:
-    return f"${text}$" if text.startswith("<") else text
-
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from berryeval.reports.differences import ComparedBenchmark
-    from berryeval.reports.report import Report, Section, System
-    from berryeval.stats import Comparison
-
-    # By metric and system, the letters of those that it is shown to be better than.
-    _Marks = dict[tuple[str, str], list[str]]
+    # By metric and system, the letters of the systems that it is significantly better than.
+    _Letters = dict[tuple[str, str], list[str]]
 
 
 _ESCAPES: Final = {
@@ -143,81 +38,106 @@ _ESCAPES: Final = {
     "'": r"\textquotesingle{}", "`": r"\textasciigrave{}",
 }  # fmt: skip
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
-_DASHES: Final = re.compile("-(?=-)")  # two would be set as one long dash
+_DASHES: Final = re.compile("-(?=-)")  # LaTeX would set two as one long dash
 _HEAD: Final = r"% In the preamble: \usepackage[T1]{fontenc}, \usepackage{booktabs,textcomp}"
-
-
-def escaped(text: str) -> str:
-    r"""A text of one line that LaTeX sets as it is.
-
-    >>> print(escaped("50 % of a_b -- {x}"))
-    50 \% of a\_b -{}- \{x\}
-    """
-    plain = _line(text)
-    text = "".join(_ESCAPES.get(letter, letter) for letter in plain)
-    return _DASHES.sub("-{}", text)
+_MISSING: Final = "--"
+_SIGNIFICANT: Final = r"^{\dagger}"
+_MIXED: Final = r"^{\ddagger}"
+_DIFFERENCE_COLUMNS: Final = {
+    "metric": "Metric", "system": "System", "baseline_value": "Baseline", "system_value": "Value",
+    "difference": r"$\Delta$", "interval": "CI", "p_corrected": "$p$", "effect": "Effect",
+}  # fmt: skip
+_DIFFERENCE_ALIGNMENT: Final = "llrrrrrl"
 
 
 def render(report: Report) -> str:
-    """A table per benchmark."""
+    """Render a table for each benchmark and each comparison."""
     tables = [
-        "\n".join(_table(section, place, _marks(section, report)))
+        "\n".join(_section_lines(section, place, _significant_letters(section, report)))
         for place, section in enumerate(report.sections)
     ]
-    tables += [
-        "\n".join([*comparison_table(one, place, escaped), *_comments(one)])
-        for place, one in enumerate(report.compared)
-    ]
-    return "\n\n".join([f"% {_line(report.title)}\n{_HEAD}", *tables]) + "\n"
+    tables += ["\n".join(_comparison_lines(one, place)) for place, one in enumerate(report.compared)]
+    return "\n\n".join([f"% {_clean(report.title)}\n{_HEAD}", *tables]) + "\n"
 
 
 LATEX: Final = Exporter(
-    "LaTeX tables (booktabs), findings marked", (".tex",), one_file("report.tex", render)
+    "LaTeX tables (booktabs), significant differences marked",
+    (".tex",),
+    single_file("report.tex", render),
 )
 
 
-def _line(text: str) -> str:
-    """A text that stays on its line, also in a comment."""
+def escape(text: str) -> str:
+    r"""Escape a text for one line of LaTeX.
+
+    >>> print(escape("50 % of a_b -- {x}"))
+    50 \% of a\_b -{}- \{x\}
+    """
+    return _DASHES.sub("-{}", "".join(_ESCAPES.get(letter, letter) for letter in _clean(text)))
+
+
+def _clean(text: str) -> str:
+    """Put a text on one line, for a comment."""
     return visible_direction(" ".join(_CONTROL.sub(" ", text).split()))
 
 
-def _table(section: Section, place: int, marks: _Marks) -> Iterator[str]:
-    from berryeval._internal.text import counted
-
-    metrics = section.metrics
-    rows = [system.scores for system in section.systems]
-    best = {metric: best_value(rows, metric) for metric in metrics}
-    queries = counted(len(section.queries), "query", "queries")
-    about = "; best in bold" if any(one is not None for one in best.values()) else ""
-    about += _legend(section.comparison) if marks else ""
+def _table_lines(
+    caption: str, label: str, alignment: str, titles: Sequence[str], rows: Sequence[Sequence[str]]
+) -> Iterator[str]:
     yield r"\begin{table}"
     yield r"  \centering"
-    yield rf"  \caption{{{escaped(section.title)}: {queries}{about}.}}"
-    yield rf"  \label{{tab:berryeval-{place + 1}}}"
-    yield rf"  \begin{{tabular}}{{l{'r' * len(metrics)}}}"
+    yield rf"  \caption{{{caption}.}}"
+    yield rf"  \label{{tab:berryeval-{label}}}"
+    yield rf"  \begin{{tabular}}{{{alignment}}}"
     yield r"    \toprule"
-    yield f"    {_row(['Provider', *map(escaped, metrics)])}"
+    yield rf"    {' & '.join(titles)} \\"
     yield r"    \midrule"
-    letters = _letters(section)
-    for system in section.systems:
-        letter = f"$^{{{letters[system.label]}}}$" if marks and system.label in letters else ""
-        cells = _values(system, metrics, best, marks)
-        yield f"    {_row([escaped(system.label) + letter, *cells])}"
+    for row in rows:
+        yield rf"    {' & '.join(row)} \\"
     yield r"    \bottomrule"
     yield r"  \end{tabular}"
     yield r"\end{table}"
-    for about, note in doubts_of(section):
-        yield f"% {_line(f'{about}: {note}' if about else note)}"
 
 
-def _comments(one: ComparedBenchmark) -> Iterator[str]:
-    found = one.comparison
-    for note in (*one.warnings, *found.notes, *row_notes(found)):
-        yield f"% {_line(note)}"
+def _comment_lines(notes: Sequence[str]) -> Iterator[str]:
+    for note in notes:
+        yield f"% {_clean(note)}"
 
 
-def _letters(section: Section) -> dict[str, str]:
-    """A letter for each system that has scores; beyond z there is a second one."""
+# Sections: the scores of one benchmark.
+
+
+def _section_lines(section: Section, place: int, significant: _Letters) -> Iterator[str]:
+    scores = {system.label: system.scores for system in section.systems}
+    table = build_scores_table(scores, section.metrics)
+    caption = f"{escape(section.title)}: {counted(len(section.queries), 'query', 'queries')}"
+    if any(cell.bold for row in table.rows for cell in row):
+        caption += "; best in bold"
+    letters = _assign_letters(section) if significant else {}
+    if significant and section.comparison is not None:
+        caption += _explain_letters(section.comparison)
+    rows = []
+    for name, *cells in table.rows:
+        letter = f"$^{{{letters[name.text]}}}$" if name.text in letters else ""
+        values = [
+            _format_score(cell, significant.get((metric, name.text), ()))
+            for metric, cell in zip(section.metrics, cells, strict=True)
+        ]
+        rows.append([escape(name.text) + letter, *values])
+    titles = ["Provider", *map(escape, section.metrics)]
+    yield from _table_lines(caption, f"{place + 1}", f"l{'r' * len(section.metrics)}", titles, rows)
+    yield from _comment_lines(warning_lines(section))
+
+
+def _format_score(cell: Cell, beaten: Sequence[str]) -> str:
+    if cell.value is None:
+        return _MISSING
+    text = rf"\textbf{{{cell.text}}}" if cell.bold else cell.text
+    return f"{text}$^{{{','.join(sorted(beaten))}}}$" if beaten else text
+
+
+def _assign_letters(section: Section) -> dict[str, str]:
+    """Assign a letter to each system with scores: a to z, then aa, ab and so on."""
     letters: dict[str, str] = {}
     for place, system in enumerate(section.scored):
         first, second = divmod(place, len(ascii_lowercase))
@@ -226,12 +146,12 @@ def _letters(section: Section) -> dict[str, str]:
     return letters
 
 
-def _marks(section: Section, report: Report) -> _Marks:
-    """The letters of what every two systems show; none beside a comparison that was asked for."""
-    found: dict[tuple[str, str], list[str]] = {}
+def _significant_letters(section: Section, report: Report) -> _Letters:
+    """Find which systems each one is significantly better than; none beside a comparison."""
+    found: _Letters = {}
     if section.comparison is None or report.compares(section):
         return found
-    letters = _letters(section)
+    letters = _assign_letters(section)
     for row in section.comparison.rows:
         if row.better:
             found.setdefault((row.metric, row.system), []).append(letters[row.baseline])
@@ -240,33 +160,76 @@ def _marks(section: Section, report: Report) -> _Marks:
     return found
 
 
-def _legend(comparison: Comparison | None) -> str:
-    if comparison is None:
-        return ""
-    level = numbers.p_value(1 - comparison.level)
-    how = escaped(how_tested(comparison.rows))
+def _explain_letters(found: Comparison) -> str:
+    level = numbers.p_value(1 - found.level)
     return (
-        "; a letter behind a value: significantly better than the system of this letter "
-        rf"({how}, $p \leq {level}$)"
+        "; a letter after a value: significantly better than the system with this letter "
+        rf"({escape(describe_test(found.rows))}, $p \leq {level}$)"
     )
 
 
-def _values(
-    system: System,
-    metrics: tuple[str, ...],
-    best: Mapping[str, float | None],
-    marks: _Marks,
-) -> Iterator[str]:
-    for metric in metrics:
-        value = value_of(system.scores, metric)
-        if value is None:
-            yield "--"
-            continue
-        shown = numbers.metric(value)
-        shown = rf"\textbf{{{shown}}}" if is_best(value, best[metric]) else shown
-        beaten = ",".join(sorted(marks.get((metric, system.label), ())))
-        yield f"{shown}$^{{{beaten}}}$" if beaten else shown
+# Comparisons: differences with their confidence intervals.
 
 
-def _row(cells: list[str]) -> str:
-    return " & ".join(cells) + r" \\"
+def _comparison_lines(one: ComparedBenchmark, place: int) -> Iterator[str]:
+    found = one.comparison
+    against = f" against {escape(found.baseline)}" if found.baseline else ", all pairs"
+    start = f"{escape(one.benchmark)}: differences{against}"
+    label = f"comparison-{place + 1}"
+    caption = f"{start}, {found.rows[0].n} queries, {_explain_marks(found, found.rows)}"
+    rows = _difference_rows(found, [("", row) for row in found.rows])
+    titles = list(_DIFFERENCE_COLUMNS.values())
+    yield from _table_lines(caption, label, _DIFFERENCE_ALIGNMENT, titles, rows)
+    if found.groups:
+        pairs = [pair[0] for pair in pairs_of(found).values()]
+        members = [member for whole in pairs for member in group_rows(found, whole)]
+        how = _explain_marks(found, [row for _, row in members])
+        caption = f"{start}, by {escape(one.by)}, {how}"
+        rows = [
+            [escape(group), str(row.n), *cells]
+            for (group, row), cells in zip(members, _difference_rows(found, members), strict=True)
+        ]
+        titles = [escape(one.by), "Queries", *titles]
+        alignment = f"lr{_DIFFERENCE_ALIGNMENT}"
+        yield ""
+        yield from _table_lines(caption, f"{label}-groups", alignment, titles, rows)
+    yield from _comment_lines([*one.warnings, *found.notes, *row_notes(found)])
+
+
+def _difference_rows(
+    found: Comparison, rows: Sequence[tuple[str, PairedDifference]]
+) -> list[list[str]]:
+    table = build_differences_table(rows, level=found.level).select(_DIFFERENCE_COLUMNS)
+    lines = []
+    for (_, row), cells in zip(rows, table.rows, strict=True):
+        against = "" if found.baseline else f" against {row.baseline}"
+        texts = {
+            key: _MISSING if cell.text == numbers.NOTHING else cell.text
+            for key, cell in zip(_DIFFERENCE_COLUMNS, cells, strict=True)
+        }
+        texts["metric"] = escape(row.metric)
+        texts["system"] = escape(f"{row.system}{against}")
+        mark = _MIXED if row.mixed else _SIGNIFICANT if row.significant else ""
+        texts["difference"] = _set_math(texts["difference"], mark)
+        texts["interval"] = _set_math(texts["interval"])
+        if texts["p_corrected"].startswith("<"):
+            texts["p_corrected"] = _set_math(texts["p_corrected"])
+        lines.append(list(texts.values()))
+    return lines
+
+
+def _set_math(text: str, mark: str = "") -> str:
+    return text if text == _MISSING else f"${text}{mark}$"
+
+
+def _explain_marks(found: Comparison, rows: Sequence[PairedDifference]) -> str:
+    """Return the end of a caption: intervals, test, correction and the meaning of the marks."""
+    alpha = f"{round(1 - found.level, 12):g}"
+    how = escape(describe_correction(found.correction))
+    corrected = "" if found.correction == "none" else f" after correction ({how})"
+    mixed = rf"; ${_MIXED}$ marks such a $p$ of a test that points against the difference"
+    return (
+        rf"{100 * found.level:g}\,\% confidence intervals ({escape(describe_interval(found))}); "
+        rf"${_SIGNIFICANT}$ marks $p \le {alpha}${corrected}, "
+        rf"test: {escape(name_tests(rows))}{mixed if any(row.mixed for row in rows) else ''}"
+    )

@@ -1,4 +1,4 @@
-"""The rankings of every provider as a TREC run, for other tools."""
+"""TREC runs: the rankings of every provider, for other tools."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from berryeval._internal.text import safe_name
 from berryeval.data import RankingRule, Run
 from berryeval.errors import DataError
-from berryeval.reports.files import Exporter, OutputFile
+from berryeval.reports.exports import Exporter, OutputFile
 
 if TYPE_CHECKING:
     from berryeval.reports.report import Report, System
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def files(report: Report, label: str) -> list[OutputFile]:
-    """A file per system that was answered by; queries without hits are not in it."""
+    """Build a file per system with hits; queries without hits are left out."""
     found = [
         (f"{section.name}-{system.label}", system)
         for section in report.sections
@@ -27,22 +27,22 @@ def files(report: Report, label: str) -> list[OutputFile]:
     if not found:
         msg = f"{report.title}: no provider has a hit, so there is nothing to write as a TREC run"
         raise DataError(msg)
-    made: dict[str, OutputFile] = {}
+    named: dict[str, OutputFile] = {}
     for own, system in found:
         name = own if not label else label if len(found) == 1 else f"{label}-{own}"
         part = first = safe_name(name)
         number = 1
-        while part.lower() in made:
+        while part.lower() in named:
             number += 1
             part = f"{first}-{number}"
-        made[part.lower()] = OutputFile(f"{part}.trec", _text(system), part)
-    return list(made.values())
+        named[part.lower()] = OutputFile(f"{part}.trec", _render_run(system), part)
+    return list(named.values())
 
 
 TREC: Final = Exporter("the rankings, a TREC run per provider", (".trec", ".run"), files)
 
 
-def _text(system: System) -> str:
+def _render_run(system: System) -> str:
     rows = {answer.query_id: _scores(answer) for answer in system.record.answers if answer.hits}
     run = Run.from_dict(rows, name=system.label)
     with tempfile.TemporaryDirectory(prefix="berryeval-") as folder:
@@ -52,7 +52,7 @@ def _text(system: System) -> str:
 
 
 def _scores(answer: AnswerRecord) -> dict[str, float]:
-    """The scores by document; where these would give another order, numbers that give it."""
+    """Return the scores by document, or descending integers if scores contradict the order."""
     hits = {hit.id: float(hit.score) for hit in reversed(answer.hits)}
     ids = list(dict.fromkeys(hit.id for hit in answer.hits))
     scores = [hits[name] for name in ids]

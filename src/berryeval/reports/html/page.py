@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.reports import differences
-from berryeval.reports.files import Exporter, one_file
+from berryeval.reports.exports import Exporter, single_file
 from berryeval.reports.html import svg as palette
 from berryeval.reports.html import words as numbers
 from berryeval.reports.html.breakdown import Breakdown, breakdowns_of, heat_map
@@ -36,7 +36,13 @@ from berryeval.reports.html.trend_lines import (
     views_of,
 )
 from berryeval.reports.html.words import broken, cleaned, short, short_names, tied, whole
-from berryeval.reports.tables import OF_A_VALUE, by_owner, how_tested, interval_words
+from berryeval.reports.legends import (
+    INTERVAL_NAME,
+    describe_interval,
+    describe_test,
+    group_by_owner,
+)
+from berryeval.reports.tables import build_differences_table, result_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,9 +51,11 @@ if TYPE_CHECKING:
 
     from berryeval.reports.html.svg import Drawing
     from berryeval.reports.html.trend_lines import Break, LineView, PointView
+    from berryeval.reports.differences import ComparedBenchmark
     from berryeval.reports.report import Report, Section
+    from berryeval.reports.tables import Table
     from berryeval.reports.trend import TrendLine
-    from berryeval.stats import Comparison
+    from berryeval.stats import Comparison, PairedDifference
 
 
 @dataclass(frozen=True)
@@ -127,12 +135,12 @@ def section_view(
 
 def _method(contrasts: tuple[Contrast, ...], found: Comparison | None) -> str:
     """How intervals and p-values came about, as the end of a sentence."""
-    intervals = f"; intervals: {interval_words(found)}" if found else ""
+    intervals = f"; intervals: {describe_interval(found)}" if found else ""
     rows = [one.row for one in contrasts if one.row is not None and one.row.p is not None]
     if not rows:
         return intervals if any(one.interval for one in contrasts) else ""
     alone = ", each for its pair alone" if any(row.comparisons > 1 for row in rows) else ""
-    return f"{intervals}{alone if intervals else ''}; p of the {how_tested(rows)}"
+    return f"{intervals}{alone if intervals else ''}; p of the {describe_test(rows)}"
 
 
 def _charts(
@@ -191,9 +199,11 @@ def render(report: Report) -> str:
     return rendered(
         "page.html",
         report=report,
-        by_owner=by_owner,
+        group_by_owner=group_by_owner,
         differences=differences,
-        how_tested=how_tested,
+        describe_test=describe_test,
+        metric_table=_metric_table,
+        group_table=_group_table,
         sections=[
             section_view(one, place, studio, compared=report.compares(one))
             for place, one in enumerate(report.sections)
@@ -203,6 +213,18 @@ def render(report: Report) -> str:
         asked=len({(one.name, query.id) for one in report.sections for query in one.queries}),
         charts_lack=studio.lacks,
     )
+
+
+def _metric_table(one: ComparedBenchmark, rows: Sequence[PairedDifference]) -> Table:
+    """Build the table of a pair of systems by metric."""
+    table = build_differences_table([("", row) for row in rows], level=one.comparison.level)
+    return table.select(["metric", *result_keys(one), "finding"])
+
+
+def _group_table(one: ComparedBenchmark, rows: Sequence[tuple[str, PairedDifference]]) -> Table:
+    """Build the table of a pair of systems by group of queries."""
+    table = build_differences_table(rows, level=one.comparison.level, by=one.by)
+    return table.select(["group", "queries", *result_keys(one), "finding"])
 
 
 def rendered(template: str, **values: Any) -> str:
@@ -267,7 +289,7 @@ def render_trend(lines: Sequence[TrendLine]) -> str:
         first=moment(min(moments)),
         last=moment(max(moments)),
         charts_lack=studio.lacks,
-        interval=OF_A_VALUE,
+        interval=INTERVAL_NAME,
     )
 
 
@@ -288,14 +310,9 @@ def _part(benchmark: str, lines: Sequence[TrendLine], studio: Studio) -> Part:
 # The page for people: everything in one HTML file, with charts.
 
 
-def _render(report: Report) -> str:
-
-    return render(report)
-
-
 HTML: Final = Exporter(
     "one page with charts and every query, for people",
     (".html", ".htm"),
-    one_file("report.html", _render),
+    single_file("report.html", render),
     home="run folder",
 )

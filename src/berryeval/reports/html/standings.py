@@ -10,7 +10,8 @@ from berryeval._internal.text import counted
 from berryeval.metrics import direction_of
 from berryeval.reports.html.svg import WIDTH, Figure, dashes, hues, legend, shapes
 from berryeval.reports.html.words import short, span, value
-from berryeval.reports.tables import OF_A_VALUE, best_of, interval_of, is_best, value_of
+from berryeval.reports.legends import INTERVAL_NAME
+from berryeval.reports.tables import best_of, interval_of, is_best, value_of
 from berryeval.runner import FAILED, NO_ANSWER
 from berryeval.runs import RECALL_LEVELS
 
@@ -154,7 +155,7 @@ class Standings:
 
 def caption_of(cells: Sequence[Cell], along: str) -> str:
     """The legend of a table of values: only what it really has."""
-    parts = [f"Each value with its {OF_A_VALUE}"] if any(one.interval for one in cells) else []
+    parts = [f"Each value with its {INTERVAL_NAME}"] if any(one.interval for one in cells) else []
     parts += [f"★ is the best of its {along}"] if any(one.best for one in cells) else []
     found = "; ".join(parts)
     return f"{found}." if found else ""

@@ -1,4 +1,4 @@
-"""What an exporter is: a report in, files out; it writes nothing itself."""
+"""Exporters: the table of report formats, and writing their files to disk."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from berryeval._internal.files import name_of, plain_suffix, writing
 from berryeval._internal.registry import Registry
+from berryeval._internal.text import safe_name
 from berryeval.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
@@ -24,12 +25,12 @@ Home: TypeAlias = Literal["stdout", "run folder", "eval folder"]
 
 @dataclass(frozen=True)
 class OutputFile:
-    """A file to be written.
+    """A file to write.
 
     Attributes:
-        name: what it is called unless the user says otherwise.
-        text: its content.
-        part: what tells it from the other files of the same report; empty if it is the only one.
+        name: Default file name.
+        text: Content.
+        part: Suffix that distinguishes it from other files of the same report; empty if alone.
     """
 
     name: str
@@ -39,15 +40,16 @@ class OutputFile:
 
 @dataclass(frozen=True)
 class Exporter:
-    """A format of reports.
+    """A report format.
 
     Attributes:
-        summary: what it writes, in a few words.
-        endings: of the files it writes; the first is its own.
-        files: makes the files of a report; the text is the user's label, or empty.
-        home: where the files go if nobody says where.
-        publish: where nobody says where, this is tried first: it hands the report to where it is
-            shown, and returns what is left to be printed; None if there is no such place.
+        summary: What it writes, in a few words.
+        endings: File name endings; the first is the default.
+        files: Function from a report and a label (may be empty) to files; it writes nothing.
+        home: Where the files go by default.
+        publish: Function to try first if no output is given: it hands the report to where it is
+            displayed and returns the text that remains to be printed, or None if there is no such
+            place.
     """
 
     summary: str
@@ -57,23 +59,19 @@ class Exporter:
     publish: Callable[[Report], str | None] | None = None
 
 
-def one_file(
+def single_file(
     name: str, render: Callable[[Report], str]
 ) -> Callable[[Report, str], list[OutputFile]]:
-    """What makes the single file of a report, named after the label if there is one."""
+    """Return the `files` function of a format with one file, named after the label if given."""
 
-    def files(report: Report, label: str) -> list[OutputFile]:
-        from pathlib import Path
+    def build_files(report: Report, label: str) -> list[OutputFile]:
+        file_name = f"{safe_name(label)}{Path(name).suffix}" if label else name
+        return [OutputFile(file_name, render(report))]
 
-        from berryeval._internal.text import safe_name
-
-        called = f"{safe_name(label)}{Path(name).suffix}" if label else name
-        return [OutputFile(called, render(report))]
-
-    return files
+    return build_files
 
 
-# The table of exporters: a new format is one file and one line here.
+# The table of exporters: a new format needs one file, and one line here.
 
 EXPORTERS: Final[Registry[Exporter]] = Registry(
     "exporter",
@@ -92,35 +90,35 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
 
 
 def format_of(path: PathLike) -> str:
-    """The name of the exporter that writes files with this ending."""
+    """Return the name of the exporter for a file name ending."""
     ending = plain_suffix(path)
     by_ending: dict[str, str] = {}
     for name in EXPORTERS:
         for known in EXPORTERS.get(name).endings:
             by_ending.setdefault(known, name)
     if ending not in by_ending:
-        found = f"the ending {ending!r}" if ending else "no ending"
+        found = f"unknown ending {ending!r}" if ending else "no ending"
         msg = (
-            f"{name_of(path)}: has {found}, which tells no format; there are "
-            f"{', '.join(by_ending)}; or say which format"
+            f"{name_of(path)}: {found}, expected one of {', '.join(by_ending)}; "
+            "or name the format"
         )
         raise ConfigurationError(msg)
     return by_ending[ending]
 
 
-# Where the files of a report go; nothing of another run is lost by it.
+# Writing files. Files of other runs are never overwritten in the eval folder.
 
 EVAL_DIR: Final = "BERRYEVAL_EVAL_DIR"
 
 
 def eval_folder() -> Path:
-    """The folder that collects the CSV files of all runs."""
+    """Return the folder that collects the CSV files of all runs."""
     given = os.environ.get(EVAL_DIR)
     return Path(given).expanduser() if given else Path.home() / ".berryeval" / "evals"
 
 
 def is_folder(output: PathLike) -> bool:
-    """Whether a path means a folder: one that is there, or a name without an ending."""
+    """Whether a path is a folder: an existing one, or a name without an ending."""
     path, text = Path(output), os.fspath(output)
     if path.exists():
         return path.is_dir()
@@ -135,14 +133,14 @@ def write_in_format(
     label: str = "",
     beside: PathLike = ".",
 ) -> list[Path]:
-    """Write the report in the format of this name; the paths of its files.
+    """Write the report in one format and return the paths of its files.
 
     Args:
-        report: what to write.
-        name: of the exporter.
-        output: a file or a folder; without, the folder that the format has for itself.
-        label: takes the place of the usual one in the names of files.
-        beside: the folder for formats that have none for themselves.
+        report: Report to write.
+        name: Exporter name.
+        output: File or folder; the default is the format's own folder.
+        label: Label for file names, instead of the default one.
+        beside: Folder for formats without a folder of their own.
     """
     files = EXPORTERS.get(name).files(report, label)
     return write_files(files, name, output, beside=beside)
@@ -155,17 +153,17 @@ def write_files(
     *,
     beside: PathLike = ".",
 ) -> list[Path]:
-    """Write the files that the exporter of this name has made; places as of `write_in_format`."""
+    """Write the files of an exporter, with `output` and `beside` as in `write_in_format`."""
     exporter = EXPORTERS.get(name)
     if output is not None and not is_folder(output):
-        paths = _named_after(Path(output), files)
+        paths = _name_after(Path(output), files)
         _write_all(paths, files)
         return paths
     if output is None:
         folder = eval_folder() if exporter.home == "eval folder" else Path(beside)
     else:
         folder = Path(output)
-    _make(folder, f"; {EVAL_DIR} names another folder" if exporter.home == "eval folder" else "")
+    _make_folder(folder, f"; set {EVAL_DIR} to another folder" if exporter.home == "eval folder" else "")
     if exporter.home == "eval folder":
         return _write_beside_others(folder, files)
     paths = [folder / file.name for file in files]
@@ -173,43 +171,43 @@ def write_files(
     return paths
 
 
-def _named_after(path: Path, files: Sequence[OutputFile]) -> list[Path]:
-    """The given path; of several files each has its part in the name."""
-    _make(path.parent, "")
+def _name_after(path: Path, files: Sequence[OutputFile]) -> list[Path]:
+    """Return the given path, or for several files one path each with its part in the name."""
+    _make_folder(path.parent, "")
     if len(files) == 1:
         return [path]
     if path.exists() and not path.is_file():
-        msg = f"{path}: is no file, and {len(files)} files are to be written; give a folder"
+        msg = f"{path}: expected a folder for {len(files)} files, found something else"
         raise ConfigurationError(msg)
     ending = plain_suffix(path)
     stem, _, rest = path.name.rpartition(ending) if ending else (path.name, "", "")
     return [path.with_name(f"{stem}-{file.part}{ending}{rest}") for file in files]
 
 
-def _make(folder: Path, hint: str) -> None:
+def _make_folder(folder: Path, hint: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        msg = f"{folder}: cannot be made a folder ({error.strerror or error}){hint}"
+        msg = f"{folder}: cannot create this folder ({error.strerror or error}){hint}"
         raise DataError(msg) from None
 
 
 def _write_all(paths: Sequence[Path], files: Sequence[OutputFile]) -> None:
     for path, file in zip(paths, files, strict=True):
         with writing(path) as stream:
-            stream.write(_bytes(file))
+            stream.write(_encode(file))
 
 
-def _bytes(file: OutputFile) -> bytes:
+def _encode(file: OutputFile) -> bytes:
     return file.text.encode(errors="backslashreplace")
 
 
 def _write_beside_others(folder: Path, files: Sequence[OutputFile]) -> list[Path]:
-    """Under names that no file of other content has: the usual ones, or with -2, -3, ..."""
+    """Write under names that no file with other content has: as given, or with -2, -3, ..."""
     number = 1
     while True:
         paths = [folder / _numbered(file.name, number) for file in files]
-        claimed = _claimed(paths, files)
+        claimed = _claim_all(paths, files)
         if claimed is None:
             number += 1
             continue
@@ -221,14 +219,14 @@ def _write_beside_others(folder: Path, files: Sequence[OutputFile]) -> list[Path
         return paths
 
 
-def _claimed(paths: Sequence[Path], files: Sequence[OutputFile]) -> list[Path] | None:
-    """Take the names, so that no other process does; None if something else is there."""
+def _claim_all(paths: Sequence[Path], files: Sequence[OutputFile]) -> list[Path] | None:
+    """Claim the names before another process does; return None if one has other content."""
     taken: list[Path] = []
     try:
         for path, file in zip(paths, files, strict=True):
             if _claim(path):
                 taken.append(path)
-            elif not _holds(path, _bytes(file)):
+            elif not _holds(path, _encode(file)):
                 _release(taken)
                 return None
     except DataError:
@@ -238,14 +236,14 @@ def _claimed(paths: Sequence[Path], files: Sequence[OutputFile]) -> list[Path] |
 
 
 def _claim(path: Path) -> bool:
-    """Make the file, empty; False if there is one."""
+    """Create an empty file; return False if the name is taken."""
     try:
         path.open("xb").close()
     except FileExistsError:
         return False
     except OSError as error:
-        why = error.strerror or error
-        msg = f"{path}: cannot be written ({why}); {EVAL_DIR} names another folder"
+        reason = error.strerror or error
+        msg = f"{path}: cannot be written ({reason}); set {EVAL_DIR} to another folder"
         raise DataError(msg) from None
     return True
 
