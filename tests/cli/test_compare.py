@@ -130,7 +130,7 @@ def test_notes_of_rows_are_told() -> None:
     one = ComparedBenchmark("drinks", (), found, by="category")
     stream = io.StringIO()
     print_comparisons(Console(file=stream, width=200), Report("", (), (), compared=(one,)))
-    markdown = "\n".join(comparison_parts(one, str))
+    markdown = "\n".join(comparison_parts(one))
     note = "only 4 queries differ: the smallest possible p is 0.125"
     shown = " ".join(stream.getvalue().split())
     assert f"note: few: {note}" in shown
@@ -185,7 +185,7 @@ def test_the_table_of_numbers(tmp_path: Path) -> None:
         rows = list(csv.DictReader(stream))
     places = [(row["group"], row["metric"], row["queries"], row["finding"]) for row in rows]
     assert places == [
-        (group, metric, str(count), "not shown")
+        (group, metric, str(count), "not significant")
         for group, count in (("", 20), ("conceptual", 10), ("factual", 10))
         for metric in ("nDCG@3", "RR")
     ]

@@ -62,7 +62,7 @@ def test_wins_against_the_mean(folder: Path, capsys: pytest.CaptureFixture[str])
         "b.run wins more queries than a.run (43 of 50, sign test p < 0.001), but its mean is "
         "lower, so neither is significantly better: RR -0.0"
     ) in joined
-    assert "~ mixed: the test points one way, the difference another; neither is better" in joined
+    assert "~ mixed: the test and the difference disagree in direction; neither system is better" in joined
     assert "is worse" not in joined
     data = json.loads(printed(folder, capsys, "a.run", "b.run", "--test", "sign", "--json"))
     (row,) = data["data"]["compared"][0]["comparison"]["rows"]
@@ -89,11 +89,11 @@ def test_reports_call_it_mixed() -> None:
         for name in ("markdown", "latex", "html")
     }
     assert "| 16/0/4 | mixed |" in files["markdown"]
-    assert "- mixed: the test points one way" in files["markdown"]
+    assert "- mixed: the test and the difference disagree in direction" in files["markdown"]
     assert r"^{\ddagger}$ &" in files["latex"]
     assert r"^{\dagger}$ &" not in files["latex"]
     assert "<td>mixed</td>" in files["html"]
-    assert "mixed: the test points one way" in files["html"]
+    assert "mixed: the test and the difference disagree in direction" in files["html"]
     table = next(one for one in EXPORTERS.get("csv").files(report, "") if "comparison" in one.name)
     (cells,) = csv.DictReader(io.StringIO(table.text))
     assert cells["finding"] == "mixed"

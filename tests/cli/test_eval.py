@@ -542,7 +542,7 @@ def test_nothing_is_said_that_is_not_there(capsys: pytest.CaptureFixture[str]) -
     assert berryeval(*DRINKS, "--providers", "bm25", "bm25:section", "--metrics", "RR") == 0
     out = capsys.readouterr().out
     assert "*" not in out
-    assert "with each value its 95 % bootstrap interval" in out
+    assert "each value with its 95 % bootstrap confidence interval" in out
     assert "run.trec: the rankings" in out
     tea, *others = DRINKS_BENCHMARK.documents
     documents = (replace(tea, id="green tea"), *others)

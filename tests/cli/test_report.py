@@ -143,13 +143,13 @@ def test_the_same_second_of_another_run_is_not_overwritten(
         (("plian",), "did you mean plain?"),
         (("latets",), "did you mean latest?"),
         ((), "no run to report on"),
-        (("plain", "-o", "x.pdf"), "x.pdf: has the ending '.pdf', which tells no format"),
+        (("plain", "-o", "x.pdf"), "x.pdf: unknown ending '.pdf', expected one of "),
         (("plain", "-f", "md", "tex"), "markdown and latex would both go to stdout"),
         (("plain", "-f", "md", "tex", "-o", "x.md"), "2 formats do not go into one file"),
         (("plain", "-f", "csv", "-o", "-"), "csv makes 2 files"),
         (("hard", "-f", "trec"), "trec makes 2 files"),
-        (("plain", "-o", "file/x.md"), "file: cannot be made a folder (File exists)"),
-        (("plain", "-f", "csv", "-o", "/dev/null"), "/dev/null: is no file, and 2 files are"),
+        (("plain", "-o", "file/x.md"), "file: cannot create this folder (File exists)"),
+        (("plain", "-f", "csv", "-o", "/dev/null"), "/dev/null: expected a folder for 2 files"),
         (("file",), "file: not valid JSON"),
         ((".",), "holds no finished run"),
     ],
@@ -204,7 +204,7 @@ def test_the_folder_of_evals_may_be_no_folder(
     Path("file").touch()
     monkeypatch.setenv("BERRYEVAL_EVAL_DIR", "file/evals")
     assert berryeval("report", "plain", "-f", "csv") == 2
-    assert "file/evals: cannot be made a folder (Not a directory); BERRYEVAL_EVAL_DIR" in (
+    assert "file/evals: cannot create this folder (Not a directory); set BERRYEVAL_EVAL_DIR" in (
         error(capsys)
     )
 
@@ -262,9 +262,9 @@ def test_an_export_that_fails_fails_nothing_else(
     printed, said = capsys.readouterr()
     failed, written = json.loads(printed)["data"]["files"]
     assert (failed["format"], failed["path"]) == ("csv", None)
-    assert failed["problem"].startswith("file/evals: cannot be made a folder")
+    assert failed["problem"].startswith("file/evals: cannot create this folder")
     assert written == {"format": "markdown", "path": "run/report.md"}
-    assert "error: csv was not written: file/evals: cannot be made a folder" in said
+    assert "error: csv was not written: file/evals: cannot create this folder" in said
     assert Path("run/report.md").exists()
     monkeypatch.setenv("BERRYEVAL_EVAL_DIR", "evals")
     again = said.partition("again: berryeval ")[2].splitlines()[0]

@@ -173,7 +173,7 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         f"{low:.2f}-{high:.2f}",
     ]  # fmt: skip
     assert [line[0] for line in lines[1:-1]] == ["run-0002", "run-0001"]
-    assert " ".join(lines[-1]) == "with each value its 95 % bootstrap interval"
+    assert " ".join(lines[-1]) == "each value with its 95 % bootstrap confidence interval"
     assert berryeval("runs", "list", "-m", "mrr,recall@5", "--limit", "1", "--json") == 0
     ((result,),) = [run["results"] for run in data_of(capsys)["runs"]]
     assert [value["metric"] for value in result["values"]] == ["RR", "R@5"]

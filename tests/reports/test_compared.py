@@ -23,7 +23,7 @@ CERTAIN = (
     "Told apart?",
     "cannot be told apart",
 )
-LETTERS = "a letter behind a value"
+LETTERS = "a letter after a value"
 
 
 def text_of(report: Report, name: str) -> str:

@@ -94,7 +94,7 @@ def test_what_is_read_back_is_the_same(data: dict[str, Any]) -> None:
             {"schema_version": 9},
             r"x.json: expected a report of schema version 1, found 9; .*upgrade",
         ),
-        ({"runs": []}, "x.json: holds no run"),
+        ({"runs": []}, "x.json: the report contains no run"),
         ({"runs": 5}, "x.json: runs: expected an array, found number 5"),
         ({"runs": [{"schema_version": 1}]}, r"x.json: runs\[0\]: has no 'id'"),
         ({"title": 5}, "x.json: title: expected a string"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import berryeval as be
-from berryeval.reports.legends import describe_test, describe_interval
+from berryeval.reports.legends import describe_interval, describe_test
 from berryeval.stats.intervals import METHODS
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def test_a_single_pair_has_no_family() -> None:
     ("correction", "words"),
     [
         ("holm", "corrected (holm) for 3 comparisons"),
-        ("none", "not corrected for there being several"),
+        ("none", "not corrected for multiple comparisons"),
     ],
 )
 def test_the_correction_is_named(correction: str, words: str) -> None:
@@ -85,5 +85,5 @@ def test_tukey_is_never_exact() -> None:
     found = be.compare(systems(0.2, 0.5, 0.9), correction="tukey")
     assert describe_test(found.rows) == (
         "randomisation test, exact, "
-        "corrected (tukey, by random shuffles of all systems) for 3 comparisons"
+        "corrected (tukey, by random permutations of all systems) for 3 comparisons"
     )

@@ -99,9 +99,9 @@ def test_a_legend_says_which_run_of_one_name_is_which() -> None:
     first, second = plain_run(), replace(plain_run(), created="2026-03-01T09:00:00+01:00")
     text = markdown.render(Report.of([first, second]))
     name = markdown.escape(first.id)
-    assert f"\n- bm25 ({name}): the run {name} of {first.created}, plan sha256:abc\n" in text
-    assert f"\n- bm25 ({name}) #2: the run {name} of {second.created}, plan sha256:abc\n" in text
-    assert ": the run" not in markdown.render(
+    assert f"\n- bm25 ({name}): run {name} of {first.created}, plan sha256:abc\n" in text
+    assert f"\n- bm25 ({name}) #2: run {name} of {second.created}, plan sha256:abc\n" in text
+    assert ": run" not in markdown.render(
         Report.of([plain_run(), run_of(provider("bm25"), second=1)])
     )
 
@@ -110,7 +110,7 @@ def test_a_legend_has_no_words_for_what_is_not_there() -> None:
     """Neither bold where nothing is best, nor intervals of one query."""
     whole = run_of(provider("bm25"))
     assert (
-        "<sub>with each value its 95 % bootstrap interval over the queries</sub>"
+        "<sub>each value with its 95 % bootstrap confidence interval over the queries</sub>"
         in markdown.render(Report.of([whole]))
     )
     (part,) = whole.benchmarks
@@ -119,12 +119,12 @@ def test_a_legend_has_no_words_for_what_is_not_there() -> None:
     twins = tuple(ProviderRecord(name, "http", scores=scores) for name in ("one", "two"))
     few = replace(part, queries=part.queries[:1], providers=twins)
     text = markdown.render(Report.of([replace(whole, benchmarks=(few,))]))
-    assert "bold: the best" not in text
+    assert "bold: best" not in text
     assert "interval over the queries" not in text
     assert "best in bold" not in latex.render(Report.of([replace(whole, benchmarks=(few,))]))
     apart = (twins[0], ProviderRecord("two", "http", scores=worse))
     one_best = replace(whole, benchmarks=(replace(few, providers=apart),))
-    assert "<sub>bold: the best of its column</sub>" in markdown.render(Report.of([one_best]))
+    assert "<sub>bold: best in column</sub>" in markdown.render(Report.of([one_best]))
 
 
 def test_a_long_error_is_cut_where_people_read() -> None:
@@ -260,7 +260,7 @@ def test_findings_are_marked_in_latex() -> None:
     assert r"bad$^{a}$ & 0.500 & 0.000 \\" in text
     assert r"good$^{b}$ & \textbf{1.000}$^{a}$ & \textbf{1.000}$^{a}$ \\" in text
     assert (
-        "significantly better than the system of this letter (randomisation test, exact, $" in text
+        "significantly better than the system with this letter (randomisation test, exact, $" in text
     )
 
 
@@ -386,7 +386,7 @@ def test_queries_that_failed_are_errors_in_junit() -> None:
         assert found.errors == 1
         (case,) = [case for suite in found for case in suite if case.name == "bm25"]
         assert "4 of 4 queries failed" in case.result[0].message
-        assert case.result[0].message.endswith("the last: late")
+        assert case.result[0].message.endswith("last error: late")
 
 
 def test_what_a_rule_about_errors_allows_is_no_error_in_junit() -> None:

@@ -13,19 +13,17 @@ from berryeval.cli.options import STDOUT, Flag, Format, Metrics, Output
 from berryeval.cli.output import print_indented, text_of
 from berryeval.reports import (
     MIXED,
-    cells_of,
-    finding,
+    build_differences_table,
+    describe_interval,
+    describe_test,
+    group_notes,
     group_rows,
-    has_family,
     has_mixed,
-    how_tested,
-    interval_words,
-    notes_of,
     notes_on,
     pairs_of,
+    result_keys,
     shown_rows,
     summary,
-    titles_of,
     why,
 )
 
@@ -177,14 +175,14 @@ def _print_json(made: Report, files: Sequence[str], text: str | None) -> None:
 # How `berryeval compare` prints what it found.
 
 _MARKS: Final = {
-    "better": "+", "worse": "-", "higher": "^", "lower": "v", "mixed": "~", "cannot be said": "?",
+    "better": "+", "worse": "-", "higher": "^", "lower": "v", "mixed": "~", "not tested": "?",
 }  # fmt: skip
 _STYLES: Final = {"better": "green", "worse": "bold red"}
 _WIDE: Final = 100  # columns from which on the values of the baseline are shown too
 _NAME: Final = 16  # letters of a name that stay on one line, if it has so many
 # In this order columns are left out of narrow terminals; the baseline follows from value and delta.
 _DISPENSABLE: Final = ("baseline", "effect", "W/T/L", "value", "n", "p")
-_LEGEND: Final = "+ better, - worse, ^ higher, v lower, ? cannot be said; without a mark: not shown"
+_LEGEND: Final = "+ better, - worse, ^ higher, v lower, ? not tested; no mark: not significant"
 
 
 def print_comparisons(screen: Console, report: Report) -> None:
@@ -203,7 +201,7 @@ def _print_one(screen: Console, one: ComparedBenchmark) -> None:
     screen.print()
     for (baseline, system), rows in pairs_of(found).items():
         screen.print(f"{system} against {baseline}, {_queries(rows[0].n)}", style="bold")
-        screen.print(_table(screen, [(row.metric, row) for row in rows], "metric", one))
+        screen.print(_table(screen, [("", row) for row in rows], "metric", one))
         print_indented(screen, rows[0].sentence, 2)
         if len(rows) > 1:
             print_indented(screen, f"all metrics: {summary(rows)}", 2)
@@ -230,33 +228,35 @@ def _queries(count: int) -> str:
 def _method(one: ComparedBenchmark) -> str:
     found = one.comparison
     return (
-        f"{_LEGEND}. W/T/L: queries with a higher, an equal, a lower value. "
-        f"CI: {interval_words(found)}. p: {how_tested(shown_rows(found))}; seed {found.seed}"
+        f"{_LEGEND}. W/T/L: queries with a higher, equal and lower value. "
+        f"CI: {describe_interval(found)}. p: {describe_test(shown_rows(found))}; seed {found.seed}"
     )
 
 
 def _table(
     screen: Console,
     rows: Iterable[tuple[str, PairedDifference]],
-    first: str,
+    first: Literal["metric", "group"],
     one: ComparedBenchmark,
 ) -> Table:
     """A row per metric or group; what is shown for real has a mark, not only a colour."""
-    family, gap = has_family(one), 2 if screen.width >= _WIDE else 1
-    titles = ["", first, "n", *titles_of(one.comparison.level, corrected=family)]
-    named = list(rows)
+    gap = 2 if screen.width >= _WIDE else 1
+    whole = build_differences_table(rows, level=one.comparison.level, by=one.by)
+    shown = whole.select([first, "queries", *result_keys(one)], {"queries": "n"})
+    findings = [cell.text for cell in whole.cells("finding")]
+    titles = ["", *shown.titles]
     lines = [
-        [_MARKS.get(finding(row), ""), name, str(row.n), *cells_of(row, corrected=family)]
-        for name, row in named
+        [_MARKS.get(finding, ""), *(cell.text for cell in cells)]
+        for finding, cells in zip(findings, shown.rows, strict=True)
     ]
     table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0))
     table.add_column("", width=1)
-    table.add_column(first, overflow="fold")
+    table.add_column(titles[1], overflow="fold")
     kept = _columns_that_fit(titles, lines, screen.width, gap)
     for place in kept[2:]:
         table.add_column(titles[place], justify="right", no_wrap=True)
-    for (_, row), cells in zip(named, lines, strict=True):
-        style = _STYLES.get(finding(row), "")
+    for finding, cells in zip(findings, lines, strict=True):
+        style = _STYLES.get(finding, "")
         table.add_row(*(Text(cells[place], style=style) for place in kept))
     return table
 
@@ -282,11 +282,8 @@ def _print_groups(screen: Console, one: ComparedBenchmark, whole: PairedDifferen
         return
     screen.print()
     print_indented(screen, f"{whole.metric} by {one.by}", 0, style="bold")
-    screen.print(_table(screen, rows, one.by, one))
-    for label, row in rows:
-        if row.cannot:
-            print_indented(screen, f"{label}: nothing can be said, {row.cannot}", 2)
-    for note in notes_of(rows, one.comparison.notes):
+    screen.print(_table(screen, rows, "group", one))
+    for note in group_notes(rows, one.comparison.notes):
         print_indented(screen, f"note: {note}", 2)
 
 
@@ -294,7 +291,7 @@ def _print_moved(screen: Console, queries: list[MovedQuery]) -> None:
     if not queries:
         return
     screen.print()
-    screen.print(f"queries that moved most, by {queries[0].metric}", style="bold")
+    screen.print(f"queries that changed most, by {queries[0].metric}", style="bold")
     for query in queries:
         values = f"{numbers.metric(query.before)} → {numbers.metric(query.after)}"
         text = f"{numbers.delta(query.change)} ({values})  {query.query_id}: {query.text}"

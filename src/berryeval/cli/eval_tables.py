@@ -14,7 +14,7 @@ from berryeval.cli.eval_view import notes_about_times, shown_remarks
 from berryeval.cli.gate import print_verdicts
 from berryeval.cli.output import SafeScreen, console, print_indented, safe_screen
 from berryeval.metrics import parse_metrics
-from berryeval.reports import best_value, interval_text, is_best, legend_of, outcomes
+from berryeval.reports import build_legend, build_scores_table
 from berryeval.runs import deeper_than
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from berryeval.cli.eval_view import View
+    from berryeval.reports import Cell
     from berryeval.runs import ProviderRecord
     from berryeval.scoring import Scores
     from berryeval.workflows import BenchmarkResult, ProviderResult, WorstQuery
@@ -78,19 +79,22 @@ def print_tables(
 
 def print_legend(screen: Console, tables: Sequence[Scores | None], metrics: Sequence[str]) -> None:
     """Say what the marks and intervals of the tables are, if there are any."""
-    if words := legend_of(f"{BEST} best of its column", tables, metrics):
+    if words := build_legend(f"{BEST} best in column", tables, metrics):
         print_indented(screen, words, 0, style="dim")
 
 
 def speed_table(providers: Sequence[ProviderRecord]) -> Table:
     """How long answers took, what they cost, and what became of the queries."""
+    scores = {one.name: one.scores for one in providers}
+    whole = build_scores_table(scores, (), providers, percentiles=_SPEED, with_costs=True)
     table = _empty()
-    costs = _costs(providers)
-    for title in _titles(costs):
-        table.add_column(title, justify="right")
-    table.add_column("outcomes", overflow="fold")
-    for one in providers:
-        table.add_row(one.name, *_times(one), *_amounts(one, costs), outcomes(one))
+    for column in whole.columns[1:]:
+        if column.numeric:
+            table.add_column(column.title, justify="right")
+        else:
+            table.add_column(column.title, overflow="fold")
+    for row in whole.rows:
+        table.add_row(*(cell.text for cell in row))
     return table
 
 
@@ -107,57 +111,27 @@ def _table(
     *,
     stacked: bool,
 ) -> Table:
+    whole = build_scores_table(rows, metrics, providers, percentiles=_SPEED, with_costs=True)
     table = _empty()
-    for metric in metrics:
-        table.add_column(metric, justify="left", no_wrap=True)
-    costs = _costs(providers)
-    for title in (*_titles(costs), "outcomes") if providers else ():
-        table.add_column(title, justify="left" if title == "outcomes" else "right", no_wrap=True)
-    best = {metric: best_value(list(rows.values()), metric) for metric in metrics}
-    for place, (name, scores) in enumerate(rows.items()):
-        cells: list[Text | str] = [
-            _cell(scores, metric, best[metric], stacked=stacked) for metric in metrics
-        ]
-        if providers:
-            one = providers[place]
-            cells += [*_times(one), *_amounts(one, costs), outcomes(one)]
-        table.add_row(name, *cells)
+    for column in whole.columns[1:]:
+        right = column.numeric and column.key not in metrics  # marks follow the values
+        table.add_column(column.title, justify="right" if right else "left", no_wrap=True)
+    for name, *cells in whole.rows:
+        scores, others = cells[: len(metrics)], cells[len(metrics) :]
+        shown = [_score_text(cell, stacked=stacked) for cell in scores]
+        table.add_row(name.text, *shown, *(cell.text for cell in others))
     return table
 
 
-def _cell(scores: Scores | None, metric: str, best: float | None, *, stacked: bool) -> Text:
-    if scores is None:
-        return Text(numbers.NOTHING)
-    value, ends = scores.mean[metric], interval_text(scores, metric)
-    best_too = is_best(value, best)
-    text = Text(
-        f"{numbers.metric(value)}{BEST if best_too else ' '}", style="bold" if best_too else ""
-    )
-    if ends:
+def _score_text(cell: Cell, *, stacked: bool) -> Text:
+    """Format a value with its mark, and its interval behind or below it."""
+    if cell.value is None:
+        return Text(cell.text)
+    text = Text(f"{cell.text}{BEST if cell.bold else ' '}", style="bold" if cell.bold else "")
+    if cell.detail:
         text.append("\n" if stacked else " ")
-        text.append(ends, style="dim not bold")
+        text.append(cell.detail, style="dim not bold")
     return text
-
-
-def _times(one: ProviderRecord) -> list[str]:
-    if one.latency is None:
-        return [numbers.NOTHING] * len(_SPEED)
-    return [numbers.milliseconds(getattr(one.latency, name)) for name in _SPEED]
-
-
-def _costs(providers: Sequence[ProviderRecord]) -> list[str]:
-    """What anybody counts as cost."""
-    return list(dict.fromkeys(name for one in providers for name in one.cost))
-
-
-def _titles(costs: Sequence[str]) -> list[str]:
-    return [*(f"{name} ms" for name in _SPEED), *(f"{name}/query" for name in costs)]
-
-
-def _amounts(one: ProviderRecord, costs: Sequence[str]) -> list[str]:
-    return [
-        numbers.amount(one.cost[name]) if name in one.cost else numbers.NOTHING for name in costs
-    ]
 
 
 def _width(table: Table) -> int:

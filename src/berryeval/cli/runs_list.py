@@ -225,7 +225,7 @@ def list_runs(
     """
     from berryeval.cli.output import console, print_json
     from berryeval.errors import ConfigurationError
-    from berryeval.reports import OF_A_VALUE
+    from berryeval.reports import INTERVAL_NAME
     from berryeval.workflows import opened_store, store_place
 
     if limit < 0:
@@ -249,7 +249,7 @@ def list_runs(
         return
     _print(screen, found, _columns(found, names))
     if any(value.low is not None for run in found for one in run.results for value in one.values):
-        screen.print(f"with each value its {OF_A_VALUE}", style="dim")
+        screen.print(f"each value with its {INTERVAL_NAME}", style="dim")
 
 
 def _names(metrics: Sequence[str] | None) -> list[str]:

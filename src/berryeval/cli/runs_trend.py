@@ -108,7 +108,7 @@ def _written(lines: Sequence[TrendLine], output: str | None, format_: str | None
 def _print_line(screen: Console, line: TrendLine) -> None:
     from berryeval._internal import numbers
     from berryeval._internal.text import counted
-    from berryeval.reports import OF_A_VALUE
+    from berryeval.reports import INTERVAL_NAME
 
     screen.print(f"{line.provider} on {line.benchmark}: {line.metric}", style="bold")
     screen.print(f"  {sparkline(line, _marks())}")
@@ -121,7 +121,7 @@ def _print_line(screen: Console, line: TrendLine) -> None:
     failed = f", {failures_of(last.failed, last.value.n)}" if last.failed else ""
     screen.print(
         f"  {counted(len(values), 'run')}, lowest {lowest}, highest {highest}, "
-        f"last {newest}{f' ({OF_A_VALUE} {around})' if around else ''}{failed}{_change(line)}"
+        f"last {newest}{f' ({INTERVAL_NAME} {around})' if around else ''}{failed}{_change(line)}"
     )
     for note in _notes(line):
         screen.print(f"  {note}", style="yellow")

@@ -12,7 +12,7 @@ from berryeval._internal.numbers import metric
 from berryeval._internal.text import counted, cut
 from berryeval.errors import ConfigurationError
 from berryeval.gates import Gate, Rule, Status, needs_baseline
-from berryeval.reports import verdict_line
+from berryeval.reports import format_verdict
 from berryeval.runs import RunRecord, with_property
 from berryeval.workflows import (
     DEFAULT_METRICS,
@@ -104,7 +104,7 @@ _STYLES: Final[dict[str, dict[str, bool]]] = {
 
 def property_of(verdict: Verdict) -> tuple[str, str]:
     """The verdict as a property of a test."""
-    return f"{_PREFIX}{verdict.status}", verdict_line(verdict)
+    return f"{_PREFIX}{verdict.status}", format_verdict(verdict)
 
 
 def print_summary(screen: pytest.TerminalReporter) -> None:
@@ -252,7 +252,7 @@ def _failure(record: RunRecord, verdicts: Sequence[Verdict], worst: int, *, stri
     """The broken rules, and the worst queries of who broke them."""
     broken = closing(verdicts, strict=strict)
     lines = [f"retrieval quality: {counted(len(broken), 'rule')} not satisfied"]
-    lines += [f"  {one.status.upper()} {verdict_line(one)}" for one in broken]
+    lines += [f"  {one.status.upper()} {format_verdict(one)}" for one in broken]
     lines += worst_lines(record, broken, worst)
     return "\n".join(lines)
 

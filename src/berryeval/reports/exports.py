@@ -99,8 +99,7 @@ def format_of(path: PathLike) -> str:
     if ending not in by_ending:
         found = f"unknown ending {ending!r}" if ending else "no ending"
         msg = (
-            f"{name_of(path)}: {found}, expected one of {', '.join(by_ending)}; "
-            "or name the format"
+            f"{name_of(path)}: {found}, expected one of {', '.join(by_ending)}; or name the format"
         )
         raise ConfigurationError(msg)
     return by_ending[ending]
@@ -163,7 +162,9 @@ def write_files(
         folder = eval_folder() if exporter.home == "eval folder" else Path(beside)
     else:
         folder = Path(output)
-    _make_folder(folder, f"; set {EVAL_DIR} to another folder" if exporter.home == "eval folder" else "")
+    _make_folder(
+        folder, f"; set {EVAL_DIR} to another folder" if exporter.home == "eval folder" else ""
+    )
     if exporter.home == "eval folder":
         return _write_beside_others(folder, files)
     paths = [folder / file.name for file in files]
@@ -173,7 +174,7 @@ def write_files(
 
 def _name_after(path: Path, files: Sequence[OutputFile]) -> list[Path]:
     """Return the given path, or for several files one path each with its part in the name."""
-    _make_folder(path.parent, "")
+    _make_folder(path.parent)
     if len(files) == 1:
         return [path]
     if path.exists() and not path.is_file():
@@ -184,7 +185,7 @@ def _name_after(path: Path, files: Sequence[OutputFile]) -> list[Path]:
     return [path.with_name(f"{stem}-{file.part}{ending}{rest}") for file in files]
 
 
-def _make_folder(folder: Path, hint: str) -> None:
+def _make_folder(folder: Path, hint: str = "") -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

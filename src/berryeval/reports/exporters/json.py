@@ -79,7 +79,8 @@ def read_report(data: Any, where: str) -> Report:
     compared = array_of(ComparedBenchmark)(data.get("compared", []), f"{where}: compared")
     title = data.get("title", "")
     if not isinstance(title, str):
-        raise refused(f"{where}: title", "a string", title)
+        place = f"{where}: title"
+        raise refused(place, "a string", title)
     if not runs:
         msg = f"{where}: the report contains no run"
         raise DataError(msg)

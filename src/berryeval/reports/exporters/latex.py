@@ -56,7 +56,9 @@ def render(report: Report) -> str:
         "\n".join(_section_lines(section, place, _significant_letters(section, report)))
         for place, section in enumerate(report.sections)
     ]
-    tables += ["\n".join(_comparison_lines(one, place)) for place, one in enumerate(report.compared)]
+    tables += [
+        "\n".join(_comparison_lines(one, place)) for place, one in enumerate(report.compared)
+    ]
     return "\n\n".join([f"% {_clean(report.title)}\n{_HEAD}", *tables]) + "\n"
 
 

@@ -98,8 +98,10 @@ def render_table(table: Table, marks: dict[str, str] | None = None, *, bold: boo
     lines = [[escape(title) for title in table.titles]]
     lines.append(["---:" if column.numeric else "---" for column in table.columns])
     numeric = [column.numeric for column in table.columns]
-    for row in table.rows:
-        lines.append([show(cell, numeric=one) for cell, one in zip(row, numeric, strict=True)])
+    lines += [
+        [show(cell, numeric=one) for cell, one in zip(row, numeric, strict=True)]
+        for row in table.rows
+    ]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 

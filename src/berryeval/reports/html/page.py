@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
+    from berryeval.reports.differences import ComparedBenchmark
     from berryeval.reports.html.svg import Drawing
     from berryeval.reports.html.trend_lines import Break, LineView, PointView
-    from berryeval.reports.differences import ComparedBenchmark
     from berryeval.reports.report import Report, Section
     from berryeval.reports.tables import Table
     from berryeval.reports.trend import TrendLine
