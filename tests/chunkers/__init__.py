@@ -1,1 +1,1 @@
-"""Chunkers."""
+"""Tests of chunkers."""

@@ -1,4 +1,4 @@
-"""`compare`: tables of scores in, findings out, and plain words where nothing can be found."""
+"""Tests of `compare`: results, notes, errors and sentences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from berryeval.errors import ConfigurationError, DataError, NotScoredError
 from berryeval.stats.comparison import Comparison
 from berryeval.stats.corrections import tukey_hsd
 from berryeval.stats.intervals import difference_interval
-from berryeval.stats.rows import compare
+from berryeval.stats.pairwise import compare
 from berryeval.stats.tests import paired_test
 from tests.stats.worlds import drawn, scores_of, table
 
@@ -29,8 +29,7 @@ C = drawn(2, 60, shift=0.0)[1]
 SYSTEMS = {"one": table("one", A), "two": table("two", B), "three": table("three", C)}
 
 
-def test_a_row_says_what_the_parts_say() -> None:
-    """Values, interval, p, effect and counts are those of the functions beneath."""
+def test_row_agrees_with_the_underlying_functions() -> None:
     row = compare(SYSTEMS, baseline="one", correction="none").row("AP", "two")
     assert (row.baseline, row.system, row.n) == ("one", "two", 60)
     assert (row.baseline_value, row.system_value) == (
@@ -51,8 +50,8 @@ def test_a_row_says_what_the_parts_say() -> None:
     assert row.lowered[0][1] == pytest.approx(float(np.min(B - A)))
 
 
-def test_the_baseline_meets_every_other() -> None:
-    """And without one every system meets every other; Holm corrects within a metric."""
+def test_baseline_is_compared_with_every_other_system() -> None:
+    """Without a baseline all pairs are compared; Holm corrects within a metric."""
     found = compare(SYSTEMS, baseline="two")
     assert [(row.baseline, row.system) for row in found.rows] == [("two", "one"), ("two", "three")]
     found = compare(SYSTEMS)
@@ -64,8 +63,7 @@ def test_the_baseline_meets_every_other() -> None:
     assert [row.p_corrected for row in found.rows] == stats.corrected(p_values, "holm")
 
 
-def test_tukey_takes_all_systems_at_once() -> None:
-    """Its p-values, where Holm would have corrected them one by one."""
+def test_tukey_correction_uses_all_systems() -> None:
     square = tukey_hsd([A, B, C])
     found = compare(SYSTEMS, correction="tukey")
     assert [row.p_corrected for row in found.rows] == [square[0, 1], square[0, 2], square[1, 2]]
@@ -92,7 +90,6 @@ def test_tukey_takes_all_systems_at_once() -> None:
 
 
 def test_only_shared_queries_count() -> None:
-    """What one of them lacks is listed, and is in neither mean."""
     one = scores_of("one", {"AP": {"a": 0.1, "b": 0.2, "c": 0.3, "only": 1.0}})
     two = scores_of("two", {"AP": {"a": 0.2, "b": 0.2, "c": 0.9, "x": 0.0, "y": 0.0}})
     found = compare([one, two], baseline="one")
@@ -108,15 +105,13 @@ def test_only_shared_queries_count() -> None:
 
 
 def test_no_shared_query_is_an_error_with_examples() -> None:
-    """Of both sides."""
     one = scores_of("one", {"AP": {"1": 0.1, "2": 0.2}})
     two = scores_of("two", {"AP": {"q1": 0.1, "q2": 0.2}})
     with pytest.raises(DataError, match="share no queries: one has 1, 2 and two has q1, q2"):
         compare([one, two])
 
 
-def test_metrics_are_those_that_all_have() -> None:
-    """By any spelling; one that is missing is an error if it is asked for, else a note."""
+def test_shared_metrics_are_compared() -> None:
     row = {"q1": 0.1, "q2": 0.4, "q3": 0.2}
     one = scores_of("one", {"nDCG@10": row, "AP": row})
     two = scores_of("two", {"AP": row, "nDCG@10": row, "RR": row})
@@ -131,8 +126,7 @@ def test_metrics_are_those_that_all_have() -> None:
         compare([one, two.without("AP").without("nDCG@10")])
 
 
-def test_one_query_and_constant_scores_say_so() -> None:
-    """No p, and a sentence that says why; the values themselves are there."""
+def test_one_query_and_constant_scores_have_no_p_and_a_reason() -> None:
     row = compare([table("one", [0.1]), table("two", [0.9])]).row("AP")
     assert (row.p, row.p_corrected, row.interval, row.effect) == (None, None, None, None)
     assert row.difference == pytest.approx(0.8)
@@ -150,8 +144,7 @@ def test_one_query_and_constant_scores_say_so() -> None:
     assert "every query differs by 0.2: the t test needs" in by_t.sentence
 
 
-def test_two_queries_make_no_effect_and_no_interval_of_nothing() -> None:
-    """No word for a size, no interval without width, nothing about what would be shown."""
+def test_two_queries_have_no_effect_and_no_interval_without_width() -> None:
     row = compare([table("one", [0.5, 0.9]), table("two", [0.49, 0.89])]).row("AP")
     assert (row.p, row.interval, row.effect, row.detectable) == (0.5, None, None, None)
     assert row.sentence == (
@@ -163,8 +156,7 @@ def test_two_queries_make_no_effect_and_no_interval_of_nothing() -> None:
 
 
 @pytest.mark.parametrize("interval", ["bca", "percentile"])
-def test_no_bootstrap_interval_of_few_queries(interval: Any) -> None:
-    """None below 20 queries, and a note that says why and what to ask for instead."""
+def test_fewer_than_20_queries_have_no_bootstrap_interval(interval: Any) -> None:
     few, enough = (
         compare([table("one", A[:size]), table("two", B[:size])], interval=interval).row("AP")
         for size in (19, 20)
@@ -183,24 +175,23 @@ def test_no_bootstrap_interval_of_few_queries(interval: Any) -> None:
 @pytest.mark.parametrize(
     ("test", "other"), [("sign", True), ("wilcoxon", True), ("t", False), ("randomization", False)]
 )
-def test_power_is_that_of_the_t_test(test: str, *, other: bool) -> None:
-    """Tests of signs and ranks do not find what is foretold: the sentence says who does."""
+def test_sentence_names_the_t_test_where_power_is_not_that_of_the_test_used(
+    test: str, *, other: bool
+) -> None:
     wobbly = table("b", A + 0.0001 * np.resize([1, -1], 60))
     sentence = compare({"a": SYSTEMS["one"], "b": wobbly}, test=test).row("AP").sentence
     assert "80 % power for a difference of 4e-05" in sentence
     assert ("the t test has 80 % power" in sentence) == other
 
 
-def test_rounding_raises_and_lowers_nothing() -> None:
-    """What is a tie in wins and losses is no change of a query either."""
+def test_rounding_differences_are_not_changes() -> None:
     noise = np.where(np.arange(12) == 3, 0.1 + 0.2, 0.3)
     row = compare([table("one", [0.3] * 12), table("two", noise)]).row("AP")
     assert (row.wins, row.ties, row.losses) == (0, 12, 0)
     assert row.raised == row.lowered == ()
 
 
-def test_queries_without_answers_are_told() -> None:
-    """A table that has them as empty rankings says how many there are; they count as 0."""
+def test_unanswered_queries_are_noted() -> None:
     qrels = {f"q{n:02}": {"d": 1} for n in range(10)}
     answered = {query: {"d": 1.0} for query in qrels}
     some = {query: answered[query] for query in list(qrels)[:4]}
@@ -219,7 +210,6 @@ def test_queries_without_answers_are_told() -> None:
 
 
 def test_nan_is_an_error_that_names_the_query() -> None:
-    """Of a table that did not come from us."""
     with pytest.raises(DataError, match="two: AP of query 'q001' is nan"):
         compare([table("one", [0.1, 0.2]), table("two", [0.1, float("nan")])])
 
@@ -229,7 +219,12 @@ def test_nan_is_an_error_that_names_the_query() -> None:
     [
         ({"one": SYSTEMS["one"]}, {}, DataError, "needs two or more systems, found one"),
         ([SYSTEMS["one"], SYSTEMS["one"]], {}, DataError, "two systems are named 'one'"),
-        ({"one": {"q": 1}, "two": {}}, {}, TypeError, "one must be Scores, as `evaluate` gives"),
+        (
+            {"one": {"q": 1}, "two": {}},
+            {},
+            TypeError,
+            "one must be Scores, as returned by `evaluate`",
+        ),
         ({1: SYSTEMS["one"], "1": SYSTEMS["two"]}, {}, DataError, "same name: 1, '1'"),
         (3, {}, TypeError, "systems must be a dict of scores by name, found int"),
         (SYSTEMS, {"metrics": []}, ConfigurationError, "metrics is empty: name one or more, or"),
@@ -239,20 +234,18 @@ def test_nan_is_an_error_that_names_the_query() -> None:
         (SYSTEMS, {"correction": "tuky"}, ConfigurationError, "did you mean 'tukey'"),
         (SYSTEMS, {"seed": 1.5}, TypeError, "integer"),
         (SYSTEMS, {"interval": "x"}, ConfigurationError, "unknown interval 'x'"),
-        (SYSTEMS, {"level": 95}, ValueError, "level must lie between 0 and 1"),
+        (SYSTEMS, {"level": 95}, ValueError, "level must be between 0 and 1"),
         (SYSTEMS, {"samples": 0}, ValueError, "samples must be at least 1"),
     ],
 )
 def test_bad_arguments_are_errors(
     systems: Any, options: dict[str, Any], error: type[Exception], words: str
 ) -> None:
-    """That say what was found and what is wanted."""
     with pytest.raises(error, match=words):
         compare(systems, **options)
 
 
 def test_sums_are_compared_as_sums() -> None:
-    """The difference and its interval are of the sums; the test is the same."""
     one, two = np.arange(12.0) % 5, np.arange(12.0) % 4 + 1
     row = compare([table("a", one, "NumRelRet", "sum"), table("b", two, "NumRelRet", "sum")]).row(
         "NumRelRet"
@@ -265,8 +258,7 @@ def test_sums_are_compared_as_sums() -> None:
 
 
 @pytest.mark.parametrize("interval", ["t", "bca", "percentile"])
-def test_geometric_means_are_tested_by_logarithms(interval: Any) -> None:
-    """The interval is that of their difference; a value of 0 has no logarithm, and no test."""
+def test_geometric_means_are_tested_on_logarithms(interval: Any) -> None:
     one, two = A[:40] + 0.01, A[:40] * 1.4 + 0.02
     tables = [table("a", one, "GMAP", "geometric mean"), table("b", two, "GMAP", "geometric mean")]
     row = compare(tables, interval=interval).row("GMAP")
@@ -296,8 +288,7 @@ def test_geometric_means_are_tested_by_logarithms(interval: Any) -> None:
         compare([tables[0], table("b", two, "GMAP")])
 
 
-def test_groups_have_tables_of_their_own() -> None:
-    """Each corrected for its own comparisons, and a note says so; a group may be too small."""
+def test_each_group_has_a_comparison_of_its_own() -> None:
     groups: dict[str, str | None] = {f"q{n:03}": "odd" if n % 2 else "even" for n in range(59)}
     found = compare(SYSTEMS, baseline="one", groups={**groups, "q059": "last"})
     assert list(found.groups) == ["even", "last", "odd"]
@@ -309,8 +300,7 @@ def test_groups_have_tables_of_their_own() -> None:
     assert note.startswith("p-values are corrected within each of the 3 groups, not")
 
 
-def test_a_group_that_one_system_lacks() -> None:
-    """Its row says that there is nothing to compare; the others stand."""
+def test_group_that_one_system_lacks_has_no_p() -> None:
     one = scores_of("one", {"AP": {"a": 0.1, "b": 0.2, "c": 0.3}})
     two = scores_of("two", {"AP": {"a": 0.2, "b": 0.2}})
     found = compare([one, two], groups={"a": "x", "b": "x", "c": "y"}, correction="tukey")
@@ -320,8 +310,8 @@ def test_a_group_that_one_system_lacks() -> None:
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
-def test_the_unit_is_no_matter(scale: float) -> None:
-    """Values near the ends of what a float holds: the same p and effects, a scaled interval."""
+def test_results_do_not_depend_on_the_unit(scale: float) -> None:
+    """Values near the limits of floats give the same p and effects and a scaled interval."""
     plain = compare(SYSTEMS, interval="bca").rows[0]
     scaled = {name: table(name, scale * row) for name, row in {"one": A, "two": B}.items()}
     row = compare({**scaled, "three": table("three", scale * C)}, interval="bca").rows[0]
@@ -336,20 +326,18 @@ def test_the_unit_is_no_matter(scale: float) -> None:
     assert [end / scale for end in by_t] == pytest.approx(list(difference_interval(A, B) or ()))
 
 
-def test_json_and_back() -> None:
-    """Everything, groups too, in full precision; something else is an error."""
+def test_comparison_round_trips_through_json() -> None:
     groups: dict[str, str | None] = {"q000": "single"}
     found = compare(SYSTEMS, baseline="one", groups=groups)
     text = json.dumps(found.to_dict(), allow_nan=False)
     assert Comparison.from_dict(json.loads(text)) == found
     assert json.loads(text)["rows"][0]["sentence"] == found.rows[0].sentence
     for wrong in ({}, {**found.to_dict(), "rows": [{}]}, {**found.to_dict(), "groups": 3}):
-        with pytest.raises(DataError, match="no comparison as `to_dict` writes it"):
+        with pytest.raises(DataError, match="a comparison as written by `to_dict`"):
             Comparison.from_dict(wrong)
 
 
-def test_better_and_worse_by_the_metric() -> None:
-    """More tokens to a hit is worse; more documents is neither."""
+def test_better_and_worse_follow_the_direction_of_the_metric() -> None:
     shifted = A + 0.5
 
     def row(metric: str) -> stats.PairedDifference:
@@ -366,8 +354,7 @@ def test_better_and_worse_by_the_metric() -> None:
     assert found.worse == ()
 
 
-def test_sentences() -> None:
-    """Who, by how much, how sure, how large; and what would have been seen, if nothing was."""
+def test_sentences_contain_the_finding_and_its_numbers() -> None:
     found = compare(SYSTEMS, baseline="one")
     better = found.row("AP", "two")
     assert better.sentence == (
@@ -383,8 +370,7 @@ def test_sentences() -> None:
     )
 
 
-def test_a_test_of_your_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is registered by name, gets the values, and takes part in the correction."""
+def test_registered_test_can_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stats.TESTS, "_homes", dict(stats.TESTS._homes))
 
     @stats.TESTS.register("coin")
@@ -397,20 +383,18 @@ def test_a_test_of_your_own(monkeypatch: pytest.MonkeyPatch) -> None:
     ]  # fmt: skip
 
 
-def test_a_row_that_is_not_there() -> None:
-    """An error that lists those that are."""
+def test_unknown_row_is_an_error_that_lists_the_rows() -> None:
     found = compare(SYSTEMS, baseline="one")
-    with pytest.raises(KeyError, match=r"2 rows of 'AP' are meant, .* AP two against one"):
+    with pytest.raises(KeyError, match=r"expected one row of 'AP', found 2; .* AP two against one"):
         found.row("AP")
-    with pytest.raises(KeyError, match="0 rows of 'AP' are meant"):
+    with pytest.raises(KeyError, match="expected one row of 'AP', found 0"):
         found.row("AP", "four")
     with pytest.raises(NotScoredError):
         found.row("RR")
     assert found.row("map", "two") == found.rows[0]
 
 
-def test_the_defaults_need_no_scipy(clean_environment: dict[str, str]) -> None:
-    """Comparisons, intervals and t without it; a test that needs it says how to get it."""
+def test_default_options_do_not_need_scipy(clean_environment: dict[str, str]) -> None:
     script = (
         "import sys; sys.modules['scipy'] = None\n"
         "from tests.stats.worlds import drawn, table\n"
@@ -430,8 +414,7 @@ def test_the_defaults_need_no_scipy(clean_environment: dict[str, str]) -> None:
     assert done.stdout == "the Wilcoxon test needs scipy: pip install 'berryeval[stats]'\n"
 
 
-def test_tables_of_evaluate_are_compared() -> None:
-    """From judgments and runs to a finding."""
+def test_scores_of_evaluate_are_compared() -> None:
     qrels = {f"q{n}": {"d": 1} for n in range(10)}
     old: Scores = be.evaluate(qrels, {q: {"x": 2.0, "d": 1.0} for q in qrels}, ["RR", "P@1"])
     new: Scores = be.evaluate(qrels, {q: {"d": 2.0, "x": 1.0} for q in qrels}, ["RR", "P@1"])

@@ -1,4 +1,4 @@
-"""A test of signs or ranks may point against the mean: then nobody is called better or worse."""
+"""Tests of rows in which a test of signs or ranks contradicts the mean."""
 
 from __future__ import annotations
 
@@ -11,23 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berryeval.stats.comparison import Comparison, PairedDifference
-from berryeval.stats.rows import compare
+from berryeval.stats.pairwise import compare
 from berryeval.stats.tests import TESTS, paired_test
 from tests.stats.worlds import paired_values, scores_of, table
 
 A = np.full(50, 0.8)
-# Higher in 43 queries by a little, lower in 7 by much: the mean falls.
+# Slightly higher in 43 queries and much lower in 7: the mean decreases.
 MANY_SMALL = np.where(np.arange(50) < 43, 0.81, 0.05)
 
 
 def row_of(b: Any, metric: str = "RR", how: str = "mean", **options: Any) -> PairedDifference:
-    """The row of two systems, a and b."""
+    """Compare two systems, a and b."""
     tables = [table("a", A, metric, how), table("b", b, metric, how)]
     return compare(tables, **options).row(metric)
 
 
-def test_wins_by_little_and_losses_by_much() -> None:
-    """The sign test finds the wins; the mean is lower; the sentence says both and no more."""
+def test_small_wins_and_large_losses_are_mixed() -> None:
     row = row_of(MANY_SMALL, test="sign")
     assert (row.wins, row.losses, row.test_sign) == (43, 7, 1)
     assert row.difference < 0
@@ -39,8 +38,7 @@ def test_wins_by_little_and_losses_by_much() -> None:
     )
 
 
-def test_the_other_way_round() -> None:
-    """Few wins and a higher mean; of a metric where less is better; and of one without a way."""
+def test_few_wins_and_a_higher_mean_are_mixed() -> None:
     few = 1.6 - MANY_SMALL
     assert row_of(few, test="sign").sentence.startswith(
         "b wins fewer queries than a (7 of 50, sign test p < 0.001), but its mean is higher, so "
@@ -54,8 +52,7 @@ def test_the_other_way_round() -> None:
     assert "), but its sum is lower: NumRet " in neither.sentence
 
 
-def test_a_mean_that_does_not_move() -> None:
-    """Wins without any difference of the means are no finding about the means."""
+def test_wins_without_a_difference_of_means_are_mixed() -> None:
     even = np.where(np.arange(50) < 40, 0.85, 0.6)
     row = row_of(even, test="sign")
     assert row.difference == pytest.approx(0.0, abs=1e-15)
@@ -63,8 +60,7 @@ def test_a_mean_that_does_not_move() -> None:
     assert "but its mean is the same" in row.sentence
 
 
-def test_ranks_against_the_mean() -> None:
-    """Wilcoxon's test points where its ranks do, exact or approximated."""
+def test_wilcoxon_has_the_sign_of_its_ranks() -> None:
     for size in (20, 200):
         change = np.where(np.arange(size) < 0.9 * size, 0.01 + np.arange(size) * 1e-5, -0.5)
         a, b = np.full(size, 0.6), 0.6 + change
@@ -76,8 +72,7 @@ def test_ranks_against_the_mean() -> None:
         assert "), but its mean is lower, so neither is significantly better: AP -" in row.sentence
 
 
-def test_several_comparisons_are_named() -> None:
-    """The correction stands beside the p that it made."""
+def test_mixed_sentence_names_the_correction() -> None:
     systems = [table("a", A, "RR"), table("b", MANY_SMALL, "RR"), table("c", A + 0.01, "RR")]
     found = compare(systems, baseline="a", test="sign")
     assert "sign test p < 0.001, Holm, 2 comparisons), but" in found.row("RR", "b").sentence
@@ -85,15 +80,14 @@ def test_several_comparisons_are_named() -> None:
     assert found.worse == ()
 
 
-def test_agreement_is_a_finding() -> None:
-    """Where test and mean agree, all is as it was."""
+def test_agreement_of_test_and_mean_is_not_mixed() -> None:
     row = row_of(A + 0.01, test="sign")
     assert (row.mixed, row.shown, row.better) == (False, True, True)
     assert row.sentence.startswith("b is better than a: RR +0.010")
 
 
-def test_json_has_it_and_older_files_are_read() -> None:
-    """What was found survives the file; a file without the sign means that of the difference."""
+def test_test_sign_survives_json() -> None:
+    """In a file without the sign, the test has the sign of the difference."""
     found = compare([table("a", A), table("b", MANY_SMALL)], test="sign")
     data = json.loads(json.dumps(found.to_dict()))
     assert Comparison.from_dict(data) == found
@@ -107,10 +101,9 @@ def test_json_has_it_and_older_files_are_read() -> None:
 
 
 @given(paired_values, st.sampled_from(["randomization", "t", "bootstrap"]))
-def test_tests_of_means_point_where_the_mean_does(
+def test_tests_of_the_mean_have_the_sign_of_the_mean(
     pairs: list[tuple[float, float]], name: str
 ) -> None:
-    """So that what they find is never mixed."""
     a, b = (np.array(side) for side in zip(*pairs, strict=True))
     found = paired_test(name, a, b, samples=50)
     if found.p is not None:
@@ -120,8 +113,9 @@ def test_tests_of_means_point_where_the_mean_does(
 
 
 @given(paired_values, st.sampled_from(list(TESTS)))
-def test_exchanged_systems_point_the_other_way(pairs: list[tuple[float, float]], name: str) -> None:
-    """Better one way is worse the other, and mixed is mixed."""
+def test_exchanged_systems_have_opposite_findings(
+    pairs: list[tuple[float, float]], name: str
+) -> None:
     a, b = (
         table(side, values) for side, values in zip("ab", zip(*pairs, strict=True), strict=True)
     )
@@ -131,8 +125,7 @@ def test_exchanged_systems_point_the_other_way(pairs: list[tuple[float, float]],
     assert (one.better, one.worse, one.mixed) == (other.worse, other.better, other.mixed)
 
 
-def test_tukey_points_where_its_own_queries_do() -> None:
-    """Its queries are those of all systems: they may say otherwise than those of a pair."""
+def test_tukey_has_the_sign_of_the_queries_that_all_systems_have() -> None:
     shared, more = [f"s{n}" for n in range(12)], [f"t{n}" for n in range(30)]
     high, low = dict.fromkeys(shared, 0.9), dict.fromkeys(shared, 0.1)
     a = scores_of("a", {"AP": {**low, **dict.fromkeys(more, 0.9)}})
@@ -143,8 +136,7 @@ def test_tukey_points_where_its_own_queries_do() -> None:
     assert found.sentence.startswith("b is higher than a by Tukey's test (p < 0.001, Tukey, 3 ")
 
 
-def test_queries_that_are_there_are_not_asked_for() -> None:
-    """Where a mean of this size would be shown with fewer, its number is not said to be needed."""
+def test_sentence_does_not_ask_for_fewer_queries_than_there_are() -> None:
     ups, downs = np.full(26, 0.62), np.full(24, 0.02)
     a = np.concatenate([np.zeros(26), downs])
     b = np.concatenate([ups, np.zeros(24)])

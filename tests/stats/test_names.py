@@ -1,4 +1,4 @@
-"""Names of tests and corrections are taken in every usual spelling."""
+"""Tests of the spellings of tests and corrections."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ A, B = [0.1, 0.2, 0.3, 0.4], [0.2, 0.4, 0.5, 0.9]
         ("sign_test", "sign"),
     ],
 )
-def test_a_test_by_its_usual_names(spelling: str, name: str) -> None:
-    """It is the same test."""
+def test_test_is_known_by_its_usual_names(spelling: str, name: str) -> None:
     assert TESTS.canonical(spelling) == name
     assert paired_test(spelling, A, B) == paired_test(name, A, B)
 
@@ -42,18 +41,16 @@ def test_a_test_by_its_usual_names(spelling: str, name: str) -> None:
         ("None", "none"),
     ],
 )
-def test_a_correction_by_its_usual_names(spelling: str, name: str) -> None:
-    """It is the same correction, also in a comparison."""
+def test_correction_is_known_by_its_usual_names(spelling: str, name: str) -> None:
     assert CORRECTIONS.canonical(spelling) == name
     assert corrected([0.01, 0.04], spelling) == corrected([0.01, 0.04], name)
     systems = {"a": scores_of({"RR": A}), "b": scores_of({"RR": B})}
     assert be.compare(systems, test="t-test", correction=spelling).correction == name
 
 
-def test_arguments_in_another_order_are_told() -> None:
-    """With the order that is meant and the names there are; an unknown name gets the nearest."""
+def test_wrong_argument_order_is_explained() -> None:
     with pytest.raises(
-        ConfigurationError, match=r'paired_test\("t", a, b\); found list; there are'
+        ConfigurationError, match=r'paired_test\("t", a, b\), found list; there are'
     ):
         paired_test(A, B, "t")  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match="unknown test 'wilcoxn'; did you mean 'wilcoxon'"):

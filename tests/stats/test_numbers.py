@@ -1,4 +1,4 @@
-"""Intervals, corrections, effect sizes, equivalence, power and Student's t, against SciPy."""
+"""Tests of intervals, corrections, effect sizes, power and Student's t against SciPy."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 9, 49, 99, 101, 1000, 100_000, 10_000_000])
-def test_student_is_scipys(freedom: int) -> None:
-    """Tails and quantiles to ten digits, to nine of ten million degrees of freedom."""
+def test_student_distribution_agrees_with_scipy(freedom: int) -> None:
     digits = 1e-10 if freedom < 10**6 else 1e-9
     for t in (0.01, 0.5, 1.0, 2.0, 5.0, 30.0):
         assert student.two_sided(t, freedom) == pytest.approx(
@@ -48,16 +47,14 @@ def test_student_is_scipys(freedom: int) -> None:
     assert student.two_sided(math.inf, freedom) == 0.0
 
 
-def test_the_t_interval_is_scipys() -> None:
-    """That of the mean difference."""
+def test_t_interval_agrees_with_scipy() -> None:
     a, b = drawn(1, 40, shift=0.02)
     theirs = stats.ttest_rel(b, a).confidence_interval(0.9)
     assert difference_interval(a, b, 0.9) == pytest.approx((theirs.low, theirs.high), rel=1e-9)
 
 
 @pytest.mark.parametrize(("method", "theirs"), [("bca", "BCa"), ("percentile", "percentile")])
-def test_bootstrap_intervals_are_scipys(method: IntervalMethod, theirs: str) -> None:
-    """Of skewed differences, within the error of the resamples."""
+def test_bootstrap_intervals_agree_with_scipy(method: IntervalMethod, theirs: str) -> None:
     values = np.random.default_rng(3).exponential(size=40)
     expected = stats.bootstrap(
         (values,), np.mean, n_resamples=50_000, method=theirs, rng=np.random.default_rng(0)
@@ -68,10 +65,9 @@ def test_bootstrap_intervals_are_scipys(method: IntervalMethod, theirs: str) -> 
 
 
 @given(paired_values, st.sampled_from(METHODS), st.floats(0.5, 0.99))
-def test_intervals_mirror_and_grow(
+def test_intervals_mirror_and_grow_with_the_level(
     pairs: list[tuple[float, float]], method: IntervalMethod, level: float
 ) -> None:
-    """Exchanged systems have the mirrored interval; more confidence is never narrower."""
     a, b = (20 * list(side) for side in zip(*pairs, strict=True))
     ours, swapped = (
         difference_interval(*sides, level, method, resamples=300) for sides in ((a, b), (b, a))
@@ -85,8 +81,7 @@ def test_intervals_mirror_and_grow(
     assert wider.high >= ours.high - 1e-12
 
 
-def test_intervals_of_what_does_not_vary() -> None:
-    """One query has none; ten that are alike are a point, and fewer say nothing of others."""
+def test_constant_values_have_a_point_interval_from_ten_on() -> None:
     assert difference_interval([0.1], [0.4]) is None
     assert mean_interval([]) is None
     assert mean_interval([0.5] * 10, method="bca") == Interval(0.5, 0.5)
@@ -98,8 +93,7 @@ def test_intervals_of_what_does_not_vary() -> None:
 
 
 @pytest.mark.parametrize("method", ["bca", "percentile"])
-def test_the_bootstrap_has_no_interval_of_few(method: IntervalMethod) -> None:
-    """Of 19 values its intervals are too narrow to be called by their level; Student's are not."""
+def test_fewer_than_20_values_have_no_bootstrap_interval(method: IntervalMethod) -> None:
     a, b = drawn(4, 20)
     assert difference_interval(a[1:], b[1:], method=method) is None
     assert mean_interval(b[1:], method=method) is None
@@ -109,11 +103,10 @@ def test_the_bootstrap_has_no_interval_of_few(method: IntervalMethod) -> None:
 
 
 def test_bad_levels_and_methods_are_errors() -> None:
-    """They name what is wanted."""
     for level in (0, 1, 95, True, "0.95"):
-        with pytest.raises(ValueError, match="level must lie between 0 and 1, as "):
+        with pytest.raises(ValueError, match="level must be between 0 and 1, such as "):
             mean_interval([0.1, 0.2], level)  # type: ignore[arg-type]
-    with pytest.raises(ConfigurationError, match="unknown interval 'percent'; did you mean perc"):
+    with pytest.raises(ConfigurationError, match="unknown interval 'percent'; did you mean 'perc"):
         mean_interval([0.1, 0.2], method="percent")  # type: ignore[arg-type]
 
 
@@ -129,14 +122,13 @@ P_VALUES = [0.01, 0.02, 0.03, 0.04, 0.05]
         ("none", P_VALUES),
     ],
 )
-def test_corrections_by_hand(method: str, expected: list[float]) -> None:
-    """Five p-values in order, as R's p.adjust gives them."""
+def test_corrections_agree_with_r(method: str, expected: list[float]) -> None:
+    """The values are those of p.adjust."""
     assert corrected(P_VALUES, method) == pytest.approx(expected)
 
 
 @given(st.lists(st.floats(0, 1), max_size=12))
 def test_corrections_keep_order_and_bounds(p_values: list[float]) -> None:
-    """Never smaller than before, never above 1, Holm between nothing and Bonferroni."""
     if p_values:
         expected = stats.false_discovery_control(p_values)
         assert corrected(p_values, "bh") == pytest.approx(expected, abs=1e-12)
@@ -151,10 +143,9 @@ def test_corrections_keep_order_and_bounds(p_values: list[float]) -> None:
                 assert found[one] <= found[other]
 
 
-def test_what_has_no_p_is_in_no_family() -> None:
-    """Comparisons that could not be made do not weaken the others."""
+def test_missing_p_values_are_not_counted() -> None:
     assert corrected([0.02, None, 0.03]) == [0.04, None, 0.04]
-    with pytest.raises(ValueError, match="a p-value lies between 0 and 1, found"):
+    with pytest.raises(ValueError, match="p-values must be between 0 and 1, found"):
         corrected([1.5])
     with pytest.raises(ConfigurationError, match="unknown correction 'holms'; did you mean 'holm'"):
         corrected([0.5], "holms")
@@ -162,8 +153,8 @@ def test_what_has_no_p_is_in_no_family() -> None:
         corrected([0.5], "tukey")
 
 
-def test_effect_sizes_by_hand() -> None:
-    """Differences 1, 2, 3: a mean of 2 over a deviation of 1; Hedges' factor for 2 is 0.5642."""
+def test_effect_sizes_agree_with_hand_calculation() -> None:
+    """Differences 1, 2, 3 have mean 2 and deviation 1; Hedges' factor for 2 is 0.5642."""
     found = effect_sizes([0.0, 0.0, 0.0], [1.0, 2.0, 3.0])
     assert found is not None
     assert found.d_z == pytest.approx(2.0)
@@ -171,8 +162,8 @@ def test_effect_sizes_by_hand() -> None:
     assert (found.cliffs_delta, found.word, found.cliffs_word) == (1.0, "large", "large")
 
 
-def test_hedges_factor_is_the_usual_approximation() -> None:
-    """1 - 3 / (4 df - 1), from a few queries on."""
+def test_hedges_factor_is_close_to_its_approximation() -> None:
+    """The approximation is 1 - 3 / (4 df - 1)."""
     for size in (10, 50, 150, 1000):
         a, b = drawn(size, size, shift=0.05)
         found = effect_sizes(a, b)
@@ -182,7 +173,6 @@ def test_hedges_factor_is_the_usual_approximation() -> None:
 
 
 def test_cliffs_delta_counts_all_pairs() -> None:
-    """With ties, one by one."""
     random = np.random.default_rng(5)
     a, b = random.integers(0, 8, 30) / 7, random.integers(0, 9, 30) / 7
     counted = sum(np.sign(round(7 * (y - x))) for x in a for y in b) / 900
@@ -191,8 +181,7 @@ def test_cliffs_delta_counts_all_pairs() -> None:
     assert found.cliffs_delta == pytest.approx(counted)
 
 
-def test_effects_in_words() -> None:
-    """The usual borders."""
+def test_magnitudes_have_the_usual_bounds() -> None:
     cohen = [magnitude(value) for value in (0.0, 0.1, -0.2, 0.5, -0.8)]
     assert cohen == ["no", "negligible", "small", "medium", "large"]
     cliff = [magnitude(value, "cliff") for value in (0.146, 0.147, 0.33, -0.474)]
@@ -202,15 +191,13 @@ def test_effects_in_words() -> None:
     assert (same.d_z, same.g, same.word) == (None, None, same.cliffs_word)
 
 
-def test_no_effect_of_one_or_two_queries() -> None:
-    """No word for a size that one query may have by chance, as `compare` has none."""
+def test_one_or_two_queries_have_no_effect_size() -> None:
     assert effect_sizes([0.5], [0.6]) is None
     assert effect_sizes([0.1, 0.2], [0.4, 0.3]) is None
     assert effect_sizes([0.1, 0.2, 0.2], [0.4, 0.3, 0.2]) is not None
 
 
-def test_equivalence_is_two_one_sided_tests() -> None:
-    """SciPy's, one against each side of the margin."""
+def test_equivalence_agrees_with_two_one_sided_tests_of_scipy() -> None:
     a, b = drawn(2, 60, shift=0.01, noise=0.05)
     found = equivalence(a, b, margin=0.03)
     above = stats.ttest_1samp(b - a, -0.03, alternative="greater").pvalue
@@ -225,8 +212,7 @@ def test_equivalence_is_two_one_sided_tests() -> None:
     assert not equivalence(a, b, margin=0.0001).equivalent
 
 
-def test_what_equivalence_cannot_say() -> None:
-    """One query, and differences that do not vary."""
+def test_equivalence_needs_several_varying_differences() -> None:
     assert equivalence([0.1], [0.2], 0.5).cannot == "one query is not enough for a test"
     same = equivalence([0.1, 0.2], [0.1, 0.2], 0.5)
     assert (same.p, same.equivalent) == (None, False)
@@ -239,7 +225,7 @@ def test_what_equivalence_cannot_say() -> None:
 
 
 def exact_power(size: int, effect: float) -> float:
-    """Of the two-sided t test at 0.05, by the noncentral t distribution."""
+    """Compute the power of the t test at 0.05 by the noncentral t distribution."""
     edge, shift = stats.t.ppf(0.975, size - 1), effect * math.sqrt(size)
     below, above = stats.nct.cdf(-edge, size - 1, shift), stats.nct.sf(edge, size - 1, shift)
     return float(below + above)
@@ -247,7 +233,6 @@ def exact_power(size: int, effect: float) -> float:
 
 @pytest.mark.parametrize("size", [10, 20, 50, 200])
 def test_power_is_that_of_the_t_test(size: int) -> None:
-    """What is said to be detectable is found in 80 of 100 cases."""
     differences = np.random.default_rng(size).normal(0, 0.2, size)
     deviation = differences.std(ddof=1)
     least = minimum_detectable_difference(differences)
@@ -263,8 +248,7 @@ def test_power_is_that_of_the_t_test(size: int) -> None:
         assert exact_power(needed - 2, effect / deviation) < 0.8
 
 
-def test_power_needs_a_spread() -> None:
-    """Nothing is known where nothing varies, or where there is next to nothing."""
+def test_power_needs_varying_differences() -> None:
     assert minimum_detectable_difference([0.1, 0.1, 0.1]) is None
     assert minimum_detectable_difference([0.1]) is None
     assert queries_needed([0.0, 0.0], 0.1) is None
@@ -275,24 +259,22 @@ def test_power_needs_a_spread() -> None:
     for effect in (math.nan, math.inf):
         with pytest.raises(ValueError, match="effect must be a finite number, found"):
             power_of([0.1, 0.2], effect)
-    with pytest.raises(ValueError, match="power must lie between 0 and 1"):
+    with pytest.raises(ValueError, match="power must be between 0 and 1"):
         minimum_detectable_difference([0.1, 0.2, 0.4], power=80)
 
 
 @pytest.mark.parametrize("zeros", [0, 30])
-def test_power_is_not_foretold_of_few_that_differ(zeros: int) -> None:
-    """Tests of fewer than ten find less than the formula says, whatever stands beside them."""
+def test_fewer_than_ten_differing_queries_have_no_power(zeros: int) -> None:
     nine = [0.1, -0.05, 0.2, 0.08, -0.02, 0.04, 0.07, 0.03, 0.12] + [0.0] * zeros
     assert minimum_detectable_difference(nine) is None
     assert power_of(nine, 0.1) is None
     assert minimum_detectable_difference([*nine, 0.01]) is not None
     assert power_of([*nine, 0.01], 0.1) is not None
-    assert minimum_detectable_difference([*nine, 0.01], level=0.999) is None  # 2 / 2^10 is more
+    assert minimum_detectable_difference([*nine, 0.01], level=0.999) is None  # 2 / 2^10 is larger
     assert queries_needed(nine, 10.0) == 10
 
 
-def test_what_would_be_shown_is_no_more_than_queries_differ_by() -> None:
-    """A mean difference beyond the largest of all differences is none that could be seen."""
+def test_detectable_difference_does_not_exceed_the_largest_difference() -> None:
     assert minimum_detectable_difference([0.5, -0.5] * 5, level=0.99) is None
     least = minimum_detectable_difference([0.5, -0.5] * 20, level=0.99)
     assert least is not None
@@ -300,8 +282,8 @@ def test_what_would_be_shown_is_no_more_than_queries_differ_by() -> None:
 
 
 @pytest.mark.parametrize("size", [10, 14, 20])
-def test_what_is_said_to_be_shown_is_shown(size: int) -> None:
-    """Four times in five by the randomisation test, simulated, also of the fewest queries."""
+def test_detectable_difference_is_detected_with_80_percent_power(size: int) -> None:
+    """Simulated with the randomisation test, down to the fewest queries."""
     random = np.random.default_rng(size)
     shape = random.normal(size=size)
     shape = (shape - shape.mean()) / shape.std(ddof=1)
@@ -315,23 +297,20 @@ def test_what_is_said_to_be_shown_is_shown(size: int) -> None:
     assert found == pytest.approx(0.8, abs=0.08)  # four standard errors
 
 
-def test_tiny_effects_need_many_queries() -> None:
-    """A number beyond all floats, and no error."""
+def test_tiny_effects_need_very_many_queries() -> None:
     needed = queries_needed([0.1, 0.2], 1e-200)
     assert needed is not None
     assert 10**398 < needed < 10**402
 
 
-def test_tukey_of_two_is_the_randomisation_test() -> None:
-    """Within the error of the samples."""
+def test_tukey_of_two_systems_is_the_randomisation_test() -> None:
     a, b = drawn(5, 60, shift=0.025)
     p = paired_test("randomization", a, b).p
     assert p is not None
     assert tukey_hsd([a, b])[0, 1] == pytest.approx(p, abs=5 * math.sqrt(2 * p / 100_000))
 
 
-def test_tukey_is_the_full_enumeration() -> None:
-    """All 6^4 shuffles of three systems and four queries."""
+def test_tukey_agrees_with_the_full_enumeration() -> None:
     table = np.random.default_rng(1).integers(0, 10, (4, 3)) / 10
     orders = [list(order) for order in itertools.permutations(range(3))]
     ranges = []
@@ -346,8 +325,7 @@ def test_tukey_is_the_full_enumeration() -> None:
     assert np.diag(found).tolist() == [1.0, 1.0, 1.0]
 
 
-def test_what_tukey_cannot_do() -> None:
-    """Fewer than two systems or queries, and values of different queries."""
+def test_tukey_needs_two_systems_and_two_shared_queries() -> None:
     assert tukey_hsd([[0.0, 0.0], [0.0, 0.0]]).tolist() == [[1.0, 1.0], [1.0, 1.0]]
     for systems in ([[0.1, 0.2]], [[0.1], [0.2]], [[0.1, 0.2], [0.3]], []):
         with pytest.raises(DataError, match="two or more systems with values for the same"):

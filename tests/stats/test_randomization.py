@@ -1,4 +1,4 @@
-"""The randomisation test: exact where it can be, honest where it cannot, the same everywhere."""
+"""Tests of the randomisation test."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.stats.worlds import drawn, paired_values, values
 
 
 def enumerated(a: list[float], b: list[float]) -> float:
-    """The share of all exchanges, one by one, in fractions of twentieths."""
+    """Compute p over all sign choices, in fractions of twentieths."""
     differences = [round(20 * (y - x)) for x, y in zip(a, b, strict=True)]
     observed = abs(sum(differences))
     signs = list(itertools.product((-1, 1), repeat=len(differences)))
@@ -32,35 +32,35 @@ def enumerated(a: list[float], b: list[float]) -> float:
 
 @settings(max_examples=50)
 @given(st.lists(st.tuples(values, values), min_size=2, max_size=12))
-def test_exact_is_the_full_enumeration(pairs: list[tuple[float, float]]) -> None:
-    """Of 2 to 12 queries, ties and zeros and all."""
+def test_exact_p_agrees_with_the_full_enumeration(pairs: list[tuple[float, float]]) -> None:
     a, b = map(list, zip(*pairs, strict=True))
     result = paired_test("randomization", a, b)
     assert result.exact
     assert result.p == enumerated(a, b)
 
 
-def test_ties_beyond_the_last_bit_count() -> None:
-    """0.3 - 0.2 is not 0.1 in floats, but the exchanges that give the same mean do count."""
+def test_sums_equal_up_to_rounding_count_as_ties() -> None:
+    """0.3 - 0.2 is not 0.1 in floats."""
     a = [0.2, 0.1, 0.0, 0.4, 0.5]
     b = [0.3, 0.2, 0.1, 0.3, 0.4]
     assert paired_test("randomization", a, b).p == 1.0  # three up, two down, all by a tenth
 
 
-def test_random_samples_agree_with_all_of_them() -> None:
-    """The Monte Carlo p of 40 queries lies where SciPy's and a normal one do; of 30 it is exact."""
+def test_sampled_p_agrees_with_the_exact_one() -> None:
     a, b = drawn(3, 30, shift=0.03)
     exact = paired_test("randomization", a, b)
     assert exact.exact
-    padded = np.concatenate([a, a[:20]]), np.concatenate([b, a[:20] + 1e-9])  # 20 that hardly do
+    padded = (
+        np.concatenate([a, a[:20]]),
+        np.concatenate([b, a[:20] + 1e-9]),
+    )  # 20 negligible differences
     simulated = paired_test("randomization", *padded)
     assert not simulated.exact
     assert exact.p is not None
     assert simulated.p == pytest.approx(exact.p, abs=5 * math.sqrt(exact.p / 100_000))
 
 
-def test_scipy_gives_the_same() -> None:
-    """SciPy's permutation test of paired samples, within the error of both."""
+def test_p_agrees_with_scipy() -> None:
     stats = pytest.importorskip("scipy.stats")
     a, b = drawn(5, 60, shift=0.025)
     theirs = stats.permutation_test(
@@ -71,8 +71,7 @@ def test_scipy_gives_the_same() -> None:
     assert ours == pytest.approx(theirs.pvalue, abs=5 * math.sqrt(theirs.pvalue / 20_000))
 
 
-def test_ranx_gives_the_same() -> None:
-    """Its p, of fewer permutations, within the error of its own."""
+def test_p_agrees_with_ranx() -> None:
     fisher = pytest.importorskip("ranx.statistical_tests.fisher_randomization_test")
     a, b = drawn(8, 60, shift=0.025)
     theirs, _ = fisher.fisher_randomization_test(a, b, n_permutations=20_000)
@@ -81,15 +80,15 @@ def test_ranx_gives_the_same() -> None:
 
 
 def test_p_is_never_zero() -> None:
-    """However large the difference: the observed labels are one of the choices."""
     a, b = drawn(1, 200, shift=5.0)
     assert paired_test("randomization", a, b, samples=999).p == 1 / 1000
 
 
 @settings(max_examples=60)
 @given(paired_values, st.integers(0, 2**32))
-def test_invariants(pairs: list[tuple[float, float]], seed: int) -> None:
-    """A p lies in (0, 1]; who comes first, the unit and what both share are no matter."""
+def test_p_does_not_depend_on_order_of_systems_unit_or_shift(
+    pairs: list[tuple[float, float]], seed: int
+) -> None:
     a, b = (np.array(side) for side in zip(*pairs, strict=True))
     p = paired_test("randomization", a, b, seed=seed, samples=200).p
     assert p is not None
@@ -99,16 +98,14 @@ def test_invariants(pairs: list[tuple[float, float]], seed: int) -> None:
 
 
 @given(st.permutations(range(10)))
-def test_the_order_of_queries_is_no_matter_where_it_is_exact(order: list[int]) -> None:
-    """Ten queries in any order."""
+def test_exact_p_does_not_depend_on_the_order_of_queries(order: list[int]) -> None:
     a, b = drawn(2, 10, shift=0.05)
     assert paired_test("randomization", a[order], b[order]) == paired_test("randomization", a, b)
 
 
-def test_the_same_on_any_number_of_threads_and_any_backend(
+def test_p_does_not_depend_on_threads_or_backend(
     clean_environment: dict[str, str],
 ) -> None:
-    """1, 2 and 8 threads, native or not: the same bytes."""
     script = (
         "from tests.stats.worlds import drawn; from berryeval.stats import paired_test, tukey_hsd;"
         "a, b = drawn(4, 300, 0.005);"
@@ -127,8 +124,7 @@ def test_the_same_on_any_number_of_threads_and_any_backend(
     assert len(printed) == 1
 
 
-def test_seeds_matter_only_by_chance() -> None:
-    """Another seed gives another p, close by."""
+def test_different_seeds_give_similar_p() -> None:
     a, b = drawn(5, 60, shift=0.025)
     found = {paired_test("randomization", a, b, seed=seed).p for seed in range(5)}
     assert len(found) > 1

@@ -1,4 +1,4 @@
-"""Values and tables of scores for tests of the statistics."""
+"""Values and score tables for tests of statistics."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from berryeval.scoring.score_columns import Outcome
 
-# As scores are: shares with small denominators, and so with ties.
+# Fractions with small denominators, like scores, so that there are ties.
 values = st.integers(0, 20).map(lambda twentieths: twentieths / 20)
 paired_values = st.lists(st.tuples(values, values), min_size=2, max_size=40)
 
 
 def drawn(seed: int, size: int, shift: float = 0.0, noise: float = 0.1) -> tuple[Any, Any]:
-    """The values of two systems, the second better by `shift` on average."""
+    """Draw the values of two systems, the second better by `shift` on average."""
     random = np.random.default_rng(seed)
     first = random.random(size)
     return first, first + random.normal(shift, noise, size)
@@ -29,7 +29,7 @@ def drawn(seed: int, size: int, shift: float = 0.0, noise: float = 0.1) -> tuple
 def scores_of(
     name: str, by_metric: Mapping[str, Mapping[str, float]], aggregate: str = "mean"
 ) -> Scores:
-    """A table of scores with these values."""
+    """Build a score table with these values."""
     ok: Outcome = "ok"
     queries = tuple(sorted({query for row in by_metric.values() for query in row}))
     rows = [[row[query] for query in queries] for row in by_metric.values()]
@@ -45,6 +45,6 @@ def scores_of(
 
 
 def table(name: str, numbers: Any, metric: str = "AP", aggregate: str = "mean") -> Scores:
-    """A table of one metric, with queries q000, q001, and so on."""
+    """Build a score table of one metric with queries q000, q001 and so on."""
     row = {f"q{place:03}": float(number) for place, number in enumerate(numbers)}
     return scores_of(name, {metric: row}, aggregate)

@@ -1,7 +1,7 @@
-"""Statistics: whether systems differ, by how much, how sure that is, and what would tell.
+"""Statistics: paired tests, confidence intervals, effect sizes and power.
 
-`compare` does the whole job for tables of scores; the functions beneath it take the values of two
-systems for the same queries, in the same order.
+`compare` compares tables of scores; the other functions take the values of two systems for the same
+queries in the same order.
 """
 
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
-    from berryeval.stats.alignment import unanswered
+    from berryeval.stats.alignment import describe_unanswered
     from berryeval.stats.comparison import Comparison, PairedDifference
     from berryeval.stats.corrections import CORRECTIONS, corrected, tukey_hsd
     from berryeval.stats.effects import (
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         mean_interval,
     )
     from berryeval.stats.paired import Floats, Pair, spread_of
-    from berryeval.stats.rows import compare, testable, tested
+    from berryeval.stats.pairwise import compare, testable, tested
     from berryeval.stats.tests import TESTS, TestResult, paired_test
 else:
     __getattr__, __dir__ = open_door(__name__)

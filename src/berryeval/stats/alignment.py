@@ -1,4 +1,4 @@
-"""Which systems, metrics and queries can be compared: only what both sides have."""
+"""Select the systems, metrics and queries that can be compared."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from berryeval.stats.paired import Floats
 
 
-_SHOWN: Final = 5  # examples of what is missing
+_SHOWN: Final = 5  # examples in a message
 
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """Two systems by the queries that both have.
+    """Two systems, restricted to the queries that both have.
 
     Attributes:
-        baseline: the name of the first, with which the other is compared.
-        system: the name of the other.
-        queries: the queries that both have, in the order of their ids.
-        scores: the tables of the two, of these queries alone.
-        notes: what was left out.
+        baseline: Name of the system that the other is compared with.
+        system: Name of the other system.
+        queries: Shared queries, ordered by id.
+        scores: Scores of the two systems for these queries.
+        notes: Remarks on excluded queries.
     """
 
     baseline: str
@@ -39,13 +39,13 @@ class Alignment:
     notes: tuple[str, ...]
 
     def values(self, metric: str) -> tuple[Floats, Floats]:
-        """The values of both, query by query."""
+        """Return the values of both systems per query."""
         first, second = (scores.values[scores.row_of(metric)] for scores in self.scores)
         return first, second
 
 
-def named_systems(systems: Any) -> dict[str, Scores]:
-    """Two or more tables of scores by name; of a list, each has the name of its run."""
+def name_systems(systems: Any) -> dict[str, Scores]:
+    """Return two or more score tables by name; tables in a list are named after their runs."""
     if isinstance(systems, Mapping):
         found = {str(name): scores for name, scores in systems.items()}
         if len(found) < len(systems):
@@ -56,7 +56,7 @@ def named_systems(systems: Any) -> dict[str, Scores]:
         for place, scores in enumerate(systems):
             name = scores.run_name if isinstance(scores, Scores) else f"systems[{place}]"
             if name in found:
-                msg = f"two systems are named {name!r}: give a dict with a name for each"
+                msg = f"two systems are named {name!r}: pass a dict with distinct names"
                 raise DataError(msg)
             found[name] = scores
     else:
@@ -64,9 +64,9 @@ def named_systems(systems: Any) -> dict[str, Scores]:
         raise TypeError(msg)
     for name, scores in found.items():
         if not isinstance(scores, Scores):
-            msg = f"{name} must be Scores, as `evaluate` gives, found {type(scores).__name__}"
+            msg = f"{name} must be Scores, as returned by `evaluate`, found {type(scores).__name__}"
             raise TypeError(msg)
-    if len(found) < 2:  # noqa: PLR2004 - it takes two
+    if len(found) < 2:  # noqa: PLR2004 - two systems
         msg = f"a comparison needs two or more systems, found {', '.join(found) or 'none'}"
         raise DataError(msg)
     for name, scores in found.items():
@@ -85,8 +85,8 @@ def _check_finite(name: str, scores: Scores) -> None:
         raise DataError(msg)
 
 
-def pairs_of(systems: Mapping[str, Scores], baseline: str | None) -> list[tuple[str, str]]:
-    """The baseline with every other system; without one, every system with those behind it."""
+def pair_systems(systems: Mapping[str, Scores], baseline: str | None) -> list[tuple[str, str]]:
+    """Pair the baseline with every other system; without a baseline, return all pairs."""
     names = list(systems)
     if baseline is None:
         return [(first, second) for at, first in enumerate(names) for second in names[at + 1 :]]
@@ -96,12 +96,12 @@ def pairs_of(systems: Mapping[str, Scores], baseline: str | None) -> list[tuple[
     return [(baseline, name) for name in names if name != baseline]
 
 
-def shared_metrics(
+def select_metrics(
     systems: Mapping[str, Scores], wanted: Sequence[str] | str | None
 ) -> tuple[list[str], list[str]]:
-    """The metrics to compare, by their canonical names, and notes on those left out.
+    """Return the canonical names of the metrics to compare, and notes on excluded ones.
 
-    Those that are asked for must be in every table; without any, all that every table has.
+    Requested metrics must be in every table; by default all shared metrics are compared.
     """
     first, *others = systems.values()
     notes: list[str] = []
@@ -119,12 +119,12 @@ def shared_metrics(
         every = {name for scores in systems.values() for name in scores.metrics}
         missing = sorted(every - set(names))
         if missing:
-            notes.append(f"excluded metrics that not every system has: {_listed(missing)}")
+            notes.append(f"excluded metrics that not every system has: {_list_some(missing)}")
     if not names:
-        told = "; ".join(
-            f"{n} has {_listed(list(s.metrics)) or 'none'}" for n, s in systems.items()
+        known = "; ".join(
+            f"{n} has {_list_some(list(s.metrics)) or 'none'}" for n, s in systems.items()
         )
-        msg = f"the systems have no metric in common: {told}"
+        msg = f"the systems have no metric in common: {known}"
         raise DataError(msg)
     names = list(dict.fromkeys(names))
     for name in names:
@@ -135,13 +135,13 @@ def shared_metrics(
 def _check_aggregates(metric: str, systems: Mapping[str, Scores]) -> None:
     found = {name: scores.aggregates[scores.row_of(metric)] for name, scores in systems.items()}
     if len(set(found.values())) > 1:
-        told = ", ".join(f"{name} by {how}" for name, how in found.items())
-        msg = f"the systems aggregate {metric} differently: {told}"
+        known = ", ".join(f"{name} by {how}" for name, how in found.items())
+        msg = f"the systems aggregate {metric} differently: {known}"
         raise DataError(msg)
 
 
 def align(systems: Mapping[str, Scores], baseline: str, system: str) -> Alignment:
-    """The two by the queries that both have; there may be none."""
+    """Restrict two systems to the queries that both have, possibly none."""
     first, second = systems[baseline], systems[system]
     both = set(first.queries) & set(second.queries)
     notes = []
@@ -150,46 +150,47 @@ def align(systems: Mapping[str, Scores], baseline: str, system: str) -> Alignmen
         if alone:
             excluded = counted(len(alone), "query", "queries")
             notes.append(
-                f"excluded {excluded} of {name} that {other} does not have: {_listed(alone)}"
+                f"excluded {excluded} of {name} that {other} does not have: {_list_some(alone)}"
             )
     tables = (first.select(both), second.select(both))
     return Alignment(baseline, system, tables[0].queries, tables, tuple(notes))
 
 
-def unanswered(name: str, scores: Scores, told: Iterable[str] = ()) -> str:
-    """That a system has no answers to some queries; empty if it has, or if they were told of."""
-    known = set(told)
+def describe_unanswered(name: str, scores: Scores, reported: Iterable[str] = ()) -> str:
+    """Describe the queries that a system did not answer, except those already reported."""
+    known = set(reported)
     missing = [query for query in scores.with_outcome("missing") if query not in known]
     if not missing:
         return ""
     return (
-        f"{name} has no answers to {len(missing)} of {scores.count} queries ({_listed(missing)}); "
-        "these score 0, so a difference may come from missing answers, not from the rankings"
+        f"{name} has no answers to {len(missing)} of {scores.count} queries "
+        f"({_list_some(missing)}); these score 0, so a difference may come from missing answers, "
+        "not from the rankings"
     )
 
 
 def check_shared(alignment: Alignment, systems: Mapping[str, Scores]) -> None:
-    """Two systems without a query in common cannot be compared at all."""
+    """Raise an error if two systems have no query in common."""
     if alignment.queries:
         return
-    told = " and ".join(
-        f"{name} has {_listed(list(systems[name].queries)) or 'none'}"
+    known = " and ".join(
+        f"{name} has {_list_some(list(systems[name].queries)) or 'none'}"
         for name in (alignment.baseline, alignment.system)
     )
     msg = (
-        f"{alignment.baseline} and {alignment.system} share no queries: {told}. "
+        f"{alignment.baseline} and {alignment.system} share no queries: {known}. "
         "Score both on the same benchmark"
     )
     raise DataError(msg)
 
 
 def common_queries(systems: Mapping[str, Scores]) -> list[str]:
-    """The queries that all systems have, in the order of their ids."""
+    """Return the queries that all systems have, ordered by id."""
     first, *others = systems.values()
-    everywhere = set(first.queries).intersection(*(scores.queries for scores in others))
-    return [query for query in first.queries if query in everywhere]
+    shared = set(first.queries).intersection(*(scores.queries for scores in others))
+    return [query for query in first.queries if query in shared]
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_some(names: Sequence[str]) -> str:
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more

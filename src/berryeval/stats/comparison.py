@@ -1,4 +1,4 @@
-"""`Comparison` and its rows: what a comparison of systems found, ready for JSON."""
+"""The results of a comparison: `Comparison` and its rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from berryeval.errors import DataError
 from berryeval.metrics import Direction, direction_of
 from berryeval.stats.effects import EffectSizes, needed_for
 from berryeval.stats.paired import sign_of
-from berryeval.stats.wording import sentence_of
+from berryeval.stats.wording import format_finding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,41 +18,41 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """One metric of two systems, by the queries that both have.
+    """One metric of two systems, over the queries that both have.
 
     Attributes:
-        metric: the canonical name.
-        baseline: the system that the other is compared with.
-        system: the other; differences are its value less that of the baseline.
-        n: how many queries both have.
-        baseline_value: the mean (or `aggregate`) of the baseline over these.
-        system_value: that of the other.
+        metric: Canonical name of the metric.
+        baseline: System that the other is compared with.
+        system: The other system; differences are its value minus that of the baseline.
+        n: Number of queries that both have.
+        baseline_value: Mean (or `aggregate`) of the baseline over these queries.
+        system_value: Mean (or `aggregate`) of the other system.
         difference: `system_value - baseline_value`.
-        interval: the confidence interval of the difference; None if there is none: of one query, of
-            fewer than ten that differ by the same, or by the bootstrap of fewer than 20.
-        baseline_interval: that of the baseline's value, by the bootstrap.
-        system_interval: that of the other's.
-        p: of the test, for this comparison alone; None if it cannot be said.
-        p_corrected: for there being `comparisons` of them.
-        test: the test and how it was carried out.
-        exact: whether p is exact, not simulated nor approximated.
-        statistic: what was tested.
-        effect: how large the difference is, whatever the metric; None of fewer than three queries.
-        wins: in how many queries the value of the system is higher.
-        ties: equal, up to rounding.
-        losses: lower.
-        raised: the queries with the largest rise, and by how much, the largest first.
-        lowered: those with the largest fall.
-        detectable: the difference that so many queries would show four times in five, by the t test
-            and its like; None where fewer than ten differ.
-        aggregate: how the values of the queries become one.
-        level: of confidence; a finding has a corrected p of at most 1 - level.
-        correction: the name of the correction.
-        comparisons: how many the correction is for.
-        cannot: why there is no p, or none that is corrected.
-        notes: what to know besides, a line each.
-        test_sign: where the test points: 1 if the system is higher by it, -1 if lower, 0 if
-            neither. Signs and ranks may point elsewhere than the difference. None: as it does.
+        interval: Confidence interval of the difference; None for one query, for fewer than ten
+            equal differences, and by the bootstrap for fewer than 20 queries.
+        baseline_interval: Bootstrap interval of the baseline's value.
+        system_interval: Bootstrap interval of the other system's value.
+        p: Uncorrected p-value; None if the test is not possible.
+        p_corrected: p-value corrected for `comparisons` comparisons.
+        test: Name of the test and the method used.
+        exact: Whether p is exact, neither simulated nor approximated.
+        statistic: Test statistic.
+        effect: Effect sizes; None for fewer than three queries.
+        wins: Number of queries with a higher value.
+        ties: Number of queries with an equal value, up to rounding.
+        losses: Number of queries with a lower value.
+        raised: Queries with the largest increases, largest first.
+        lowered: Queries with the largest decreases, largest first.
+        detectable: Difference that a test of the mean detects with 80 % power; None if fewer than
+            ten queries differ.
+        aggregate: How the values of the queries are aggregated.
+        level: Confidence level; a difference is significant if `p_corrected <= 1 - level`.
+        correction: Name of the correction.
+        comparisons: Number of comparisons corrected for.
+        cannot: Reason why there is no p-value or no corrected one.
+        notes: Remarks, one line each.
+        test_sign: Direction of the test: 1 if the system is higher, -1 if lower, 0 if neither.
+            Tests of signs and ranks may disagree with the difference. None: same as the difference.
     """
 
     metric: str
@@ -87,43 +87,43 @@ class PairedDifference:
 
     @property
     def significant(self) -> bool:
-        """Whether the test found something, after the correction; `mixed` may be what."""
+        """Whether the corrected test is significant; the row may still be `mixed`."""
         return self.p_corrected is not None and self.p_corrected <= round(1 - self.level, 12)
 
     @property
     def direction(self) -> Direction:
-        """Which way the metric gets better."""
+        """Direction in which the metric improves."""
         return direction_of(self.metric)
 
     @property
     def mixed(self) -> bool:
-        """Whether the test found one thing and the difference says another.
+        """Whether the test and the difference point in different directions.
 
-        As where a system wins most queries by little and loses a few by much: neither is better.
+        A system that wins most queries by little and loses a few by much is not better.
         """
-        points = self.test_sign
-        return self.significant and points is not None and points != sign_of(self.difference)
+        sign = self.test_sign
+        return self.significant and sign is not None and sign != sign_of(self.difference)
 
     @property
     def shown(self) -> bool:
-        """Whether the difference is a finding: the test found it, and found it this way."""
+        """Whether the difference is significant and the test has the same direction."""
         return self.significant and not self.mixed
 
     @property
     def better(self) -> bool:
-        """Whether the system is shown to be better than the baseline."""
+        """Whether the system is significantly better than the baseline."""
         return self.shown and self._gain > 0
 
     @property
     def worse(self) -> bool:
-        """Whether the system is shown to be worse than the baseline."""
+        """Whether the system is significantly worse than the baseline."""
         return self.shown and self._gain < 0
 
     @property
     def needed(self) -> int | None:
-        """How many queries would show a difference of this size four times in five.
+        """Number of queries with 80 % power for this difference.
 
-        None where a difference is shown already, or where nothing is known of the spread.
+        None if the difference is significant, zero, or of unknown variance.
         """
         if self.significant or not self.difference or self.detectable is None:
             return None
@@ -135,11 +135,11 @@ class PairedDifference:
 
     @property
     def sentence(self) -> str:
-        """The finding in a sentence, with its numbers."""
-        return sentence_of(self)
+        """The result as a sentence."""
+        return format_finding(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields and the sentence, ready for JSON, in full precision."""
+        """Return all fields and the sentence for JSON, in full precision."""
         data = {one.name: getattr(self, one.name) for one in fields(self)}
         for name in ("interval", "baseline_interval", "system_interval"):
             data[name] = None if data[name] is None else list(data[name])
@@ -156,7 +156,7 @@ class PairedDifference:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> PairedDifference:
-        """What `to_dict` gave, as a row again."""
+        """Create a row from the output of `to_dict`."""
         values = {one.name: data[one.name] for one in fields(cls) if one.name != "test_sign"}
         values["test_sign"] = data.get("test_sign")
         for name in ("interval", "baseline_interval", "system_interval"):
@@ -171,21 +171,21 @@ class PairedDifference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two or more systems, metric by metric and pair by pair.
+    """A comparison of two or more systems.
 
     Attributes:
-        systems: their names.
-        baseline: the one all others are compared with; None if all pairs are.
-        metrics: the metrics, in the order of the rows.
-        rows: metric by metric, and for each the pairs.
-        test: the name of the test.
-        correction: the name of the correction; its family are the pairs of one metric.
-        interval: how the intervals of differences were made.
-        level: of confidence.
-        seed: of the random samples.
-        samples: how many the tests drew, where they draw.
-        groups: the same for the queries of each group, if groups were given.
-        notes: what to know besides, a line each.
+        systems: Names of the systems.
+        baseline: System that all others are compared with; None if all pairs are compared.
+        metrics: Metrics in the order of the rows.
+        rows: Pairs of systems for each metric.
+        test: Name of the test.
+        correction: Name of the correction, applied to the pairs of one metric.
+        interval: Method of the intervals of differences.
+        level: Confidence level.
+        seed: Random seed.
+        samples: Number of random samples per test.
+        groups: Comparison of each group of queries, if groups were given.
+        notes: Remarks, one line each.
     """
 
     systems: tuple[str, ...]
@@ -204,9 +204,9 @@ class Comparison:
     def row(
         self, metric: str, system: str | None = None, baseline: str | None = None
     ) -> PairedDifference:
-        """The row of a metric (by any spelling), a system and a baseline.
+        """Return the row of a metric (in any spelling), a system and a baseline.
 
-        The names of the two may be left out where only one row can be meant.
+        The names of the systems are optional if only one row matches.
         """
         from berryeval.metrics import scored_name
 
@@ -220,27 +220,27 @@ class Comparison:
         ]
         if len(found) == 1:
             return found[0]
-        there = ", ".join(f"{row.metric} {row.system} against {row.baseline}" for row in self.rows)
-        msg = f"{len(found)} rows of {metric!r} are meant, and should be one; there are {there}"
+        known = ", ".join(f"{row.metric} {row.system} against {row.baseline}" for row in self.rows)
+        msg = f"expected one row of {metric!r}, found {len(found)}; there are {known}"
         raise KeyError(msg)
 
     @property
     def better(self) -> tuple[PairedDifference, ...]:
-        """The rows in which the system is shown to be better."""
+        """Rows in which the system is significantly better."""
         return tuple(row for row in self.rows if row.better)
 
     @property
     def worse(self) -> tuple[PairedDifference, ...]:
-        """The rows in which the system is shown to be worse: what regressed."""
+        """Rows in which the system is significantly worse."""
         return tuple(row for row in self.rows if row.worse)
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Every row in a sentence."""
+        """One sentence per row."""
         return tuple(row.sentence for row in self.rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole comparison, ready for JSON, in full precision; `from_dict` reads it back."""
+        """Return the comparison for JSON, in full precision; `from_dict` reads it."""
         data = {one.name: getattr(self, one.name) for one in fields(self)}
         for name in ("systems", "metrics", "notes"):
             data[name] = list(data[name])
@@ -250,7 +250,7 @@ class Comparison:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
-        """What `to_dict` gave, as a comparison again."""
+        """Create a comparison from the output of `to_dict`."""
         try:
             values = {one.name: data[one.name] for one in fields(cls)}
             for name in ("systems", "metrics", "notes"):
@@ -261,5 +261,5 @@ class Comparison:
             }
             return cls(**values)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            msg = f"this is no comparison as `to_dict` writes it: {error!r:.200}"
+            msg = f"expected a comparison as written by `to_dict`: {error!r:.200}"
             raise DataError(msg) from error

@@ -1,4 +1,4 @@
-"""Corrections of p-values where several comparisons are made at once."""
+"""Corrections of p-values for multiple comparisons."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.stats.paired import RESOLUTION, Floats, as_whole_numbers, checked_column
+from berryeval.stats.paired import RESOLUTION, Floats, check_column, scale_to_integers
 from berryeval.stats.resampling import shuffled_ranges
 from berryeval.stats.tests import SpelledRegistry
 
-# Takes p-values; gives the corrected ones, in the same order.
+# A function from p-values to corrected p-values in the same order.
 Correction: TypeAlias = Callable[[Sequence[float]], list[float]]
 
 CORRECTIONS: Final = SpelledRegistry[Correction](
@@ -35,36 +35,36 @@ CORRECTIONS: Final = SpelledRegistry[Correction](
 
 
 def corrected(p_values: Sequence[float | None], method: str = "holm") -> list[float | None]:
-    """The p-values, corrected for how many there are; None, where there is none, stays None.
+    """Correct p-values for multiple comparisons; None stays None and is not counted.
 
         >>> corrected([0.01, 0.04, None, 0.03], "holm")
         [0.03, 0.06, None, 0.06]
 
-    "holm" and "bonferroni" bound the chance of even one false finding in the family; Holm's finds
-    more, and never less. "benjamini-hochberg" bounds the share of false ones among the findings.
+    "holm" and "bonferroni" control the family-wise error rate; Holm is uniformly more powerful.
+    "benjamini-hochberg" controls the false discovery rate.
     """
     correct = CORRECTIONS.get(method)
     given = [p for p in p_values if p is not None]
     for p in given:
         if not 0 <= p <= 1:
-            msg = f"a p-value lies between 0 and 1, found {p!r}"
+            msg = f"p-values must be between 0 and 1, found {p!r}"
             raise ValueError(msg)
     found = iter(correct(given))
     return [None if p is None else next(found) for p in p_values]
 
 
 def none(p_values: Sequence[float]) -> list[float]:
-    """As they are."""
+    """Return the p-values unchanged."""
     return list(p_values)
 
 
 def bonferroni(p_values: Sequence[float]) -> list[float]:
-    """Times their number."""
+    """Multiply each p-value by their number."""
     return [min(1.0, p * len(p_values)) for p in p_values]
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """The smallest times their number, the next times one less, and never less than before."""
+    """Correct p-values by Holm's step-down procedure."""
     found = [0.0] * len(p_values)
     highest = 0.0
     for rank, place in enumerate(_ascending(p_values)):
@@ -74,7 +74,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Times their number over their rank, and never more than that of a larger one."""
+    """Correct p-values by the Benjamini-Hochberg step-up procedure."""
     found = [0.0] * len(p_values)
     lowest = 1.0
     order = _ascending(p_values)
@@ -86,7 +86,7 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
 
 
 def tukey(_p_values: Sequence[float]) -> list[float]:
-    """Not one of p-values: it shuffles the values of all systems, which `compare` has."""
+    """Reject p-values: Tukey's correction needs the values of all systems."""
     msg = "Tukey's correction needs the values of all systems: use `compare` or `tukey_hsd`"
     raise ConfigurationError(msg)
 
@@ -95,39 +95,35 @@ def _ascending(p_values: Sequence[float]) -> list[int]:
     return sorted(range(len(p_values)), key=p_values.__getitem__)
 
 
-# Tukey's honestly significant difference, by randomisation: all pairs of systems at once.
-
-
 def tukey_hsd(systems: Any, *, seed: int = 0, samples: int = 100_000) -> Floats:
-    """The p-value of every pair of systems, corrected for there being so many.
+    """Return the p-value of every pair of systems by Tukey's randomised HSD (Carterette 2012).
 
-    If no system differs from another, the values of a query could have been those of any of them:
-    they are shuffled among the systems, query by query, and the highest mean less the lowest is
-    what even the best of all pairs reaches by chance. p is (1 + how many of `samples` shuffles
-    reach the pair's difference) / (1 + samples). Carterette (2012); of two systems this is the
-    randomisation test.
+    Under the null hypothesis the values of a query are exchangeable among the systems. They are
+    shuffled per query, and the range of the means is compared with the difference of each pair: p
+    is (1 + number of shuffles that reach the difference) / (1 + samples). For two systems this is
+    the randomisation test.
 
     Args:
-        systems: a list of values per system, for the same queries in the same order.
-        seed: of the shuffles.
-        samples: how many shuffles.
+        systems: A list of values per system, for the same queries in the same order.
+        seed: Random seed.
+        samples: Number of shuffles.
 
     Returns:
-        A square of p-values, 1.0 on its diagonal.
+        A square matrix of p-values with 1.0 on its diagonal.
     """
-    rows = [checked_column(f"systems[{place}]", row) for place, row in enumerate(systems)]
+    rows = [check_column(f"systems[{place}]", row) for place, row in enumerate(systems)]
     if len(rows) < 2 or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2:  # noqa: PLR2004 - a pair
         found = ", ".join(str(len(row)) for row in rows) or "none"
         msg = (
             "Tukey's test needs two or more systems with values for the same two or more queries; "
-            f"found systems with so many values: {found}"
+            f"found systems with these numbers of values: {found}"
         )
         raise DataError(msg)
     table = np.column_stack(rows)
     largest = float(np.abs(table).max())
     if largest == 0:
         return np.ones((len(rows), len(rows)))
-    whole, exponent = as_whole_numbers(table)
+    whole, exponent = scale_to_integers(table)
     slack = int(np.ldexp(RESOLUTION * largest * len(table), exponent)) + table.size
     ranges = np.sort(shuffled_ranges(whole, seed, samples))
     sums = whole.sum(axis=0)

@@ -1,4 +1,4 @@
-"""Effect sizes: how large a difference is, beside how sure."""
+"""Effect sizes, equivalence tests and power."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import numpy as np
 from berryeval._internal.intervals import Interval
 from berryeval.stats import student
 from berryeval.stats.intervals import check_level
-from berryeval.stats.paired import Pair, checked_column, spread_of
+from berryeval.stats.paired import Pair, check_column, spread_of
 from berryeval.stats.student import log_gamma_step
 
 Magnitude: TypeAlias = Literal["no", "negligible", "small", "medium", "large"]
-# From where on an effect has the word: Cohen (1988) for d, Romano et al. (2006) for delta.
+# Lower bounds of the magnitudes: Cohen (1988) for d, Romano et al. (2006) for delta.
 _STANDARDISED: Final[tuple[tuple[float, Magnitude], ...]] = (
     (0.8, "large"),
     (0.5, "medium"),
@@ -29,21 +29,21 @@ _DOMINANCE: Final[tuple[tuple[float, Magnitude], ...]] = (
     (0.147, "small"),
 )
 
-FEWEST: Final = 3  # queries: of two, Hedges' factor has a pole, and no word would be right
+FEWEST: Final = 3  # queries: with two, Hedges' factor has a pole
 
 
 @dataclass(frozen=True)
 class EffectSizes:
-    """The size of the difference `b - a`, in three ways.
+    """Effect sizes of the difference `b - a`.
 
     Attributes:
         d_z: Cohen's d of paired values: the mean difference over its standard deviation; None if
             the differences do not vary.
-        g: d_z with Hedges' correction, which takes away its bias in small sets; None where d_z is.
-        cliffs_delta: how much likelier a value of `b` is above one of `a` than below it, over all
-            pairs of queries; from -1 to 1.
-        word: g in a word, or delta where there is no g.
-        cliffs_word: delta in a word.
+        g: d_z with Hedges' correction for small samples; None if d_z is None.
+        cliffs_delta: Probability that a value of `b` is above one of `a` minus that it is below,
+            over all pairs of queries; from -1 to 1.
+        word: Magnitude of g, or of delta if there is no g.
+        cliffs_word: Magnitude of delta.
     """
 
     d_z: float | None
@@ -54,7 +54,7 @@ class EffectSizes:
 
 
 def effect_sizes(a: Any, b: Any) -> EffectSizes | None:
-    """The effect sizes of the differences `b - a`; None of fewer than three queries.
+    """Return the effect sizes of the differences `b - a`; None for fewer than three queries.
 
     >>> found = effect_sizes([0.1, 0.2, 0.3, 0.4], [0.2, 0.4, 0.5, 0.9])
     >>> round(found.d_z, 3), round(found.g, 3), found.cliffs_delta, found.word
@@ -72,7 +72,7 @@ def effect_sizes(a: Any, b: Any) -> EffectSizes | None:
 
 
 def magnitude(effect: float, kind: Literal["cohen", "cliff"] = "cohen") -> Magnitude:
-    """An effect in a word."""
+    """Classify an effect size."""
     for least, word in _STANDARDISED if kind == "cohen" else _DOMINANCE:
         if abs(effect) >= least:
             return word
@@ -80,7 +80,7 @@ def magnitude(effect: float, kind: Literal["cohen", "cliff"] = "cohen") -> Magni
 
 
 def _hedges(freedom: int) -> float:
-    """What d must be multiplied by to be right on average; Hedges (1981)."""
+    """Return the factor that makes d unbiased; Hedges (1981)."""
     return math.exp(log_gamma_step((freedom - 1) / 2)) / math.sqrt(freedom / 2)
 
 
@@ -92,24 +92,21 @@ def _cliffs_delta(pair: Pair) -> float:
     return (below - above) / pair.size**2
 
 
-# Equivalence: whether two systems differ by less than matters.
-
-
 @dataclass(frozen=True)
 class Equivalence:
-    """What two one-sided t tests say of the mean of `b - a`.
+    """The result of two one-sided t tests of the mean of `b - a`.
 
     Attributes:
-        margin: the smallest difference that matters.
-        difference: the mean difference.
-        interval: of twice the error of the level (90 % for 0.95): both tests succeed exactly if
-            it lies within the margin.
-        p: of the weaker of the two tests; None if it cannot be said.
-        p_not_worse: that `b` is not worse than `a` by the margin (non-inferiority).
-        p_not_better: that `b` is not better than `a` by the margin.
-        equivalent: whether the difference is shown to be smaller than the margin.
-        not_worse: whether it is shown that `b` is not worse by the margin.
-        cannot: why there is no p.
+        margin: Smallest difference that matters.
+        difference: Mean difference.
+        interval: Confidence interval with twice the error rate (90 % for a level of 0.95); both
+            tests are significant exactly if it lies within the margin.
+        p: Larger p-value of the two tests; None if the tests are not possible.
+        p_not_worse: p-value of `b` not being worse than `a` by the margin (non-inferiority).
+        p_not_better: p-value of `b` not being better than `a` by the margin.
+        equivalent: Whether the difference is significantly smaller than the margin.
+        not_worse: Whether `b` is significantly not worse by the margin.
+        cannot: Reason why there is no p-value.
     """
 
     margin: float
@@ -124,9 +121,9 @@ class Equivalence:
 
 
 def equivalence(a: Any, b: Any, margin: float, level: float = 0.95) -> Equivalence:
-    """Two one-sided paired t tests (TOST, Schuirmann 1987) against `-margin` and `margin`.
+    """Test equivalence by two one-sided paired t tests (TOST, Schuirmann 1987).
 
-    A test that finds no difference does not show that there is none; this one can.
+    Unlike a test without a significant difference, this test can show that there is none.
 
         >>> a = [0.50, 0.61, 0.72, 0.33, 0.84, 0.95, 0.46, 0.57]
         >>> b = [0.51, 0.60, 0.72, 0.34, 0.83, 0.95, 0.47, 0.57]
@@ -134,14 +131,14 @@ def equivalence(a: Any, b: Any, margin: float, level: float = 0.95) -> Equivalen
         True
     """
     check_level(level)
-    if level <= 0.5:  # noqa: PLR2004 - the interval of twice the error would have no width
+    if level <= 0.5:  # noqa: PLR2004 - the interval would have no width
         msg = f"level must be above 0.5, found {level!r}"
         raise ValueError(msg)
     if not (math.isfinite(margin) and margin > 0):
         msg = f"margin must be a number above 0, found {margin!r}"
         raise ValueError(msg)
     pair = Pair.of(a, b)
-    cannot = _why_not(pair)
+    cannot = _explain_missing_p(pair)
     if cannot:
         return Equivalence(margin, pair.mean, None, None, None, None, False, False, cannot)
     freedom = pair.size - 1
@@ -157,31 +154,28 @@ def equivalence(a: Any, b: Any, margin: float, level: float = 0.95) -> Equivalen
     )
 
 
-def _why_not(pair: Pair) -> str:
+def _explain_missing_p(pair: Pair) -> str:
     if pair.size == 1:
         return "one query is not enough for a test"
     if pair.deviation == 0:
-        found = f"every query differs by {pair.mean:g}" if pair.mean else "no query differs"
-        return f"{found}: the test of equivalence needs differences that vary"
+        return pair.describe_constant("the test of equivalence")
     return ""
 
 
-# Power: which difference these queries could show, and how many a smaller one would need.
-
 POWER: Final = 0.8
-POWER_FEWEST: Final = 10  # queries that differ; of fewer, tests find less than is foretold
+POWER_FEWEST: Final = 10  # queries that differ; with fewer, the approximation is too optimistic
 _NORMAL: Final = NormalDist()
 
 
 def minimum_detectable_difference(
     differences: Any, power: float = POWER, level: float = 0.95
 ) -> float | None:
-    """The mean difference that a test of so many queries, which vary so, finds with this power.
+    """Return the mean difference that these queries detect with the given power.
 
-    For the two-sided paired t test, to which the randomisation test is equal in power; by the
-    normal approximation with Guenther's correction (1981), within 2 % from 10 queries on. None if
-    the differences do not vary, if fewer than ten queries differ, which show less than this says,
-    or if it would take more than any of these queries differs by.
+    The power is that of the two-sided paired t test, which equals that of the randomisation test,
+    by the normal approximation with Guenther's correction (1981); the error is below 2 % from 10
+    queries on. None if the differences do not vary, if fewer than ten queries differ, or if the
+    result exceeds the largest difference of any query.
 
         >>> differences = [0.02, -0.01, 0.05, 0.01, 0.03, -0.02, 0.04, 0.01, -0.03, 0.02]
         >>> round(minimum_detectable_difference(differences), 3)
@@ -189,7 +183,7 @@ def minimum_detectable_difference(
     """
     reach, spread = _reach(power, level), _Spread.of(differences)
     least = spread.size - _half_square(level)
-    if not spread.tells(level):
+    if not spread.is_sufficient(level):
         return None
     found = reach * spread.deviation / math.sqrt(least)
     return found if found <= spread.largest else None
@@ -198,10 +192,10 @@ def minimum_detectable_difference(
 def queries_needed(
     differences: Any, effect: float, power: float = POWER, level: float = 0.95
 ) -> int | None:
-    """How many queries that vary like these show a mean difference of `effect` with this power.
+    """Return the number of queries that detect a mean difference of `effect` with the given power.
 
-    Never fewer than ten, for which power cannot be foretold. None if the differences do not vary,
-    so that nothing is known of their spread.
+    The variance is that of these differences; None if they do not vary. The result is at least ten,
+    because the approximation does not hold for fewer.
 
         >>> differences = [0.02, -0.01, 0.05, 0.01, 0.03, -0.02, 0.04, 0.01, -0.03, 0.02]
         >>> queries_needed(differences, effect=0.01)
@@ -213,13 +207,13 @@ def queries_needed(
     reach, deviation = _reach(power, level), _Spread.of(differences).deviation
     if deviation == 0:
         return None
-    # Fractions, because the square of a tiny effect is beyond floats.
+    # Fractions, because the square of a tiny effect underflows.
     square = (Fraction(reach * deviation) / Fraction(effect)) ** 2
     return max(POWER_FEWEST, math.ceil(square + Fraction(_half_square(level))))
 
 
 def needed_for(effect: float, detectable: float, size: int, level: float = 0.95) -> int:
-    """How many queries show `effect` as surely as `size` of the same spread show `detectable`.
+    """Return how many queries detect `effect` with the power of `size` queries for `detectable`.
 
     >>> differences = [0.02, -0.01, 0.05, 0.01, 0.03, -0.02, 0.04, 0.01, -0.03, 0.02]
     >>> needed_for(0.01, minimum_detectable_difference(differences), len(differences))
@@ -231,7 +225,7 @@ def needed_for(effect: float, detectable: float, size: int, level: float = 0.95)
 
 
 def power_of(differences: Any, effect: float, level: float = 0.95) -> float | None:
-    """How often a test of so many queries, which vary so, finds a mean difference of `effect`.
+    """Return the power of the paired t test to detect a mean difference of `effect`.
 
     None if the differences do not vary, or if fewer than ten queries differ.
     """
@@ -241,7 +235,7 @@ def power_of(differences: Any, effect: float, level: float = 0.95) -> float | No
         raise ValueError(msg)
     spread = _Spread.of(differences)
     least = spread.size - _half_square(level)
-    if not spread.tells(level):
+    if not spread.is_sufficient(level):
         return None
     reach = abs(effect) * math.sqrt(least) / spread.deviation
     edge = _NORMAL.inv_cdf((1 + level) / 2)
@@ -251,19 +245,19 @@ def power_of(differences: Any, effect: float, level: float = 0.95) -> float | No
 def _reach(power: float, level: float) -> float:
     check_level(level)
     if not 0 < power < 1:
-        msg = f"power must lie between 0 and 1, as 0.8, found {power!r}"
+        msg = f"power must be between 0 and 1, such as 0.8, found {power!r}"
         raise ValueError(msg)
     return _NORMAL.inv_cdf((1 + level) / 2) + _NORMAL.inv_cdf(power)
 
 
 def _half_square(level: float) -> float:
-    """The queries that it costs not to know the spread."""
+    """Return the number of queries lost by estimating the variance."""
     return _NORMAL.inv_cdf((1 + level) / 2) ** 2 / 2
 
 
 @dataclass(frozen=True)
 class _Spread:
-    """How many differences there are, how many are not 0, how they vary, and the largest."""
+    """Number, standard deviation and largest absolute value of differences."""
 
     size: int
     differing: int
@@ -272,11 +266,11 @@ class _Spread:
 
     @classmethod
     def of(cls, differences: Any) -> _Spread:
-        column = checked_column("differences", differences)
+        column = check_column("differences", differences)
         largest = float(np.abs(column).max(initial=0.0))
         return cls(len(column), int((column != 0).sum()), spread_of(column), largest)
 
-    def tells(self, level: float) -> bool:
-        """Whether power can be foretold: so few signs that no p is small enough show nothing."""
+    def is_sufficient(self, level: float) -> bool:
+        """Return whether power can be predicted: few signs cannot reach a small enough p."""
         small_enough = 2.0 ** (1 - self.differing) <= 1 - level
         return self.deviation > 0 and self.differing >= POWER_FEWEST and small_enough

@@ -1,4 +1,4 @@
-"""Confidence intervals of a mean, and of the difference of two."""
+"""Confidence intervals of means and of differences."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 import numpy as np
 
 from berryeval._internal.intervals import RESAMPLES, Interval, spread_known
-from berryeval._internal.validate import nearest
+from berryeval._internal.validate import is_number, suggest
 from berryeval.errors import ConfigurationError
 from berryeval.stats import student
 from berryeval.stats.paired import (
@@ -18,9 +18,9 @@ from berryeval.stats.paired import (
     RESOLUTION,
     Floats,
     Pair,
-    as_whole_numbers,
-    checked_column,
+    check_column,
     deviation_of,
+    scale_to_integers,
     spread_of,
 )
 from berryeval.stats.resampling import resample_sums
@@ -31,54 +31,54 @@ if TYPE_CHECKING:
 
 IntervalMethod: TypeAlias = Literal["t", "bca", "percentile"]
 METHODS: Final[tuple[IntervalMethod, ...]] = get_args(IntervalMethod)
-DEFAULT_METHOD: Final[IntervalMethod] = "t"  # covers best: docs/statistics.md
+DEFAULT_METHOD: Final[IntervalMethod] = "t"  # best coverage, see docs/statistics.md
 _NORMAL: Final = NormalDist()
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A statistic of the queries, and what it becomes when other queries had been asked.
+    """A statistic of the queries and its sampling distribution.
 
     Attributes:
-        columns: the values of the queries, one row per system that the statistic looks at.
-        of_means: the statistic, of the mean of each column; it must take arrays of means too.
+        columns: Values of the queries, one array per system.
+        of_means: The statistic as a function of the mean of each column, or arrays of means.
     """
 
     columns: tuple[Floats, ...]
     of_means: Callable[..., Any]
 
     def observed(self) -> float:
-        """The statistic of the queries that were asked."""
+        """Return the statistic of the observed queries."""
         return float(self.of_means(*(math.fsum(column) / len(column) for column in self.columns)))
 
     def resampled(self, seed: int, resamples: int) -> Floats:
-        """The statistic of every resample; all columns are resampled alike."""
+        """Return the statistic of every resample, drawn alike from all columns."""
         means = []
         for column in self.columns:
-            whole, exponent = as_whole_numbers(column)
+            whole, exponent = scale_to_integers(column)
             sums = resample_sums(whole, seed, resamples)
             means.append(np.ldexp(sums.astype(np.float64), -exponent) / len(column))
         return np.asarray(self.of_means(*means), dtype=np.float64)
 
-    def without_each(self) -> Floats:
-        """The statistic without the first query, without the second, and so on."""
+    def leave_one_out(self) -> Floats:
+        """Return the jackknife values: the statistic without each query."""
         left = [(math.fsum(column) - column) / (len(column) - 1) for column in self.columns]
         return np.asarray(self.of_means(*left), dtype=np.float64)
 
     def interval(self, level: float, method: IntervalMethod, seed: int, resamples: int) -> Interval:
-        """The confidence interval of the statistic."""
+        """Return the confidence interval of the statistic."""
         if method == "t":
             return self._student(level)
         replicates = self.resampled(seed, resamples)
         ends = ((1 - level) / 2, (1 + level) / 2)
         if method == "bca":
-            ends = _corrected_ends(ends, replicates, self.observed(), self.without_each())
+            ends = _correct_ends(ends, replicates, self.observed(), self.leave_one_out())
         low, high = np.quantile(replicates, ends)
         return Interval(float(low), float(high))
 
     def _student(self, level: float) -> Interval:
-        """By the standard error of the jackknife, which of a mean is the usual one."""
-        left = self.without_each()
+        """Return the t interval by the jackknife standard error, which is exact for a mean."""
+        left = self.leave_one_out()
         freedom = len(left) - 1
         error = deviation_of(left - left.mean()) * freedom / math.sqrt(len(left))
         reach = student.quantile(level, freedom) * error
@@ -94,12 +94,12 @@ def difference_interval(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Interval | None:
-    """The interval of the mean of `b - a`; None of one query, which cannot tell.
+    """Return the interval of the mean of `b - a`; None for one query.
 
-    "t" is Student's; "percentile" takes the quantiles of the means of resampled queries, and "bca"
-    corrects them for bias and skewness (Efron 1987); both take 20 queries, for of fewer they are
-    too narrow. Where every query differs by the same, both ends are that; of fewer than ten such
-    queries there is no interval.
+    "t" is Student's interval; "percentile" takes quantiles of the means of resampled queries, and
+    "bca" corrects them for bias and skewness (Efron 1987). The last two need 20 queries, because
+    they are too narrow for fewer. If all differences are equal, the interval is a point; fewer than
+    ten such queries have no interval.
 
         >>> low, high = difference_interval([0.1, 0.2, 0.3, 0.4], [0.2, 0.4, 0.3, 0.6])
         >>> round(low, 3), round(high, 3)
@@ -120,33 +120,33 @@ def mean_interval(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Interval | None:
-    """The interval of the mean of the values.
+    """Return the interval of the mean of values.
 
-    None of one, of fewer than ten that are alike, or by the bootstrap of fewer than 20.
+    None for one value, for fewer than ten equal values, and by the bootstrap for fewer than 20.
     """
     check_level(level)
     check_method(method)
-    column = checked_column("values", values)
+    column = check_column("values", values)
     spread = spread_of(column)
     if not spread_known(len(column), spread):
         return None
     if spread == 0:
         same = math.fsum(column) / len(column)
         return Interval(same, same)
-    if not enough_for(method, len(column), spread):
+    if not has_enough(method, len(column), spread):
         return None
     return Estimate((column,), lambda mean: mean).interval(level, method, seed, resamples)
 
 
-def enough_for(method: IntervalMethod, count: int, spread: float) -> bool:
-    """Whether a method is right of so many values; where they are alike, all methods agree."""
+def has_enough(method: IntervalMethod, count: int, spread: float) -> bool:
+    """Return whether a method is valid for this many values; equal values suit all methods."""
     return method == "t" or count >= FEWEST_RESAMPLED or spread == 0
 
 
-def _corrected_ends(
+def _correct_ends(
     ends: tuple[float, float], replicates: Floats, observed: float, left: Floats
 ) -> tuple[float, float]:
-    """Which quantiles to take instead, for bias and for an error that grows with the value."""
+    """Correct quantiles for bias and acceleration."""
     count = len(replicates)
     below = float((replicates < observed).sum()) + 0.5 * float((replicates == observed).sum())
     bias = _NORMAL.inv_cdf(min(max(below, 0.5), count - 0.5) / count)
@@ -155,34 +155,29 @@ def _corrected_ends(
     spread = float((strays**2).sum()) ** 1.5
     acceleration = float((strays**3).sum()) / (6 * spread) if spread else 0.0
 
-    def moved(end: float) -> float:
+    def correct(end: float) -> float:
         shifted = bias + _NORMAL.inv_cdf(end)
         return _NORMAL.cdf(bias + shifted / (1 - acceleration * shifted))
 
-    return moved(ends[0]), moved(ends[1])
+    return correct(ends[0]), correct(ends[1])
 
 
 def check_level(level: Any) -> None:
-    """A level of confidence lies between 0 and 1."""
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        msg = f"level must lie between 0 and 1, as 0.95, found {level!r:.80}"
+    """Require a confidence level between 0 and 1."""
+    if not is_number(level) or not 0 < level < 1:
+        msg = f"level must be between 0 and 1, such as 0.95, found {level!r:.80}"
         raise ValueError(msg)
 
 
 def check_method(method: str) -> None:
-    """An interval is made in one of the ways there are."""
+    """Require a known interval method."""
     if method not in METHODS:
-        near = nearest(str(method), list(METHODS))
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(METHODS)}"
-        msg = f"unknown interval {method!r}; {hint}"
+        msg = f"unknown interval {method!r}; {suggest(str(method), METHODS)}"
         raise ConfigurationError(msg)
 
 
-# How an aggregate changed between two systems: by how much, and how sure that is.
-
-
 def change_beyond_rounding(before: float, after: float) -> float:
-    """What is left of a change beyond rounding.
+    """Return the change from `before` to `after`, or 0.0 if it is due to rounding.
 
     >>> change_beyond_rounding(0.25, 0.75), change_beyond_rounding(0.1 + 0.2, 0.3)
     (0.5, 0.0)
@@ -194,18 +189,18 @@ def change_beyond_rounding(before: float, after: float) -> float:
 def interval_of_change(
     pair: Pair, how: str, level: float, method: IntervalMethod = DEFAULT_METHOD, seed: int = 0
 ) -> Interval | None:
-    """The interval of the change of an aggregate; None where so few queries cannot tell.
+    """Return the interval of the change of an aggregate; None for too few queries.
 
-    Where every query changed by the same, and there are enough to say so, it is a point.
+    If all queries change by the same amount, the interval is a point.
 
     Args:
-        pair: the values, on the scale on which they are averaged.
-        how: what they are put together by.
-        level: of confidence.
-        method: how the interval is made.
-        seed: of the resamples, where the method draws some.
+        pair: Values on the scale on which they are averaged.
+        how: Name of the aggregate.
+        level: Confidence level.
+        method: Interval method.
+        seed: Random seed of the resamples.
     """
-    enough = enough_for(method, pair.size, pair.deviation)
+    enough = has_enough(method, pair.size, pair.deviation)
     if not enough or not spread_known(pair.size, pair.deviation):
         return None
     if how == "geometric mean":

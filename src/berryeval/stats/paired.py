@@ -1,4 +1,4 @@
-"""`Pair`: the values of two systems for the same queries, checked, and what follows from them."""
+"""`Pair`: the values of two systems for the same queries."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]
 
-# Two values are equal if they are closer than this share of the largest value: what is less is the
-# rounding of the scores, as of 0.3 - 0.2 and 0.1.
+# Values closer than this fraction of the largest value are equal: the difference is due to
+# rounding, as between 0.3 - 0.2 and 0.1.
 RESOLUTION: Final = 1e-12
-_SUM_BITS: Final = 61  # the largest sum of whole numbers, which the native core takes too
+_SUM_BITS: Final = 61  # bits of the largest sum of integers, as in the native core
 
 
-def checked_column(name: str, values: Any) -> Floats:
-    """A list or array of finite numbers as an array; anything else is an error that says where."""
+def check_column(name: str, values: Any) -> Floats:
+    """Convert a list of finite numbers to an array; raise DataError for anything else."""
     try:
         column = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -48,11 +48,11 @@ def checked_column(name: str, values: Any) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """The values `a` and `b` of two systems, place by place for the same query.
+    """The values `a` and `b` of two systems for the same queries in the same order.
 
     Attributes:
-        a: the values of the first system, the baseline.
-        b: the values of the second; a difference is `b - a`.
+        a: Values of the baseline.
+        b: Values of the other system; a difference is `b - a`.
     """
 
     a: Floats
@@ -60,8 +60,8 @@ class Pair:
 
     @classmethod
     def of(cls, a: Any, b: Any) -> Self:
-        """Two lists of numbers of the same length."""
-        pair = cls(checked_column("a", a), checked_column("b", b))
+        """Create a pair from two lists of numbers of the same length."""
+        pair = cls(check_column("a", a), check_column("b", b))
         if len(pair.a) != len(pair.b):
             msg = (
                 f"a has {len(pair.a)} values and b has {len(pair.b)}: "
@@ -69,7 +69,7 @@ class Pair:
             )
             raise DataError(msg)
         if not len(pair.a):
-            msg = "a and b have no values: there is no query to compare them by"
+            msg = "a and b have no values: a comparison needs at least one query"
             raise DataError(msg)
         with np.errstate(over="ignore"):
             beyond = not np.isfinite(pair.b - pair.a).all()
@@ -80,63 +80,69 @@ class Pair:
 
     @property
     def size(self) -> int:
-        """How many queries there are."""
+        """Number of queries."""
         return len(self.a)
 
     @cached_property
     def equal_within(self) -> float:
-        """Differences up to this are none."""
+        """Largest difference that counts as equal."""
         return RESOLUTION * float(max(np.abs(self.a).max(), np.abs(self.b).max()))
 
     @cached_property
     def differences(self) -> Floats:
-        """`b - a` of every query; 0 where the two are equal."""
+        """`b - a` of every query; 0 if the values are equal up to rounding."""
         found: Floats = self.b - self.a
         found[np.abs(found) <= self.equal_within] = 0.0
         return found
 
     @cached_property
     def non_zero(self) -> Floats:
-        """The differences of the queries that differ."""
+        """Differences other than 0."""
         return np.ascontiguousarray(self.differences[self.differences != 0])
 
     @cached_property
     def mean(self) -> float:
-        """The mean difference; 0.0 if it is no more than rounding."""
+        """Mean difference; 0.0 if it is due to rounding."""
         found = math.fsum(self.differences) / self.size
         return found if abs(found) > self.equal_within else 0.0
 
     @cached_property
     def deviation(self) -> float:
-        """The standard deviation of the differences (n - 1); 0.0 if they are all alike."""
+        """Standard deviation of the differences (n - 1); 0.0 if they are all equal."""
         found = deviation_of(self.differences)
         return found if found > self.equal_within else 0.0
 
     @property
     def wins_ties_losses(self) -> tuple[int, int, int]:
-        """In how many queries `b` is higher, equal, and lower."""
+        """Number of queries in which `b` is higher, equal and lower."""
         wins = int((self.differences > 0).sum())
         losses = int((self.differences < 0).sum())
         return wins, self.size - wins - losses, losses
 
+    def describe_constant(self, test: str) -> str:
+        """Explain why a test is not possible if all differences are equal."""
+        found = f"every query differs by {self.mean:g}" if self.mean else "no query differs"
+        return f"{found}: {test} needs differences that vary"
+
 
 def sign_of(value: float) -> int:
-    """1, 0 or -1."""
+    """Return 1, 0 or -1."""
     return (value > 0) - (value < 0)
 
 
 def deviation_of(values: Floats) -> float:
-    """The standard deviation (n - 1), whatever their size; 0.0 of fewer than two values."""
+    """Return the standard deviation (n - 1) without overflow; 0.0 for fewer than two values."""
     largest = float(np.abs(values).max(initial=0.0))
     if len(values) < 2 or largest == 0:  # noqa: PLR2004 - one value has no deviation
         return 0.0
     return largest * float(np.std(values / largest, ddof=1))
 
 
-def as_whole_numbers(values: Floats) -> tuple[Whole, int]:
-    """The values times a power of two, rounded, and its exponent: sums of them are exact.
+def scale_to_integers(values: Floats) -> tuple[Whole, int]:
+    """Scale values by a power of two and round them, so that sums are exact.
 
-    As many bits are kept as leave room for the sum of all absolute values.
+    Returns:
+        The integers, with room for the sum of all absolute values, and the exponent.
     """
     largest = float(np.abs(values).max())
     spare = max(1, values.size).bit_length()
@@ -144,15 +150,13 @@ def as_whole_numbers(values: Floats) -> tuple[Whole, int]:
     return np.rint(np.ldexp(values, exponent)).astype(np.int64), exponent
 
 
-# How values vary, and how many values it takes to know (`_internal.intervals` has that rule).
-
-FEWEST_RESAMPLED: Final = 20  # queries; resamples of fewer stray much less than their mean does
+FEWEST_RESAMPLED: Final = 20  # queries; resamples of fewer vary much less than their mean
 
 
 def spread_of(values: Floats) -> float:
-    """The standard deviation (n - 1) of the values; 0.0 if it is no more than rounding.
+    """Return the standard deviation (n - 1) of values; 0.0 if it is due to rounding.
 
-    Of two systems it is `Pair.deviation`, which knows how large the values were that differ.
+    For two systems use `Pair.deviation`, which knows the size of the values.
 
     >>> spread_of(np.array([0.3, 0.1 + 0.2, 0.3]))
     0.0

@@ -1,7 +1,7 @@
-"""Sign flips, resamples and shuffles: the native core, and its twin in NumPy.
+"""Sign flips, resamples and shuffles in the native core and in NumPy.
 
-The random words are addressed (the 17th is the 17th for whoever asks), and what is added up are
-whole numbers: the backends, and any number of threads, give the same result to the bit.
+Random words are addressed by index and sums are of integers, so both backends and any number of
+threads give bit-identical results.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from berryeval.stats.paired import Whole
 
 
-_FLIPS, _RESAMPLES, _SHUFFLES = 1, 2, 3  # what words are for; the native core has the same numbers
+_FLIPS, _RESAMPLES, _SHUFFLES = 1, 2, 3  # streams of words, as in the native core
 _SIGNS: Final = 64  # per word
-_CELLS_AT_ONCE: Final = 1 << 19  # of temporary tables, to bound their memory
+_CELLS_AT_ONCE: Final = 1 << 19  # size limit of temporary tables
 _MASK: Final = (1 << 64) - 1
 _Words = npt.NDArray[np.uint64]
 
@@ -28,7 +28,7 @@ _Words = npt.NDArray[np.uint64]
 def count_sign_flips(
     values: Whole, threshold: int, seed: int, samples: int, *, threads: int | None = None
 ) -> int:
-    """How many of `samples` random choices of signs give a sum this far from 0, or farther."""
+    """Count the random sign choices whose sum has an absolute value of at least `threshold`."""
     if _backend.native is not None:
         workers = threads or _backend.thread_count()
         return int(
@@ -38,9 +38,9 @@ def count_sign_flips(
 
 
 def resample_sums(values: Whole, seed: int, resamples: int, *, threads: int | None = None) -> Whole:
-    """The sums of resamples: as many values as there are, drawn with replacement.
+    """Return the sums of resamples drawn with replacement.
 
-    Columns of the same length and seed are resampled alike.
+    Columns of the same length and seed get the same resamples.
     """
     if _backend.native is not None:
         sums = np.empty(resamples, dtype=np.int64)
@@ -51,7 +51,7 @@ def resample_sums(values: Whole, seed: int, resamples: int, *, threads: int | No
 
 
 def shuffled_ranges(values: Whole, seed: int, samples: int, *, threads: int | None = None) -> Whole:
-    """The largest column sum less the smallest, after each row was shuffled among the columns."""
+    """Return the ranges of the column sums after shuffling each row among the columns."""
     if _backend.native is not None:
         ranges = np.empty(samples, dtype=np.int64)
         workers = threads or _backend.thread_count()
@@ -62,12 +62,12 @@ def shuffled_ranges(values: Whole, seed: int, samples: int, *, threads: int | No
 
 
 def python_sign_flips(values: Whole, threshold: int, seed: int, samples: int) -> int:
-    """The twin of the native `count_sign_flips`."""
+    """Compute `count_sign_flips` in NumPy."""
     blocks = -(-len(values) // _SIGNS)
     padded = np.zeros(blocks * _SIGNS, dtype=np.int64)
     padded[: len(values)] = values
     bits = (np.arange(256)[:, None] >> np.arange(8)) & 1
-    tables = padded.reshape(-1, 8) @ bits.T  # a row per byte of signs: the sum it flips
+    tables = padded.reshape(-1, 8) @ bits.T  # per byte of signs: the sum it flips
     flat = tables.reshape(-1)
     starts = np.arange(len(tables)) * 256
     total, count = int(values.sum()), 0
@@ -82,7 +82,7 @@ def python_sign_flips(values: Whole, threshold: int, seed: int, samples: int) ->
 
 
 def python_resample_sums(values: Whole, seed: int, resamples: int) -> Whole:
-    """The twin of the native `resample_sums`."""
+    """Compute `resample_sums` in NumPy."""
     size = len(values)
     pairs = (size + 1) // 2
     sums = np.empty(resamples, dtype=np.int64)
@@ -97,7 +97,7 @@ def python_resample_sums(values: Whole, seed: int, resamples: int) -> Whole:
 
 
 def python_shuffled_ranges(values: Whole, seed: int, samples: int) -> Whole:
-    """The twin of the native `shuffled_ranges`."""
+    """Compute `shuffled_ranges` in NumPy."""
     size, columns = values.shape
     ranges = np.empty(samples, dtype=np.int64)
     step = max(1, _CELLS_AT_ONCE // values.size)
@@ -117,23 +117,23 @@ def python_shuffled_ranges(values: Whole, seed: int, samples: int) -> Whole:
 
 
 def _words(seed: int, purpose: int, start: int, count: int) -> _Words:
-    """The random words from `start` on: SplitMix64, started at a key of seed and purpose."""
-    key = int(_mixed(_mixed(np.array([_bits(seed)], dtype=np.uint64)) ^ np.uint64(purpose))[0])
+    """Return random words from index `start`: SplitMix64 keyed by seed and purpose."""
+    key = int(_mix(_mix(np.array([_bits(seed)], dtype=np.uint64)) ^ np.uint64(purpose))[0])
     places = np.arange(start + 1, start + count + 1, dtype=np.uint64)
-    return _mixed(places * np.uint64(0x9E3779B97F4A7C15) + np.uint64(key))
+    return _mix(places * np.uint64(0x9E3779B97F4A7C15) + np.uint64(key))
 
 
 def _bits(seed: int) -> int:
-    """A seed as the 64 bits that are used of it."""
+    """Return the 64 bits of a seed that are used."""
     return index(seed) & _MASK
 
 
-def _mixed(words: _Words) -> _Words:
+def _mix(words: _Words) -> _Words:
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))
 
 
 def _below(count: int, bits: _Words) -> npt.NDArray[np.intp]:
-    """Whole numbers below `count`, from 32 random bits each."""
+    """Return integers below `count`, each from 32 random bits."""
     return ((bits * np.uint64(count)) >> np.uint64(32)).astype(np.intp)

@@ -1,7 +1,7 @@
-"""Student's t distribution, so that what is the default needs no SciPy.
+"""Student's t distribution, so that the default options do not need SciPy.
 
-The tail is the regularised incomplete beta function, by its continued fraction; it agrees with
-SciPy to ten digits up to a hundred thousand degrees of freedom, and to nine up to ten million.
+The tail is a regularised incomplete beta function, computed by its continued fraction. It agrees
+with SciPy to ten digits up to a hundred thousand degrees of freedom, and to nine up to ten million.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Final
 
 _PRECISION: Final = 1e-16
 _TINY: Final = 1e-300
-_FAR: Final = 50  # from where on the series for the step of log gamma is exact to the last bit
+_FAR: Final = 50  # from here on the series of log gamma is exact to the last bit
 
 
 def two_sided(statistic: float, freedom: int) -> float:
-    """The chance of a t this far from 0, or farther."""
+    """Return the probability of an absolute t of at least this."""
     square = statistic * statistic
     if square == math.inf:
         return 0.0
@@ -28,19 +28,21 @@ def two_sided(statistic: float, freedom: int) -> float:
 
 
 def tail(statistic: float, freedom: int) -> float:
-    """The chance of a t of at least this."""
+    """Return the probability of a t of at least this."""
     half = two_sided(statistic, freedom) / 2
     return half if statistic > 0 else 1 - half
 
 
 @lru_cache(maxsize=256)
 def quantile(level: float, freedom: int) -> float:
-    """How far from 0 a t stays with this chance, on either side.
+    """Return the two-sided quantile of t.
 
     >>> round(quantile(0.95, 9), 6)
     2.262157
     """
-    found = NormalDist().inv_cdf((1 + level) / 2)  # t is wider: we come from below, and never pass
+    found = NormalDist().inv_cdf(
+        (1 + level) / 2
+    )  # t is wider, so the iteration approaches from below
     for _ in range(200):
         excess = two_sided(found, freedom) - (1 - level)
         step = excess / (2 * _density(found, freedom))
@@ -51,7 +53,7 @@ def quantile(level: float, freedom: int) -> float:
 
 
 def log_gamma_step(value: float) -> float:
-    """The step of log gamma from value to value + 1/2, without the digits a difference loses."""
+    """Return log gamma(value + 1/2) - log gamma(value) without cancellation."""
     if value < _FAR:
         return math.lgamma(value + 0.5) - math.lgamma(value)
     inverse = 1 / value
@@ -65,7 +67,7 @@ def _density(statistic: float, freedom: int) -> float:
 
 
 def _beta_part(a: float, b: float, x: float, rest: float, freedom: int) -> float:
-    """The incomplete beta function of x, where its fraction converges fast; `rest` is 1 - x."""
+    """Return the incomplete beta function of x; `rest` is 1 - x."""
     if x == 0:
         return 0.0
     log_beta = 0.5 * math.log(math.pi) - log_gamma_step(freedom / 2)
@@ -74,16 +76,16 @@ def _beta_part(a: float, b: float, x: float, rest: float, freedom: int) -> float
 
 
 def _continued_fraction(a: float, b: float, x: float) -> float:
-    """Lentz's algorithm."""
-    upper, lower = 1.0, 1 / _kept_from_zero(1 - (a + b) * x / (a + 1))
+    """Evaluate the continued fraction by Lentz's algorithm."""
+    upper, lower = 1.0, 1 / _avoid_zero(1 - (a + b) * x / (a + 1))
     value = lower
     for m in range(1, 10_000):
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         before = value
         for factor in (even, odd):
-            lower = 1 / _kept_from_zero(1 + factor * lower)
-            upper = _kept_from_zero(1 + factor / upper)
+            lower = 1 / _avoid_zero(1 + factor * lower)
+            upper = _avoid_zero(1 + factor / upper)
             value *= upper * lower
         if abs(value - before) <= _PRECISION * abs(value):
             break
@@ -91,9 +93,9 @@ def _continued_fraction(a: float, b: float, x: float) -> float:
 
 
 def _log(x: float, rest: float) -> float:
-    """The logarithm of x, which is 1 - rest; the smaller of the two is the exacter."""
+    """Return log x from x or from rest = 1 - x, whichever is more precise."""
     return math.log(x) if x < rest else math.log1p(-rest)
 
 
-def _kept_from_zero(value: float) -> float:
+def _avoid_zero(value: float) -> float:
     return value if abs(value) > _TINY else _TINY

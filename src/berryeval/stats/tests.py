@@ -1,4 +1,4 @@
-"""The table of tests, and `paired_test`, which carries one out."""
+"""Paired significance tests."""
 
 from __future__ import annotations
 
@@ -12,35 +12,32 @@ import numpy as np
 
 from berryeval._internal.optional import imported
 from berryeval._internal.registry import Registry
+from berryeval._internal.validate import is_whole
 from berryeval.errors import ConfigurationError
 from berryeval.stats import student
-from berryeval.stats.paired import FEWEST_RESAMPLED, Pair, Whole, as_whole_numbers, sign_of
+from berryeval.stats.paired import FEWEST_RESAMPLED, Pair, Whole, scale_to_integers, sign_of
 from berryeval.stats.resampling import count_sign_flips, resample_sums
 
 if TYPE_CHECKING:
     from berryeval.stats.paired import Floats
 
 
-# `TestResult`: what a test says, or why it says nothing.
-
-
 @dataclass(frozen=True)
 class TestResult:
-    """The two-sided p-value of a paired test, or why there is none.
+    """The result of a two-sided paired test.
 
     Attributes:
-        p: how often a difference as large would be seen if the two did not differ; None if that
-            cannot be said.
-        statistic: what was compared with its distribution under that assumption.
-        method: the test and how it was carried out, in words.
-        exact: whether p is exact, not simulated nor approximated.
-        cannot: why there is no p.
-        note: what to know besides.
-        sign: where the statistic points: 1 if `b` is higher by it, -1 if it is lower, 0 if neither;
-            tests of signs and ranks may point elsewhere than the mean. None: as the mean does.
+        p: p-value; None if the test is not possible.
+        statistic: Test statistic.
+        method: Name of the test and the method used.
+        exact: Whether p is exact, neither simulated nor approximated.
+        cannot: Reason why there is no p-value.
+        note: Remark.
+        sign: Direction of the statistic: 1 if `b` is higher, -1 if lower, 0 if neither. Tests of
+            signs and ranks may disagree with the mean. None: same as the mean.
     """
 
-    __test__: ClassVar[bool] = False  # pytest takes every Test... for one of its own
+    __test__: ClassVar[bool] = False  # pytest collects classes named Test...
 
     p: float | None
     statistic: float | None
@@ -51,29 +48,27 @@ class TestResult:
     sign: int | None = None
 
 
-# Takes the values, the seed, and how many random samples to draw.
+# A function of the values, the random seed and the number of random samples.
 PairedTest: TypeAlias = Callable[[Pair, int, int], TestResult]
 
 
 def note_on_few(differing: int) -> str:
-    """What tests of signs cannot do with few queries: all of one sign is as likely as 2 in 2^n."""
+    """Return a note if few differing queries limit how small p can be: at least 2 / 2^n."""
     if not differing:
         return "no query differs"
     least = 2.0 ** (1 - differing)
-    if least <= 0.05:  # noqa: PLR2004 - the usual level can be reached
+    if least <= 0.05:  # noqa: PLR2004 - the usual level is possible
         return ""
     noun = "query differs" if differing == 1 else "queries differ"
     return f"only {differing} {noun}: the smallest possible p is {least:g}"
 
-
-# Names of tests and corrections, in the spellings that people use.
 
 T = TypeVar("T")
 _BETWEEN = re.compile(r"[\s_'-]+")
 
 
 class SpelledRegistry(Registry[T]):
-    """A registry to which capitals, hyphens and the word "test" at the end are all one.
+    """A registry that ignores case, hyphens and a trailing "test" in names.
 
     >>> known = SpelledRegistry("test", {"t": "tests:t"}, {"student": "t", "students t": "t"})
     >>> known.canonical("T-test"), known.canonical("Student's t test"), known.canonical("ttest")
@@ -81,26 +76,26 @@ class SpelledRegistry(Registry[T]):
     """
 
     def get(self, name: str) -> T:
-        """The thing of this name, in any spelling."""
-        return super().get(self._known(name))
+        """Return the entry with this name, in any spelling."""
+        return super().get(self._find(name))
 
     def canonical(self, name: str) -> str:
-        """The name of the thing that this spelling means."""
-        return super().canonical(self._known(name))
+        """Return the canonical name of this spelling."""
+        return super().canonical(self._find(name))
 
-    def _known(self, name: Any) -> str:
+    def _find(self, name: Any) -> str:
         if not isinstance(name, str):
             msg = (
                 f"expected the name of a {self.kind}, found {type(name).__name__}; "
                 f"there are {', '.join(self)}"
             )
             raise ConfigurationError(msg)
-        spelled = {_folded(one): one for one in (*self._aliases, *self._homes)}
-        return name if name in self._aliases else spelled.get(_folded(name), name)
+        spelled = {_normalize(one): one for one in (*self._aliases, *self._homes)}
+        return name if name in self._aliases else spelled.get(_normalize(name), name)
 
 
-def _folded(name: str) -> str:
-    """Without what is written in many ways."""
+def _normalize(name: str) -> str:
+    """Normalize a name."""
     text = _BETWEEN.sub("", name.lower())
     return text.removesuffix("test") or text
 
@@ -129,24 +124,24 @@ TESTS: Final = SpelledRegistry[PairedTest](
 
 
 def paired_test(name: str, a: Any, b: Any, *, seed: int = 0, samples: int = SAMPLES) -> TestResult:
-    """Whether two systems differ, by their values for the same queries in the same order.
+    """Test whether two systems differ, given their values for the same queries.
 
         >>> paired_test("randomization", [0.1, 0.2, 0.3, 0.4], [0.2, 0.4, 0.5, 0.9]).p
         0.125
 
     Args:
-        name: one of `TESTS`, in any spelling: "t", "t-test", "Student".
-        a: the values of the first system, the baseline.
-        b: the values of the second.
-        seed: of the random samples; the same seed gives the same p on any number of threads.
-        samples: how many are drawn, where a test cannot count all there are.
+        name: One of `TESTS`, in any spelling: "t", "t-test", "Student".
+        a: Values of the baseline.
+        b: Values of the other system.
+        seed: Random seed; p does not depend on the number of threads.
+        samples: Number of random samples, for tests that do not enumerate all cases.
 
     Returns:
-        The result; its p is None, and `cannot` says why, where nothing can be said.
+        The result; if the test is not possible, p is None and `cannot` has the reason.
     """
     if not isinstance(name, str):
         msg = (
-            f'the name of the test comes first, as in paired_test("t", a, b); found '
+            f'expected the name of a test first, as in paired_test("t", a, b), found '
             f"{type(name).__name__}; there are {', '.join(TESTS)}"
         )
         raise ConfigurationError(msg)
@@ -159,8 +154,8 @@ def paired_test(name: str, a: Any, b: Any, *, seed: int = 0, samples: int = SAMP
 
 
 def check_count(name: str, count: Any, least: int = 1) -> None:
-    """A number of samples must be a whole one."""
-    if isinstance(count, bool) or not isinstance(count, int | np.integer):
+    """Require a whole number of at least `least`."""
+    if not is_whole(count):
         msg = f"{name} must be a whole number, found {count!r:.80}"
         raise TypeError(msg)
     if count < least:
@@ -168,31 +163,28 @@ def check_count(name: str, count: Any, least: int = 1) -> None:
         raise ValueError(msg)
 
 
-# Fisher's randomisation test: which mean differences would exchanged labels have given?
-
-EXACT_UP_TO: Final = 32  # queries that differ; 2^16 sums on either side are sorted in no time
+EXACT_UP_TO: Final = 32  # differing queries; the 2^16 sums of each half are quickly sorted
 
 
 def randomization(pair: Pair, seed: int, samples: int) -> TestResult:
-    """Two-sided: the share of all exchanges whose mean difference is as far from 0, or farther.
+    """Run Fisher's two-sided randomisation test (Smucker, Allan and Carterette 2007).
 
-    If the two systems do not differ, the values of a query could as well have been those of the
-    other system: the sign of every difference may be flipped. Up to 32 queries that differ all
-    2^n choices of signs are counted. Beyond, `samples` random ones are, and the one that was
-    observed is one more of them: p is (1 + count) / (1 + samples), and never 0. Sums that are
-    closer than the rounding of the scores count as equal. Smucker, Allan and Carterette (2007).
+    Under the null hypothesis the sign of every difference may be flipped; p is the fraction of sign
+    choices whose mean is at least as far from 0. Up to 32 differing queries all 2^n choices are
+    counted. Beyond, p is (1 + count) / (1 + samples) over random choices, and never 0. Sums closer
+    than the rounding of the scores count as equal.
     """
     name = "randomisation test"
     if not len(pair.non_zero):
         return TestResult(1.0, 0.0, f"{name}, exact", exact=True, note=note_on_few(0), sign=0)
-    flips, exponent = as_whole_numbers(pair.non_zero)
+    flips, exponent = scale_to_integers(pair.non_zero)
     slack = int(np.ldexp(pair.equal_within * pair.size, exponent)) + len(flips)
     threshold = abs(int(flips.sum())) - slack
     if len(flips) <= EXACT_UP_TO:
         share = exact_share(flips, threshold)
         note = note_on_few(len(flips))
-        towards = sign_of(pair.mean)
-        return TestResult(share, pair.mean, f"{name}, exact", exact=True, note=note, sign=towards)
+        direction = sign_of(pair.mean)
+        return TestResult(share, pair.mean, f"{name}, exact", exact=True, note=note, sign=direction)
     count = count_sign_flips(flips, threshold, seed, samples)
     method = f"{name}, {samples:,} random samples"
     p = (1 + count) / (1 + samples)
@@ -200,10 +192,10 @@ def randomization(pair: Pair, seed: int, samples: int) -> TestResult:
 
 
 def exact_share(values: Whole, threshold: int) -> float:
-    """The share of all 2^n choices of signs whose sum is `threshold` from 0, or farther.
+    """Return the fraction of the 2^n sign choices whose absolute sum reaches `threshold`.
 
-    The values are split in two: for each of the sums of one half it is looked up in the sorted
-    sums of the other how many of these lead far enough.
+    The values are split in two halves: for each sum of one half, a binary search in the sorted sums
+    of the other half counts those that reach the threshold.
     """
     if threshold <= 0:
         return 1.0
@@ -215,41 +207,37 @@ def exact_share(values: Whole, threshold: int) -> float:
 
 
 def _all_sums(values: Whole) -> Whole:
-    """The sums of all choices of signs."""
+    """Return the sums of all sign choices."""
     sums = np.zeros(1, dtype=np.int64)
     for value in values:
         sums = np.concatenate([sums + value, sums - value])
     return sums
 
 
-# The paired bootstrap test: how far do means of resamples stray from the observed one?
-
-_FEW: Final = 50  # below, p is still a little too small: docs/statistics.md
+_FEW: Final = 50  # below, p is slightly too small: docs/statistics.md
 
 
 def bootstrap(pair: Pair, seed: int, samples: int) -> TestResult:
-    """Two-sided: the share of resamples that stray from the mean as far as the mean is from 0.
+    """Run the two-sided paired bootstrap test (Noreen 1989).
 
-    The differences are moved so that their mean is 0 and resampled with replacement; as in the
-    randomisation test p is (1 + count) / (1 + samples). Noreen (1989). Resamples of few queries
-    vary too little, so that there is no p below 20 queries, and a note below 50.
+    The centred differences are resampled with replacement, and p is (1 + count) / (1 + samples) as
+    in the randomisation test. Resamples of few queries vary too little: there is no p below 20
+    queries, and a note below 50.
     """
     method = f"bootstrap test, {samples:,} resamples"
     if pair.deviation == 0:
-        found = f"every query differs by {pair.mean:g}" if pair.mean else "no query differs"
-        cannot = f"{found}: the bootstrap needs differences that vary"
-        return TestResult(None, None, method, cannot=cannot)
+        return TestResult(None, None, method, cannot=pair.describe_constant("the bootstrap"))
     if pair.size < FEWEST_RESAMPLED:
         cannot = (
             f"{pair.size} queries are too few for the bootstrap, whose false positive rate is too "
             f"high below {FEWEST_RESAMPLED}; use the randomisation test"
         )
         return TestResult(None, None, method, cannot=cannot)
-    values, exponent = as_whole_numbers(pair.differences)
+    values, exponent = scale_to_integers(pair.differences)
     slack = int(np.ldexp(pair.equal_within * pair.size, exponent)) + pair.size
     total = int(values.sum())
-    strayed = np.abs(resample_sums(values, seed, samples) - total)
-    count = int((strayed >= abs(total) - slack).sum())
+    deviations = np.abs(resample_sums(values, seed, samples) - total)
+    count = int((deviations >= abs(total) - slack).sum())
     note = ""
     if pair.size < _FEW:
         note = f"with {pair.size} queries the p of the bootstrap is slightly too small"
@@ -257,26 +245,18 @@ def bootstrap(pair: Pair, seed: int, samples: int) -> TestResult:
     return TestResult(p, pair.mean, method, note=note, sign=sign_of(pair.mean))
 
 
-# Student's paired t test.
-
-
 def t_test(pair: Pair, _seed: int, _samples: int) -> TestResult:
-    """Two-sided, of the differences against a mean of 0, with n - 1 degrees of freedom."""
+    """Run Student's two-sided paired t test."""
     method = "paired t test"
     if pair.deviation == 0:
-        found = f"every query differs by {pair.mean:g}" if pair.mean else "no query differs"
-        cannot = f"{found}: the t test needs differences that vary"
-        return TestResult(None, None, method, cannot=cannot)
+        return TestResult(None, None, method, cannot=pair.describe_constant("the t test"))
     statistic = pair.mean / (pair.deviation / math.sqrt(pair.size))
     p = student.two_sided(statistic, pair.size - 1)
     return TestResult(p, statistic, method, sign=sign_of(statistic))
 
 
-# The sign test: wins against losses, whatever their size.
-
-
 def sign(pair: Pair, _seed: int, _samples: int) -> TestResult:
-    """Two-sided and exact; queries that do not differ are left out."""
+    """Run the exact two-sided sign test; queries that do not differ are excluded."""
     method = "sign test, exact"
     wins, _, losses = pair.wins_ties_losses
     if not wins + losses:
@@ -284,39 +264,36 @@ def sign(pair: Pair, _seed: int, _samples: int) -> TestResult:
     stats = imported("scipy.stats", "the sign test", extra="stats")
     p = float(stats.binomtest(wins, wins + losses).pvalue)
     note = note_on_few(wins + losses)
-    towards = sign_of(wins - losses)
-    return TestResult(min(1.0, p), float(wins), method, exact=True, note=note, sign=towards)
-
-
-# Wilcoxon's signed rank test, exact also where differences are tied.
+    direction = sign_of(wins - losses)
+    return TestResult(min(1.0, p), float(wins), method, exact=True, note=note, sign=direction)
 
 
 def wilcoxon(pair: Pair, _seed: int, _samples: int) -> TestResult:
-    """Two-sided; queries that do not differ are left out, as Wilcoxon (1945) did.
+    """Run Wilcoxon's two-sided signed rank test; queries that do not differ are excluded.
 
-    Up to 32 queries that differ, all choices of signs of the ranks are counted, so that ties
-    (which scores of few values have plenty of) are no matter. Beyond, it is SciPy's normal
-    approximation, with its correction for ties. The statistic is the rank sum of what `b` wins.
+    Up to 32 differing queries all sign choices of the ranks are counted, so p is exact even with
+    ties. Beyond, p is SciPy's normal approximation with its correction for ties. The statistic is
+    the rank sum of the queries that `b` wins.
     """
     name = "Wilcoxon signed rank test"
     if not len(pair.non_zero):
         return TestResult(1.0, 0.0, f"{name}, exact", exact=True, note=note_on_few(0), sign=0)
-    ranks = _middle_ranks(np.abs(pair.non_zero), pair.equal_within)
+    ranks = _rank_sizes(np.abs(pair.non_zero), pair.equal_within)
     won, lost = (float(ranks[side].sum()) for side in (pair.non_zero > 0, pair.non_zero < 0))
-    towards = sign_of(won - lost)
+    direction = sign_of(won - lost)
     if len(ranks) <= EXACT_UP_TO:
         doubled = np.rint(2 * ranks).astype(np.int64)
         p, note = exact_share(doubled, round(2 * abs(won - lost))), note_on_few(len(ranks))
-        return TestResult(p, won, f"{name}, exact", exact=True, note=note, sign=towards)
+        return TestResult(p, won, f"{name}, exact", exact=True, note=note, sign=direction)
     stats = imported("scipy.stats", "the Wilcoxon test", extra="stats")
     signed = np.copysign(ranks, pair.non_zero)
     found = stats.wilcoxon(signed, zero_method="wilcox", correction=False, method="approx")
     method = f"{name}, normal approximation"
-    return TestResult(float(found.pvalue), won, method, sign=towards)
+    return TestResult(float(found.pvalue), won, method, sign=direction)
 
 
-def _middle_ranks(sizes: Floats, equal_within: float) -> Floats:
-    """Ranks from 1; sizes closer than the rounding of the scores share the middle of theirs."""
+def _rank_sizes(sizes: Floats, equal_within: float) -> Floats:
+    """Rank sizes from 1; sizes equal up to rounding share their mean rank."""
     order = np.argsort(sizes, kind="stable")
     starts = np.flatnonzero(np.diff(sizes[order], prepend=-np.inf) > equal_within)
     ends = np.append(starts[1:], len(sizes))

@@ -1,4 +1,4 @@
-"""Findings in sentences."""
+"""Comparison results as sentences."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _NAMES: Final = {
     "benjamini-hochberg": "Benjamini-Hochberg",
     "tukey": "Tukey",
 }
-_WAYS: Final = {1: "higher", 0: "the same", -1: "lower"}
-_OF_SIGNS: Final = "sign test"
-_OF_MEANS: Final = ("randomisation test", "paired t test", "bootstrap test")  # of like power
-_MANY: Final = 1_000_000  # queries, which nobody asks
+_DIRECTIONS: Final = {1: "higher", 0: "the same", -1: "lower"}
+_SIGN_TEST: Final = "sign test"
+_MEAN_TESTS: Final = ("randomisation test", "paired t test", "bootstrap test")  # of equal power
+_MANY: Final = 1_000_000  # queries; larger numbers are not printed
 
 
-def sentence_of(row: PairedDifference) -> str:
-    """Who is better, by how much, how sure that is, and how large.
+def format_finding(row: PairedDifference) -> str:
+    """Format a row as a sentence.
 
     "hybrid is better than bm25: nDCG@10 +0.041, 95 % CI [+0.012, +0.070], p = 0.004 (Holm,
     3 comparisons), small effect, 50 queries".
@@ -41,14 +41,14 @@ def sentence_of(row: PairedDifference) -> str:
     if row.effect is not None:
         parts.append(f"{row.effect.word} effect")
     parts.append(f"{row.n} queries")
-    return f"{_verdict(row)}: {', '.join(parts)}{_what_would_show(row)}"
+    return f"{_verdict(row)}: {', '.join(parts)}{_power_clause(row)}"
 
 
 def _verdict(row: PairedDifference) -> str:
     if not row.significant:
         return f"no significant difference between {row.system} and {row.baseline}"
     if row.mixed:
-        return _both_ways(row)
+        return _mixed_verdict(row)
     if row.better:
         return f"{row.system} is better than {row.baseline}"
     if row.worse:
@@ -56,26 +56,31 @@ def _verdict(row: PairedDifference) -> str:
     return f"{row.system} is {'higher' if row.difference > 0 else 'lower'} than {row.baseline}"
 
 
-def _both_ways(row: PairedDifference) -> str:
-    """What the test found, and that the values do not differ that way.
+def _mixed_verdict(row: PairedDifference) -> str:
+    """Format a finding where the test and the mean point in different directions.
 
     "b wins more queries than a (43 of 50, sign test p < 0.001), but its mean is lower, so neither
-    is shown to be better".
+    is significantly better".
     """
     name = row.test.partition(",")[0]
-    way = _WAYS[row.test_sign or 0]
-    sure = p_equation(row.p_corrected) + (f", {_family(row)}" if row.comparisons > 1 else "")
-    if name != _OF_SIGNS:
+    direction = _DIRECTIONS[row.test_sign or 0]
+    evidence = p_equation(row.p_corrected) + (f", {_family(row)}" if row.comparisons > 1 else "")
+    if name != _SIGN_TEST:
         test = "Tukey's test" if row.correction == "tukey" else f"the {name}"
-        found = f"is {way} than {row.baseline} by {test} ({sure})"
+        found = f"is {direction} than {row.baseline} by {test} ({evidence})"
     elif row.direction == "up":
-        more = "more" if way == "higher" else "fewer"
-        found = f"wins {more} queries than {row.baseline} ({row.wins} of {row.n}, {name} {sure})"
+        more = "more" if direction == "higher" else "fewer"
+        found = (
+            f"wins {more} queries than {row.baseline} ({row.wins} of {row.n}, {name} {evidence})"
+        )
     else:
         most = max(row.wins, row.losses)
-        found = f"is {way} than {row.baseline} in {most} of {row.n} queries ({name} {sure})"
+        found = (
+            f"is {direction} than {row.baseline} in {most} of {row.n} queries ({name} {evidence})"
+        )
     end = "" if row.direction == "neither" else ", so neither is significantly better"
-    return f"{row.system} {found}, but its {row.aggregate} is {_WAYS[sign_of(row.difference)]}{end}"
+    mean = f"its {row.aggregate} is {_DIRECTIONS[sign_of(row.difference)]}"
+    return f"{row.system} {found}, but {mean}{end}"
 
 
 def _family(row: PairedDifference) -> str:
@@ -85,13 +90,13 @@ def _family(row: PairedDifference) -> str:
     return f"{how}, {row.comparisons} comparisons"
 
 
-def _what_would_show(row: PairedDifference) -> str:
+def _power_clause(row: PairedDifference) -> str:
     if row.significant or row.detectable is None:
         return ""
     least = precise_delta(row.detectable).lstrip("+")
-    test = "this test" if row.test.startswith(_OF_MEANS) else "the t test"
+    test = "this test" if row.test.startswith(_MEAN_TESTS) else "the t test"
     text = f"; with {row.n} queries {test} has 80 % power for a difference of {least}"
-    if row.needed is None or row.needed <= row.n:  # so many there are, and it was not shown
+    if row.needed is None or row.needed <= row.n:  # the t test needs no more, but this test does
         return text
     seen = precise_delta(abs(row.difference)).lstrip("+")
     needed = f"{row.needed:,}" if row.needed <= _MANY else f"more than {_MANY:,}"

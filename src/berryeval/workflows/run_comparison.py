@@ -20,7 +20,7 @@ from berryeval.metrics import parse_metric
 from berryeval.reports import ComparedBenchmark, Report, finding
 from berryeval.runner import FAILED, NO_ANSWER
 from berryeval.runs import RunRecord, group_of
-from berryeval.stats import compare, unanswered
+from berryeval.stats import compare, describe_unanswered
 from berryeval.workflows.moves import Side, moved_queries
 from berryeval.workflows.run_result import BenchmarkResult
 from berryeval.workflows.systems import Source, tables_of
@@ -143,7 +143,7 @@ def _unanswered(candidates: Sequence[Candidate]) -> list[str]:
     for one in candidates:
         if one.record.scores is not None:
             failed = [a.query_id for a in one.record.answers if a.outcome in FAILED]
-            found.append(unanswered(one.label, one.record.scores, failed))
+            found.append(describe_unanswered(one.label, one.record.scores, failed))
     return [text for text in found if text]
 
 
@@ -308,7 +308,9 @@ def _compared(table: Table, options: Options) -> ComparedBenchmark:
         samples=options.samples,
         groups=groups,
     )
-    told = {unanswered(label, side.scores) for label, side in sides.items()}  # in the warnings
+    told = {
+        describe_unanswered(label, side.scores) for label, side in sides.items()
+    }  # in the warnings
     found = replace(found, notes=tuple(note for note in found.notes if note not in told))
     found = with_failures(found, table.candidates, groups)
     pairs = list(dict.fromkeys((row.baseline, row.system) for row in found.rows))

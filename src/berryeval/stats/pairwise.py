@@ -1,4 +1,4 @@
-"""`compare`: do these systems differ, by how much, and how sure is that?"""
+"""`compare`: paired comparison of systems, one row per metric and pair."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from berryeval.stats.alignment import (
     align,
     check_shared,
     common_queries,
-    named_systems,
-    pairs_of,
-    shared_metrics,
-    unanswered,
+    describe_unanswered,
+    name_systems,
+    pair_systems,
+    select_metrics,
 )
 from berryeval.stats.comparison import Comparison, PairedDifference
 from berryeval.stats.corrections import CORRECTIONS, corrected, tukey_hsd
@@ -30,7 +30,7 @@ from berryeval.stats.intervals import (
     change_beyond_rounding,
     check_level,
     check_method,
-    enough_for,
+    has_enough,
     interval_of_change,
 )
 from berryeval.stats.paired import FEWEST_RESAMPLED, Pair, sign_of, spread_of
@@ -44,14 +44,12 @@ if TYPE_CHECKING:
     from berryeval.stats.paired import Floats
 
 
-# One row of a comparison: one metric of two systems.
-
-_CHANGES: Final = 5  # queries with the largest changes
+_CHANGES: Final = 5  # queries with the largest changes per row
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to compare; `compare` says what each means."""
+    """Options of `compare`."""
 
     test: str
     correction: str
@@ -61,13 +59,13 @@ class Options:
     samples: int
 
 
-def row_of(alignment: Alignment, metric: str, options: Options) -> PairedDifference:
-    """The row, with its p not corrected yet."""
+def _compare_pair(alignment: Alignment, metric: str, options: Options) -> PairedDifference:
+    """Compare two systems by one metric, without correcting p."""
     a, b = alignment.values(metric)
     how = alignment.scores[0].aggregates[alignment.scores[0].row_of(metric)]
     values = aggregate(how, a), aggregate(how, b)
     pair = _pair(a, b, how)
-    result = _tested(pair, len(a), options)
+    result = _run_test(pair, len(a), options)
     plain = Pair.of(a, b) if len(a) else None
     wins, ties, losses = plain.wins_ties_losses if plain else (0, 0, 0)
     changes = plain.differences if plain else a
@@ -80,8 +78,8 @@ def row_of(alignment: Alignment, metric: str, options: Options) -> PairedDiffere
         system_value=values[1],
         difference=change_beyond_rounding(*values),
         interval=_interval(pair, how, options) if pair else None,
-        baseline_interval=_of_one(how, a, options.level),
-        system_interval=_of_one(how, b, options.level),
+        baseline_interval=_bootstrap_value(how, a, options.level),
+        system_interval=_bootstrap_value(how, b, options.level),
         p=result.p,
         p_corrected=None,
         test=result.method,
@@ -99,18 +97,18 @@ def row_of(alignment: Alignment, metric: str, options: Options) -> PairedDiffere
         correction=options.correction,
         comparisons=1,
         cannot=result.cannot,
-        notes=_notes(alignment, result, how, _too_few(pair, options)),
+        notes=_notes(alignment, result, how, _explain_missing_interval(pair, options)),
         test_sign=sign_of(pair.mean) if pair and result.sign is None else result.sign,
     )
 
 
 def tested(values: Floats, how: str) -> Floats:
-    """The values on the scale on which they are averaged, and so tested."""
+    """Return the values on the scale on which they are averaged and tested."""
     return np.log(values) if how == "geometric mean" else values
 
 
 def testable(values: Floats, how: str) -> bool:
-    """Whether there are values on that scale."""
+    """Return whether the values exist on the scale on which they are tested."""
     return len(values) > 0 and not (how == "geometric mean" and float(values.min()) <= 0)
 
 
@@ -120,7 +118,7 @@ def _pair(a: Floats, b: Floats, how: str) -> Pair | None:
     return None
 
 
-def _tested(pair: Pair | None, count: int, options: Options) -> TestResult:
+def _run_test(pair: Pair | None, count: int, options: Options) -> TestResult:
     if pair is not None:
         return paired_test(options.test, pair.a, pair.b, seed=options.seed, samples=options.samples)
     if count:
@@ -130,27 +128,27 @@ def _tested(pair: Pair | None, count: int, options: Options) -> TestResult:
     return TestResult(None, None, options.test, cannot=cannot)
 
 
-def _of_one(how: str, values: Floats, level: float) -> Interval | None:
-    """The interval of one system, as `Scores.ci` has it, where so many values tell."""
+def _bootstrap_value(how: str, values: Floats, level: float) -> Interval | None:
+    """Return the interval of one system's value, as in `Scores.ci`."""
     if not testable(values, how) or not spread_known(len(values), spread_of(values)):
         return None
-    return _resampled(how, values.tobytes(), level)
+    return _cached_bootstrap(how, values.tobytes(), level)
 
 
 @lru_cache(maxsize=512)
-def _resampled(how: str, values: bytes, level: float) -> Interval:
-    """Asked for again with every other system."""
+def _cached_bootstrap(how: str, values: bytes, level: float) -> Interval:
+    """Cache intervals, which every pair of a system needs."""
     return bootstrap_interval(how, np.frombuffer(values), level)
 
 
 def _interval(pair: Pair, how: str, options: Options) -> Interval | None:
-    """Of the difference of the two values, whatever they are put together by."""
+    """Return the interval of the difference of the two aggregates."""
     return interval_of_change(pair, how, options.level, options.interval, options.seed)
 
 
-def _too_few(pair: Pair | None, options: Options) -> str:
-    """Why there is no interval of so few queries."""
-    if pair is None or enough_for(options.interval, pair.size, pair.deviation):
+def _explain_missing_interval(pair: Pair | None, options: Options) -> str:
+    """Explain why there is no bootstrap interval for few queries."""
+    if pair is None or has_enough(options.interval, pair.size, pair.deviation):
         return ""
     return (
         f"no interval: bootstrap intervals of fewer than {FEWEST_RESAMPLED} queries are too "
@@ -168,7 +166,7 @@ def _detectable(pair: Pair, how: str, level: float) -> float | None:
 def _changes(
     queries: Sequence[str], differences: Floats, sign: int
 ) -> tuple[tuple[str, float], ...]:
-    """The queries that changed most in one direction, the largest change first."""
+    """Return the queries with the largest changes in one direction."""
     order = np.argsort(sign * differences, kind="stable")[:_CHANGES]
     return tuple(
         (queries[place], float(differences[place]))
@@ -188,23 +186,22 @@ def _notes(alignment: Alignment, result: TestResult, how: str, too_few: str) -> 
     return tuple(notes)
 
 
-# The rows of a comparison by Tukey's test, which looks at all systems at once.
-
-
-def rows_by_tukey(
+def _correct_by_tukey(
     family: list[PairedDifference],
     systems: Mapping[str, Scores],
     metric: str,
     options: Options,
 ) -> list[PairedDifference]:
-    """The rows, by one shuffle of all systems, by the queries that all of them have."""
+    """Correct p-values by Tukey's test over the queries that all systems have."""
     comparisons = sum(row.p is not None for row in family)
     if not comparisons:
-        return family  # each row says itself why it has no p
+        return family  # each row has its own reason in `cannot`
     common = common_queries(systems)
     rows = [replace(row, comparisons=comparisons) for row in family]
-    if len(common) < 2:  # noqa: PLR2004 - nothing to shuffle
-        return [replace(row, cannot=row.cannot or _tukey_rows_too_few(len(common))) for row in rows]
+    if len(common) < 2:  # noqa: PLR2004 - too few to shuffle
+        return [
+            replace(row, cannot=row.cannot or _explain_missing_tukey(len(common))) for row in rows
+        ]
     columns = _columns(systems, common, metric, family[0].aggregate)
     square = tukey_hsd(list(columns.values()), seed=options.seed, samples=options.samples)
     at = {name: place for place, name in enumerate(columns)}
@@ -228,7 +225,7 @@ def rows_by_tukey(
 def _columns(
     systems: Mapping[str, Scores], queries: Sequence[str], metric: str, how: str
 ) -> dict[str, Floats]:
-    """The values of each system that can be tested; a pair that has a p is always among them."""
+    """Return the values of each system that can be tested, which includes all pairs with a p."""
     found = {}
     for name, scores in systems.items():
         table = scores.select(queries)
@@ -238,8 +235,8 @@ def _columns(
     return found
 
 
-def _tukey_rows_too_few(shared: int) -> str:
-    """Why there is no corrected p."""
+def _explain_missing_tukey(shared: int) -> str:
+    """Explain why there is no corrected p."""
     found = "only one" if shared else "none"
     return (
         f"Tukey's test needs two or more queries that all systems have, found {found}; "
@@ -270,36 +267,37 @@ def compare(
         >>> found.row("RR").p, found.row("RR").better
         (0.0078125, True)
 
-    Only queries that both tables of a pair have count; what is left out is said in the notes. A
-    query to which a system has no answers is in its table, with the value of an empty ranking, and
-    counts; the notes say how many there are. A geometric mean is tested by the logarithms of its
-    values.
+    Each pair is compared over the queries in both tables; the notes list excluded queries. A query
+    that a system did not answer is in its table with the value of an empty ranking; the notes count
+    such queries. A geometric mean is tested on the logarithms of its values.
 
     Args:
-        systems: tables of scores by name.
-        baseline: the system to compare all others with; without one, all pairs are compared.
-        metrics: which; without any, all that every system has.
+        systems: Score tables by name.
+        baseline: System to compare all others with; by default all pairs are compared.
+        metrics: Metrics to compare; by default all that every system has.
         test: "randomization", "t", "wilcoxon", "sign" or "bootstrap".
         correction: "holm", "bonferroni", "benjamini-hochberg", "none", or "tukey" (which needs the
-            randomisation test). The family are the comparisons of one metric in one table: two
-            metrics of the same rankings are no independent tries.
-        interval: of differences: "t", "bca" or "percentile".
-        level: of confidence.
-        seed: of all random samples; the same seed gives the same numbers on any machine.
-        samples: how many the tests draw, where they draw.
-        groups: the group of each query, as its category: a comparison of each is made too, with a
-            family of its own.
+            randomisation test). It covers the comparisons of one metric in one table, because
+            metrics of the same rankings are not independent.
+        interval: Interval of differences: "t", "bca" or "percentile".
+        level: Confidence level.
+        seed: Random seed; the same seed gives the same numbers on any machine.
+        samples: Number of random samples, for tests that draw them.
+        groups: Group of each query, such as its category. Each group gets a comparison of its own,
+            corrected by itself.
     """
-    named = named_systems(systems)
-    options = _checked(Options(test, correction, interval, level, seed, samples))
-    pairs = pairs_of(named, baseline)
-    names, notes = shared_metrics(named, metrics)
+    named = name_systems(systems)
+    options = _check_options(Options(test, correction, interval, level, seed, samples))
+    pairs = pair_systems(named, baseline)
+    names, notes = select_metrics(named, metrics)
     aligned = [align(named, *pair) for pair in pairs]
     for one in aligned:
         check_shared(one, named)
-    notes += filter(None, (unanswered(name, scores) for name, scores in named.items()))
-    whole = _comparison(named, aligned, names, options, baseline)
-    parts = {} if groups is None else _by_group(named, pairs, names, options, baseline, groups)
+    notes += filter(None, (describe_unanswered(name, scores) for name, scores in named.items()))
+    whole = _compare_aligned(named, aligned, names, options, baseline)
+    parts = (
+        {} if groups is None else _compare_groups(named, pairs, names, options, baseline, groups)
+    )
     if parts:
         notes.append(
             f"p-values are corrected within each of the {len(parts)} groups, not across groups"
@@ -307,7 +305,7 @@ def compare(
     return replace(whole, groups=parts, notes=(*whole.notes, *notes))
 
 
-def _checked(options: Options) -> Options:
+def _check_options(options: Options) -> Options:
     TESTS.get(options.test)
     test = TESTS.canonical(options.test)
     CORRECTIONS.get(options.correction)
@@ -322,7 +320,7 @@ def _checked(options: Options) -> Options:
     return replace(options, test=test, correction=correction, seed=seed, samples=samples)
 
 
-def _by_group(
+def _compare_groups(
     systems: Mapping[str, Scores],
     pairs: list[tuple[str, str]],
     metrics: list[str],
@@ -339,11 +337,11 @@ def _by_group(
             for name, scores in systems.items()
         }
         aligned = [align(part, *pair) for pair in pairs]
-        found[label] = _comparison(part, aligned, metrics, options, baseline)
+        found[label] = _compare_aligned(part, aligned, metrics, options, baseline)
     return found
 
 
-def _comparison(
+def _compare_aligned(
     systems: Mapping[str, Scores],
     aligned: list[Alignment],
     metrics: list[str],
@@ -352,8 +350,8 @@ def _comparison(
 ) -> Comparison:
     rows: list[PairedDifference] = []
     for metric in metrics:
-        family = [row_of(one, metric, options) for one in aligned]
-        rows += _corrected(family, systems, metric, options)
+        family = [_compare_pair(one, metric, options) for one in aligned]
+        rows += _correct(family, systems, metric, options)
     return Comparison(
         systems=tuple(systems),
         baseline=baseline,
@@ -369,15 +367,15 @@ def _comparison(
     )
 
 
-def _corrected(
+def _correct(
     family: list[PairedDifference],
     systems: Mapping[str, Scores],
     metric: str,
     options: Options,
 ) -> list[PairedDifference]:
-    """The rows of one metric, with p-values corrected for how many have one."""
+    """Correct the p-values of the rows of one metric."""
     if options.correction == "tukey":
-        return rows_by_tukey(family, systems, metric, options)
+        return _correct_by_tukey(family, systems, metric, options)
     found = corrected([row.p for row in family], options.correction)
     comparisons = sum(row.p is not None for row in family)
     return [
