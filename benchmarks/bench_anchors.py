@@ -111,7 +111,7 @@ def judgments_of(kind: str, corpus: Corpus, count: int, chance: random.Random) -
 
 def judging(judgments: list[Judgment], corpus: Corpus, chance: random.Random) -> tuple[float, int]:
     """Return the seconds to join every query with its hits, and the number of hits."""
-    targets = Targets.located(judgments, corpus.documents)
+    targets = Targets.locate(judgments, corpus.documents)
     queries = targets.queries[:1000]
     depth = min(DEPTH, len(corpus.chunks))
     rankings = [chance.sample(corpus.chunks, depth) for _ in queries]

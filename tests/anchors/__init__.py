@@ -1,1 +1,1 @@
-"""Anchors, and the texts they point into."""
+"""Tests of anchors."""

@@ -1,4 +1,4 @@
-"""When a chunk covers a span, and the index that finds overlapping ones."""
+"""Tests of the coverage rule and the span index."""
 
 from __future__ import annotations
 
@@ -31,18 +31,16 @@ spans = st.tuples(st.integers(0, 60), st.integers(1, 60)).map(lambda one: (one[0
         ((0, 1), (1, 2), False),
     ],
 )
-def test_half_of_the_shorter_is_enough(
+def test_half_of_the_shorter_span_is_enough(
     chunk: tuple[int, int], target: tuple[int, int], *, covered: bool
 ) -> None:
-    """A chunk covers a target if both share at least half of the shorter."""
     assert CoverageRule().covers(chunk, target) is covered
 
 
 @given(spans, spans, st.sampled_from([0.01, 0.3, 0.5, 1.0]))
-def test_covering_is_mutual_and_needs_a_shared_character(
+def test_coverage_is_symmetric_and_needs_a_shared_character(
     one: tuple[int, int], other: tuple[int, int], share: float
 ) -> None:
-    """The rule does not ask which is the chunk, and counts characters."""
     rule = CoverageRule(share)
     shared = len(set(range(*one)) & set(range(*other)))
     shorter = min(one[1] - one[0], other[1] - other[0])
@@ -52,24 +50,21 @@ def test_covering_is_mutual_and_needs_a_shared_character(
 
 @pytest.mark.parametrize("percent", range(1, 101))
 def test_exactly_the_share_is_enough(percent: int) -> None:
-    """A share of so many percent is reached by as many of 100 characters, and not by one less."""
     rule = CoverageRule(percent / 100)
     assert rule.covers((0, 100), (100 - percent, 300))
     assert not rule.covers((0, 100), (101 - percent, 301))
 
 
 @pytest.mark.parametrize("share", [0.0, -0.1, 1.01, float("nan")])
-def test_a_share_that_is_none_is_refused(share: float) -> None:
-    """A share is above 0 and at most 1."""
+def test_share_outside_0_to_1_is_rejected(share: float) -> None:
     with pytest.raises(ConfigurationError, match="above 0 and at most 1, found"):
         CoverageRule(share)
 
 
 @given(st.lists(spans, max_size=20), spans)
-def test_the_index_finds_what_a_loop_finds(
+def test_span_index_agrees_with_a_loop(
     members: list[tuple[int, int]], wanted: tuple[int, int]
 ) -> None:
-    """Every span that shares a character, once, whatever the lengths."""
     index = SpanIndex((*span, number) for number, span in enumerate(members))
     found = sorted(number for _, _, number in index.overlapping(*wanted))
     assert found == [

@@ -1,4 +1,4 @@
-"""Credit: once per target, at the first hit; groups; and no metric beyond 1."""
+"""Tests of credit: each target counts once, at the first hit that covers it."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ TEXT = "0123456789" * 10
 
 
 def hit(start: int, end: int) -> Hit:
-    """A hit at these characters."""
+    """Create a hit at these characters."""
     return Hit(f"{start}-{end}", doc_id="d", start=start, end=end)
 
 
 def judgment(
     start: int, end: int, grade: float = 1, group: str = "", need: Need = "any"
 ) -> Judgment:
-    """A judgment of these characters."""
+    """Create a judgment of these characters."""
     return Judgment("q", Anchor(document="d", start=start, end=end), grade, group, need)
 
 
 def ranking(judgments: list[Judgment], *hits: Hit) -> JudgedRanking:
-    """The hits as metrics see them."""
-    return Targets.located(judgments, [Document("d", TEXT)]).judge("q", hits)
+    """Judge these hits."""
+    return Targets.locate(judgments, [Document("d", TEXT)]).judge("q", hits)
 
 
-def test_a_target_is_credited_once_at_the_first_hit_that_covers_it() -> None:
-    """Overlapping chunks and repeats find nothing new: they are judged, and worth nothing."""
+def test_target_is_credited_once_at_the_first_covering_hit() -> None:
+    """Overlapping chunks and repeats are judged with grade 0."""
     found = ranking([judgment(10, 20, 2)], hit(50, 60), hit(10, 20), hit(5, 25), hit(10, 20))
     assert found.hits == ((2, 2), (3, 0), (4, 0))
     assert found.also == ()
@@ -47,8 +47,7 @@ def test_a_target_is_credited_once_at_the_first_hit_that_covers_it() -> None:
     assert found.retrieved == 4
 
 
-def test_a_hit_that_covers_several_is_worth_the_best_and_finds_all() -> None:
-    """The others stand beside it, at the same rank."""
+def test_hit_that_covers_several_targets_gets_the_best_grade_and_finds_all() -> None:
     found = ranking([judgment(10, 20, 1), judgment(20, 30, 3), judgment(30, 40, 2)], hit(0, 50))
     assert found.hits == ((1, 3),)
     assert found.also == ((1, 2), (1, 1))
@@ -60,7 +59,7 @@ def test_a_hit_that_covers_several_is_worth_the_best_and_finds_all() -> None:
 
 
 def test_any_member_of_a_group_is_enough() -> None:
-    """The group is one target; the ideal is its best member, the gain that of the member found."""
+    """The ideal grade is that of the best member, the gain that of the member found."""
     group = [judgment(0, 10, 3, "g"), judgment(20, 30, 1, "g"), judgment(40, 50, 1)]
     found = ranking(group, hit(20, 30), hit(0, 10), hit(40, 50))
     assert found.grades == (3, 1)
@@ -69,8 +68,7 @@ def test_any_member_of_a_group_is_enough() -> None:
     assert ranking(group, hit(0, 30)).hits == ((1, 3),)
 
 
-def test_all_members_of_a_group_are_needed() -> None:
-    """It is found at the hit that completes it; before that there is only a part."""
+def test_group_that_needs_all_is_found_at_the_hit_that_completes_it() -> None:
     group = [judgment(0, 10, 1, "g", "all"), judgment(20, 30, 2, "g", "all")]
     found = ranking(group, hit(0, 10), hit(60, 70), hit(20, 30), hit(0, 30))
     assert found.grades == (2,)
@@ -79,10 +77,9 @@ def test_all_members_of_a_group_are_needed() -> None:
     assert ranking(group, hit(0, 30)).hits == ((1, 2),)
 
 
-def test_groups_of_two_queries_and_single_judgments_stay_apart() -> None:
-    """A name joins judgments of one query only, no name joins nothing; `need` is a group's."""
+def test_groups_are_separate_per_query() -> None:
     other = Judgment("p", Anchor(document="d", start=0, end=10), 1, "g", "all")
-    targets = Targets.located(
+    targets = Targets.locate(
         [judgment(0, 10, 1, "g"), other, judgment(0, 10), judgment(30, 40, need="all")],
         [Document("d", TEXT)],
     )
@@ -92,8 +89,8 @@ def test_groups_of_two_queries_and_single_judgments_stay_apart() -> None:
     assert targets.judge("q", [hit(0, 10)]).also == ((1, 1),)
 
 
-def test_a_hit_is_unjudged_only_if_it_covers_nothing() -> None:
-    """Targets of grade 0 were judged, those below 0 were not."""
+def test_hit_is_unjudged_only_if_it_covers_no_target() -> None:
+    """Targets with a negative grade count as unjudged."""
     found = ranking(
         [judgment(0, 10, 0), judgment(20, 30, -1)], hit(0, 10), hit(20, 30), hit(60, 70)
     )
@@ -103,8 +100,8 @@ def test_a_hit_is_unjudged_only_if_it_covers_nothing() -> None:
     assert ranking(both, hit(0, 4), hit(0, 15)).hits == ((1, 1), (2, 0))
 
 
-def test_the_ideal_is_over_all_targets_cut_at_k() -> None:
-    """Three relevant, k = 5: 1 + 1/log2(3) + 1/2, whether or not they are found."""
+def test_ideal_ranking_contains_all_targets() -> None:
+    """Three relevant targets, k = 5: 1 + 1/log2(3) + 1/2."""
     judgments = [judgment(0, 10), judgment(20, 30), judgment(40, 50)]
     ideal = parse_metric("IDCG@5")
     assert round(ideal(ranking(judgments)), 4) == 2.1309
@@ -114,8 +111,7 @@ def test_the_ideal_is_over_all_targets_cut_at_k() -> None:
     assert round(parse_metric("nDCG@5")(ranking(judgments, hit(0, 10))), 4) == round(1 / 2.1309, 4)
 
 
-def test_lost_targets_are_still_to_be_found() -> None:
-    """A judgment that does not resolve lowers recall, it never raises it."""
+def test_unresolved_targets_lower_recall() -> None:
     judgments = [judgment(0, 10), judgment(900, 910)]
     found = ranking(judgments, hit(0, 10))
     assert parse_metric("R@10")(found) == 0.5
@@ -124,13 +120,12 @@ def test_lost_targets_are_still_to_be_found() -> None:
 
 
 @given(st.data())
-def test_credit_is_given_once_whatever_the_hits(data: st.DataObject) -> None:
-    """Each target at most once, at its first hit; recall and nDCG stay within 0 and 1."""
+def test_no_hits_give_a_target_credit_twice_or_a_metric_above_1(data: st.DataObject) -> None:
     documents = data.draw(corpora())
     chunks = data.draw(chunkings(documents))
     judgments = data.draw(judged(documents, chunks))
     hits = data.draw(st.lists(st.sampled_from(chunks), max_size=10)) if chunks else []
-    targets = Targets.located(judgments, documents)
+    targets = Targets.locate(judgments, documents)
     for query in targets.queries:
         join = targets.join(query, hits)
         found = join.ranking
@@ -157,10 +152,9 @@ def test_credit_is_given_once_whatever_the_hits(data: st.DataObject) -> None:
 
 @given(st.data())
 def test_more_hits_never_lower_recall(data: st.DataObject) -> None:
-    """What was found stays found."""
     documents = data.draw(corpora())
     chunks = data.draw(chunkings(documents))
-    targets = Targets.located(data.draw(judged(documents, chunks)), documents)
+    targets = Targets.locate(data.draw(judged(documents, chunks)), documents)
     recall: Any = parse_metric("SetR")
     for query in targets.queries:
         values = [recall(targets.judge(query, chunks[:count])) for count in range(len(chunks) + 1)]

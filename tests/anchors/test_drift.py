@@ -1,4 +1,4 @@
-"""Drift: what is said of judgments that no longer resolve, and how they are repaired."""
+"""Tests of drift: judgments that no longer resolve, and their repair."""
 
 from __future__ import annotations
 
@@ -27,15 +27,14 @@ PASSAGE = "The installer copies all files into the home directory of the user."
 
 
 def drift_of(anchor: Anchor) -> Drift:
-    """The one drift that this anchor makes."""
-    (drift,) = Targets.located([Judgment("q", anchor, 1)], DOCUMENTS).drift
+    """Return the drift of this anchor."""
+    (drift,) = Targets.locate([Judgment("q", anchor, 1)], DOCUMENTS).drift
     return drift
 
 
-def test_a_rewritten_passage_is_offered() -> None:
-    """The nearest text, how like it is, and an anchor at it."""
+def test_rewritten_passage_is_suggested() -> None:
     drift = drift_of(Anchor(document="guide", quote=PASSAGE, extra={"by": "ann"}))
-    assert drift.reason == f"'guide' does not hold the quote {PASSAGE!r}"
+    assert drift.reason == f"'guide' does not contain the quote {PASSAGE!r}"
     assert "copies all files into the home" in drift.nearest
     assert 0.6 <= drift.ratio < 0.85
     assert drift.repaired
@@ -44,11 +43,10 @@ def test_a_rewritten_passage_is_offered() -> None:
     assert drift.repaired.extra == {"by": "ann"}
 
 
-def test_a_renamed_section_is_offered() -> None:
-    """The section with the path most like the one that is gone."""
+def test_renamed_section_is_suggested() -> None:
     drift = drift_of(Anchor(document="guide", section=("Guide", "Installation")))
     assert drift.reason == (
-        "'guide' has no section 'Guide > Installation'; nearest is 'Guide > Installing'"
+        "'guide' has no section 'Guide > Installation'; the closest is 'Guide > Installing'"
     )
     assert drift.nearest.startswith("## Installing The setup program")
     assert drift.repaired == Anchor(
@@ -56,10 +54,10 @@ def test_a_renamed_section_is_offered() -> None:
     )
 
 
-def test_a_renamed_document_is_offered() -> None:
-    """By its hash, or by the quote that only one document holds."""
+def test_renamed_document_is_suggested() -> None:
+    """It is found by its hash, or by a quote that only one document contains."""
     by_hash = drift_of(Anchor(document="manual", start=0, end=7, document_hash=content_hash(NEW)))
-    assert by_hash.reason == "there is no document 'manual'; 'guide' has its text"
+    assert by_hash.reason == "there is no document 'manual'; 'guide' has the same text"
     assert by_hash.repaired == Anchor(
         document="guide", start=0, end=7, document_hash=content_hash(NEW)
     )
@@ -85,50 +83,44 @@ def test_a_renamed_document_is_offered() -> None:
         (Anchor(document="gone"), ""),
     ],
 )
-def test_what_stands_there_now_is_shown_where_nothing_better_is_known(
-    anchor: Anchor, nearest: str
-) -> None:
-    """An absurd or stale span, a quote without any like it, a document that is gone."""
+def test_current_text_is_shown_if_there_is_no_suggestion(anchor: Anchor, nearest: str) -> None:
     drift = drift_of(anchor)
     assert drift.reason
     assert drift.nearest.startswith(nearest)
     assert bool(drift.nearest) == bool(nearest)
 
 
-def test_repairs_make_judgments_resolve_again() -> None:
-    """All that are like enough are taken; grades, groups and notes stay; what is sound stays."""
+def test_repaired_judgments_resolve() -> None:
     judgments = [
         Judgment("q1", Anchor(document="guide", quote=PASSAGE), 2, group="g", note="by hand"),
         Judgment("q1", Anchor(document="other", quote="see"), 1),
         Judgment("q2", Anchor(document="guide", section=("Installation",)), 3),
         Judgment("q2", Anchor(document="gone"), 1),
     ]
-    drift = Targets.located(judgments, DOCUMENTS).drift
+    drift = Targets.locate(judgments, DOCUMENTS).drift
     assert [one.judgment for one in drift] == [judgments[0], judgments[2], judgments[3]]
     repaired = repair(judgments, drift)
     assert repaired[1] == judgments[1]
     assert repaired[3] == judgments[3]
     assert repaired[0].target.quote in NEW
     assert (repaired[0].grade, repaired[0].group, repaired[0].note) == (2, "g", "by hand")
-    again = Targets.located(repaired, DOCUMENTS)
+    again = Targets.locate(repaired, DOCUMENTS)
     assert [one.judgment for one in again.drift] == [judgments[3]]
     for target in [*again.of("q1"), *again.of("q2")[:1]]:
         assert all(len(member.spans) == 1 for member in target.members)
     assert repair(judgments, drift, least=1.0) == judgments
 
 
-def test_a_repaired_section_of_a_repeated_heading_is_named_by_its_id() -> None:
-    """Its path would be ambiguous."""
+def test_repaired_section_with_an_ambiguous_path_is_named_by_its_id() -> None:
     documents = [Document("d", "# Uses\nfirst\n# Uses\nsecond\n")]
     judgment = Judgment("q", Anchor(document="d", section=("Use",)), 1)
-    (drift,) = Targets.located([judgment], documents).drift
+    (drift,) = Targets.locate([judgment], documents).drift
     assert drift.repaired
     assert drift.repaired.section == ("uses",)
-    assert not Targets.located(repair([judgment], [drift]), documents).ambiguous
+    assert not Targets.locate(repair([judgment], [drift]), documents).ambiguous
 
 
-def test_drift_goes_to_json_and_back() -> None:
-    """All of it, for tools, and for people who look at repairs before they take them."""
+def test_drift_round_trips_through_json() -> None:
     drift = drift_of(Anchor(document="gone", quote="nothing to see"))
     data = drift.to_json()
     assert Drift.from_json(json.loads(json.dumps(data))) == drift

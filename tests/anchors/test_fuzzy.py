@@ -1,4 +1,4 @@
-"""Passages most like a needle: the same as a comparison with every passage finds."""
+"""Tests of approximate search against a comparison with every passage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WORDS = ["river", "stone", "window", "garden", "letter", "morning", "paper", "wi
 
 
 def fewest_edits(needle: str, text: str) -> int:
-    """The edits of the best passage, by the textbook's table."""
+    """Compute the edits of the best passage by dynamic programming."""
     row = list(range(len(needle) + 1))
     best = row[-1]
     for letter in text:
@@ -26,7 +26,7 @@ def fewest_edits(needle: str, text: str) -> int:
 
 
 def edits_between(one: str, other: str) -> int:
-    """The edits that make one of the other."""
+    """Compute the edit distance of two texts."""
     row = list(range(len(one) + 1))
     for count, letter in enumerate(other, start=1):
         above, row = row, [count]
@@ -36,7 +36,7 @@ def edits_between(one: str, other: str) -> int:
 
 
 def changed(text: str, edits: int, chance: random.Random) -> str:
-    """The text after some insertions, deletions and substitutions."""
+    """Apply insertions, deletions and substitutions to a text."""
     letters = list(text)
     for _ in range(edits):
         at = chance.randrange(len(letters))
@@ -46,8 +46,8 @@ def changed(text: str, edits: int, chance: random.Random) -> str:
 
 @settings(deadline=None)
 @given(st.integers(0, 2**32), st.integers(7, 120), st.integers(0, 400), st.integers(0, 400))
-def test_the_best_passage_is_found(seed: int, length: int, before: int, after: int) -> None:
-    """If the best passage has 15 edits in 100 letters or fewer, it is found, with its edits."""
+def test_best_passage_is_found(seed: int, length: int, before: int, after: int) -> None:
+    """Up to 15 edits in 100 characters the search is exact."""
     chance = random.Random(seed)
     prose = " ".join(chance.choice(WORDS) for _ in range(200))
     needle = prose[300 : 300 + length]
@@ -62,7 +62,6 @@ def test_the_best_passage_is_found(seed: int, length: int, before: int, after: i
 
 
 def test_equally_good_passages_are_all_found() -> None:
-    """Two passages with one edit each, far apart."""
     text = "the quick brow fox " + "x" * 100 + " the quick brwn fox"
     windows = best_windows("the quick brown fox", text, 2)
     assert [text[start:end] for start, end, _ in windows] == [
@@ -72,14 +71,12 @@ def test_equally_good_passages_are_all_found() -> None:
 
 
 @pytest.mark.parametrize("letter", ["a", "ab"])
-def test_a_text_that_repeats_itself_is_no_trap(letter: str) -> None:
-    """A long text of one pattern ends soon, whatever it finds."""
+def test_search_in_repetitive_text_is_fast(letter: str) -> None:
     text = letter * 200_000
     assert best_windows("x" * 300 + letter * 10, text, 45) == []
 
 
-def test_a_long_needle_is_found_in_a_long_text() -> None:
-    """A page with many edits in a book, of which not every piece is looked for."""
+def test_long_needle_is_found_in_a_long_text() -> None:
     chance = random.Random(5)
     book = " ".join("".join(chance.choices("abcdefghij", k=6)) for _ in range(150_000))
     page = book[600_000:603_000]
@@ -89,7 +86,6 @@ def test_a_long_needle_is_found_in_a_long_text() -> None:
     assert abs(window.start - 600_000) < 10
 
 
-def test_every_place_of_a_needle_is_seen() -> None:
-    """Places may overlap."""
+def test_positions_may_overlap() -> None:
     assert list(positions("aba", "ababa")) == [0, 2]
     assert list(positions("a", "")) == []

@@ -1,4 +1,4 @@
-"""Where anchors stand: every kind, and what is said when they stand nowhere."""
+"""Tests of `locate` for every kind of anchor."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ DOCUMENTS = [Document("guide", GUIDE), Document("notes", NOTES)]
 
 
 def found(anchor: Anchor, documents: list[Document] = DOCUMENTS) -> Located:
-    """Where the anchor stands in the documents."""
+    """Locate the anchor in the documents."""
     return locate(anchor, Corpus(documents))
 
 
 def texts(anchor: Anchor, documents: list[Document] = DOCUMENTS) -> list[str]:
-    """What stands where the anchor points."""
+    """Return the texts at the located spans."""
     by_id = {document.id: document.text for document in documents}
     return [by_id[name][start:end] for name, start, end in found(anchor, documents).spans]
 
@@ -68,21 +68,18 @@ def texts(anchor: Anchor, documents: list[Document] = DOCUMENTS) -> list[str]:
         (Anchor(document="guide", start=9000, end=9001, quote="package"), "package"),
     ],
 )
-def test_an_anchor_is_found(anchor: Anchor, expected: str) -> None:
-    """Each kind of anchor points at the text it means."""
+def test_every_kind_of_anchor_is_found(anchor: Anchor, expected: str) -> None:
     assert texts(anchor) == [expected]
     assert found(anchor).resolves
     assert not found(anchor).lost
 
 
-def test_a_quote_stands_wherever_its_document_holds_it() -> None:
-    """Each place is as good as the others."""
+def test_quote_is_found_at_every_occurrence_in_its_document() -> None:
     assert texts(Anchor(document="guide", quote="the service")) == ["the service"] * 2
     assert len(texts(Anchor(document="guide", quote="Use"))) == 3
 
 
-def test_the_best_way_that_finds_a_quote_is_taken() -> None:
-    """Exact places keep out normalised ones, and those keep out similar ones."""
+def test_exact_quote_precedes_normalized_and_fuzzy_ones() -> None:
     text = "The Cat sat here. the  cat sat here. the bat sat here."
     documents = [Document("d", text)]
     exact = found(Anchor(document="d", quote="The Cat sat"), documents)
@@ -94,24 +91,21 @@ def test_the_best_way_that_finds_a_quote_is_taken() -> None:
     assert near.ratio == 1 - 1 / 17
 
 
-def test_a_quote_in_several_documents_is_ambiguous_and_counts_in_each() -> None:
-    """Nothing is chosen in silence."""
+def test_quote_in_several_documents_is_ambiguous_and_counts_in_each() -> None:
     place = found(Anchor(quote="Start the service"))
     assert place.choices == ("guide", "notes")
     assert {span.document for span in place.spans} == {"guide", "notes"}
     assert place.resolves
 
 
-def test_a_section_that_may_be_two_is_ambiguous_and_is_none() -> None:
-    """The path is that of two sections; both are named, with their ids."""
+def test_ambiguous_section_has_no_span_and_lists_the_choices() -> None:
     place = found(Anchor(document="guide", section=("Guide", "Use")))
     assert place.choices == ("Guide > Use (#use)", "Guide > Use (#use-1)")
     assert not place.spans
     assert not place.resolves
 
 
-def test_an_end_of_a_path_must_be_the_end_of_one_path_only() -> None:
-    """A heading under two others does not tell which."""
+def test_end_of_two_paths_is_ambiguous() -> None:
     text = "# A\n## Set up\n# B\n## Set up\n### More\n"
     documents = [Document("d", text)]
     assert len(found(Anchor(document="d", section=("SET UP",)), documents).choices) == 2
@@ -125,15 +119,15 @@ def test_an_end_of_a_path_must_be_the_end_of_one_path_only() -> None:
         (Anchor(document="novel"), "there is no document 'novel'"),
         (
             Anchor(document="notes", start=0, end=9000),
-            f"'notes' has {len(NOTES)} characters, and the span ends at 9000",
+            f"'notes' has {len(NOTES)} characters, but the span ends at 9000",
         ),
         (
             Anchor(document="notes", start=10**30, end=10**31),
-            f"'notes' has {len(NOTES)} characters, and the span ends at {10**31}",
+            f"'notes' has {len(NOTES)} characters, but the span ends at {10**31}",
         ),
         (
             Anchor(document="notes", start=5, end=6, unit="lines"),
-            "'notes' has 5 lines, and the span ends at 6",
+            "'notes' has 5 lines, but the span ends at 6",
         ),
         (
             Anchor(document="notes", section=("Chapter",)),
@@ -141,18 +135,17 @@ def test_an_end_of_a_path_must_be_the_end_of_one_path_only() -> None:
         ),
         (
             Anchor(document="notes", quote="Nothing of the kind was ever written."),
-            "'notes' does not hold the quote 'Nothing of the kind was ever written.'",
+            "'notes' does not contain the quote 'Nothing of the kind was ever written.'",
         ),
-        (Anchor(document="notes", quote="\u2003\u2003"), "'notes' does not hold the quote ''"),
-        (Anchor(quote="xyzzy"), "no document holds the quote 'xyzzy'"),
+        (Anchor(document="notes", quote="\u2003\u2003"), "'notes' does not contain the quote ''"),
+        (Anchor(quote="xyzzy"), "no document contains the quote 'xyzzy'"),
         (
             Anchor(document="notes", start=0, end=5, document_hash=content_hash("old")),
-            "'notes' has changed since, and a span without a quote cannot tell where",
+            "'notes' has changed, and a span without a quote cannot be verified",
         ),
     ],
 )
-def test_an_anchor_that_points_nowhere_says_why(anchor: Anchor, reason: str) -> None:
-    """What was looked for, and what there is."""
+def test_unresolved_anchor_has_a_reason(anchor: Anchor, reason: str) -> None:
     place = found(anchor)
     assert place.lost
     assert place.lost.reason == reason
@@ -160,8 +153,7 @@ def test_an_anchor_that_points_nowhere_says_why(anchor: Anchor, reason: str) -> 
     assert not place.resolves
 
 
-def test_a_changed_document_is_searched_again() -> None:
-    """With another hash, quotes and sections are found where they stand now."""
+def test_quotes_and_sections_are_found_in_a_changed_document() -> None:
     old = content_hash("something else")
     moved = Anchor(document="notes", start=0, end=9, quote="with care", document_hash=old)
     assert texts(moved) == ["with care"]
@@ -169,8 +161,7 @@ def test_a_changed_document_is_searched_again() -> None:
     assert found(Anchor(document="guide", document_hash=old)).resolves
 
 
-def test_a_span_that_still_says_its_quote_is_the_only_place() -> None:
-    """Whatever the hash says of the rest of the document, and wherever else the quote is."""
+def test_span_that_still_has_its_quote_is_the_only_place() -> None:
     again = [Document("d", "Stop it. Stop it. Stop it.")]
     anchor = Anchor(document="d", start=9, end=17, quote="Stop it.", document_hash="sha256:0")
     assert [tuple(span)[1:] for span in found(anchor, again).spans] == [(9, 17)]
@@ -179,8 +170,7 @@ def test_a_span_that_still_says_its_quote_is_the_only_place() -> None:
     assert not found(replace(anchor, quote=" "), again).spans
 
 
-def test_the_hash_of_the_document_may_be_written_without_its_method() -> None:
-    """Both spellings mean the text that is there."""
+def test_document_hash_prefix_is_optional() -> None:
     written = content_hash(NOTES)
     for spelling in (
         written,
@@ -190,8 +180,7 @@ def test_the_hash_of_the_document_may_be_written_without_its_method() -> None:
         assert texts(Anchor(document="notes", start=0, end=5, document_hash=spelling)) == ["First"]
 
 
-def test_without_any_text_nothing_is_lost() -> None:
-    """Nobody knows the documents: what needs no text resolves, lines cannot be counted."""
+def test_anchors_resolve_without_any_text_except_lines() -> None:
     corpus = Corpus(None)
     assert locate(Anchor(document="d", start=3, end=5), corpus).spans == (("d", 3, 5),)
     for anchor in (
@@ -204,16 +193,15 @@ def test_without_any_text_nothing_is_lost() -> None:
         assert locate(anchor, corpus).resolves
     lines = locate(Anchor(document="d", start=3, end=5, unit="lines"), corpus)
     assert lines.lost
-    assert lines.lost.reason == "the text of 'd' is not known, so its lines cannot be counted"
+    assert lines.lost.reason == "the text of 'd' is unknown, so its lines cannot be counted"
 
 
-def test_holes_between_chunks_keep_lines_from_being_counted() -> None:
-    """A text put together from chunks with holes has no lines, and is trusted as to characters."""
+def test_lines_are_not_counted_in_a_text_with_gaps() -> None:
     chunks = [Chunk("a", "d", "One two", 0, 7), Chunk("b", "d", "three four", 9, 19)]
     corpus = Corpus(None, chunks)
     lines = locate(Anchor(document="d", start=1, end=1, unit="lines"), corpus)
     assert lines.lost
-    assert lines.lost.reason == "chunks leave holes in 'd', so its lines cannot be counted"
+    assert lines.lost.reason == "the chunks of 'd' leave gaps, so its lines cannot be counted"
     quote = locate(Anchor(document="d", quote="two three"), corpus)
     assert quote.spans == (("d", 4, 14),)
 
@@ -224,8 +212,9 @@ def test_holes_between_chunks_keep_lines_from_being_counted() -> None:
     st.integers(1, 30),
     st.sampled_from(["characters", "lines", "quote", "loud quote"]),
 )
-def test_what_is_found_says_what_was_meant(text: str, start: int, length: int, kind: str) -> None:
-    """A located span lies in the text, and holds what the anchor names; else a reason is given."""
+def test_located_span_has_the_text_of_the_anchor_or_a_reason(
+    text: str, start: int, length: int, kind: str
+) -> None:
     quote = text[start : start + length]
     if kind == "characters":
         anchor = Anchor(document="d", start=start, end=start + length)
@@ -250,8 +239,8 @@ def test_what_is_found_says_what_was_meant(text: str, start: int, length: int, k
         assert ("d", start, start + len(quote)) in place.spans
 
 
-def test_an_anchor_made_from_a_place_is_found_there() -> None:
-    """With quote and hash, and again after text was put before it."""
+def test_anchor_made_from_a_place_is_found_there() -> None:
+    """Also after text was inserted before it."""
     start = GUIDE.index("Start the service.")
     anchor = Anchor(
         document="guide", start=start, end=start + 18, quote="Start the service.",
@@ -262,8 +251,7 @@ def test_an_anchor_made_from_a_place_is_found_there() -> None:
     assert found(anchor, longer).spans == (("guide", start + 10, start + 28),)
 
 
-def test_a_section_without_its_subsections_ends_at_the_next_heading() -> None:
-    """The introduction of a page is a section of its own, not the page."""
+def test_section_without_subsections_ends_at_the_next_heading() -> None:
     text = "# Guide\n\nHello.\n\n## Install\n\nRun it.\n"
     for subsections, expected in ((True, text), (False, "# Guide\n\nHello.\n\n")):
         anchor = Anchor(document="d", section=("guide",), subsections=subsections)
@@ -272,12 +260,11 @@ def test_a_section_without_its_subsections_ends_at_the_next_heading() -> None:
         assert text[start:end] == expected
 
 
-def test_a_section_without_its_subsections_is_compared_by_its_exact_path() -> None:
-    """Where nobody knows the text: a chunk below it is not it."""
+def test_section_without_subsections_needs_the_exact_path_if_the_text_is_unknown() -> None:
     target = Anchor(document="d", section=("Guide",), subsections=False)
     hits = [
         Hit("below", doc_id="d", section=("Guide", "Install")),
         Hit("itself", doc_id="d", section=("Guide",)),
     ]
-    ranking = Targets.located([Judgment("q", target, 1)]).judge("q", hits)
+    ranking = Targets.locate([Judgment("q", target, 1)]).judge("q", hits)
     assert [tuple(hit) for hit in ranking.hits] == [(2, 1)]

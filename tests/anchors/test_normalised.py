@@ -1,4 +1,4 @@
-"""Normalised text: what it says, and the way back."""
+"""Tests of normalized texts and their offsets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from berryeval.anchors.quotes import Normalised, normalise
 
-# Letters that become two or three when case goes, white space of all kinds, and ordinary ones.
+# Letters that casefolding expands, white space of all kinds, and ordinary letters.
 texts = st.text(alphabet="aAbB.ßẞİŉﬃΣ \n\t\u00a0\u2003\x1c", max_size=30)
 
 
@@ -24,13 +24,12 @@ texts = st.text(alphabet="aAbB.ßẞİŉﬃΣ \n\t\u00a0\u2003\x1c", max_size=30
         ("ΟΔΟΣ", "οδοσ"),
     ],
 )
-def test_case_and_white_space_are_gone(text: str, expected: str) -> None:
-    """One space for any white space, none at the ends, and no case."""
+def test_case_and_white_space_are_normalized(text: str, expected: str) -> None:
     assert normalise(text) == Normalised(text).text == expected
 
 
-def test_folding_makes_no_white_space_and_no_letter_shorter() -> None:
-    """What the way back relies on, for every character there is."""
+def test_casefolding_adds_no_white_space_and_removes_no_character() -> None:
+    """`Normalised` relies on this for every character."""
     for code in range(sys.maxunicode + 1):
         letter = chr(code)
         folded = letter.casefold()
@@ -39,8 +38,7 @@ def test_folding_makes_no_white_space_and_no_letter_shorter() -> None:
 
 
 @given(texts, st.data())
-def test_a_span_goes_back_to_what_it_came_from(text: str, data: st.DataObject) -> None:
-    """The original span normalises to the span, and to more only where letters became several."""
+def test_span_maps_to_its_original(text: str, data: st.DataObject) -> None:
     plain = Normalised(text)
     if not plain.text:
         return
@@ -56,8 +54,7 @@ def test_a_span_goes_back_to_what_it_came_from(text: str, data: st.DataObject) -
 
 
 @given(st.text(alphabet="aAbB. \n\t", max_size=30), st.data())
-def test_where_letters_stay_single_the_way_back_is_exact(text: str, data: st.DataObject) -> None:
-    """The original span says the same, and neither begins nor ends too far out."""
+def test_mapping_is_exact_unless_letters_expand(text: str, data: st.DataObject) -> None:
     plain = Normalised(text)
     if not plain.text:
         return

@@ -1,4 +1,4 @@
-"""Where chunks and hits stand, with and without offsets, and texts put together from chunks."""
+"""Tests of the places of chunks and hits, and of texts rebuilt from chunks."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.anchors.corpus import Corpus, rebuilt
-from berryeval.anchors.coverage import Placed, place
+from berryeval.anchors.corpus import Corpus, rebuild_text
+from berryeval.anchors.coverage import Placed, place_piece
 from berryeval.data.records import Chunk, Document, Hit
 
 TEXT = "One fish. Two fish.\n\nRed fish. One fish."
@@ -24,10 +24,10 @@ CORPUS = Corpus([Document("d", TEXT), Document("empty", "")])
         (Hit("h", doc_id="d", text="Two fish."), "d", [(10, 19)]),
         (Hit("h", doc_id="d", text="two FISH. Red"), "d", [(10, 24)]),
         (Hit("h", doc_id="d", text="One fish."), "d", [(0, 9), (31, 40)]),
-        # Offsets of another version of the text: what the hit says is believed.
+        # Offsets of another version: the text of the hit counts.
         (Hit("h", doc_id="d", start=0, end=9, text="Red fish."), "d", [(21, 30)]),
         (Hit("h", doc_id="d", start=900, end=909, text="Red fish."), "d", [(21, 30)]),
-        # What it says stands nowhere: it is of another version, wherever its offsets point.
+        # Text that is not in the document: the hit has no place.
         (Hit("h", doc_id="d", start=0, end=9, text="A summary."), "d", []),
         (Hit("h", doc_id="d", start=900, end=909, text="A summary."), "d", []),
         (Hit("h", doc_id="d", start=900, end=909), "d", []),
@@ -38,22 +38,21 @@ CORPUS = Corpus([Document("d", TEXT), Document("empty", "")])
         (Hit("d", doc_id="d"), "d", [(0, 40)]),
         (Hit("d", text="Two fish."), "d", [(10, 19)]),
         (Hit("empty"), "empty", []),
-        # A document nobody knows, and none at all.
+        # An unknown document, and no document.
         (Hit("h", doc_id="x", start=3, end=5), "x", [(3, 5)]),
         (Hit("h", doc_id="x", text="Two fish."), "x", []),
         (Hit("h", text="Two fish."), "", []),
         (Hit("h", start=3, end=5), "", []),
     ],
 )
-def test_a_hit_stands_where_it_says_or_where_its_text_is(
+def test_hit_is_placed_by_its_offsets_or_its_text(
     hit: Hit, document: str, spans: list[tuple[int, int]]
 ) -> None:
-    """Offsets first, unless the text at them is another; then wherever the document holds it."""
-    assert place(hit, CORPUS) == Placed(document, tuple(spans))
+    assert place_piece(hit, CORPUS) == Placed(document, tuple(spans))
 
 
 def pieces(text: str, cuts: list[tuple[int, int]]) -> list[Chunk]:
-    """Chunks at these places."""
+    """Create chunks at these spans."""
     return [
         Chunk(f"c{number}", "d", text[start:end], start, end)
         for number, (start, end) in enumerate(cuts)
@@ -64,13 +63,10 @@ def pieces(text: str, cuts: list[tuple[int, int]]) -> list[Chunk]:
     st.text(alphabet="ab \n", min_size=1, max_size=30),
     st.lists(st.tuples(st.integers(0, 29), st.integers(1, 30)), max_size=8),
 )
-def test_a_text_is_put_together_as_far_as_chunks_tell(
-    text: str, cuts: list[tuple[int, int]]
-) -> None:
-    """Every chunk stands in it at its place, and it is complete only without holes."""
+def test_rebuilt_text_has_every_chunk_at_its_place(text: str, cuts: list[tuple[int, int]]) -> None:
     inside = [(start, min(start + length, len(text))) for start, length in cuts]
     chunks = pieces(text, [cut for cut in inside if cut[0] < cut[1]])
-    found = rebuilt(chunks)
+    found = rebuild_text(chunks)
     if not chunks:
         assert found is None
         return
@@ -84,19 +80,16 @@ def test_a_text_is_put_together_as_far_as_chunks_tell(
     assert found.complete == (covered == set(range(len(found.text))))
 
 
-def test_chunks_that_contradict_each_other_make_no_text() -> None:
-    """Two letters at one place: nobody knows the text."""
-    assert rebuilt([Chunk("a", "d", "abc", 0, 3), Chunk("b", "d", "xyz", 1, 4)]) is None
+def test_contradictory_chunks_are_not_rebuilt() -> None:
+    assert rebuild_text([Chunk("a", "d", "abc", 0, 3), Chunk("b", "d", "xyz", 1, 4)]) is None
 
 
-def test_chunks_that_say_more_than_their_place_are_left_out() -> None:
-    """A chunk with a title in front of its text tells nothing about the document's characters."""
+def test_chunks_longer_than_their_span_are_ignored() -> None:
     title = Chunk("a", "d", "Title: abc", 0, 3)
-    assert rebuilt([title]) is None
-    found = rebuilt([title, Chunk("b", "d", "defghij", 3, 10)])
+    assert rebuild_text([title]) is None
+    found = rebuild_text([title, Chunk("b", "d", "defghij", 3, 10)])
     assert found == ("\n\n\ndefghij", False)
 
 
-def test_a_chunk_at_an_absurd_place_makes_no_text() -> None:
-    """Nothing of that size is put together."""
-    assert rebuilt([Chunk("a", "d", "abc", 10**15, 10**15 + 3)]) is None
+def test_chunk_at_a_huge_offset_is_not_rebuilt() -> None:
+    assert rebuild_text([Chunk("a", "d", "abc", 10**15, 10**15 + 3)]) is None

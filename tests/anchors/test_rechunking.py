@@ -1,4 +1,4 @@
-"""One golden set, many chunkings: anchors keep their meaning, chunk ids lose theirs."""
+"""Tests that one set of judgments serves many chunkings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.anchors.coverage import anchor_of
+from berryeval.anchors.coverage import make_anchor
 from berryeval.anchors.markdown import parse_sections
 from berryeval.anchors.resolution import resolve
 from berryeval.anchors.targets import Targets
@@ -29,7 +29,7 @@ METRICS = ["R@5", "R@10", "nDCG@10", "RR", "AP", "P@5"]
 
 
 def corpus() -> list[Document]:
-    """Six documents of four sections, each with two paragraphs of four sentences."""
+    """Build six documents of four sections with two paragraphs of four sentences."""
     chance = random.Random(11)
     syllables = ["ba", "co", "di", "fu", "ga", "he", "li", "mo", "nu", "pa", "re", "so", "ti", "vu"]
     words = sorted({"".join(chance.choices(syllables, k=1 + k % 3)) for k in range(900)})
@@ -49,29 +49,24 @@ DOCUMENTS = corpus()
 
 
 def fixed(text: str) -> Iterator[tuple[int, int]]:
-    """Every 200 characters."""
     for start in range(0, len(text), 200):
         yield start, min(start + 200, len(text))
 
 
 def overlapping(text: str) -> Iterator[tuple[int, int]]:
-    """Windows of 350 characters, 100 of them shared with the next."""
     for start in range(0, len(text), 250):
         yield start, min(start + 350, len(text))
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:
-    """A sentence each."""
     return (one.span() for one in re.finditer(r"\S[^.]*\.?", text))
 
 
 def paragraphs(text: str) -> Iterator[tuple[int, int]]:
-    """What stands between empty lines."""
     return (one.span() for one in re.finditer(r"\S(?:[^\n]|\n(?!\n))*", text))
 
 
 def chapters(text: str) -> Iterator[tuple[int, int]]:
-    """What belongs to one heading."""
     return ((one.start, one.own_end) for one in parse_sections(text))
 
 
@@ -79,7 +74,7 @@ CHUNKERS = [fixed, overlapping, sentences, paragraphs, chapters]
 
 
 def chunked(chunker: Callable[[str], Iterator[tuple[int, int]]]) -> list[Chunk]:
-    """The corpus in chunks whose ids depend on what they hold, as those of many tools do."""
+    """Chunk the corpus; ids depend on the content, as in many tools."""
     chunks = []
     for document in DOCUMENTS:
         for start, end in chunker(document.text):
@@ -90,7 +85,7 @@ def chunked(chunker: Callable[[str], Iterator[tuple[int, int]]]) -> list[Chunk]:
 
 
 def ranked(query: str, chunks: list[Chunk]) -> list[Hit]:
-    """A plain search: rare words that both share, over the length. Hits have no offsets."""
+    """Search by shared rare words over length; hits have no offsets."""
     bags = [Counter(re.findall(r"\w+", chunk.text.lower())) for chunk in chunks]
     homes = Counter(word for bag in bags for word in bag)
     wanted = set(re.findall(r"\w+", query.lower()))
@@ -107,7 +102,7 @@ def ranked(query: str, chunks: list[Chunk]) -> list[Hit]:
 
 
 def golden_set() -> tuple[dict[str, str], list[Judgment]]:
-    """Queries of words of two passages, which are the targets; anchors of several kinds."""
+    """Create queries with words of two target passages, and anchors of several kinds."""
     chance = random.Random(3)
     queries, judgments = {}, []
     for number in range(24):
@@ -136,8 +131,8 @@ QUERIES, JUDGMENTS = golden_set()
 def scores_by_anchors(
     judgments: list[Judgment], chunks: list[Chunk], documents: list[Document] | None = DOCUMENTS
 ) -> dict[str, float]:
-    """The mean of every metric over the queries."""
-    targets = Targets.located(judgments, documents, chunks=chunks)
+    """Return the mean of every metric over the queries."""
+    targets = Targets.locate(judgments, documents, chunks=chunks)
     rankings = [targets.judge(query, ranked(text, chunks)) for query, text in QUERIES.items()]
     return {
         name: sum(parse_metric(name)(one) for one in rankings) / len(rankings) for name in METRICS
@@ -145,7 +140,6 @@ def scores_by_anchors(
 
 
 def test_anchors_give_comparable_recall_for_five_chunkings_and_chunk_ids_do_not() -> None:
-    """The same search finds the same passages, however they are cut; ids know one cut only."""
     by_anchors = {
         chunker.__name__: scores_by_anchors(JUDGMENTS, chunked(chunker))["R@10"]
         for chunker in CHUNKERS
@@ -164,12 +158,11 @@ def test_anchors_give_comparable_recall_for_five_chunkings_and_chunk_ids_do_not(
     assert set(by_ids.values()) == {0.0}
 
 
-def test_the_same_text_found_is_the_same_recall() -> None:
-    """All of two documents, in whatever pieces: recall is equal, and neither all nor nothing."""
+def test_same_text_gives_the_same_recall_in_every_chunking() -> None:
     recalls = set()
     for chunker in CHUNKERS:
         chunks = [chunk for chunk in chunked(chunker) if chunk.doc_id in {"book-1", "book-4"}]
-        targets = Targets.located(JUDGMENTS, DOCUMENTS)
+        targets = Targets.locate(JUDGMENTS, DOCUMENTS)
         rankings = [targets.judge(query, chunks) for query in QUERIES]
         recalls.add(tuple(parse_metric("SetR")(ranking) for ranking in rankings))
     (recall,) = recalls
@@ -177,8 +170,9 @@ def test_the_same_text_found_is_the_same_recall() -> None:
 
 
 @pytest.mark.parametrize("chunker", CHUNKERS, ids=lambda chunker: chunker.__name__)
-def test_other_ids_move_no_metric(chunker: Callable[[str], Iterator[tuple[int, int]]]) -> None:
-    """The same chunks under new names: every score by anchors is the same, to the bit."""
+def test_chunk_ids_do_not_change_metrics(
+    chunker: Callable[[str], Iterator[tuple[int, int]]],
+) -> None:
     chunks = chunked(chunker)
     renamed = [
         Chunk(f"{number:04}-{chunk.id}", chunk.doc_id, chunk.text, chunk.start, chunk.end)
@@ -189,12 +183,11 @@ def test_other_ids_move_no_metric(chunker: Callable[[str], Iterator[tuple[int, i
     assert before["R@10"] > 0
 
 
-def test_a_set_made_of_chunk_ids_can_be_turned_into_one_of_anchors() -> None:
-    """Anchors of the chunks that were judged are found again in every other chunking."""
+def test_judgments_of_chunk_ids_can_be_converted_to_anchors() -> None:
     made_for = {chunk.id: chunk for chunk in chunked(sentences)}
     judged = resolve(JUDGMENTS, made_for.values(), DOCUMENTS).qrels.to_dict()
     moved = [
-        Judgment(query, anchor_of(made_for[name]), grade)
+        Judgment(query, make_anchor(made_for[name]), grade)
         for query, grades in judged.items()
         for name, grade in grades.items()
     ]
@@ -209,7 +202,6 @@ def test_a_set_made_of_chunk_ids_can_be_turned_into_one_of_anchors() -> None:
 def test_every_target_is_covered_in_every_chunking(
     chunker: Callable[[str], Iterator[tuple[int, int]]],
 ) -> None:
-    """With documents, and from chunks alone where these say where they stand."""
     with_documents = resolve(JUDGMENTS, chunked(chunker), DOCUMENTS)
     from_chunks = resolve(JUDGMENTS, chunked(chunker))
     for found in (with_documents, from_chunks):
@@ -228,10 +220,9 @@ def test_every_target_is_covered_in_every_chunking(
         )
     )
 )
-def test_chunks_without_holes_always_cover_a_span(
+def test_chunks_without_gaps_always_cover_a_span(
     world: tuple[int, set[int], int, int],
 ) -> None:
-    """However a text is cut: one chunk lies in the target, or one of two holds half of it."""
     length, cuts, start, size = world
     end = min(start + size, length)
     text = "x" * length

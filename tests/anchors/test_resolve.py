@@ -1,4 +1,4 @@
-"""Judgments resolved against chunks: as a loop over everything would."""
+"""Tests of `resolve` against a loop over all chunks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.anchors.coverage import anchor_of
+from berryeval.anchors.coverage import make_anchor
 from berryeval.anchors.resolution import resolve
 from berryeval.anchors.targets import Targets
 from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment
@@ -17,8 +17,7 @@ from tests.anchors.worlds import chunkings, corpora, judged, slow_covers
 
 
 @given(st.data())
-def test_the_index_finds_what_a_loop_over_everything_finds(data: st.DataObject) -> None:
-    """Each chunk that covers a target of a query, with the best grade of what it covers."""
+def test_resolution_agrees_with_a_loop_over_all_chunks(data: st.DataObject) -> None:
     documents = data.draw(corpora())
     chunks = data.draw(chunkings(documents))
     judgments = data.draw(judged(documents, chunks))
@@ -32,8 +31,7 @@ def test_the_index_finds_what_a_loop_over_everything_finds(data: st.DataObject) 
 
 
 @given(st.data())
-def test_the_order_of_judgments_and_chunks_changes_nothing(data: st.DataObject) -> None:
-    """The same qrels, and the same ranking for metrics."""
+def test_order_of_judgments_and_chunks_does_not_matter(data: st.DataObject) -> None:
     documents = data.draw(corpora())
     chunks = data.draw(chunkings(documents))
     judgments = data.draw(judged(documents, chunks))
@@ -46,8 +44,7 @@ def test_the_order_of_judgments_and_chunks_changes_nothing(data: st.DataObject) 
 
 
 @given(st.data())
-def test_chunks_that_hold_all_text_are_as_good_as_documents(data: st.DataObject) -> None:
-    """Without documents, the text is put together from chunks."""
+def test_chunks_with_all_text_replace_documents(data: st.DataObject) -> None:
     documents = data.draw(corpora())
     chunks = data.draw(chunkings(documents))
     whole = [
@@ -61,11 +58,10 @@ def test_chunks_that_hold_all_text_are_as_good_as_documents(data: st.DataObject)
 
 @given(st.data())
 def test_hits_without_offsets_are_placed_by_their_text(data: st.DataObject) -> None:
-    """Whatever a chunk covers by its place, it covers by its text; it may stand elsewhere too."""
     documents = data.draw(corpora())
     chunks = data.draw(chunkings(documents))
     judgments = data.draw(judged(documents, chunks))
-    targets = Targets.located(judgments, documents)
+    targets = Targets.locate(judgments, documents)
     chunks = [chunk for chunk in chunks if chunk.text.strip()]
     bare = [Hit(chunk.id, text=chunk.text, doc_id=chunk.doc_id) for chunk in chunks]
     for query in targets.queries:
@@ -75,25 +71,22 @@ def test_hits_without_offsets_are_placed_by_their_text(data: st.DataObject) -> N
                 assert set(hits) <= set(more)
 
 
-def test_a_hit_that_says_only_its_id_is_the_chunk_of_that_id() -> None:
-    """Offsets, text and document come from the chunks that were given."""
+def test_hit_with_only_an_id_is_the_chunk_with_that_id() -> None:
     chunks = [Chunk("c1", "d", "One fish.", 0, 9), Chunk("c2", "d", " Two fish.", 9, 19)]
     judgments = [Judgment("q", Anchor(document="d", quote="Two"), 1)]
-    targets = Targets.located(judgments, chunks=chunks)
+    targets = Targets.locate(judgments, chunks=chunks)
     ranking = targets.judge("q", [Hit("c1"), Hit("c2"), Hit("c3")])
     assert ranking.hits == ((2, 1),)
     assert ranking.retrieved == 3
 
 
 @pytest.mark.parametrize("documents", [None, [Document("d", "One fish.")]])
-def test_a_hit_may_be_a_document_itself(documents: list[Document] | None) -> None:
-    """A search of whole documents: the id is that of the document, and nothing else is said."""
-    targets = Targets.located([Judgment("q", Anchor(document="d"), 1)], documents)
+def test_hit_may_be_a_document(documents: list[Document] | None) -> None:
+    targets = Targets.locate([Judgment("q", Anchor(document="d"), 1)], documents)
     assert targets.judge("q", [Hit("e"), Hit("d"), Hit("d", doc_id="e")]).hits == ((2, 1),)
 
 
-def test_sections_are_compared_by_their_paths_where_the_text_is_not_known() -> None:
-    """A chunk is in a section if its path is the section's or goes on below it."""
+def test_sections_are_compared_by_path_if_the_text_is_unknown() -> None:
     judgments = [Judgment("q", Anchor(document="d", section=("Guide", "Install")), 1)]
     chunks = [
         Chunk("above", "d", "a", section=("Guide",)),
@@ -107,8 +100,7 @@ def test_sections_are_compared_by_their_paths_where_the_text_is_not_known() -> N
     assert found.unplaced == ("above", "same", "below", "beside", "other")
 
 
-def test_quotes_are_looked_for_in_chunks_where_the_text_is_not_known() -> None:
-    """A chunk without a place covers a quote that it holds, but for case and white space."""
+def test_quotes_are_searched_in_chunks_if_the_text_is_unknown() -> None:
     chunks = [
         Chunk("c1", "d", "Cats  PURR, dogs bark."),
         Chunk("c2", "e", "cats purr"),
@@ -117,13 +109,12 @@ def test_quotes_are_looked_for_in_chunks_where_the_text_is_not_known() -> None:
     ]
     in_d = Judgment("q1", Anchor(document="d", quote="cats purr"), 1)
     anywhere = Judgment("q2", Anchor(quote="cats purr"), 1)
-    targets = Targets.located([in_d, anywhere])
+    targets = Targets.locate([in_d, anywhere])
     assert targets.join("q1", chunks).covering == (((0, 2),),)
     assert targets.join("q2", chunks).covering == (((0, 1, 2),),)
 
 
-def test_judgments_that_do_not_resolve_are_all_listed() -> None:
-    """Lost targets, unknown ids, quotes and sections of no chunk; and places no chunk has."""
+def test_all_unresolved_judgments_are_listed() -> None:
     documents = [Document("d", "One fish. Two fish.")]
     chunks = [Chunk("c1", "d", "One fish.", 0, 9), Chunk("loose", "e", "text", section=("A",))]
     judgments = [
@@ -136,18 +127,17 @@ def test_judgments_that_do_not_resolve_are_all_listed() -> None:
     ]
     found = resolve(judgments, chunks, documents)
     assert [(one.judgment, one.reason) for one in found.drift] == [
-        (judgments[2], "'d' does not hold the quote 'Red fish and blue fish'"),
+        (judgments[2], "'d' does not contain the quote 'Red fish and blue fish'"),
         (judgments[1], "there is no chunk 'gone'"),
-        (judgments[4], "no chunk of 'e' holds the quote"),
-        (judgments[5], "no chunk of 'e' says that it is in section 'B'"),
+        (judgments[4], "no chunk of 'e' contains the quote"),
+        (judgments[5], "no chunk of 'e' has the section 'B'"),
     ]
     assert found.uncovered == (judgments[3],)
     assert found.unplaced == ("loose",)
     assert found.qrels.to_dict() == {"q": {"c1": 1.0, "gone": 2.0}}
 
 
-def test_a_query_whose_targets_are_all_lost_is_still_judged() -> None:
-    """It stays in the qrels, and its targets are still to be found."""
+def test_query_with_only_unresolved_targets_is_still_judged() -> None:
     judgments = [Judgment("q", Anchor(document="gone"), 1)]
     found = resolve(judgments, [Chunk("c", "d", "text", 0, 4)])
     assert found.qrels.to_dict() == {"q": {}}
@@ -158,7 +148,6 @@ def test_a_query_whose_targets_are_all_lost_is_still_judged() -> None:
 
 
 def test_repeated_texts_and_ambiguous_targets_are_reported() -> None:
-    """A chunk whose text stands twice, a quote of two documents, a section of two names."""
     documents = [Document("d", "fish fish\n# A\n# A\n"), Document("e", "fish")]
     chunks = [Chunk("c", "d", "fish")]
     judgments = [
@@ -191,59 +180,52 @@ def test_repeated_texts_and_ambiguous_targets_are_reported() -> None:
                 Judgment("q", Anchor(chunk="c"), 1, group="g", need="all"),
                 Judgment("q", Anchor(chunk="d"), 1, group="g"),
             ],
-            "query 'q': the judgments of group 'g' need 'any' and 'all'; expected the same of each",
+            "query 'q': the judgments of group 'g' need 'any' and 'all'; expected the same need "
+            "for all",
         ),
     ],
 )
-def test_judgments_that_contradict_each_other_are_refused(
-    judgments: list[Judgment], message: str
-) -> None:
-    """Which query, and what was found."""
+def test_contradictory_judgments_are_rejected(judgments: list[Judgment], message: str) -> None:
     with pytest.raises(DataError) as error:
         resolve(judgments, [])
     assert str(error.value) == message
 
 
-def test_a_target_judged_twice_alike_counts_once() -> None:
-    """Also if the judgments were made at different times."""
+def test_target_judged_twice_alike_counts_once() -> None:
     one = Judgment("q", Anchor(document="d", document_hash="x"), 1)
     two = Judgment("q", Anchor(document="d", document_hash="y"), 1)
-    assert len(Targets.located([one, two]).of("q")) == 1
+    assert len(Targets.locate([one, two]).of("q")) == 1
 
 
-def test_ids_that_stand_twice_are_refused() -> None:
-    """Judgments could not say which chunk or document they mean."""
+def test_repeated_ids_are_rejected() -> None:
     chunk, document = Chunk("c", "d", "x"), Document("d", "x")
-    with pytest.raises(DataError, match="chunk id 'c' stands twice"):
+    with pytest.raises(DataError, match="chunk id 'c' is not unique"):
         resolve([], [chunk, chunk])
-    with pytest.raises(DataError, match="document id 'd' stands twice"):
+    with pytest.raises(DataError, match="document id 'd' is not unique"):
         resolve([], [chunk], [document, document])
 
 
-def test_an_anchor_of_a_chunk_points_at_its_text() -> None:
-    """It survives the chunk, and is refused of a chunk that is nowhere."""
+def test_anchor_of_a_chunk_has_its_text() -> None:
     document = Document("d", "One fish. Two fish.")
-    anchor = anchor_of(Chunk("c", "d", "Two fish.", 10, 19), document)
+    anchor = make_anchor(Chunk("c", "d", "Two fish.", 10, 19), document)
     assert anchor == Anchor(
         document="d", start=10, end=19, quote="Two fish.", document_hash=document.content_hash
     )
-    assert anchor_of(Chunk("c", "d", "Two fish.")) == Anchor(document="d", quote="Two fish.")
-    with pytest.raises(DataError, match="'c' has neither a text nor a place"):
-        anchor_of(Chunk("c", "d", ""))
+    assert make_anchor(Chunk("c", "d", "Two fish.")) == Anchor(document="d", quote="Two fish.")
+    with pytest.raises(DataError, match="'c' has neither text nor offsets"):
+        make_anchor(Chunk("c", "d", ""))
 
 
-def test_the_best_way_that_finds_a_quote_in_any_document_is_taken() -> None:
-    """An exact place in one document keeps out others that only look alike."""
+def test_exact_quote_in_one_document_precedes_similar_ones_in_others() -> None:
     documents = [Document("d", "the cat"), Document("e", "The  Cat"), Document("f", "The Cat")]
     for quote, homes in (("The Cat", {"f"}), ("THE CAT", {"d", "e", "f"})):
         target = Judgment("q", Anchor(quote=quote), 1)
-        found = Targets.located([target], documents)
-        assert {span.document for span in found.where(target.target).spans} == homes
+        found = Targets.locate([target], documents)
+        assert {span.document for span in found.location_of(target.target).spans} == homes
         assert bool(found.ambiguous) == (len(homes) > 1)
 
 
 def test_quotes_without_documents_are_found_among_many() -> None:
-    """In words of any script, in parts of words, and nearly."""
     chance = random.Random(7)
     words = [f"w{number}" for number in range(500)]
     documents = [
@@ -260,9 +242,9 @@ def test_quotes_without_documents_are_found_among_many() -> None:
         ("猫", "寺"),
     ]:
         target = Judgment("q", Anchor(quote=quote), 1)
-        found = Targets.located([target], documents)
+        found = Targets.locate([target], documents)
         assert not found.drift, quote
-        assert {span.document for span in found.where(target.target).spans} == {expected}
+        assert {span.document for span in found.location_of(target.target).spans} == {expected}
 
 
 words = st.text(alphabet="aAß \n#\u00a0", max_size=12)
@@ -271,7 +253,7 @@ places = st.one_of(st.none(), st.integers(0, 20), st.just(10**20))
 
 @st.composite
 def anything(draw: st.DrawFn) -> tuple[dict[str, object], bool]:
-    """Fields of an anchor, a chunk or a hit, with a span that may be absurd but is one."""
+    """Draw fields of an anchor, chunk or hit with any valid span."""
     start = draw(places)
     end = None if start is None else start + draw(st.integers(1, 10))
     name = draw(st.sampled_from(["", "d", "e"]))
@@ -279,8 +261,8 @@ def anything(draw: st.DrawFn) -> tuple[dict[str, object], bool]:
 
 
 @given(st.data())
-def test_whatever_is_pointed_at_there_is_an_answer(data: st.DataObject) -> None:
-    """Absurd spans, empty texts, unknown documents: a place, drift or ambiguity, never a crash."""
+def test_any_input_has_a_result(data: st.DataObject) -> None:
+    """Absurd spans, empty texts and unknown documents give a place, drift or ambiguity."""
     documents = [Document(name, data.draw(words)) for name in ("d", "e")]
     chunks = []
     for number in range(data.draw(st.integers(0, 4))):
@@ -312,7 +294,7 @@ def test_whatever_is_pointed_at_there_is_an_answer(data: st.DataObject) -> None:
     ]
     lost = {one.judgment.query_id for one in found.targets.drift}
     for judgment in judgments:
-        place = found.targets.where(judgment.target)
+        place = found.targets.location_of(judgment.target)
         assert place.resolves or judgment.query_id in lost or place.choices
         ranking = found.targets.judge(judgment.query_id, hits)
         assert ranking.grades == (1,)

@@ -1,4 +1,4 @@
-"""The sections of Markdown texts."""
+"""Tests of Markdown sections."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Text.
 
 
 def texts(sections: tuple[Section, ...]) -> dict[str, tuple[str, str]]:
-    """The first line of each section, and of what follows it."""
+    """Return the first line of each section and of the text after it."""
     return {
         section.id: (
             GUIDE[section.start :].split("\n", maxsplit=1)[0],
@@ -51,7 +51,6 @@ def texts(sections: tuple[Section, ...]) -> dict[str, tuple[str, str]]:
 
 
 def test_sections_have_paths_and_ids() -> None:
-    """The path names the headings above, the id is the given one or the slug."""
     found = [(section.path, section.id, section.level) for section in parse_sections(GUIDE)]
     assert found == [
         ((), "", 0),
@@ -63,8 +62,7 @@ def test_sections_have_paths_and_ids() -> None:
     ]
 
 
-def test_a_section_ends_where_the_next_of_its_level_begins() -> None:
-    """Subsections belong to the section; `own_end` leaves them out."""
+def test_section_ends_at_the_next_heading_of_its_level() -> None:
     sections = parse_sections(GUIDE)
     assert texts(sections) == {
         "": ("Before everything.", "# Guide"),
@@ -86,13 +84,11 @@ def test_a_section_ends_where_the_next_of_its_level_begins() -> None:
         ("a_b-c", "a_b-c"),
     ],
 )  # fmt: skip
-def test_slugs_are_those_of_links(heading: str, expected: str) -> None:
-    """Lower case, punctuation gone, hyphens for spaces."""
+def test_slugs_are_link_names(heading: str, expected: str) -> None:
     assert slug(heading) == expected
 
 
-def test_a_repeated_heading_gets_a_number() -> None:
-    """As links on code hosts do it."""
+def test_repeated_heading_gets_a_number() -> None:
     assert [s.id for s in parse_sections("# A\n# A\n# A\n")] == ["a", "a-1", "a-2"]
     assert [s.id for s in parse_sections("# A\n# A\n# A-1\n# A\n")] == ["a", "a-1", "a-1-1", "a-2"]
 
@@ -109,8 +105,7 @@ def test_a_repeated_heading_gets_a_number() -> None:
         "<!-- a\n# x\n\nTitle\n===\n-->\n", "<!-- never closed\n# x",
     ],
 )  # fmt: skip
-def test_what_is_no_heading(text: str) -> None:
-    """Code, comments, front matter, lists, tables and plain text have no sections of their own."""
+def test_lines_that_are_not_headings(text: str) -> None:
     assert all(section.level == 0 for section in parse_sections(text))
 
 
@@ -125,8 +120,7 @@ def test_what_is_no_heading(text: str) -> None:
         ("<!-- a --> \n# A\n<!--\n# B\n--> # C\n# D\n", [("A", 12), ("D", 33)]),
     ],
 )  # fmt: skip
-def test_what_is_a_heading(text: str, expected: list[tuple[str, int]]) -> None:
-    """Closing marks, any ends of lines, a byte order mark, and what stands above do no harm."""
+def test_lines_that_are_headings(text: str, expected: list[tuple[str, int]]) -> None:
     found = [(section.path[-1], section.start) for section in parse_sections(text) if section.path]
     assert found == expected
 
@@ -143,14 +137,12 @@ def test_what_is_a_heading(text: str, expected: list[tuple[str, int]]) -> None:
         ("# a{#" + "b" * 200_000, "a" + "b" * 200_000),
     ],
 )  # fmt: skip
-def test_long_headings_are_read_in_a_moment(line: str, expected: str) -> None:
-    """No line takes longer than its length asks for: these would take hours."""
+def test_long_headings_take_linear_time(line: str, expected: str) -> None:
     assert [section.id for section in parse_sections(f"{line}\n")] == [expected]
 
 
 @given(st.text(alphabet="#=-` ab\n\r~{}<!>\u2028\x0c\ufeff", max_size=80))
-def test_own_texts_tile_the_text(text: str) -> None:
-    """Every character but blank space before the first heading is in exactly one own text."""
+def test_own_texts_partition_the_text(text: str) -> None:
     sections = parse_sections(text)
     for before, after in itertools.pairwise(sections):
         assert before.own_end == after.start

@@ -1,4 +1,4 @@
-"""Small random worlds: documents, chunks, judgments of every kind; and a slow resolver."""
+"""Random documents, chunks and judgments, and a slow reference resolver."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GRADES = (0, 1, 2, 3)
 
 @st.composite
 def corpora(draw: st.DrawFn) -> list[Document]:
-    """One to three documents of a few letters and headings."""
+    """Draw one to three documents of a few letters and headings."""
     documents = []
     for number in range(draw(st.integers(1, 3))):
         parts = draw(
@@ -38,7 +38,7 @@ def corpora(draw: st.DrawFn) -> list[Document]:
 
 @st.composite
 def chunkings(draw: st.DrawFn, documents: Sequence[Document]) -> list[Chunk]:
-    """Chunks of the documents, overlapping or not, with holes or not."""
+    """Draw chunks of the documents, with or without overlaps and gaps."""
     chunks: list[Chunk] = []
     for document in documents:
         for _ in range(draw(st.integers(0, 6))):
@@ -51,7 +51,7 @@ def chunkings(draw: st.DrawFn, documents: Sequence[Document]) -> list[Chunk]:
 
 @st.composite
 def anchors(draw: st.DrawFn, documents: Sequence[Document], chunks: Sequence[Chunk]) -> Anchor:
-    """An anchor of any kind, which mostly resolves."""
+    """Draw an anchor of any kind, which usually resolves."""
     document = draw(st.sampled_from(documents))
     text = document.text
     kind = draw(st.sampled_from(["chunk", "document", "section", "span", "lines", "quote"]))
@@ -70,7 +70,7 @@ def anchors(draw: st.DrawFn, documents: Sequence[Document], chunks: Sequence[Chu
         return Anchor(document=document.id, start=line, end=line, unit="lines")
     if kind == "quote":
         quote = text[start:end].upper() if draw(st.booleans()) else text[start:end]
-        # Long quotes would be found nearly, which the slow resolver does not do.
+        # Long quotes would be found approximately, which the slow resolver does not do.
         return Anchor(document=draw(st.sampled_from([document.id, ""])), quote=quote[:6])
     return Anchor(document=document.id)
 
@@ -79,7 +79,7 @@ def anchors(draw: st.DrawFn, documents: Sequence[Document], chunks: Sequence[Chu
 def judged(
     draw: st.DrawFn, documents: Sequence[Document], chunks: Sequence[Chunk]
 ) -> list[Judgment]:
-    """Judgments of two queries, in groups or not; no target is judged twice."""
+    """Draw judgments of two queries, in groups or not, without repetition."""
     found: dict[tuple[str, str, Anchor], Judgment] = {}
     needs = {"g1": "any", "g2": "all", "": "any"}
     for _ in range(draw(st.integers(1, 8))):
@@ -93,7 +93,7 @@ def judged(
 
 
 def slow_places(anchor: Anchor, documents: Sequence[Document]) -> list[tuple[str, int, int]]:
-    """Where an anchor stands, by looking everywhere. No similar quotes."""
+    """Locate an anchor by searching everywhere, without fuzzy quotes."""
     found = []
     for document in documents:
         text = document.text
@@ -123,7 +123,7 @@ def slow_places(anchor: Anchor, documents: Sequence[Document]) -> list[tuple[str
 
 
 def slow_quotes(quote: str, text: str) -> list[tuple[int, int]]:
-    """Every passage that is the quote; else every one that is but for case and white space."""
+    """Return all exact passages, or else all that are equal up to case and white space."""
     every = [(start, end) for start in range(len(text)) for end in range(start + 1, len(text) + 1)]
     wanted = normalise(quote)
     same = [span for span in every if wanted and text[span[0] : span[1]] == quote]
@@ -138,7 +138,7 @@ def slow_quotes(quote: str, text: str) -> list[tuple[int, int]]:
 
 
 def slow_covers(chunk: Chunk, anchor: Anchor, documents: Sequence[Document]) -> bool:
-    """Whether a chunk with offsets covers an anchor's target."""
+    """Return whether a chunk with offsets covers an anchor's target."""
     if anchor.chunk:
         return chunk.id == anchor.chunk
     if anchor == Anchor(document=anchor.document or "?"):

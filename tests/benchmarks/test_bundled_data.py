@@ -26,7 +26,7 @@ def read(name: str, file: str) -> Any:
 def test_every_target_is_in_the_corpus(name: str) -> None:
     """No drift, nothing ambiguous, no section judged twice for a query."""
     benchmark = load_benchmark(name)
-    targets = Targets.located(benchmark.judgments, benchmark.documents)
+    targets = Targets.locate(benchmark.judgments, benchmark.documents)
     assert targets.drift == ()
     assert targets.ambiguous == ()
     pairs = Counter((one.query_id, one.target) for one in benchmark.judgments)

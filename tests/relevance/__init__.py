@@ -1,1 +1,1 @@
-"""Tests of who decides what is relevant."""
+"""Tests of relevance."""

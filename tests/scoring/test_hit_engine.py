@@ -224,7 +224,7 @@ def test_a_chunk_id_twice_is_refused() -> None:
     """Nobody could say which of both a hit is."""
     chunks = [Chunk("c", "d", TEXT[:30], 0, 30), Chunk("c", "d", TEXT[30:], 30, 60)]
     benchmark = replace(golden({"q": {"a": 1}}), documents=(Document("d", TEXT),))
-    with pytest.raises(DataError, match="the chunk id 'c' stands twice"):
+    with pytest.raises(DataError, match="the chunk id 'c' is not unique"):
         be.evaluate_hits(benchmark, {"q": ["c"]}, ["RR"], chunks=chunks)
 
 

@@ -1,4 +1,4 @@
-"""`Corpus`: the texts of the documents, with what is computed of each no more than once."""
+"""`Corpus`: the texts of documents, with cached indexes."""
 
 from __future__ import annotations
 
@@ -19,23 +19,21 @@ if TYPE_CHECKING:
     from berryeval.data import Chunk, Document
 
 
-# Which of many normalised texts hold a needle, by the words they are made of.
-
-# Words stand between spaces; a letter of a script that writes none is a word of its own.
+# Words are separated by spaces; in scripts without spaces every letter is a word.
 _WORD: Final = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^ \u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
 )
-_RAREST: Final = 3  # this many of a needle's words, the rarest, are enough to tell texts apart
+_RAREST: Final = 3  # rarest words of a needle that suffice to select texts
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return text.split(" ") if text.isascii() else _WORD.findall(text)
 
 
 class TextIndex:
-    """Normalised texts by their words.
+    """An index of normalized texts by their words.
 
-    >>> TextIndex(["the cat sat", "a dog sat", "the cats sat"]).holding("he cat")
+    >>> TextIndex(["the cat sat", "a dog sat", "the cats sat"]).find_containing("he cat")
     [0, 2]
     """
 
@@ -44,37 +42,41 @@ class TextIndex:
 
     @cached_property
     def _homes(self) -> dict[str, list[int]]:
-        """The texts each word stands in."""
+        """Texts that contain each word."""
         homes: dict[str, list[int]] = defaultdict(list)
         for number, text in enumerate(self._texts):
-            for word in set(_words(text)):
+            for word in set(_split_words(text)):
                 homes[word].append(number)
         return homes
 
-    def holding(self, needle: str) -> list[int]:
-        """The numbers of the texts that hold the needle, in order."""
-        return [number for number in sorted(self._maybe(needle)) if needle in self._texts[number]]
+    def find_containing(self, needle: str) -> list[int]:
+        """Return the numbers of the texts that contain the needle, in order."""
+        return [
+            number
+            for number in sorted(self._find_candidates(needle))
+            if needle in self._texts[number]
+        ]
 
-    def most_alike(self, needle: str, count: int = 5) -> list[int]:
-        """The numbers of the texts that share most of the needle's rarer words, best first."""
-        known = [self._homes[word] for word in set(_words(needle)) if word in self._homes]
+    def find_similar(self, needle: str, count: int = 5) -> list[int]:
+        """Return the numbers of the texts with most of the needle's rare words, best first."""
+        known = [self._homes[word] for word in set(_split_words(needle)) if word in self._homes]
         rarest = sorted(known, key=len)[: 4 * _RAREST]
         shared = Counter(number for homes in rarest for number in homes)
         return sorted(shared, key=lambda number: (-shared[number], number))[:count]
 
-    def _maybe(self, needle: str) -> Iterable[int]:
-        """The texts that may hold the needle, and perhaps some that do not."""
-        words = _words(needle)
+    def _find_candidates(self, needle: str) -> Iterable[int]:
+        """Return a superset of the texts that contain the needle."""
+        words = _split_words(needle)
         inner = words[1:-1]  # the first and last may be parts of words
         if not inner:
-            return self._texts_with_parts(words)
+            return self._find_parts(words)
         if any(word not in self._homes for word in inner):
             return ()
         rarest = sorted((self._homes[word] for word in set(inner)), key=len)[:_RAREST]
         return set(rarest[0]).intersection(*rarest[1:])
 
-    def _texts_with_parts(self, parts: list[str]) -> Iterable[int]:
-        """For needles of a word or two: the texts with words that hold each of them."""
+    def _find_parts(self, parts: list[str]) -> Iterable[int]:
+        """Return the texts with words that contain the one or two words of a short needle."""
         found: set[int] | None = None
         for part in parts:
             here = {
@@ -84,25 +86,23 @@ class TextIndex:
         return found or ()
 
 
-# The text of a document from its chunks, as far as they tell it.
-
-_SPACE: Final = 4  # a hole up to this long is taken for white space that the chunker left out
+_SPACE: Final = 4  # gaps up to this length are white space omitted by the chunker
 _UNKNOWN: Final = "\ufffd"
-_LARGEST: Final = 4  # a text this many times as long as its chunks together is not put together
+_LARGEST: Final = 4  # maximum length of a rebuilt text, as a multiple of its chunks
 
 
 class Rebuilt(NamedTuple):
-    """A text, and whether it has no holes."""
+    """A text rebuilt from chunks; `complete` if it has no gaps."""
 
     text: str
     complete: bool
 
 
-def rebuilt(chunks: Iterable[Chunk]) -> Rebuilt | None:
-    """The text that the chunks are pieces of; None if they have no places, or contradict.
+def rebuild_text(chunks: Iterable[Chunk]) -> Rebuilt | None:
+    """Rebuild a text from its chunks; None if they have no offsets or contradict each other.
 
-    Holes are filled: short ones with line ends, as chunkers leave out white space, long ones with a
-    character that stands in no text.
+    Short gaps are filled with line ends, because chunkers omit white space, and long gaps with a
+    replacement character.
     """
     pieces = sorted(
         (chunk.start, -chunk.end, chunk.text)
@@ -119,7 +119,7 @@ def rebuilt(chunks: Iterable[Chunk]) -> Rebuilt | None:
     complete = True
     for start, end, text in pieces:
         if start > at:
-            parts.append(_hole(start - at))
+            parts.append(_fill_gap(start - at))
             complete = False
         if -end > at:
             parts.append(text[max(at - start, 0) :])
@@ -130,7 +130,7 @@ def rebuilt(chunks: Iterable[Chunk]) -> Rebuilt | None:
     return Rebuilt(whole, complete)
 
 
-def _hole(length: int) -> str:
+def _fill_gap(length: int) -> str:
     if length <= _SPACE:
         return "\n" * length
     return f"\n{_UNKNOWN * (length - 2)}\n"
@@ -143,9 +143,9 @@ class Text:
     """The text of a document.
 
     Attributes:
-        document: the id of the document.
-        text: its characters.
-        complete: whether this is the very text, and no reconstruction with holes in it.
+        document: Id of the document.
+        text: The text.
+        complete: Whether the text has no gaps, as a text rebuilt from chunks may have.
     """
 
     def __init__(
@@ -158,17 +158,17 @@ class Text:
 
     @cached_property
     def normalised(self) -> Normalised:
-        """The text without the accidents of case and white space."""
+        """The text with normalized case and white space."""
         return Normalised(self.text)
 
     @cached_property
     def sections(self) -> SectionIndex:
-        """The sections of the text, read as Markdown."""
+        """The Markdown sections of the text."""
         return SectionIndex(self.text)
 
     @cached_property
     def hash(self) -> str:
-        """The content hash; empty if the text was put together from chunks, which may lack some."""
+        """The content hash; empty if the text was rebuilt from chunks."""
         return content_hash(self.text) if self._given else ""
 
     @cached_property
@@ -178,26 +178,25 @@ class Text:
 
     @property
     def line_count(self) -> int:
-        """How many lines there are; a line end at the end of the text begins no other line."""
+        """Number of lines; a final line end starts no new line."""
         return len(self._line_starts)
 
     def lines(self, first: int, last: int) -> tuple[int, int]:
-        """The span of these lines, counted from 1, both included, with their line ends."""
+        """Return the span of lines `first` to `last`, counted from 1, with their line ends."""
         starts = self._line_starts
         return starts[first - 1], starts[last] if last < len(starts) else len(self.text)
 
     def lines_of(self, start: int, end: int) -> tuple[int, int]:
-        """The first and last line of a span."""
+        """Return the first and last line of a span."""
         starts = self._line_starts
         return bisect_right(starts, start), bisect_right(starts, end - 1)
 
 
 class Corpus:
-    """The documents that there are, by id.
+    """Documents by id.
 
     Attributes:
-        closed: whether a document that is not here does not exist. Where there is none at all,
-            nobody knows.
+        closed: Whether documents that are not here do not exist; False if there are no documents.
     """
 
     def __init__(
@@ -206,20 +205,20 @@ class Corpus:
         self._texts: dict[str, Text | None] = {}
         for document in documents or ():
             if document.id in self._texts:
-                msg = f"the document id {document.id!r} stands twice"
+                msg = f"the document id {document.id!r} is not unique"
                 raise DataError(msg)
             self._texts[document.id] = Text(document.id, document.text)
         self._rebuild(chunks or ())
         self.closed = bool(self._texts)
 
     def _rebuild(self, chunks: Iterable[Chunk]) -> None:
-        """Add documents of which only chunks are known."""
+        """Add documents that are known only by their chunks."""
         pieces: dict[str, list[Chunk]] = defaultdict(list)
         for chunk in chunks:
             if chunk.doc_id and chunk.doc_id not in self._texts:
                 pieces[chunk.doc_id].append(chunk)
         for document, parts in pieces.items():
-            found = rebuilt(parts)
+            found = rebuild_text(parts)
             self._texts[document] = found and Text(
                 document, found.text, given=False, complete=found.complete
             )
@@ -231,7 +230,7 @@ class Corpus:
         return (text for text in self._texts.values() if text is not None)
 
     def text(self, document: str) -> Text | None:
-        """The text of a document, or None if nobody knows it."""
+        """Return the text of a document, or None if it is unknown."""
         return self._texts.get(document)
 
     @cached_property
@@ -239,15 +238,15 @@ class Corpus:
         texts = list(self)
         return texts, TextIndex([text.normalised.text for text in texts])
 
-    def holding(self, needle: str) -> list[Text]:
-        """The texts that hold a normalised needle."""
+    def find_containing(self, needle: str) -> list[Text]:
+        """Return the texts that contain a normalized needle."""
         texts, index = self._all
-        return [texts[number] for number in index.holding(needle)]
+        return [texts[number] for number in index.find_containing(needle)]
 
-    def most_alike(self, needle: str) -> list[Text]:
-        """A few texts that share rare words with a normalised needle, best first."""
+    def find_similar(self, needle: str) -> list[Text]:
+        """Return a few texts that share rare words with a normalized needle, best first."""
         texts, index = self._all
-        return [texts[number] for number in index.most_alike(needle)]
+        return [texts[number] for number in index.find_similar(needle)]
 
     @cached_property
     def _by_hash(self) -> dict[str, list[str]]:
@@ -257,10 +256,10 @@ class Corpus:
         return found
 
     def with_hash(self, wanted: str) -> list[str]:
-        """The documents with this content hash."""
-        return self._by_hash.get(as_hash(wanted), []) if wanted else []
+        """Return the documents with this content hash."""
+        return self._by_hash.get(format_hash(wanted), []) if wanted else []
 
 
-def as_hash(written: str) -> str:
-    """A content hash as we write it, whether or not it names its method."""
+def format_hash(written: str) -> str:
+    """Return a content hash with its prefix and in lowercase."""
     return f"sha256:{written.lower().removeprefix('sha256:')}"

@@ -1,4 +1,4 @@
-"""When a chunk covers a target: how much of the shorter one both must share."""
+"""Coverage: which chunks or hits cover a target."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CoverageRule:
-    """A chunk covers a span if they share at least `share` of the shorter of both.
+    """A chunk covers a target if they share at least `share` of the shorter of the two.
 
-    So a chunk inside a long target covers it, and so does a chunk that holds a short target.
-    Spans that only touch share nothing.
+    A chunk within a long target covers it, and so does a chunk that contains a short target.
 
         >>> rule = CoverageRule()
         >>> rule.covers((0, 100), (50, 250)), rule.covers((0, 100), (51, 250))
@@ -40,36 +39,33 @@ class CoverageRule:
     share: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse a share that nothing or everything would reach."""
+        """Require a share in (0, 1]."""
         if not 0 < self.share <= 1:
-            msg = f"expected a share of the shorter span above 0 and at most 1, found {self.share}"
+            msg = f"the coverage share must be above 0 and at most 1, found {self.share}"
             raise ConfigurationError(msg)
 
     def covers(self, chunk: tuple[int, int], target: tuple[int, int]) -> bool:
-        """Whether the chunk covers the target; both are `(start, end)` of one document."""
+        """Return whether a chunk covers a target, both given as `(start, end)`."""
         shared = min(chunk[1], target[1]) - max(chunk[0], target[0])
         shorter = min(chunk[1] - chunk[0], target[1] - target[0])
         return shared > 0 and shared / shorter >= self.share  # a product may be rounded up
 
 
-# Where a chunk or a hit stands in its document, and an anchor at that place.
-
 Piece: TypeAlias = Hit | Chunk
 
 
 class Placed(NamedTuple):
-    """The document of a piece, and the spans where it stands or may stand."""
+    """The document of a piece and its possible spans."""
 
     document: str
     spans: tuple[tuple[int, int], ...] = ()
 
 
-def place(piece: Piece, corpus: Corpus) -> Placed:
-    """Where a piece stands: at its offsets, or else wherever its document holds its text.
+def place_piece(piece: Piece, corpus: Corpus) -> Placed:
+    """Locate a piece by its offsets, or else by its text in its document.
 
-    A piece without a document is the document whose id it has, if there is one. Offsets that do
-    not fit the document's text, or at which it says something else, are not believed: a piece that
-    says what its document does not say anywhere was cut from another version of it.
+    A piece without a document is the document with the same id, if there is one. Offsets that
+    contradict the text of the document are ignored: the piece comes from another version.
     """
     document = piece.doc_id or (piece.id if piece.id in corpus else "")
     text = corpus.text(document)
@@ -85,26 +81,26 @@ def place(piece: Piece, corpus: Corpus) -> Placed:
     return Placed(document, ((0, len(text.text)),) if whole else ())
 
 
-def _fits(said: str, text: Text, start: int, end: int) -> bool:
-    """Whether the text at these offsets is what the piece says, as far as it says anything."""
+def _fits(claimed: str, text: Text, start: int, end: int) -> bool:
+    """Return whether the text at these offsets is compatible with the text of the piece."""
     if end > len(text.text):
         return False
     passage = text.text[start:end]
-    if not said or said == passage:
+    if not claimed or claimed == passage:
         return True
-    ours, theirs = normalise(said), normalise(passage)
+    ours, theirs = normalise(claimed), normalise(passage)
     return bool(ours and theirs) and (ours in theirs or theirs in ours)
 
 
-def anchor_of(chunk: Chunk, document: Document | None = None) -> Anchor:
-    """An anchor at the text of a chunk, which other chunkings will find again.
+def make_anchor(chunk: Chunk, document: Document | None = None) -> Anchor:
+    """Create an anchor at the text of a chunk, which resolves in other chunkings too.
 
-    >>> from berryeval.records import Chunk
-    >>> anchor_of(Chunk("c1", "d1", "Cats purr.", 11, 21)).to_json()
+    >>> from berryeval.data import Chunk
+    >>> make_anchor(Chunk("c1", "d1", "Cats purr.", 11, 21)).to_json()
     {'document': 'd1', 'start': 11, 'end': 21, 'quote': 'Cats purr.'}
     """
     if not chunk.text and chunk.start is None:
-        msg = f"the chunk {chunk.id!r} has neither a text nor a place, so nothing can point at it"
+        msg = f"the chunk {chunk.id!r} has neither text nor offsets to make an anchor of"
         raise DataError(msg)
     return Anchor(
         document=chunk.doc_id,
@@ -115,23 +111,20 @@ def anchor_of(chunk: Chunk, document: Document | None = None) -> Anchor:
     )
 
 
-# `Pieces`: chunks or hits, indexed so that those covering a target are found without a search.
-
-
 class Pieces:
-    """Chunks or hits, numbered from 0, and which of them cover a target."""
+    """An index of chunks or hits, numbered from 0, by what they cover."""
 
     def __init__(self, pieces: Sequence[Piece], corpus: Corpus, rule: CoverageRule) -> None:
         self._pieces = pieces
         self._rule = rule
-        self._placed = [place(piece, corpus) for piece in pieces]
+        self._placed = [place_piece(piece, corpus) for piece in pieces]
         self._indexes: dict[str, SpanIndex] = {}
 
     def covering(self, target: Located) -> list[int]:
-        """The numbers of the pieces that cover the target, in order."""
+        """Return the numbers of the pieces that cover a target, in order."""
         anchor = target.anchor
         if not target.resolves and not target.is_document:
-            return []  # a document that the corpus lacks can still be named by its id
+            return []  # a missing document can still be found by its id
         if anchor.chunk:
             return self._by_id.get(anchor.chunk, [])
         if target.is_document:
@@ -142,23 +135,23 @@ class Pieces:
             for number in self._overlapping(document, start, end)
         }
         if self.unplaced:
-            found.update(self._by_what_they_say(target))
+            found.update(self._find_unplaced(target))
         return sorted(found)
 
     def _of_document(self, document: str) -> list[int]:
-        """The pieces of a document; one that names none may be the document itself."""
+        """Return the pieces of a document, and pieces without a document that have its id."""
         itself = self._by_id.get(document, ())
         more = [number for number in itself if not self._placed[number].document]
         return sorted([*self._by_document.get(document, ()), *more])
 
     @cached_property
     def unplaced(self) -> list[int]:
-        """The numbers of the pieces of which nobody knows where they stand."""
+        """Numbers of the pieces without a known span."""
         return [number for number, placed in enumerate(self._placed) if not placed.spans]
 
     @property
     def ambiguous(self) -> tuple[Ambiguity, ...]:
-        """The pieces whose text stands at several places of its document."""
+        """Pieces whose text occurs several times in its document."""
         return tuple(
             Ambiguity("chunk", self._pieces[number].id, _choices(placed))
             for number, placed in enumerate(self._placed)
@@ -177,12 +170,12 @@ class Pieces:
             if self._rule.covers((first, last), (start, end)):
                 yield number
 
-    def _by_what_they_say(self, target: Located) -> Iterable[int]:
-        """Of the pieces without a place, those with the quote, or in the section."""
+    def _find_unplaced(self, target: Located) -> Iterable[int]:
+        """Return the pieces without a span that contain the quote or are in the section."""
         anchor = target.anchor
         if anchor.quote:
-            holding = self._unplaced_texts.holding(normalise(anchor.quote))
-            candidates = (self.unplaced[place] for place in holding)
+            containing = self._unplaced_texts.find_containing(normalise(anchor.quote))
+            candidates = (self.unplaced[place] for place in containing)
             return [number for number in candidates if self._may_be_in(number, anchor)]
         if target.path:
             wanted = slugs(target.path)
@@ -209,7 +202,7 @@ class Pieces:
 
     @cached_property
     def _unplaced_by_path(self) -> dict[tuple[str, Path], list[int]]:
-        """By document and section, and by each section above it."""
+        """Pieces without a span by document, section and every section above."""
         found: dict[tuple[str, Path], list[int]] = defaultdict(list)
         for number in self.unplaced:
             path = slugs(self._pieces[number].section)

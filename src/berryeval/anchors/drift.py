@@ -1,4 +1,4 @@
-"""Judgments that no longer say where their target stands, and what can be done about them."""
+"""Anchors that no longer resolve, and how to repair them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from berryeval._internal.records import JsonRecord, Reader
+from berryeval._internal.text import cut
 from berryeval.anchors.quotes import NEAR, find_nearly, find_same, normalise
 from berryeval.data import Anchor, Judgment
 
@@ -18,19 +19,19 @@ if TYPE_CHECKING:
     from berryeval.data import Span
 
 
-ALIKE: Final = 0.6  # what is less like its original should be looked at before it takes its place
+ALIKE: Final = 0.6  # minimum similarity of a repair that needs no review
 
 
 @dataclass(frozen=True)
 class Drift(JsonRecord):
-    """A judgment whose anchor does not resolve. It goes to JSON and back, to be looked at.
+    """A judgment whose anchor does not resolve.
 
     Attributes:
-        judgment: which one.
-        reason: what was looked for, and what was found instead.
-        nearest: the text most like what the anchor meant; empty if there is none.
-        ratio: how like it is, from 0 to 1.
-        repaired: an anchor that resolves, if one can be offered.
+        judgment: The judgment.
+        reason: What was expected and what was found.
+        nearest: Text most similar to the target; empty if there is none.
+        ratio: Its similarity, from 0 to 1.
+        repaired: Anchor that resolves, if there is a candidate.
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
@@ -48,14 +49,14 @@ class Drift(JsonRecord):
 
 @dataclass(frozen=True)
 class Ambiguity(JsonRecord):
-    """Something that may mean several places.
+    """A section, quote or chunk with several possible places.
 
     Attributes:
-        what: "section": nothing is chosen. "quote", in several documents, or "chunk", whose text
-            stands at several places of its document: each of the places counts.
-        name: the section, the quote or the id of the chunk.
-        choices: the places.
-        query_id: the query of the judgment, if it is one that is ambiguous.
+        what: "section" (none of the places counts), or "quote" in several documents, or "chunk"
+            whose text occurs several times in its document (all places count).
+        name: Section, quote or chunk id.
+        choices: Possible places.
+        query_id: Query of an ambiguous judgment.
     """
 
     what: str
@@ -68,12 +69,12 @@ class Ambiguity(JsonRecord):
 def repair(
     judgments: Iterable[Judgment], drift: Iterable[Drift], *, least: float = ALIKE
 ) -> list[Judgment]:
-    """The judgments, with repaired anchors where there are any that are like enough.
+    """Return the judgments with repaired anchors.
 
     Args:
-        judgments: those that were resolved.
-        drift: what `resolve` said of them.
-        least: the ratio from which on a repair is accepted; look at `Drift.nearest` first.
+        judgments: Judgments that were resolved.
+        drift: Drift reported by `resolve`.
+        least: Minimum similarity of a repair; review `Drift.nearest` before lowering it.
     """
     repaired = {
         _key(found.judgment): found.repaired
@@ -92,22 +93,19 @@ def _key(judgment: Judgment) -> tuple[str, str, Anchor]:
     return judgment.query_id, judgment.group, judgment.target
 
 
-# `Located`: where the target of an anchor stands, or why nobody can tell.
-
-
 @dataclass(frozen=True)
 class Located:
-    """Where the target of an anchor stands, or why nobody can tell.
+    """The location of an anchor's target, or the reason why it has none.
 
     Attributes:
-        anchor: the anchor.
-        spans: its places, each as good as the others. None for a chunk or a whole document, nor
-            where the text of the document is not known, nor where the anchor is lost.
-        match: how a quote was found.
-        ratio: how like the quote the text there is.
-        path: the headings of a section, as the text has them.
-        choices: the places among which an ambiguous anchor does not tell.
-        lost: why it does not resolve.
+        anchor: The anchor.
+        spans: Equally good places. Empty for a chunk or a whole document, if the text of the
+            document is unknown, or if the anchor does not resolve.
+        match: How a quote was found.
+        ratio: Similarity of the text and the quote.
+        path: Headings of a section, as written in the text.
+        choices: Possible places of an ambiguous anchor.
+        lost: Reason why the anchor does not resolve.
     """
 
     anchor: Anchor
@@ -127,17 +125,12 @@ class Located:
 
     @property
     def resolves(self) -> bool:
-        """Whether something can cover it."""
+        """Whether the target can be covered."""
         return self.lost is None and (not self.choices or bool(self.spans))
 
 
-# What to say, and what to offer, when an anchor no longer resolves.
-
-_LONGEST: Final = 80
-
-
 class Lost(NamedTuple):
-    """Why an anchor does not resolve; the text nearest to it, how near, and a better anchor."""
+    """Reason why an anchor does not resolve, with the most similar text and a repair."""
 
     reason: str
     nearest: str = ""
@@ -145,74 +138,68 @@ class Lost(NamedTuple):
     repaired: Anchor | None = None
 
 
-def shown(text: str) -> str:
-    """A text in messages: on one line, and not too long."""
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
-
-
-def lost_document(anchor: Anchor, corpus: Corpus) -> Lost:
-    """The document is not there; perhaps under another name, or what it said is elsewhere."""
+def explain_missing_document(anchor: Anchor, corpus: Corpus) -> Lost:
+    """Explain a missing document; look for its text under another id and for the quote."""
     reason = f"there is no document {anchor.document!r}"
     same = corpus.with_hash(anchor.document_hash)
     if len(same) == 1:
         (name,) = same
         text = corpus.text(name)
-        nearest = shown(text.text) if text else ""
+        nearest = cut(text.text) if text else ""
         return Lost(
-            f"{reason}; {name!r} has its text", nearest, 1.0, replace(anchor, document=name)
+            f"{reason}; {name!r} has the same text", nearest, 1.0, replace(anchor, document=name)
         )
     needle = normalise(anchor.quote)
-    homes = corpus.holding(needle) if needle else []
+    homes = corpus.find_containing(needle) if needle else []
     if len(homes) != 1:
         return Lost(reason)
     found = find_same(anchor.quote, homes[0])
     if not found:
         return Lost(reason)
-    repaired = _quoting(anchor, homes[0], *found.places[0])
+    repaired = _move_anchor(anchor, homes[0], *found.places[0])
     return Lost(f"{reason}; {homes[0].document!r} has the quote", anchor.quote, 1.0, repaired)
 
 
-def lost_section(anchor: Anchor, text: Text) -> Lost:
-    """The section is not there; perhaps its heading was changed."""
+def explain_missing_section(anchor: Anchor, text: Text) -> Lost:
+    """Explain a missing section; suggest the one with the most similar path."""
     reason = f"{anchor.document!r} has no section {' > '.join(anchor.section)!r}"
     near = text.sections.nearest(anchor.section)
     if near is None:
         return Lost(reason)
     section, ratio = near
-    passage = shown(text.text[section.start : section.end])
+    passage = cut(text.text[section.start : section.end])
     unique = len(text.sections.find(section.path)) == 1
     path = section.path if unique else (section.id,)
     repaired = replace(anchor, section=path, document_hash=text.hash)
-    return Lost(f"{reason}; nearest is {' > '.join(section.path)!r}", passage, ratio, repaired)
+    return Lost(f"{reason}; the closest is {' > '.join(section.path)!r}", passage, ratio, repaired)
 
 
-def lost_span(anchor: Anchor, text: Text, reason: str) -> Lost:
-    """The span cannot be trusted; what stands there now may help who made it."""
+def explain_changed_span(anchor: Anchor, text: Text, reason: str) -> Lost:
+    """Explain a span that is not reliable; show the text at its place."""
     start, end = anchor.start or 0, anchor.end or 0
     if anchor.unit == "lines":
         if not text.complete or start > text.line_count:
             return Lost(reason)
         start, end = text.lines(start, min(end, text.line_count))
-    return Lost(reason, shown(text.text[start:end]))
+    return Lost(reason, cut(text.text[start:end]))
 
 
-def lost_quote(anchor: Anchor, texts: Iterable[Text]) -> Lost:
-    """The quote is not there; perhaps it was rewritten."""
-    where = f"{anchor.document!r} does not hold" if anchor.document else "no document holds"
-    reason = f"{where} the quote {shown(anchor.quote)!r}"
+def explain_missing_quote(anchor: Anchor, texts: Iterable[Text]) -> Lost:
+    """Explain a missing quote; suggest the most similar passage."""
+    where = f"{anchor.document!r} does not contain" if anchor.document else "no document contains"
+    reason = f"{where} the quote {cut(anchor.quote)!r}"
     best: Lost | None = None
     for text in texts:
         found = find_nearly(anchor.quote, text, NEAR)
         if found and (best is None or found.ratio > best.ratio):
             start, end = found.places[0]
             passage = text.text[start:end]
-            best = Lost(reason, passage, found.ratio, _quoting(anchor, text, start, end))
+            best = Lost(reason, passage, found.ratio, _move_anchor(anchor, text, start, end))
     return best or Lost(reason)
 
 
-def _quoting(anchor: Anchor, text: Text, start: int, end: int) -> Anchor:
-    """The anchor, moved to a passage: by its place, and by what it says."""
+def _move_anchor(anchor: Anchor, text: Text, start: int, end: int) -> Anchor:
+    """Return the anchor moved to a passage, with its span and quote."""
     return replace(
         anchor,
         document=text.document,

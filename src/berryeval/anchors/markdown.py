@@ -1,4 +1,4 @@
-"""The headings of a Markdown text."""
+"""Headings and sections of Markdown texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from berryeval.data import Section as Path
 
 
-_LINE: Final = re.compile(r"[^\r\n]+(?:\r\n?|\n)?|\r\n?|\n")  # a form feed, say, begins none
+_LINE: Final = re.compile(
+    r"[^\r\n]+(?:\r\n?|\n)?|\r\n?|\n"
+)  # unlike str.splitlines, a form feed is no line end
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _UNDERLINE: Final = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)$")
@@ -22,25 +24,25 @@ _COMMENT: Final = re.compile(r" {0,3}<!--")
 _LIST_ITEM: Final = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 _QUOTE_OR_TABLE: Final = re.compile(r" {0,3}[>|]")
 _CODE: Final = re.compile(r" {0,3}\t| {4}")
-_BREAK: Final = 3  # so many marks are a line across the page
+_BREAK: Final = 3  # marks in a thematic break
 
 
 class Heading(NamedTuple):
-    """A heading: its level from 1 to 6, its text, and where its line begins."""
+    """A heading with its level from 1 to 6, its text and the start of its line."""
 
     level: int
     text: str
     start: int
 
 
-def headings_of(text: str) -> Iterator[Heading]:
-    """The headings of the lines that are not in code or a comment."""
+def find_headings(text: str) -> Iterator[Heading]:
+    """Yield the headings outside code and comments."""
     above = _Above()
-    for line, start in _outside_code(text):
+    for line, start in _lines_outside_code(text):
         marks = _HEADING.match(line)
         underline = _UNDERLINE.match(line) if above.title else None
         if marks:
-            yield Heading(len(marks[1]), _without_closing(line[marks.end() :]), start)
+            yield Heading(len(marks[1]), _strip_closing_marks(line[marks.end() :]), start)
         elif underline and above.title:
             yield Heading(1 if underline[1][0] == "=" else 2, *above.title)
         if marks or underline:
@@ -50,20 +52,20 @@ def headings_of(text: str) -> Iterator[Heading]:
 
 
 class _Above:
-    """What stands above a line: it can be underlined only if it is a paragraph of one line."""
+    """The block above a line, which an underline makes a heading if it is a one-line paragraph."""
 
     def __init__(self) -> None:
         self.title: tuple[str, int] | None = None
-        self._open = False  # whether a line of text goes on with what stands above
-        self._in_list = False  # then text behind spaces belongs to an item
+        self._open = False  # whether a line of text continues the block above
+        self._in_list = False  # indented text then belongs to an item
 
     def add(self, line: str, start: int) -> None:
-        """One more line, which is no heading."""
+        """Add a line that is not a heading."""
         first, self.title = not self._open, None
         if not line.strip() or _is_break(line):
             self._open = False
         elif first and _CODE.match(line):
-            pass  # code goes on with nothing
+            pass  # indented code is not continued
         elif _LIST_ITEM.match(line):
             self._open = self._in_list = True
         elif not first or _QUOTE_OR_TABLE.match(line):
@@ -75,20 +77,20 @@ class _Above:
 
 
 def _is_break(line: str) -> bool:
-    """Whether the line is one across the page, as `---` or `* * *`."""
+    """Return whether a line is a thematic break, as `---` or `* * *`."""
     marks = line.replace(" ", "").replace("\t", "")
     return len(marks) >= _BREAK and marks[0] in "-_*" and not marks.strip(marks[0])
 
 
-def _without_closing(rest: str) -> str:
-    """What follows the marks of a heading, without those that close it."""
+def _strip_closing_marks(rest: str) -> str:
+    """Return the text of a heading without closing marks."""
     title = rest.strip()
     open_end = title.rstrip("#")
     return open_end.rstrip() if not open_end or open_end[-1] in " \t" else title
 
 
-def _outside_code(text: str) -> Iterator[tuple[str, int]]:
-    """The lines with their offsets; an empty one for each that is in fenced code or a comment."""
+def _lines_outside_code(text: str) -> Iterator[tuple[str, int]]:
+    """Yield lines and offsets; lines in fenced code and comments are empty."""
     fence, comment = "", False
     for line, start in _lines(text):
         opened = _FENCE.match(line)
@@ -105,7 +107,7 @@ def _outside_code(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _lines(text: str) -> Iterator[tuple[str, int]]:
-    """The lines with their offsets, without the front matter between two lines of `---`."""
+    """Return an iterator of lines and offsets, without front matter between two lines of `---`."""
     lines = [(match[0].rstrip("\r\n"), match.start()) for match in _LINE.finditer(text)]
     if lines:
         lines[0] = lines[0][0].removeprefix("\ufeff"), 0
@@ -115,9 +117,7 @@ def _lines(text: str) -> Iterator[tuple[str, int]]:
     return iter(lines)
 
 
-# The sections of a Markdown text: where each begins and ends, and the headings above it.
-
-# The brackets inside are left out: looking for the end of each would take too long.
+# Nested brackets are not matched: searching for the end of each would take too long.
 _LINK: Final = re.compile(r"!?\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
 
 
@@ -126,12 +126,12 @@ class Section:
     """A heading and the text below it.
 
     Attributes:
-        path: the headings from the outermost to this one; empty for what stands before the first.
-        id: how a link names it: what the heading gives as `{#id}`, or its slug.
-        level: 1 for `#`; 0 before the first heading.
-        start: where the heading begins.
-        own_end: where the next heading begins, of whichever level.
-        end: where the next heading of the same or a higher level begins: past all subsections.
+        path: Headings from the outermost to this one; empty for text before the first heading.
+        id: Link target: the `{#id}` of the heading, or its slug.
+        level: 1 for `#`; 0 for text before the first heading.
+        start: Start of the heading.
+        own_end: Start of the next heading of any level.
+        end: End including subsections: start of the next heading of the same or a higher level.
     """
 
     path: Path
@@ -143,18 +143,18 @@ class Section:
 
 
 def slug(heading: str) -> str:
-    """A heading as links name it: lower case, punctuation gone, hyphens for spaces."""
+    """Return the link name of a heading: lowercase, no punctuation, hyphens for spaces."""
     plain = _LINK.sub(r"\1", heading).strip().lower()
     return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", plain))
 
 
 def parse_sections(text: str) -> tuple[Section, ...]:
-    r"""The sections of a Markdown text, in order. Headings inside code are none.
+    r"""Return the sections of a Markdown text in order; headings in code do not count.
 
     >>> [(s.path, s.id) for s in parse_sections("# Guide\n\n## Set up {#setup}\nRun it.\n")]
     [(('Guide',), 'guide'), (('Guide', 'Set up'), 'setup')]
     """
-    headings = list(headings_of(text))
+    headings = list(find_headings(text))
     first = headings[0].start if headings else len(text)
     sections = [Section((), "", 0, 0, first, first)] if text[:first].strip() else []
     above: list[tuple[int, str]] = []
@@ -162,16 +162,16 @@ def parse_sections(text: str) -> tuple[Section, ...]:
     for (level, title, start), (own_end, end) in zip(
         headings, _ends(headings, len(text)), strict=True
     ):
-        name, given = _given_id(title)
+        name, given = _split_id(title)
         above = [(depth, heading) for depth, heading in above if depth < level] + [(level, name)]
         path = tuple(heading for _, heading in above)
-        identity = given or _distinct(slug(name), taken)
+        identity = given or _make_unique(slug(name), taken)
         sections.append(Section(path, identity, level, start, own_end, end))
     return tuple(sections)
 
 
 def _ends(headings: list[Heading], length: int) -> list[tuple[int, int]]:
-    """For each heading, where the next one begins, and the next that is not below it."""
+    """Return, per heading, the start of the next heading and of the next that is not below it."""
     found: list[tuple[int, int]] = []
     next_of = [length] * 7  # the next heading of each level
     for level, _, start in reversed(headings):
@@ -180,8 +180,8 @@ def _ends(headings: list[Heading], length: int) -> list[tuple[int, int]]:
     return found[::-1]
 
 
-def _given_id(title: str) -> tuple[str, str]:
-    """The heading without the `{#id}` at its end, and the id; empty if it gives none."""
+def _split_id(title: str) -> tuple[str, str]:
+    """Split a heading into its text and its `{#id}`, which may be empty."""
     name, mark, identity = title.rpartition("{#")
     given = identity.removesuffix("}")
     if not mark or given == identity or not given or re.search(r"[\s{}]", given):
@@ -189,8 +189,8 @@ def _given_id(title: str) -> tuple[str, str]:
     return name.rstrip(" \t"), given
 
 
-def _distinct(identity: str, taken: dict[str, int]) -> str:
-    """The slug, with a number behind it if an earlier heading has it."""
+def _make_unique(identity: str, taken: dict[str, int]) -> str:
+    """Return the slug, with a number appended if an earlier heading has it."""
     result = identity
     while result in taken:
         taken[identity] += 1
@@ -199,13 +199,11 @@ def _distinct(identity: str, taken: dict[str, int]) -> str:
     return result
 
 
-# Which section of a text a path of headings means.
-
-_LEAST_LIKE: Final = 0.6
+_LEAST_LIKE: Final = 0.6  # minimum similarity of a suggested section
 
 
 def slugs(path: Path) -> Path:
-    """The path as links would name its parts.
+    """Return the link names of a path.
 
     >>> slugs(("User guide", "Set up!"))
     ('user-guide', 'set-up')
@@ -214,7 +212,7 @@ def slugs(path: Path) -> Path:
 
 
 class SectionIndex:
-    """The sections of one text, by all that may name them."""
+    """An index of the sections of a text by id and path."""
 
     def __init__(self, text: str) -> None:
         self._by_id: dict[str, list[Section]] = defaultdict(list)
@@ -223,7 +221,7 @@ class SectionIndex:
         self._slugs: list[tuple[str, Section]] = []
         for section in parse_sections(text):
             if not section.path:
-                continue  # what stands before the first heading has no name
+                continue  # text before the first heading has no name
             self._by_id[section.id].append(section)
             self._by_path[section.path].append(section)
             path = slugs(section.path)
@@ -232,10 +230,10 @@ class SectionIndex:
                 self._by_end[path[first:]].append(section)
 
     def find(self, path: Path) -> list[Section]:
-        r"""The sections a path means, by the first way that finds any.
+        r"""Return the sections that match a path; several if the path is ambiguous.
 
-        A path of one part may be the id of a section. Else it is the exact path of headings, or
-        the end of one, compared as links name headings. More than one section: it is ambiguous.
+        A path of one part is first tried as an id, then as the exact path of headings, then as the
+        end of a path, compared by link names.
 
             >>> index = SectionIndex("# A\n## Set up\n# B\n## Set up\n## Run it {#run}\n")
             >>> [section.path for section in index.find(("a", "set-up"))]
@@ -247,7 +245,7 @@ class SectionIndex:
         return named or self._by_path.get(path, []) or self._by_end.get(slugs(path), [])
 
     def nearest(self, path: Path) -> tuple[Section, float] | None:
-        """The section whose path reads most like this one, with how much, if it does at all."""
+        """Return the section with the most similar path and its similarity, if high enough."""
         matcher = difflib.SequenceMatcher(None, autojunk=False)
         matcher.set_seq2(" > ".join(slugs(path)))
         best: tuple[Section, float] | None = None

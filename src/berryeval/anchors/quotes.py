@@ -1,4 +1,4 @@
-"""Text without the accidents of case and white space, and the way back to the original."""
+"""Find quotes in texts: exactly, up to case and white space, or approximately."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def normalise(text: str) -> str:
-    r"""Lower case, one space for any white space, none at the ends.
+    r"""Casefold a text and collapse white space.
 
     >>> normalise("  Straße\n\tNo. 7 ")
     'strasse no. 7'
@@ -26,7 +26,7 @@ def normalise(text: str) -> str:
 
 
 class Normalised:
-    r"""A normalised text that knows where each of its characters came from.
+    r"""A normalized text that maps its offsets to the original.
 
     >>> text = Normalised("Die\n  STRASSE ist lang.")
     >>> text.text
@@ -40,11 +40,11 @@ class Normalised:
         self._original = original
 
     def original(self, start: int, end: int) -> tuple[int, int]:
-        """The span of the original whose characters these became, at least one of them."""
-        return self._of(start)[0], self._of(end - 1)[1]
+        """Return the span in the original of a non-empty span."""
+        return self._map(start)[0], self._map(end - 1)[1]
 
-    def _of(self, place: int) -> tuple[int, int]:
-        """The start and end of the letter, or of the white space, that stands here now."""
+    def _map(self, place: int) -> tuple[int, int]:
+        """Return the original span of the character at this position."""
         ours, theirs = self._changes
         change = bisect_right(ours, (place, sys.maxsize)) - 1
         if change < 0:
@@ -56,7 +56,7 @@ class Normalised:
 
     @cached_property
     def _changes(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-        """The spans whose length has changed, in the normalised text and in the original."""
+        """Spans whose length has changed, in the normalized text and in the original."""
         wide = {letter for letter in set(self._original) if len(letter.casefold()) > 1}
         letters = f"|[{re.escape(''.join(sorted(wide)))}]" if wide else ""
         ours: list[tuple[int, int]] = []
@@ -64,7 +64,7 @@ class Normalised:
         shift = 0
         for change in re.finditer(rf"\A\s+|\s\s+{letters}", self._original):
             was = change.span()
-            # White space becomes a space, or nothing at the start.
+            # White space becomes one space, or nothing at the start.
             length = len(change[0].casefold()) if change[0] in wide else int(was[0] > 0)
             start = was[0] + shift
             ours.append((start, start + length))
@@ -73,15 +73,13 @@ class Normalised:
         return ours, theirs
 
 
-# The passages of a text most like a needle, counted in edits, without comparing it everywhere.
-
-_PIECE: Final = 6  # characters, at most
-_SCANNED: Final = 50_000_000  # characters that are read to find pieces, about, at most
-_COMMON: Final = 2_000  # a piece found more often than this says nothing about the place
+_PIECE: Final = 6  # maximum characters of a piece
+_SCANNED: Final = 50_000_000  # approximate limit of characters scanned for pieces
+_COMMON: Final = 2_000  # pieces with more occurrences are ignored
 
 
 class Window(NamedTuple):
-    """A passage of the text, and the edits that make the needle of it."""
+    """A passage of a text and its edit distance from the needle."""
 
     start: int
     end: int
@@ -89,19 +87,20 @@ class Window(NamedTuple):
 
 
 def best_windows(needle: str, text: str, most_edits: int, budget: int = 40_000) -> list[Window]:
-    """The passages with the fewest edits, at most `most_edits`; several only if equally good.
+    """Return the passages with the smallest edit distance, up to `most_edits`.
 
-    Edits are counted in no more than about `budget` characters of the text, where most pieces are.
+    Exact pieces of the needle select candidate places, best first; edit distances are computed in
+    about `budget` characters of the text.
 
     >>> best_windows("the quick brown fox", "a quick brow fox, the quick brown ox!", 4)
     [Window(start=18, end=36, edits=1)]
     """
     width = max(len(needle) // 4, _PIECE)
-    places, told = _votes(needle, text, width)
+    places, usable = _count_votes(needle, text, width)
     best: dict[tuple[int, int], int] = {}
     limit = most_edits
     for place, votes in sorted(places.items(), key=lambda item: (-item[1], item[0])):
-        if told - votes > limit or budget <= 0:
+        if usable - votes > limit or budget <= 0:
             break
         low = max(place * width - most_edits, 0)
         high = min((place + 2) * width + len(needle) + most_edits, len(text))
@@ -113,29 +112,29 @@ def best_windows(needle: str, text: str, most_edits: int, budget: int = 40_000) 
 
 
 def positions(needle: str, text: str, start: int = 0, end: int | None = None) -> Iterator[int]:
-    """Where the needle stands in the text, overlapping places included."""
+    """Yield the positions of the needle in the text, including overlapping ones."""
     at = text.find(needle, start, end)
     while at >= 0:
         yield at
         at = text.find(needle, at + 1, end)
 
 
-def _pieces(needle: str) -> list[tuple[int, str]]:
-    """The needle in pieces, with their offsets; 15 edits in 100 letters leave one of them whole."""
+def _split_needle(needle: str) -> list[tuple[int, str]]:
+    """Split the needle so that at least one piece survives 15 edits in 100 characters."""
     spoiled = len(needle) * 15 // 100
     length = max(min(_PIECE, len(needle) // (spoiled + 1)), 1)
     starts = range(0, len(needle) - length + 1, length)
     return [(start, needle[start : start + length]) for start in starts]
 
 
-@lru_cache(maxsize=4)  # a needle that is not found is looked for again, with more edits allowed
-def _votes(needle: str, text: str, width: int) -> tuple[dict[int, int], int]:
-    """How many pieces speak for each place (in steps of `width`), and how many speak at all."""
-    speakers: dict[int, int] = defaultdict(int)
-    beginnings: set[int] = set()
-    told = 0
-    pieces = _pieces(needle)
-    every = 1 + len(pieces) * len(text) // _SCANNED  # a long text, and many pieces: some will do
+@lru_cache(maxsize=4)  # a missing needle is searched again with more edits allowed
+def _count_votes(needle: str, text: str, width: int) -> tuple[dict[int, int], int]:
+    """Count the pieces that support each place (in steps of `width`), and all usable pieces."""
+    votes: dict[int, int] = defaultdict(int)
+    starts: set[int] = set()
+    usable = 0
+    pieces = _split_needle(needle)
+    every = 1 + len(pieces) * len(text) // _SCANNED  # sample the pieces if the text is long
     for offset, piece in pieces[::every]:
         found: set[int] = set()
         for count, at in enumerate(positions(piece, text)):
@@ -143,15 +142,15 @@ def _votes(needle: str, text: str, width: int) -> tuple[dict[int, int], int]:
                 break
             found.add((at - offset) // width)
         else:
-            told += 1
-            beginnings |= found
-            for place in found | {place - 1 for place in found}:  # a place reaches over two steps
-                speakers[place] += 1
-    return {place: speakers[place] for place in beginnings}, told
+            usable += 1
+            starts |= found
+            for place in found | {place - 1 for place in found}:  # a place spans two steps
+                votes[place] += 1
+    return {place: votes[place] for place in starts}, usable
 
 
 def _windows_in(needle: str, text: str, low: int, high: int, limit: int) -> Iterator[Window]:
-    """The passages of `text[low:high]` with the fewest edits, at most `limit`."""
+    """Yield the passages of `text[low:high]` with the fewest edits, up to `limit`."""
     ends = _edits(needle, text[low:high], anchored=False)
     fewest = min(ends, default=limit + 1)
     if fewest > limit:
@@ -165,13 +164,13 @@ def _windows_in(needle: str, text: str, low: int, high: int, limit: int) -> Iter
         back = _edits(needle[::-1], text[first:end][::-1], anchored=True)
         start = end - (back.index(fewest) + 1)
         yield Window(start, end, fewest)
-        last = place + len(needle) // 2  # ends next to this one are the same passage
+        last = place + len(needle) // 2  # nearby ends belong to the same passage
 
 
 def _edits(needle: str, text: str, *, anchored: bool) -> list[int]:
-    """For every end in the text, the edits of the best passage that ends there.
+    """Return, for every end in the text, the edits of the best passage that ends there.
 
-    With `anchored`, passages begin where the text begins.
+    This is Myers' bit-parallel algorithm. With `anchored`, passages start where the text starts.
     """
     bits_of: dict[str, int] = defaultdict(int)
     for place, letter in enumerate(needle):
@@ -193,21 +192,19 @@ def _edits(needle: str, text: str, *, anchored: bool) -> list[int]:
     return found
 
 
-# Where a quote stands in a text: exactly, then normalised, then nearly.
-
 Match: TypeAlias = Literal["exact", "normalised", "fuzzy"]
 
-RATIO: Final = 0.85  # a passage this like the quote is the quote, a little changed
-NEAR: Final = 0.5  # a passage this like the quote is worth showing to who made the judgment
-LONGEST: Final = 10_000  # characters of a quote that is looked for nearly
-_WORD: Final = 20  # letters; what goes on for longer without a space is no word of a passage
-_GLANCE: Final = 8_000  # characters that are compared to find such a passage
+RATIO: Final = 0.85  # minimum similarity of a passage that counts as the quote
+NEAR: Final = 0.5  # minimum similarity of a suggested passage
+LONGEST: Final = 10_000  # maximum characters of a quote in approximate search
+_WORD: Final = 20  # maximum letters by which a passage grows to whole words
+_GLANCE: Final = 8_000  # budget of the search for a suggested passage
 
 
 class Found(NamedTuple):
-    """The places of a quote in one text.
+    """The places of a quote in a text.
 
-    `ratio` is 1 less the edits for each character of the (normalised) quote.
+    `ratio` is 1 minus the edits per character of the normalized quote.
     """
 
     places: tuple[tuple[int, int], ...]
@@ -216,16 +213,16 @@ class Found(NamedTuple):
 
 
 def find_quote(quote: str, text: Text) -> Found | None:
-    """Every place of the quote, by the first way that finds any; fuzzy ones from `RATIO` on."""
+    """Find a quote exactly, normalized, or approximately with a ratio of at least `RATIO`."""
     return find_same(quote, text) or find_nearly(quote, text, RATIO)
 
 
 def find_same(quote: str, text: Text, start: int = 0, end: int | None = None) -> Found | None:
-    """Every place of the quote, exact, or else but for case and white space."""
+    """Find all places of a quote, exactly or else up to case and white space."""
     end = len(text.text) if end is None else end
     needle = normalise(quote)
     if not needle:
-        return None  # white space quotes nothing
+        return None  # white space is not a quote
     places = [(at, at + len(quote)) for at in positions(quote, text.text, start, end)]
     if places:
         return Found(tuple(places))
@@ -236,23 +233,23 @@ def find_same(quote: str, text: Text, start: int = 0, end: int | None = None) ->
 
 
 def find_nearly(quote: str, text: Text, least: float) -> Found | None:
-    """The passages most like the quote, if the ratio of them is `least` or more."""
+    """Find the passages most similar to a quote, with a ratio of at least `least`."""
     needle = normalise(quote)
     allowed = len(needle) - math.ceil(least * len(needle))
     if allowed < 1 or len(needle) > LONGEST:
         return None
-    more = {} if least >= RATIO else {"budget": _GLANCE}
+    options = {} if least >= RATIO else {"budget": _GLANCE}
     plain = text.normalised
-    windows = best_windows(needle, plain.text, allowed, **more)
+    windows = best_windows(needle, plain.text, allowed, **options)
     if not windows:
         return None
-    whole = (_whole_words(plain.text, window.start, window.end) for window in windows)
+    whole = (_extend_to_words(plain.text, window.start, window.end) for window in windows)
     places = tuple(plain.original(*span) for span in whole)
     return Found(places, "fuzzy", 1 - windows[0].edits / len(needle))
 
 
-def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """The passage with the rest of the words that it begins and ends in."""
+def _extend_to_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """Extend a passage to whole words."""
     before = text.rfind(" ", max(start - _WORD, 0), start + 1)
     if before >= 0 or start <= _WORD:
         start = before + 1

@@ -1,4 +1,4 @@
-"""`resolve`: judgments and any chunking of their corpus in, judgments of the chunks out."""
+"""`resolve`: turn judgments into judgments of the chunks of any chunking."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Resolution:
-    """What judgments mean for one chunking.
+    """Judgments resolved for one chunking.
 
     Attributes:
-        qrels: for each query, the chunks that cover a target, with the best grade of these. A chunk
-            that a judgment names by its id is here even if there is none of that id.
-        targets: what there is to be found; it judges rankings with each target credited once.
-        drift: the judgments that do not resolve.
-        ambiguous: sections, quotes and chunks that may mean several places.
-        uncovered: judgments that resolve to a place which no chunk covers.
-        unplaced: ids of chunks of which nobody knows where they stand.
+        qrels: Chunks that cover a target, with their best grade, per query. Includes chunks that a
+            judgment names by id, even if they do not exist.
+        targets: Targets per query, which judge rankings with each target credited once.
+        drift: Judgments that do not resolve.
+        ambiguous: Sections, quotes and chunks with several possible places.
+        uncovered: Judgments that resolve to a place that no chunk covers.
+        unplaced: Ids of chunks without a known place.
     """
 
     qrels: Qrels
@@ -46,9 +46,9 @@ def resolve(
     *,
     rule: CoverageRule | None = None,
 ) -> Resolution:
-    """Find out which chunks the judgments mean.
+    """Find the chunks that cover the targets of judgments.
 
-        >>> from berryeval.records import Anchor, Chunk, Judgment
+        >>> from berryeval.data import Anchor, Chunk, Judgment
         >>> judgments = [Judgment("q1", Anchor(document="d1", quote="Cats  purr"), 2)]
         >>> first = Chunk("c1", "d1", "Dogs bark. ", 0, 11)
         >>> second = Chunk("c2", "d1", "Cats purr.", 11, 21)
@@ -56,17 +56,16 @@ def resolve(
         {'q1': {'c2': 2.0}}
 
     Args:
-        judgments: what is relevant to which query.
-        chunks: all chunks of the corpus.
-        documents: the texts of the documents; without them, put together from the chunks, as far
-            as these say where they stand.
-        rule: when a chunk covers a target.
+        judgments: Relevance judgments.
+        chunks: All chunks of the corpus.
+        documents: Documents; without them, texts are rebuilt from chunks with offsets.
+        rule: Condition for a chunk to cover a target.
     """
     judged, pieces = list(judgments), list(chunks)
-    targets = Targets.located(judged, documents, chunks=pieces, rule=rule)
+    targets = Targets.locate(judged, documents, chunks=pieces, rule=rule)
     index = targets.index(pieces)
     covering = _Covering(index, [chunk.id for chunk in pieces])
-    grades, drift, uncovered = _judgments_of_chunks(judged, targets, covering)
+    grades, drift, uncovered = _judge_chunks(judged, targets, covering)
     return Resolution(
         Qrels.from_dict(grades),
         targets,
@@ -78,7 +77,7 @@ def resolve(
 
 
 class _Covering:
-    """The ids of the chunks that cover an anchor, looked up once per anchor."""
+    """A cache of the ids of the chunks that cover an anchor."""
 
     def __init__(self, pieces: Pieces, ids: list[str]) -> None:
         self._pieces = pieces
@@ -92,14 +91,14 @@ class _Covering:
         return self._known[place.anchor]
 
 
-def _judgments_of_chunks(
+def _judge_chunks(
     judgments: list[Judgment], targets: Targets, covering: _Covering
 ) -> tuple[dict[str, dict[str, float]], list[Drift], list[Judgment]]:
     grades: dict[str, dict[str, float]] = {query: {} for query in targets.queries}
     drift: list[Drift] = []
     uncovered: list[Judgment] = []
     for judgment in judgments:
-        place = targets.where(judgment.target)
+        place = targets.location_of(judgment.target)
         ids = covering.ids(place)
         known = grades[judgment.query_id]
         named = [judgment.target.chunk] if judgment.target.chunk else []
@@ -110,14 +109,14 @@ def _judgments_of_chunks(
         if place.spans or place.is_document:
             uncovered.append(judgment)
         else:
-            drift.append(Drift(judgment, _not_covered(judgment.target)))
+            drift.append(Drift(judgment, _explain_uncovered(judgment.target)))
     return grades, drift, uncovered
 
 
-def _not_covered(anchor: Anchor) -> str:
+def _explain_uncovered(anchor: Anchor) -> str:
     if anchor.chunk:
         return f"there is no chunk {anchor.chunk!r}"
     where = f"of {anchor.document!r} " if anchor.document else ""
     if anchor.quote:
-        return f"no chunk {where}holds the quote"
-    return f"no chunk {where}says that it is in section {' > '.join(anchor.section)!r}"
+        return f"no chunk {where}contains the quote"
+    return f"no chunk {where}has the section {' > '.join(anchor.section)!r}"

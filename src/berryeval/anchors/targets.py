@@ -1,4 +1,4 @@
-"""`Targets`: what there is to be found for each query, and who found it."""
+"""`Targets`: what each query should find, and the credit for finding it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from berryeval.anchors.corpus import Corpus
-from berryeval.anchors.coverage import CoverageRule, Piece, Pieces, place
+from berryeval.anchors.coverage import CoverageRule, Piece, Pieces, place_piece
 from berryeval.anchors.drift import Ambiguity, Drift
 from berryeval.anchors.location import locate
 from berryeval.data import JudgedHit, JudgedRanking, Span
@@ -22,18 +22,15 @@ if TYPE_CHECKING:
     from berryeval.data import Anchor, Chunk, Document, Judgment, Need
 
 
-# Credit: each target once, at the first hit that covers it.
-
-
 @dataclass(frozen=True)
 class Target:
-    """One thing to be found: what a judgment points at, or a group of judgments.
+    """The target of a judgment or of a group of judgments.
 
     Attributes:
-        members: where each judgment of it points.
-        grades: their grades.
-        need: whether any member is enough, or all are needed.
-        group: the name the judgments share; empty for a judgment by itself.
+        members: Location of each judgment.
+        grades: Grade of each judgment.
+        need: Whether any member is enough or all are needed.
+        group: Name of the group; empty for a single judgment.
     """
 
     members: tuple[Located, ...]
@@ -43,12 +40,12 @@ class Target:
 
     @property
     def grade(self) -> float:
-        """What it is worth in the ideal ranking: the highest grade of its members."""
+        """Grade in the ideal ranking: the highest grade of the members."""
         return max(self.grades)
 
 
 class Credit(NamedTuple):
-    """At which rank a target was found, and what it is worth there."""
+    """The rank at which a target was found and its grade there."""
 
     rank: int
     grade: float
@@ -56,14 +53,14 @@ class Credit(NamedTuple):
 
 @dataclass(frozen=True)
 class Join:
-    """The hits of one query, after the join with its targets.
+    """The hits of one query joined with its targets.
 
     Attributes:
-        ranking: what metrics see.
-        credits: for each target, at which rank it was found and what it is worth there, or None.
-        covering: for each target and each of its members, the hits (from 0) that cover it.
-        ambiguous: hits whose text stands at several places; each of the places counts.
-        unplaced: the hits (from 0) of which nobody knows where they stand.
+        ranking: Judged ranking for metrics.
+        credits: Credit of each target, or None if it was not found.
+        covering: Hits (from 0) that cover each member of each target.
+        ambiguous: Hits whose text occurs several times; all places count.
+        unplaced: Hits (from 0) without a known place.
     """
 
     ranking: JudgedRanking
@@ -73,20 +70,20 @@ class Join:
     unplaced: tuple[int, ...]
 
     def missed(self, targets: Sequence[Target]) -> list[Target]:
-        """Those of the query's targets that are relevant and that no hit covers."""
+        """Return the relevant targets that no hit covers."""
         pairs = zip(targets, self.credits, strict=True)
         return [target for target, credit in pairs if credit is None and target.grade > 0]
 
     @property
     def again(self) -> frozenset[int]:
-        """The hits (from 0) that cover something for which another hit is credited."""
+        """Hits (from 0) that cover a target but are not credited for any."""
         first = {credit.rank - 1 for credit in self.credits if credit is not None}
         members = itertools.chain.from_iterable(self.covering)
         return frozenset(itertools.chain.from_iterable(members)) - first
 
 
-def credited(target: Target, covering: Sequence[Sequence[int]]) -> Credit | None:
-    """Where a target is found, given the hits (from 0, in order) that cover each of its members."""
+def find_credit(target: Target, covering: Sequence[Sequence[int]]) -> Credit | None:
+    """Return the credit of a target, given the hits (from 0) that cover each member."""
     firsts = [hits[0] if hits else None for hits in covering]
     found = [first for first in firsts if first is not None]
     if not found or (target.need == "all" and len(found) < len(firsts)):
@@ -98,24 +95,23 @@ def credited(target: Target, covering: Sequence[Sequence[int]]) -> Credit | None
     return Credit(first + 1, max(grades))
 
 
-def judged_ranking(
+def build_ranking(
     targets: Sequence[Target],
     covering: Sequence[Sequence[Sequence[int]]],
     credits_: Sequence[Credit | None],
     retrieved: int,
 ) -> JudgedRanking:
-    """What metrics see of the hits.
+    """Build the judged ranking of hits for metrics.
 
-    A hit that is the first to cover targets is worth the best of them; the others stand in `also`.
-    One that only covers what was found before, or a part of what is needed, is judged and worth
-    nothing.
+    The first hit to cover targets gets the best of their grades; the others are in `also`. A hit
+    that covers only targets found before, or part of what is needed, is judged with grade 0.
     """
     new: dict[int, list[float]] = defaultdict(list)
     worthless: dict[int, float] = {}
     for target, members, credit in zip(targets, covering, credits_, strict=True):
         if credit:
             new[credit.rank].append(credit.grade)
-        repeated = min(target.grade, 0)  # below 0: nobody judged it, however often it is found
+        repeated = min(target.grade, 0)  # negative grades count as unjudged, even when repeated
         for rank in {hit + 1 for hits in members for hit in hits}:
             if credit is None or rank != credit.rank:
                 worthless[rank] = max(worthless.get(rank, repeated), repeated)
@@ -131,16 +127,13 @@ def judged_ranking(
     return JudgedRanking(tuple(hits), retrieved, tuple(ideal), tuple(also))
 
 
-# Judgments as targets: those of one group are one.
-
-
-def grouped(
+def group_targets(
     judgments: Iterable[Judgment], places: Mapping[Anchor, Located]
 ) -> dict[str, tuple[Target, ...]]:
-    """The targets of each query, in the order of their first judgments."""
+    """Return the targets of each query, one per group, in the order of their first judgments."""
     alone: dict[str, list[list[Judgment]]] = defaultdict(list)
     groups: dict[tuple[str, str], list[Judgment]] = {}
-    for judgment in _without_repeats(judgments):
+    for judgment in _remove_repeats(judgments):
         key = judgment.query_id, judgment.group
         if judgment.group and key in groups:
             groups[key].append(judgment)
@@ -150,17 +143,17 @@ def grouped(
         if judgment.group:
             groups[key] = members
     return {
-        query: tuple(_target(members, places) for members in lists)
+        query: tuple(_make_target(members, places) for members in lists)
         for query, lists in alone.items()
     }
 
 
-def _target(members: list[Judgment], places: Mapping[Anchor, Located]) -> Target:
+def _make_target(members: list[Judgment], places: Mapping[Anchor, Located]) -> Target:
     first = members[0]
     if any(member.need != first.need for member in members):
         msg = (
             f"query {first.query_id!r}: the judgments of group {first.group!r} need 'any' and "
-            "'all'; expected the same of each"
+            "'all'; expected the same need for all"
         )
         raise DataError(msg)
     return Target(
@@ -171,8 +164,8 @@ def _target(members: list[Judgment], places: Mapping[Anchor, Located]) -> Target
     )
 
 
-def _without_repeats(judgments: Iterable[Judgment]) -> Iterable[Judgment]:
-    """Each target of a query and group once; two grades for it are an error."""
+def _remove_repeats(judgments: Iterable[Judgment]) -> Iterable[Judgment]:
+    """Yield each target of a query and group once; raise an error for different grades."""
     grades: dict[tuple[str, str, Anchor], float] = {}
     for judgment in judgments:
         if not math.isfinite(judgment.grade):
@@ -192,16 +185,16 @@ def _without_repeats(judgments: Iterable[Judgment]) -> Iterable[Judgment]:
 
 
 class Targets:
-    """The targets of every judged query, located once and joined with any number of rankings.
+    """The targets of all judged queries, located once and joined with any number of rankings.
 
-    A target that is not found in the corpus (`drift`, `ambiguous`) still is one that should be
-    found: it lowers scores until its judgment is repaired or removed.
+    A target that does not resolve (`drift`, `ambiguous`) still counts as one to be found: it lowers
+    scores until its judgment is repaired or removed.
 
     Attributes:
-        corpus: the documents in which targets are looked for.
-        rule: when a hit covers a target.
-        drift: the judgments that do not resolve.
-        ambiguous: the judgments that may mean several places.
+        corpus: Documents with the targets.
+        rule: Condition for a hit to cover a target.
+        drift: Judgments that do not resolve.
+        ambiguous: Judgments with several possible places.
     """
 
     def __init__(
@@ -223,7 +216,7 @@ class Targets:
         self.ambiguous = ambiguous
 
     @classmethod
-    def located(
+    def locate(
         cls,
         judgments: Iterable[Judgment],
         documents: Iterable[Document] | None = None,
@@ -234,11 +227,11 @@ class Targets:
         """Find the targets of judgments in their documents.
 
         Args:
-            judgments: what is relevant to which query.
-            documents: the corpus. Without it, what can be told from chunks and hits is used.
-            chunks: pieces of the corpus. Documents that are not given are put together from them,
-                and a hit that says nothing but its id is taken for the chunk of that id.
-            rule: when a hit covers a target.
+            judgments: Relevance judgments.
+            documents: The corpus; without it, chunks and hits are matched by their own data.
+            chunks: Chunks of the corpus. Missing documents are rebuilt from them, and a hit with
+                nothing but an id is the chunk with that id.
+            rule: Condition for a hit to cover a target.
         """
         pieces = None if chunks is None else list(chunks)
         corpus = Corpus(documents, pieces)
@@ -256,73 +249,71 @@ class Targets:
             if found.choices:
                 ambiguous.append(_ambiguity(judgment, found))
         return cls(
-            grouped(judged, places),
+            group_targets(judged, places),
             places,
             corpus,
             rule or CoverageRule(),
-            _by_id(pieces or ()),
+            _index_by_id(pieces or ()),
             tuple(drift),
             tuple(ambiguous),
         )
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """The judged queries, in the order in which they were first judged."""
+        """Judged queries in the order of their first judgments."""
         return tuple(self._targets)
 
     def __contains__(self, query_id: str) -> bool:
         return query_id in self._targets
 
     def has_chunk(self, identity: str) -> bool:
-        """Whether a chunk of this id was given."""
+        """Return whether there is a chunk with this id."""
         return identity in self._chunks
 
     def of(self, query_id: str) -> tuple[Target, ...]:
-        """What there is to be found for a query; nothing if nobody judged it."""
+        """Return the targets of a query; none if it is not judged."""
         return self._targets.get(query_id, ())
 
-    def where(self, anchor: Anchor) -> Located:
-        """Where an anchor of the judgments was found."""
+    def location_of(self, anchor: Anchor) -> Located:
+        """Return the location of an anchor of the judgments."""
         return self._places[anchor]
 
     def judge(self, query_id: str, hits: Sequence[Piece]) -> JudgedRanking:
-        """The hits, best first, as metrics see them; their ranks are their places, from 1."""
+        """Judge hits, best first."""
         return self.join(query_id, hits).ranking
 
     def join(self, query_id: str, hits: Sequence[Piece]) -> Join:
-        """The hits, best first, with all that is known about who covers what."""
-        pieces = self.index([self._as_known(hit) for hit in hits])
+        """Join hits, best first, with the targets of a query."""
+        pieces = self.index([self._complete(hit) for hit in hits])
         targets = self.of(query_id)
         covering = tuple(
             tuple(tuple(pieces.covering(member)) for member in target.members) for target in targets
         )
-        found = tuple(map(credited, targets, covering))
-        ranking = judged_ranking(targets, covering, found, len(hits))
+        found = tuple(map(find_credit, targets, covering))
+        ranking = build_ranking(targets, covering, found, len(hits))
         return Join(ranking, found, covering, pieces.ambiguous, tuple(pieces.unplaced))
 
     def index(self, pieces: Sequence[Piece]) -> Pieces:
-        """Chunks or hits, ready to be asked which of them cover a target."""
+        """Index chunks or hits by what they cover."""
         return Pieces(pieces, self.corpus, self.rule)
 
     def place(self, hit: Piece) -> tuple[Span, ...]:
-        """Where a hit stands in its document; several places if it does not say which."""
-        document, spans = place(self._as_known(hit), self.corpus)
+        """Return the possible spans of a hit in its document."""
+        document, spans = place_piece(self._complete(hit), self.corpus)
         return tuple(Span(document, start, end) for start, end in spans)
 
-    def _as_known(self, hit: Piece) -> Piece:
-        """The chunk that a hit names, if it says nothing about itself."""
+    def _complete(self, hit: Piece) -> Piece:
+        """Replace a hit that has only an id by the chunk with that id."""
         if hit.doc_id or hit.text or hit.start is not None:
             return hit
         return self._chunks.get(hit.id, hit)
 
 
-def _by_id(chunks: Iterable[Chunk]) -> dict[str, Chunk]:
+def _index_by_id(chunks: Iterable[Chunk]) -> dict[str, Chunk]:
     known: dict[str, Chunk] = {}
     for chunk in chunks:
         if chunk.id in known:
-            msg = (
-                f"the chunk id {chunk.id!r} stands twice; expected an id of its own for each chunk"
-            )
+            msg = f"the chunk id {chunk.id!r} is not unique; expected a different id per chunk"
             raise DataError(msg)
         known[chunk.id] = chunk
     return known

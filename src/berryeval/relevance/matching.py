@@ -284,7 +284,7 @@ class _Names:
             if anchor.chunk:
                 self._chunks.add(anchor.chunk)
             elif anchor.document:
-                self._add(judgment, targets.where(anchor).path if anchor.section else ())
+                self._add(judgment, targets.location_of(anchor).path if anchor.section else ())
         # A judged chunk that the system has is known to it by this id, and by no other.
         self._chunk_ids = IdMatcher(one for one in self._chunks if not targets.has_chunk(one))
         self._place_ids = IdMatcher(self._places)

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from berryeval._internal.records import refused
-from berryeval.anchors import Located, Target, Targets, credited, judged_ranking
+from berryeval.anchors import Located, Target, Targets, build_ranking, find_credit
 from berryeval.data import Anchor, Judgment
 from berryeval.relevance.hits import NO_STRATEGY, Strategy
 from berryeval.relevance.matching import Naming
@@ -186,8 +186,10 @@ def _joined(
             if label in hits_of:
                 hits_of[label].append(hit)
     covering = [(hits,) for hits in hits_of.values()]
-    found = [credited(target, members) for target, members in zip(targets, covering, strict=True)]
-    ranking = judged_ranking(targets, covering, found, len(covered))
+    found = [
+        find_credit(target, members) for target, members in zip(targets, covering, strict=True)
+    ]
+    ranking = build_ranking(targets, covering, found, len(covered))
     hit_of = {place: hits[0] for place, (hits,) in enumerate(covering) if found_only and hits}
     return Joined(targets, ranking, hit_of)
 
@@ -298,7 +300,7 @@ class Relevance:
         chosen = options_for(pack, options)
         pieces = None if chunks is None else list(chunks)
         judgments = list(_all_judgments(benchmark))
-        targets = Targets.located(
+        targets = Targets.locate(
             judgments,
             benchmark.documents or None,
             chunks=pieces,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.text import counted, cut
 from berryeval._internal.validate import nearest
-from berryeval.anchors import as_hash
+from berryeval.anchors import format_hash
 from berryeval.benchmarks.checks.finding import Finding, name_of
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.relevance import Labels, find_pack
@@ -219,7 +219,7 @@ def _has_changed(subject: Subject, anchor: Anchor) -> bool:
     known = subject.benchmark.document_of.get(anchor.document)
     if known is None or not anchor.document_hash:
         return False
-    return as_hash(anchor.document_hash) != known.content_hash
+    return format_hash(anchor.document_hash) != known.content_hash
 
 
 def _about_chunks(subject: Subject, places: list[int]) -> Finding:
