@@ -180,8 +180,10 @@ def test_repeated_texts_and_ambiguous_targets_are_reported() -> None:
                 Judgment("q", Anchor(chunk="c"), 1, group="g", need="all"),
                 Judgment("q", Anchor(chunk="d"), 1, group="g"),
             ],
-            "query 'q': the judgments of group 'g' need 'any' and 'all'; expected the same need "
-            "for all",
+            (
+                "query 'q': the judgments of group 'g' need 'any' and 'all'; expected the same "
+                "need for all"
+            ),
         ),
     ],
 )
