@@ -18,11 +18,11 @@ def berryeval(run: str, qrels: str, *, everything: bool = False) -> float:
 
     if everything:
         from berryeval.metrics.catalogue import definitions
-        from berryeval.trec_eval.names import choose, columns
+        from berryeval.trec_eval.names import build_columns, parse_choices
 
         metrics = [
             definitions()[column.row.canonical](**column.parameters)
-            for column in columns(choose(["all_trec"]))
+            for column in build_columns(parse_choices(["all_trec"]))
             if column.row.canonical
         ]
         return evaluate(qrels, run, metrics).mean["AP"]

@@ -1,66 +1,61 @@
-"""Every exception BerryEval raises on purpose, apart from Python's own for wrong arguments.
+"""The exceptions of BerryEval.
 
-    BerryEvalError                   something the user can put right: what, where, what next
-    ├── ConfigurationError           a setting or environment variable cannot be used as it is
+    BerryEvalError                   a problem that the user can fix
+    ├── ConfigurationError           an invalid setting, option or environment variable
     │                                (also a ValueError)
-    ├── DataError                    a file, frame or dict does not hold what it should; says where
-    │   │                            (also a ValueError)
-    │   ├── RepeatedDocumentError    a document stands twice in one query
+    ├── DataError                    invalid content of a file, frame or dict (also a ValueError)
+    │   ├── RepeatedDocumentError    a document appears twice in one query
     │   └── NotWrittenError          a file or folder cannot be written
-    ├── MetricError                 an unknown metric, or a parameter it does not take
-    │   │                            (also a ValueError)
-    │   └── NotScoredError           a metric that a table of scores does not hold
-    │                                (also a KeyError)
-    ├── ProviderError                a provider could not answer; says whether trying again may help
-    ├── RunFailedError               a run was given up; what was done is kept
-    ├── MissingDependencyError       a feature needs a package that is not installed; says which
-    │                                (also an ImportError)
-    └── BackendUnavailableError      a backend was demanded that this installation does not have
-                                     (also an ImportError)
+    ├── MetricError                  an unknown metric or an invalid parameter (also a ValueError)
+    │   └── NotScoredError           a metric that was not computed (also a KeyError)
+    ├── ProviderError                a provider that did not answer
+    ├── RunFailedError               a run that was aborted
+    ├── MissingDependencyError       a package that is not installed (also an ImportError)
+    └── BackendUnavailableError      a backend that is not installed (also an ImportError)
 
-A wrong argument to a Python function is a plain `TypeError` or `ValueError`. The command line turns
-all of these into exit codes in one place, `berryeval.cli.app`.
+Messages state what was found, where, and what to do. Invalid arguments to Python functions raise a
+plain `TypeError` or `ValueError`. `berryeval.cli.app` maps the exceptions to exit codes.
 """
 
 
 class BerryEvalError(Exception):
-    """Base of the exceptions of this package; its message is fit to be shown to the user."""
+    """Base of all exceptions of BerryEval; the message can be shown to the user."""
 
 
 class ConfigurationError(BerryEvalError, ValueError):
-    """A setting or environment variable has a value that cannot be used."""
+    """An invalid setting, option or environment variable."""
 
 
 class DataError(BerryEvalError, ValueError):
-    """A file, frame or dict does not hold what it should."""
+    """Invalid content of a file, frame or dict."""
 
 
 class RepeatedDocumentError(DataError):
-    """A document stands twice in one query."""
+    """A document that appears twice in one query."""
 
 
 class NotWrittenError(DataError):
-    """A file or folder cannot be written."""
+    """A file or folder that cannot be written."""
 
 
 class MetricError(BerryEvalError, ValueError):
-    """A metric nobody knows, a parameter it does not take, or a value that is no number."""
+    """An unknown metric, an invalid parameter, or a value that is not a number."""
 
 
 class NotScoredError(MetricError, KeyError):
-    """A metric that a table of scores does not hold."""
+    """A metric that was not computed."""
 
     def __str__(self) -> str:
-        """The message as it is; a KeyError alone would show it in quotes."""
+        """Return the message; `KeyError` alone would put it in quotes."""
         return str(self.args[0]) if self.args else ""
 
 
 class ProviderError(BerryEvalError):
-    """A provider could not answer.
+    """A provider that did not answer.
 
     Attributes:
-        passing: whether the same question may be answered when it is asked again.
-        retry_after: how many seconds the provider asked to wait, if it did.
+        passing: Whether a retry may succeed.
+        retry_after: Seconds that the provider asked to wait, if any.
     """
 
     def __init__(
@@ -72,12 +67,12 @@ class ProviderError(BerryEvalError):
 
 
 class RunFailedError(BerryEvalError):
-    """A run was given up; what was done until then is kept."""
+    """A run that was aborted; its answers so far are kept."""
 
 
 class MissingDependencyError(BerryEvalError, ImportError):
-    """A feature needs a package that is not installed."""
+    """A package that a feature needs and that is not installed."""
 
 
 class BackendUnavailableError(BerryEvalError, ImportError):
-    """The backend that was asked for is not there."""
+    """A requested backend that is not installed."""

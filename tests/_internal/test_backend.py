@@ -52,7 +52,7 @@ def test_native_forced_but_missing_says_why(clean_environment: dict[str, str]) -
         "berryeval.errors.BackendUnavailableError: BERRYEVAL_BACKEND=native, but"
     )
     assert "import of berryeval._native halted; None in sys.modules" in last
-    assert "Install BerryEval with a C++20 compiler" in last
+    assert "Install BerryEval where a C++20 compiler" in last
     caught = "try:\n import berryeval.metrics\nexcept ImportError: print('caught')"
     done = python(
         WITHOUT_NATIVE.splitlines()[0] + "\n" + caught,

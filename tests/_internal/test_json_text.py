@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval._internal.json import Node, json_bytes, parse_json, read_json_lines, read_json_node
+from berryeval._internal.json import (
+    Node,
+    encode_json_line,
+    parse_json,
+    read_json_lines,
+    read_json_node,
+)
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
@@ -33,8 +39,8 @@ def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
         ("[1,\n 2", "x:2: not valid JSON (Expecting ',' delimiter, column 3)"),
         ('{"a": 1, "b": 2, "a": 3}', "x: 'a' stands twice in one object"),
         ('[0, {"b": {"c": [{"a": 1, "a": 3}]}}]', "x: [1].b.c[0]: 'a' stands twice in one object"),
-        ("[NaN]", "x: NaN is no number in JSON; write null where there is none"),
-        ("[-Infinity]", "x: -Infinity is no number in JSON"),
+        ("[NaN]", "x: NaN is not valid JSON; write null for a missing number"),
+        ("[-Infinity]", "x: -Infinity is not valid JSON"),
         ("[" * 100_000, "x: not JSON, but nested too deep to read"),
         ("1" * 10_000, "x: not valid JSON (Exceeds the limit"),
     ],
@@ -56,7 +62,7 @@ def test_a_line_knows_its_number() -> None:
 @given(st.recursive(st.text(st.characters()) | st.integers(), st.lists))
 def test_any_value_fits_on_a_line(value: Any) -> None:
     """Line separators and half surrogate pairs included."""
-    line = json_bytes(value)
+    line = encode_json_line(value)
     assert b"\n" not in line
     assert parse_json(line.decode(), "x") == value
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from berryeval._internal.optional import imported
+from berryeval._internal.optional import import_optional
 from berryeval.errors import MissingDependencyError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def test_what_is_there_is_imported() -> None:
     """As the module itself."""
-    assert imported("json", "reading") is json
+    assert import_optional("json", "reading") is json
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_what_is_there_is_imported() -> None:
 def test_what_is_missing_is_asked_for(extra: str, line: str) -> None:
     """With who needs it and the line to type."""
     with pytest.raises(MissingDependencyError) as caught:
-        imported("no_such_package_xyz.part", "the provider x", extra=extra)
+        import_optional("no_such_package_xyz.part", "the provider x", extra=extra)
     assert str(caught.value) == f"the provider x needs no_such_package_xyz: pip install '{line}'"
 
 
@@ -39,5 +39,5 @@ def test_logging_stays_as_the_program_wants_it(
     monkeypatch.syspath_prepend(tmp_path)
     root = logging.getLogger()
     before = list(root.handlers), root.level
-    assert imported("loud_package_xyz", "a test").logging is logging
+    assert import_optional("loud_package_xyz", "a test").logging is logging
     assert (list(root.handlers), root.level) == before

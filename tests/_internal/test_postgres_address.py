@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import create_engine
 
-from berryeval._internal.secrets import address_parts, without_secrets
+from berryeval._internal.secrets import mask_passwords, parse_address
 from berryeval.errors import ConfigurationError, ProviderError
 from berryeval.providers.catalogue import make_provider
 from berryeval.runs.store.database import Place
@@ -51,16 +51,16 @@ def test_a_password_is_masked_in_every_form(password: str, form: str) -> None:
         "plain": password,
         "escaped": "".join(f"\\{sign}" for sign in password),
     }
-    found = without_secrets(f"<{forms[form]}>", {"password": password})
+    found = mask_passwords(f"<{forms[form]}>", {"password": password})
     assert found == "<***>"
 
 
 @pytest.mark.parametrize("password", ["a", "ab", "%", "x y"])
 def test_a_short_password_takes_the_text_with_it(password: str) -> None:
     """Masked where it stands, it could be told from the gaps."""
-    said = without_secrets(f"bad {password} in the text", {"password": password})
-    assert said == "*** (its words are not shown: the password is too short to be taken out)"
-    assert without_secrets("-", {"password": password}) == "-"
+    said = mask_passwords(f"bad {password} in the text", {"password": password})
+    assert said == "*** (message hidden: the password is too short to mask)"
+    assert mask_passwords("-", {"password": password}) == "-"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_short_password_takes_the_text_with_it(password: str) -> None:
 )
 def test_odd_addresses_are_addresses(address: str, expected: dict[str, str]) -> None:
     """For a provider and for a store alike."""
-    parts = address_parts("it", address)
+    parts = parse_address("it", address)
     assert {name: parts[name] for name in expected} == expected
     url = Place.of(address).url
     (_, given) = create_engine(url).dialect.create_connect_args(url)
@@ -83,7 +83,7 @@ def test_odd_addresses_are_addresses(address: str, expected: dict[str, str]) -> 
 
 def test_hosts_and_ports_must_fit() -> None:
     """One port for all hosts, or one for each."""
-    with pytest.raises(ConfigurationError, match="no address of a PostgreSQL"):
+    with pytest.raises(ConfigurationError, match="not the address of a PostgreSQL"):
         Place.of("host=h port=1,2")
     url = Place.of("host=a,b port=5").url
     (_, given) = create_engine(url).dialect.create_connect_args(url)
@@ -99,7 +99,10 @@ def test_pairs_are_an_address_of_a_store(
     assert berryeval("runs", "list", "--store", PAIRS) == 2
     for faulty in (f"{PAIRS} s3cretpw", PAIRS.replace("password", "PASSWORD"), f"{PAIRS} a='"):
         assert berryeval("runs", "list", "--store", faulty) == 2
-        with pytest.raises(ConfigurationError, match="the store is no address"), open_store(faulty):
+        with (
+            pytest.raises(ConfigurationError, match="store is not the address"),
+            open_store(faulty),
+        ):
             pass
     out, err = capsys.readouterr()
     assert "s3cretpw" not in out + err

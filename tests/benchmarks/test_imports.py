@@ -80,7 +80,7 @@ BAD_CSV = [
     (b"query,doc,doc,grade\nq,d,d,1\n", ":1: the column 'doc' stands twice"),
     (b"query,doc,grade\n", "holds no queries"),
     (b"query,query_text,doc,grade\nq,a,d,1\nq,b,e,1\n", ":3: query 'q' has another text than"),
-    (b"", "is empty, expected a first line with the names of the columns"),
+    (b"", "is empty, expected a header line with column names"),
     (b"query,doc,grade\nq\xff,d,1\n", ":2: not UTF-8 text"),
 ]
 

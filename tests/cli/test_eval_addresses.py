@@ -94,7 +94,7 @@ def test_what_is_no_clear_address_is_refused(
     assert evaluated({"dsn": "${ADDRESS}" if from_environment else dsn}, "--debug") == 2
     error = unseen(capsys)
     line = error.strip().splitlines()[-1]
-    assert line.startswith(f"{AT}dsn of postgres is no address of a PostgreSQL server")
+    assert line.startswith(f"{AT}dsn of postgres is not the address of a PostgreSQL server")
     assert "must be percent-encoded" in line
 
 
@@ -114,7 +114,7 @@ def test_the_address_of_a_store_is_no_different(
     """By flag, by variable, and where past runs are looked at."""
     bm25 = ("eval", "--benchmarks", "drinks", "--providers", "bm25", "--output", "run")
     assert berryeval(*bm25, "--store", url) == 2
-    assert "the store is no address of a PostgreSQL server" in unseen(capsys)
+    assert "the store is not the address of a PostgreSQL server" in unseen(capsys)
     monkeypatch.setenv("BERRYEVAL_STORE", url)
     assert berryeval(*bm25) == 2
     assert berryeval("runs", "list") == 2
@@ -174,7 +174,7 @@ def test_the_parts_of_an_address_are_those_of_libpq() -> None:
     }  # fmt: skip
     assert address_parts("it", "postgresql://%2Frun%2Fx/db")["host"] == "/run/x"
     assert address_parts("it", "postgres://") == {}
-    with pytest.raises(ConfigurationError, match="it must be a text, found int"):
+    with pytest.raises(ConfigurationError, match="it must be a string, found int"):
         address_parts("it", 5)
 
 

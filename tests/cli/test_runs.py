@@ -196,7 +196,7 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         (("list", "--limit", "-1"), "--limit must be 0 or more, found -1"),
         (("list", "--store", "none"), "there is no store: it is turned off"),
-        (("list", "--store", "other.db"), "there is no store at other.db yet"),
+        (("list", "--store", "other.db"), "there is no store at other.db"),
         (("show", "run-01"), "did you mean run-0001 or run-0002?"),
         (("show", "run-000"), "is the beginning of 2 runs: run-0002, run-0001; give more"),
         (("show", "latest~2"), "no run 'latest~2'"),
@@ -206,7 +206,7 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         (("trend", "RR", "-o", "x.doc"), "x.doc: expected a name that ends in .svg, .html, .csv"),
         (("prune",), "say which runs go"),
         (("prune", "--keep", "-1"), "--keep must be 0 or more"),
-        (("prune", "--older-than", "old"), "--older-than: expected an age as 90d, 12h or 2w"),
+        (("prune", "--older-than", "old"), "--older-than: expected an age such as 90d, 12h or 2w"),
         (("prune", "--keep", "1"), "nothing was deleted: nobody is here to be asked; say --yes"),
         (("export",), "name one RUN (or latest), or give a folder with --all"),
         (("import", "nowhere"), "nowhere: no such file or folder"),
@@ -528,9 +528,7 @@ def test_a_database_of_something_else_is_left_alone(capsys: pytest.CaptureFixtur
     before = Path("other.db").read_bytes()
     for command in (("runs", "list"), ("runs", "trend", "RR"), ("runs", "show", "x")):
         assert berryeval(*command, "--store", "other.db") == 2
-        assert "other.db: a database of something else, with the tables songs" in (
-            capsys.readouterr().err
-        )
+        assert "other.db is another database, with the tables songs" in (capsys.readouterr().err)
     assert berryeval(*EVAL, "-q", "--store", "other.db") == 0
     assert "this run is not in the store" in capsys.readouterr().err
     assert Path("other.db").read_bytes() == before

@@ -37,7 +37,7 @@ def test_columns_become_a_table() -> None:
     [
         (
             (["q"], ["d"], [1, 2]),
-            "found 1 queries, 1 documents and 2 numbers; there must be as many of each",
+            "found 1 queries, 1 documents and 2 numbers; expected equal lengths",
         ),
         (
             (["q", 1.5], ["d", "e"], [1, 2]),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from berryeval._internal.files import plain_suffix, read_bytes, writing
+from berryeval._internal.files import plain_suffix, read_bytes, replace_file
 from berryeval.data.qrels import Qrels
 from berryeval.errors import DataError
 
@@ -96,7 +96,7 @@ def test_what_is_written_can_be_read(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     contents = []
     for _ in range(2):
-        with writing(path) as stream:
+        with replace_file(path) as stream:
             stream.write(TEXT)
         contents.append(path.read_bytes())
     assert read_bytes(path).tobytes() == TEXT
@@ -112,7 +112,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path, name: str) -> None:
     path.write_bytes(b"before")
 
     def fail() -> None:
-        with writing(path) as stream:
+        with replace_file(path) as stream:
             stream.write(TEXT * 1000)
             raise RuntimeError
 

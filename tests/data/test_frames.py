@@ -238,7 +238,7 @@ def test_anything_else_is_refused() -> None:
     with pytest.raises(DataError) as caught:
         Run.load(42)
     assert str(caught.value) == (
-        "a run can be a dict {query: {document: score}}, a path, a frame (pandas, polars, Arrow) "
+        "a run must be a dict {query: {document: score}}, a path, a frame (pandas, polars, Arrow) "
         "or a 2-D array of ids; found int 42"
     )
 

@@ -27,7 +27,7 @@ def test_a_json_file_is_read(tmp_path: Path) -> None:
         (b"{", ":1: not valid JSON (Expecting property name enclosed in double quotes, column 2)"),
         (b'{"q":\n\n x}', ":3: not valid JSON (Expecting value, column 2)"),
         (b"[1]", ": expected {query: {document: grade}}, found list [1]"),
-        (b'{"q": 1}', ": query 'q' must map documents to a grade, found int 1"),
+        (b'{"q": 1}', ": query 'q' must map documents to grades, found int 1"),
         (
             b'{"q": {"d": "1"}}',
             ": the grade of document 'd' for query 'q' must be a number, found str '1'",

@@ -16,7 +16,7 @@ from berryeval.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from berryeval._internal.records import JsonRecord
+    from berryeval._internal.serial import JsonRecord
 
 WORDS = st.text(max_size=8)
 JSON_VALUES = st.recursive(

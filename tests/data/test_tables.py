@@ -21,7 +21,7 @@ from tests.data.rows import bits, ids, rows, same_tables, scores
 
 def reference(table: Any, kind: Kind = "run") -> QueryTable:
     """What the reference makes of a dict."""
-    queries, offsets, documents, values = tables._columns_of_dict(table, kind)
+    queries, offsets, documents, values = tables._convert_dict(table, kind)
     return QueryTable(StringColumn(*queries), offsets, StringColumn(*documents), values)
 
 
@@ -72,7 +72,7 @@ def test_numbers_of_numpy_are_numbers(kind: Any) -> None:
         ({1: {}}, "a query id must be a str, found int 1"),
         ({"q": {1: 1}}, "a document id must be a str, found int 1"),
         ({"q": {b"d": 1}}, "a document id must be a str, found bytes b'd'"),
-        ({"q": ["d"]}, "query 'q' must map documents to a grade, found list ['d']"),
+        ({"q": ["d"]}, "query 'q' must map documents to grades, found list ['d']"),
         (
             {"q": {"d": "1"}},
             "the grade of document 'd' for query 'q' must be a number, found str '1'",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berryeval import audit
-from berryeval.data.formats.layouts import layout_of
+from berryeval.data.formats.layouts import detect_layout
 from berryeval.data.formats.trec import table_from_text
 from berryeval.data.qrels import Qrels
 from berryeval.data.run import Run
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RANKS = b"q1\td2\t1\nq1\td1\t2\nq2\td 9\t1\n"
-TELL = "name the columns in a first line, query<TAB>document<TAB>score (or rank)"
+TELL = "add a header line: query<TAB>document<TAB>score (or rank)"
 CANNOT = "cannot tell whether the third column holds ranks or scores"
 
 
@@ -64,13 +64,13 @@ def test_named_ranks_come_in_any_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "why"),
     [
-        (b"q\ta\t0.9\nq\tb\t0.8\n", 1, "query 'q' begins with 0.9, where ranks begin with 1"),
-        (b"q\ta\t12\nq\tb\t11\n", 1, "query 'q' begins with 12, where ranks begin with 1"),
-        (b"q\ta\t1\nq\tb\t1\n", 2, "1 follows 1 in query 'q', where ranks rise"),
-        (b"q\ta\t1\nq\tb\t2\n\nq\tc\t2.5\n", 4, "2.5 is no rank"),
-        (b"q\ta\t1\np\ta\t2\n", 2, "query 'p' begins with 2, where ranks begin with 1"),
-        (b"q\ta\t3\nq\tb\t2\nq\tc\t1\n", 1, "query 'q' begins with 3, where ranks begin with 1"),
-        (b"q\ta\t1\nq\tb\t-inf\n", 2, "-inf follows 1 in query 'q', where ranks rise"),
+        (b"q\ta\t0.9\nq\tb\t0.8\n", 1, "query 'q' starts with 0.9, but ranks start with 1"),
+        (b"q\ta\t12\nq\tb\t11\n", 1, "query 'q' starts with 12, but ranks start with 1"),
+        (b"q\ta\t1\nq\tb\t1\n", 2, "1 follows 1 in query 'q', but ranks rise"),
+        (b"q\ta\t1\nq\tb\t2\n\nq\tc\t2.5\n", 4, "2.5 is not a rank"),
+        (b"q\ta\t1\np\ta\t2\n", 2, "query 'p' starts with 2, but ranks start with 1"),
+        (b"q\ta\t3\nq\tb\t2\nq\tc\t1\n", 1, "query 'q' starts with 3, but ranks start with 1"),
+        (b"q\ta\t1\nq\tb\t-inf\n", 2, "-inf follows 1 in query 'q', but ranks rise"),
     ],
 )
 @pytest.mark.parametrize("lenient", [False, True])
@@ -94,7 +94,7 @@ def test_a_third_column_that_is_no_number_is_no_rank(tmp_path: Path) -> None:
     path = written(tmp_path, b"q\ta\t1\nq\tb\tx\nq\tc\tnan\n")
     with pytest.raises(DataError) as caught:
         Run.load(path)
-    assert str(caught.value) == f"{path}:2: {CANNOT}: 'x' is no rank; {TELL}"
+    assert str(caught.value) == f"{path}:2: {CANNOT}: 'x' is not a rank; {TELL}"
     table = Run.load(path, lenient=True).table
     assert (table.to_dict(), table.dropped) == ({"q": {"a": -1.0}}, 2)
 
@@ -129,7 +129,7 @@ def test_other_files_of_three_columns_need_a_header(
     path = written(tmp_path, text)
     with pytest.raises(DataError) as caught:
         kind.load(path)
-    assert f", or 3 with tabs that a first line names, {names}, found 3: " in str(caught.value)
+    assert f", or 3 separated by tabs with a header line, {names}, found 3: " in str(caught.value)
 
 
 def test_a_trec_file_with_a_short_first_line_stays_one(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_only_rising_ranks_are_read(rows: list[tuple[str, float]], lenient: bool
         for found in by_query.values()
     )
     array = np.frombuffer(text, dtype=np.uint8)
-    assert not layout_of(array, "run").named
+    assert not detect_layout(array, "run").named
     try:
         table = table_from_text(array, "run", "file", lenient=lenient)
     except DataError:

@@ -85,7 +85,7 @@ def test_an_id_that_a_trec_file_cannot_hold_is_refused(tmp_path: Path, bad: str)
 def test_a_query_that_would_be_a_comment_is_refused(tmp_path: Path) -> None:
     """A document may begin with #, a query may not."""
     Qrels.from_dict({"q": {"#1": 1}}).to_trec(tmp_path / "out")
-    with pytest.raises(DataError, match="which begins with #"):
+    with pytest.raises(DataError, match="which starts with #"):
         Qrels.from_dict({"#q": {"1": 1}}).to_trec(tmp_path / "out")
 
 

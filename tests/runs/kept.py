@@ -96,7 +96,7 @@ def _provider(name: str, drawn: np.random.Generator, queries: int) -> ProviderRe
 
 def program(*lines: str, arguments: tuple[str, ...] = ()) -> subprocess.Popen[str]:
     """A program that is running; it can use this module."""
-    first = ("import sys, os", "from berryeval.store import open_store",
+    first = ("import sys, os", "from berryeval.runs import open_store",
              "from tests.runs.kept import run_of")  # fmt: skip
     return subprocess.Popen(
         [sys.executable, "-c", "\n".join((*first, *lines)), *arguments],

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval._internal.records import json_pieces, plain
+from berryeval._internal.serial import iter_json, to_plain
 from berryeval.runs.answers import AnswerColumns, AnswerRecord, HitRecord, MissedTarget
 from berryeval.runs.record import ProviderRecord
 
@@ -41,7 +41,7 @@ ANSWERS = st.builds(
 
 def text_of(value: Any) -> str:
     """A value as JSON."""
-    return json.dumps(plain(value))
+    return json.dumps(to_plain(value))
 
 
 @given(st.lists(ANSWERS, max_size=6).map(tuple))
@@ -104,9 +104,9 @@ def test_a_record_holds_answers_in_one_way(answers: list[AnswerRecord], kind: An
 @given(st.lists(ANSWERS, max_size=3))
 def test_lists_of_records_go_to_json(answers: list[AnswerRecord]) -> None:
     """As tuples of them do, at once and in pieces; a list of plain values is as it is."""
-    assert plain(answers) == plain(tuple(answers))
-    assert "".join(json_pieces(answers)) == json.dumps(plain(answers), ensure_ascii=False)
-    assert plain([1, "a"]) == [1, "a"]
+    assert to_plain(answers) == to_plain(tuple(answers))
+    assert "".join(iter_json(answers)) == json.dumps(to_plain(answers), ensure_ascii=False)
+    assert to_plain([1, "a"]) == [1, "a"]
 
 
 @given(st.lists(ANSWERS, max_size=3).map(tuple), st.booleans())
@@ -114,9 +114,9 @@ def test_pieces_are_the_whole(answers: tuple[AnswerRecord, ...], ascii_only: boo
     """A record in pieces is the same text as at once, whether it holds columns or records."""
     record = ProviderRecord("bm25", "bm25", answers=answers, extra={"more": {"ä": (1, None)}})
     whole = json.dumps(record.to_json(), ensure_ascii=ascii_only, allow_nan=False)
-    assert "".join(json_pieces(record, ascii_only=ascii_only)) == whole
+    assert "".join(iter_json(record, ascii_only=ascii_only)) == whole
     columns = ProviderRecord("bm25", "bm25", answers=AnswerColumns(answers), extra=record.extra)
-    assert "".join(json_pieces(columns, ascii_only=ascii_only)) == whole
+    assert "".join(iter_json(columns, ascii_only=ascii_only)) == whole
 
 
 def test_a_hit_takes_a_few_bytes() -> None:

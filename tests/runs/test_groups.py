@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from berryeval.data.records import Query
-from berryeval.runs.record import group_of, property_of
+from berryeval.runs.record import get_property, group_queries
 
 
 @pytest.mark.parametrize(
@@ -29,5 +29,5 @@ def test_a_field_that_says_nothing_leaves_it_to_the_metadata(
 ) -> None:
     """Formats that know no category have it there."""
     query = Query("q", "what?", **fields)
-    assert property_of(query, name) == expected
-    assert group_of([query], name) == ({"q": expected} if expected else {})
+    assert get_property(query, name) == expected
+    assert group_queries([query], name) == ({"q": expected} if expected else {})

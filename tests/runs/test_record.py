@@ -11,7 +11,14 @@ from berryeval.errors import DataError
 from berryeval.reports.exporters import junit, latex, markdown
 from berryeval.reports.html.page import render
 from berryeval.reports.report import Report
-from berryeval.runs.record import CURVE, STANDARD, RunRecord, deeper_than, depth_note, standard_of
+from berryeval.runs.record import (
+    CURVE,
+    STANDARD,
+    RunRecord,
+    describe_depth,
+    find_deeper,
+    standard_metrics,
+)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +109,7 @@ def test_nothing_is_computed_deeper_than_was_asked_for() -> None:
     assert "R@10" in one.record.standard.metrics
     assert one.scores is not None
     assert one.scores.metrics == ("R@20", "nDCG@10")
-    note = "R@20 looks deeper than the 10 hits asked for: no more could count"
+    note = "R@20 needs more than the 10 hits requested: only those count"
     assert found.run is not None
     assert note in found.run.benchmarks[0].notes
     report = Report.of([found.run])
@@ -112,13 +119,13 @@ def test_nothing_is_computed_deeper_than_was_asked_for() -> None:
         junit.render(report),
         render(report),
     ):
-        assert "deeper than the 10 hits asked for" in text
+        assert "more than the 10 hits requested" in text
 
 
 def test_all_of_twenty_hits_is_there(record: RunRecord) -> None:
     """With 20 hits, as without saying, nothing is left out and nothing warned of."""
-    assert deeper_than(20, STANDARD) == ()
-    assert standard_of(20) == STANDARD
-    assert deeper_than(10, ["P.5,20", "RR", "P@10"]) == ("P.5,20",)
-    assert not depth_note(20, STANDARD)
+    assert find_deeper(20, STANDARD) == ()
+    assert standard_metrics(20) == STANDARD
+    assert find_deeper(10, ["P.5,20", "RR", "P@10"]) == ("P.5,20",)
+    assert not describe_depth(20, STANDARD)
     assert not any("deeper" in note for note in record.benchmarks[0]["bm25"].warnings)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from berryeval._internal.text import moment_of
+from berryeval._internal.text import parse_timestamp
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.runs.record import RunRecord
 from berryeval.runs.store.queries import Filters
@@ -99,7 +99,7 @@ def test_lists_are_newest_first_and_filtered(place: str) -> None:
         (value,) = result.values
         assert value.value == whole.scores.mean["nDCG@10"]
         assert (value.low, value.high) == whole.scores.ci("nDCG@10")
-        since = moment_of("2026-01-01T03:00:00+00:00", "")
+        since = parse_timestamp("2026-01-01T03:00:00+00:00", "")
         assert store.names(Filters(since=since)) == ["run-0004", "run-0003"]
         assert store.names(Filters(until=since)) == ["run-0003", "run-0002", "run-0001"]
         assert store.names(Filters(benchmark="nuts")) == []
@@ -133,7 +133,7 @@ def test_a_name_nobody_has_is_said_with_the_nearest(place: str) -> None:
     """And which store was asked."""
     with open_store(place) as store:
         store.add(run_of(12))
-        with pytest.raises(DataError, match=r"no run 'run-012' in the store .* run-0012"):
+        with pytest.raises(DataError, match=r"no run 'run-012' in the store .* 'run-0012'"):
             store.get("run-012")
 
 
@@ -169,7 +169,7 @@ def test_a_run_without_scores_is_kept(place: str) -> None:
 def test_a_time_that_is_none_is_refused(place: str) -> None:
     """Before anything is written."""
     with open_store(place) as store:
-        with pytest.raises(DataError, match=r"run run-0001: 'created' is no time.*'yesterday'"):
+        with pytest.raises(DataError, match=r"run run-0001: 'created' must be a time.*'yesterday'"):
             store.add(replace(run_of(1), created="yesterday"))
         assert store.names() == []
 

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, create_engine, inspect, text
 
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.runs.store.database import Database, NoStoreError, Place
-from berryeval.runs.store.schema import migrate, version_of
+from berryeval.runs.store.schema import migrate, read_version
 from berryeval.runs.store.store import open_store
 from tests.runs.kept import ended, program, run_of
 
@@ -110,7 +110,7 @@ def test_a_full_disk_is_said_and_spoils_nothing(tmp_path: Path) -> None:
         )
     )
     assert "cannot be written" in out
-    assert "is there room on the disk? The store is as it was" in out
+    assert "check the free disk space. The store is unchanged" in out
     assert out.endswith("True ['run-0001']\n")
     with open_store(place) as store:
         assert store.add(run_of(2, queries=3000)).how == "added"
@@ -154,8 +154,8 @@ def test_a_store_that_may_only_be_read_is_read(locked_folder: Path) -> None:
     first, second, third = out.splitlines()
     assert first == "['run-0001'] True"
     assert "cannot be written (attempt to write a readonly database)" in second
-    assert "must be writable, or name another store" in second
-    assert "cannot be made in" in third
+    assert "or use another store" in second
+    assert "cannot be created in" in third
     assert "(Permission denied)" in third
 
 
@@ -167,7 +167,7 @@ def test_a_store_of_a_newer_schema_is_refused(place: str) -> None:
     with database.writing() as connection:
         connection.execute(text("UPDATE berryeval_store SET version = 7"))
     database.close()
-    wanted = r"schema version 7, this BerryEval knows versions up to 1; .*pip install --upgrade"
+    wanted = r"schema version 7, this BerryEval supports versions up to 1; .*pip install --upgrade"
     for make in (True, False):
         with pytest.raises(DataError, match=wanted), open_store(place, make=make):
             pass
@@ -191,13 +191,13 @@ def test_an_older_schema_is_brought_up_whole_or_not_at_all(place: str) -> None:
         with pytest.raises(DataError, match="nowhere"), database.writing() as connection:
             migrate(connection, "x", {1: colours, 2: breaks}, 3)
         with database.reading() as connection:
-            assert version_of(connection) == 1
+            assert read_version(connection) == 1
             columns = connection.execute(text("SELECT * FROM berryeval_runs")).keys()
             assert "colour" not in columns
         with database.writing() as connection:
             migrate(connection, "x", {1: colours}, 2)
         with database.reading() as connection:
-            assert version_of(connection) == 2
+            assert read_version(connection) == 2
             assert connection.scalar(text("SELECT colour FROM berryeval_runs")) == "red"
     finally:
         database.close()
@@ -258,7 +258,7 @@ def test_a_database_of_another_program(place: str) -> None:
         pass
     assert tables_of(place) == {"songs"}
     if "://" not in place:
-        with pytest.raises(DataError, match="of something else, with the tables songs"):
+        with pytest.raises(DataError, match="is another database, with the tables songs"):
             open_store(place).__enter__()
         assert tables_of(place) == {"songs"}
         return
@@ -301,8 +301,8 @@ def test_places_that_are_none(tmp_path: Path) -> None:
     assert not absent.exists()
     for url, wanted in (
         ("mysql://me:hunter2@host/x", "mysql://...: expected a path, sqlite:///path, or"),
-        ("sqlite://", "names no file"),
-        ("postgresql://me:hunter2@host:port/x", "the store is no address of a PostgreSQL"),
+        ("sqlite://", "expected a file"),
+        ("postgresql://me:hunter2@host:port/x", "the store is not the address of a PostgreSQL"),
     ):
         with pytest.raises(ConfigurationError, match=wanted) as caught, open_store(url):
             pass

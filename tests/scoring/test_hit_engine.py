@@ -187,7 +187,7 @@ def test_some_ranks_are_said_to_be_no_order() -> None:
         ({1: {"a": 1.0}}, "the id of a query with hits must be a string"),
         ({"\ud800": ["a"]}, "the id of a query with hits must be a string"),
         ({"q": [Hit("a", rank=1), Hit("b", rank=1)]}, "hits of query 'q': rank 1 stands twice"),
-        (7, "a run can be a dict"),
+        (7, "a run must be a dict"),
     ],
 )
 def test_hits_that_are_none_are_refused(hits: Any, message: str) -> None:

@@ -6,13 +6,13 @@ import pytest
 
 from berryeval.errors import MetricError
 from berryeval.metrics.catalogue import definitions
-from berryeval.trec_eval.names import NICKNAMES, TREC_METRICS, choose, columns
+from berryeval.trec_eval.names import NICKNAMES, TREC_METRICS, build_columns, parse_choices
 from berryeval.trec_eval.preferences import PREFERENCE_METRICS
 
 
 def printed(*texts: str) -> list[str]:
     """The names of the lines."""
-    return [column.name for column in columns(choose(texts))]
+    return [column.name for column in build_columns(parse_choices(texts))]
 
 
 def test_the_table_is_complete() -> None:
@@ -26,7 +26,7 @@ def test_the_table_is_complete() -> None:
 
 def test_every_row_can_be_computed() -> None:
     """A row names a metric of the catalogue with parameters that it takes, or is our own."""
-    for column in columns(dict.fromkeys(TREC_METRICS, "")):
+    for column in build_columns(dict.fromkeys(TREC_METRICS, "")):
         row = column.row
         if row.canonical:
             definitions()[row.canonical](**column.parameters)
@@ -61,14 +61,14 @@ def test_order_is_that_of_the_table() -> None:
 
 def test_gains_and_persistence() -> None:
     """Pairs become parameters; of two gains of a grade the first counts, of two p the last."""
-    (ndcg,) = columns(choose(["ndcg.1=3,2=9,x=4,1=5"]))
+    (ndcg,) = build_columns(parse_choices(["ndcg.1=3,2=9,x=4,1=5"]))
     assert ndcg.parameters == {"gains": {1.0: 3.0, 2.0: 9.0}}
-    (rbp,) = columns(choose(["rbp.p=0.8,p=0.7,-1=2"]))
+    (rbp,) = build_columns(parse_choices(["rbp.p=0.8,p=0.7,-1=2"]))
     assert rbp.parameters == {"gain": "minmax", "rel": 0.0, "p": 0.7, "gains": {-1.0: 2.0}}
 
 
 def test_unknown_names_are_refused() -> None:
     """Names are trec_eval's, case included."""
     for text in ("MAP", "p.5", "", ".5", "P."):
-        with pytest.raises(MetricError, match="illegal metric"):
-            choose([text])
+        with pytest.raises(MetricError, match="unknown metric"):
+            parse_choices([text])

@@ -1,9 +1,10 @@
-"""Asynchronous work from ordinary code, also where a loop runs already."""
+"""Asynchronous code called from synchronous code, and the reverse."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
@@ -13,24 +14,22 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-_A_MOMENT: Final = 0.1  # seconds; a wait without end cannot be interrupted everywhere
+_POLL_SECONDS: Final = 0.1  # a wait without a timeout cannot be interrupted on every platform
 
 
 def run_async(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run asynchronous work to its end, also where a loop runs already, as in a notebook.
+    """Run a coroutine function to completion, even inside a running loop such as a notebook's.
 
-    The loop that runs is left alone: the work gets one of its own in a thread of its own. When the
-    wait for it is interrupted, the work is cancelled, and has ended when the interrupt is raised.
+    Inside a running loop the work gets its own loop in its own thread. When the wait is
+    interrupted, the work is cancelled and has ended before the interrupt is raised.
     """
     if _is_loop_running():
-        outcome: T = _InThread(work).result()
+        outcome: T = _ThreadedWork(work).result()
         return outcome
     return _run_here(work)
 
 
 def _is_loop_running() -> bool:
-    import asyncio
-
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -39,29 +38,27 @@ def _is_loop_running() -> bool:
 
 
 def _run_here(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    import asyncio
-
     import anyio
 
     try:
         return anyio.run(work)
-    except asyncio.CancelledError:  # by Ctrl-C alone; before Python 3.11 it comes as what it caused
+    except asyncio.CancelledError:  # Python 3.10 raises this after Ctrl-C
         raise KeyboardInterrupt from None
 
 
-def _hear_interrupt() -> None:
-    """Raise what the loop that runs here cannot, as long as we hold it up.
+def _raise_interrupt() -> None:
+    """Raise the interrupt that the blocked loop of this thread cannot deliver.
 
-    From Python 3.11 on `asyncio.run` turns Ctrl-C into a request to cancel its task.
+    Since Python 3.11 `asyncio.run` turns Ctrl-C into a request to cancel its task.
     """
-    import asyncio
-
     task = asyncio.current_task()
     if task is not None and hasattr(task, "cancelling") and task.cancelling() > 0:
         raise KeyboardInterrupt
 
 
-class _InThread:
+class _ThreadedWork:
+    """A coroutine that runs in a loop and thread of its own."""
+
     def __init__(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
         self._work = work
         self._cancel: Callable[[], object] = lambda: None
@@ -73,8 +70,8 @@ class _InThread:
     def result(self) -> Any:
         threading.Thread(target=self._run, name="berryeval run", daemon=True).start()
         try:
-            while not self._ended.wait(_A_MOMENT):
-                _hear_interrupt()
+            while not self._ended.wait(_POLL_SECONDS):
+                _raise_interrupt()
         except BaseException:
             self._started.wait()
             self._cancel()
@@ -89,31 +86,25 @@ class _InThread:
 
         try:
             anyio.run(self._cancellable)
-        except BaseException as error:  # noqa: BLE001 - it is raised again where the work was asked for
+        except BaseException as error:  # noqa: BLE001 - raised again by result()
             self._error = error
         finally:
             self._started.set()
             self._ended.set()
 
     async def _cancellable(self) -> None:
-        import asyncio
-        from contextlib import suppress
-
         import anyio
 
         loop = asyncio.get_running_loop()
         with anyio.CancelScope() as scope:
 
             def cancel() -> None:
-                with suppress(RuntimeError):  # it has ended by itself
+                with suppress(RuntimeError):  # the loop has ended
                     loop.call_soon_threadsafe(scope.cancel)
 
             self._cancel = cancel
             self._started.set()
             self._outcome = await self._work()
-
-
-# Calls of ordinary functions from asynchronous code, in threads that nobody has to wait for.
 
 
 class _Call(NamedTuple):
@@ -123,9 +114,9 @@ class _Call(NamedTuple):
 
 
 class DaemonThreads:
-    """As many threads as calls are under way; idle ones are used again.
+    """A pool of daemon threads without a limit; a process can exit while calls still run.
 
-    Everything but the calls themselves happens in the thread of the event loop.
+    All methods run in the thread of the event loop; only the calls themselves run elsewhere.
     """
 
     def __init__(self) -> None:
@@ -133,7 +124,7 @@ class DaemonThreads:
         self._closed = False
 
     async def call(self, function: Callable[[], T]) -> T:
-        """The result of the function; when cancelled, the call is left alone and forgotten."""
+        """Call a function in a thread; a cancelled call goes on and its result is dropped."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         worker = self._idle.pop() if self._idle else _Worker(self)
@@ -141,20 +132,22 @@ class DaemonThreads:
         return await future
 
     def give_back(self, worker: _Worker) -> None:
-        """Keep a worker whose call has ended for the next one."""
+        """Make a worker available for the next call."""
         if self._closed:
             worker.calls.put(None)
         else:
             self._idle.append(worker)
 
     def close(self) -> None:
-        """Let threads end: idle ones now, the others when their calls do."""
+        """End the threads: idle ones now, the others after their calls."""
         self._closed = True
         while self._idle:
             self._idle.pop().calls.put(None)
 
 
 class _Worker:
+    """A daemon thread that runs calls from a queue."""
+
     def __init__(self, threads: DaemonThreads) -> None:
         self.calls: SimpleQueue[_Call | None] = SimpleQueue()
         self._threads = threads
@@ -165,43 +158,40 @@ class _Worker:
             result, error = None, None
             try:
                 result = call.function()
-            except BaseException as caught:  # noqa: BLE001 - it is raised where the call was made
+            except BaseException as caught:  # noqa: BLE001 - raised again by the caller
                 error = caught
             try:
                 call.loop.call_soon_threadsafe(self._deliver, call.future, result, error)
-            except RuntimeError:  # the loop has ended: nobody will call again
+            except RuntimeError:  # the loop has ended: there are no more calls
                 return
-            del call, result, error  # an idle thread holds on to nothing
+            del call, result, error  # release the objects while idle
 
     def _deliver(
         self, future: asyncio.Future[Any], result: Any, error: BaseException | None
     ) -> None:
         self._threads.give_back(self)
         if future.done():
-            if asyncio.iscoroutine(result):  # nobody is left to await it
+            if asyncio.iscoroutine(result):  # the caller was cancelled
                 result.close()
             return
         if error is None:
             future.set_result(result)
         else:
-            future.set_exception(_harmless(error))
+            future.set_exception(_to_exception(error))
 
 
-def _harmless(error: BaseException) -> Exception:
-    """The error, if a future can hold it; what would end a process or a task, as a plain one."""
+def _to_exception(error: BaseException) -> Exception:
+    """Convert errors that a future cannot hold, or that would end a process, to RuntimeError."""
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         return error
     return RuntimeError(f"{type(error).__name__}: {error}".rstrip(": "))
 
 
-# An event loop of its own for asynchronous code that is called from threads.
+class BackgroundLoop:
+    """An event loop in a thread of its own, started on first use.
 
-
-class OwnLoop:
-    """One loop in one thread, begun when it is first needed.
-
-    All calls share the loop, so a client that belongs to a loop, as those of asyncio do, serves
-    every one of them; and a loop that runs already, as in a notebook, is not touched.
+    All calls share the loop, so one asyncio client serves them all. A loop that already runs, such
+    as a notebook's, is not involved.
     """
 
     def __init__(self) -> None:
@@ -209,21 +199,21 @@ class OwnLoop:
         self._lock = threading.Lock()
 
     def result(self, work: Awaitable[Any]) -> Any:
-        """What the work comes to; other threads may wait for theirs at the same time."""
-        result: Future[Any] = asyncio.run_coroutine_threadsafe(_awaited(work), self._running())
+        """Wait for the result of an awaitable; several threads may wait at once."""
+        result: Future[Any] = asyncio.run_coroutine_threadsafe(_await(work), self._start())
         return result.result()
 
-    def _running(self) -> asyncio.AbstractEventLoop:
+    def _start(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 threading.Thread(
-                    target=_run, args=(self._loop,), name="berryeval loop", daemon=True
+                    target=_run_loop, args=(self._loop,), name="berryeval loop", daemon=True
                 ).start()
             return self._loop
 
     def close(self) -> None:
-        """Stop the loop; what still runs in it is cancelled."""
+        """Cancel all running work and stop the loop."""
         with self._lock:
             loop, self._loop = self._loop, None
         if loop is not None:
@@ -231,7 +221,7 @@ class OwnLoop:
             loop.call_soon_threadsafe(loop.stop)
 
 
-async def _awaited(work: Awaitable[Any]) -> Any:
+async def _await(work: Awaitable[Any]) -> Any:
     return await work
 
 
@@ -242,7 +232,11 @@ async def _cancel_all() -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _run(loop: asyncio.AbstractEventLoop) -> None:
+def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
     loop.run_forever()
     loop.close()
+
+
+# Former names, until every package uses the new ones.
+OwnLoop = BackgroundLoop

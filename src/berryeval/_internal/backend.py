@@ -1,7 +1,7 @@
-"""Which implementation does the work: decided here, once, when the package is first imported.
+"""Choice of the native or the Python implementation, made once, on first import.
 
-The native module is used where it can be imported. `BERRYEVAL_BACKEND=native` or `=python` forces
-one; `BERRYEVAL_THREADS` limits the threads of the native one. Both give the same bytes.
+The native module is used if it can be imported. `BERRYEVAL_BACKEND=native` or `=python` forces one;
+`BERRYEVAL_THREADS` limits the threads of the native one. Both give the same bytes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BackendName = Literal["native", "python"]
 
 
 def _import_native() -> tuple[ModuleType | None, str | None]:
-    """The native module, or None and why it cannot be imported."""
+    """Return the native module, or None and the reason why it cannot be imported."""
     try:
         from berryeval import _native
     except ImportError as error:
@@ -28,8 +28,8 @@ def _import_native() -> tuple[ModuleType | None, str | None]:
     return _native, None
 
 
-def _choose() -> tuple[ModuleType | None, str | None]:
-    """The native module if it is to be used, and if not, why."""
+def _choose_backend() -> tuple[ModuleType | None, str | None]:
+    """Return the native module, or None and the reason why it is not used."""
     wanted = os.environ.get("BERRYEVAL_BACKEND", "")
     if wanted not in {"", "native", "python"}:
         msg = f"BERRYEVAL_BACKEND must be 'native' or 'python' (or unset), found {wanted!r}"
@@ -40,22 +40,22 @@ def _choose() -> tuple[ModuleType | None, str | None]:
     if module is None and wanted == "native":
         msg = (
             f"BERRYEVAL_BACKEND=native, but the native module cannot be imported: {problem}. "
-            "Install BerryEval with a C++20 compiler at hand, or unset BERRYEVAL_BACKEND "
+            "Install BerryEval where a C++20 compiler is available, or unset BERRYEVAL_BACKEND "
             "to use the Python implementation"
         )
         raise BackendUnavailableError(msg)
     return module, problem
 
 
-native, native_problem = _choose()
+native, native_problem = _choose_backend()
 BACKEND: BackendName = "python" if native is None else "native"
 
 
 def thread_count() -> int:
-    """How many threads native code may use: BERRYEVAL_THREADS, or the processors at hand."""
+    """Return the number of native threads: BERRYEVAL_THREADS, or the available processors."""
     wanted = os.environ.get("BERRYEVAL_THREADS", "")
     if not wanted:
-        return _processor_count()
+        return _count_processors()
     if not re.fullmatch("[1-9][0-9]{0,3}", wanted):
         msg = (
             "BERRYEVAL_THREADS must be a whole number from 1 to 9999 (or unset), "
@@ -65,7 +65,7 @@ def thread_count() -> int:
     return int(wanted)
 
 
-def _processor_count() -> int:
-    if hasattr(os, "sched_getaffinity"):  # taskset may allow fewer than there are
+def _count_processors() -> int:
+    if hasattr(os, "sched_getaffinity"):  # taskset may allow fewer than the machine has
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""The bytes of a file: mapped where possible, unpacked where needed; and writing all or nothing."""
+"""Files: memory-mapped and decompressed reading, atomic writing, and locks."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ STDIN = "-"
 
 
 class Sink(Protocol):
-    """What our writers write to."""
+    """A binary stream for writers."""
 
     def write(self, data: bytes, /) -> object:
-        """Take more bytes."""
+        """Write bytes."""
 
 
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_PACKED = (".gz", ".zst")
+_COMPRESSED = (".gz", ".zst")
 
 
-def name_of(path: PathLike) -> str:
-    """What messages call the file."""
+def display_name(path: PathLike) -> str:
+    """Return the name of a file for messages."""
     return "<stdin>" if os.fspath(path) == STDIN else os.fspath(path)
 
 
 def plain_suffix(path: PathLike) -> str:
-    """The ending of a file's name without that of its packing: ".json" for "a.json.gz"."""
+    """Return the suffix without that of the compression: ".json" for "a.json.gz"."""
     name = Path(path)
-    return Path(name.stem).suffix.lower() if name.suffix in _PACKED else name.suffix.lower()
+    return Path(name.stem).suffix.lower() if name.suffix in _COMPRESSED else name.suffix.lower()
 
 
 def read_bytes(path: PathLike) -> npt.NDArray[np.uint8]:
-    """The content of a file (of stdin for "-") as an array of bytes.
+    """Read a file, or stdin for "-", into an array of bytes.
 
-    Gzip and zstd data are unpacked, known by their first bytes or the name's ending. A byte order
-    mark at the beginning is left out.
+    Gzip and zstd data, recognized by their first bytes or the suffix, are decompressed. A byte
+    order mark is removed.
     """
     try:
-        content = _content(path)
+        content = _read_content(path)
     except FileNotFoundError:
         problem = "no such file"
     except IsADirectoryError:
@@ -66,42 +66,42 @@ def read_bytes(path: PathLike) -> npt.NDArray[np.uint8]:
         problem = f"cannot be read ({error.strerror or error})"
     except DataError:
         raise
-    except ValueError as error:  # a path that no system takes
+    except ValueError as error:  # an invalid path, such as one with a null byte
         problem = f"cannot be read ({error})"
     else:
         return content[3:] if content[:3].tobytes() == BYTE_ORDER_MARK else content
-    msg = f"{name_of(path)}: {problem}"
+    msg = f"{display_name(path)}: {problem}"
     raise DataError(msg) from None
 
 
-def _content(path: PathLike) -> npt.NDArray[np.uint8]:
+def _read_content(path: PathLike) -> npt.NDArray[np.uint8]:
     if os.fspath(path) == STDIN:
         raw, suffix = np.frombuffer(sys.stdin.buffer.read(), dtype=np.uint8), ""
     else:
-        raw, suffix = _mapped(Path(path)), Path(path).suffix
+        raw, suffix = _map_file(Path(path)), Path(path).suffix
     start = raw[:4].tobytes()
     if start.startswith(GZIP) or suffix == ".gz":
         if not len(raw):
             raise EOFError
-        return np.frombuffer(_unpack_gzip(raw, name_of(path)), dtype=np.uint8)
+        return np.frombuffer(_decompress_gzip(raw, display_name(path)), dtype=np.uint8)
     if start == ZSTD or suffix == ".zst":
-        return np.frombuffer(_unpack_zstd(raw.tobytes(), name_of(path)), dtype=np.uint8)
+        return np.frombuffer(_decompress_zstd(raw.tobytes(), display_name(path)), dtype=np.uint8)
     return raw
 
 
-def _mapped(file: Path) -> npt.NDArray[np.uint8]:
+def _map_file(file: Path) -> npt.NDArray[np.uint8]:
     with file.open("rb") as stream:
-        if os.fstat(stream.fileno()).st_size == 0:  # an empty file cannot be mapped, a pipe neither
+        if os.fstat(stream.fileno()).st_size == 0:  # empty files and pipes cannot be mapped
             return np.frombuffer(stream.read(), dtype=np.uint8)
         try:
             return np.frombuffer(
                 mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ), dtype=np.uint8
             )
-        except (OSError, ValueError):  # a file system that maps no files
+        except (OSError, ValueError):  # a file system without memory mapping
             return np.frombuffer(stream.read(), dtype=np.uint8)
 
 
-def _unpack_gzip(packed: npt.NDArray[np.uint8], name: str) -> bytes:
+def _decompress_gzip(packed: npt.NDArray[np.uint8], name: str) -> bytes:
     import gzip
     import zlib
 
@@ -112,8 +112,8 @@ def _unpack_gzip(packed: npt.NDArray[np.uint8], name: str) -> bytes:
         raise DataError(msg) from None
 
 
-def imported_zstandard(name: str, doing: str) -> Any:
-    """The package, to read or write what this file is called."""
+def import_zstandard(name: str, doing: str) -> Any:
+    """Import zstandard to read or write the file `name`."""
     try:
         import zstandard
     except ImportError:
@@ -122,11 +122,11 @@ def imported_zstandard(name: str, doing: str) -> Any:
     return zstandard
 
 
-def _unpack_zstd(packed: bytes, name: str) -> bytes:
-    zstandard = imported_zstandard(name, "reading")
+def _decompress_zstd(packed: bytes, name: str) -> bytes:
+    zstandard = import_zstandard(name, "reading")
     parts: list[bytes] = []
     try:
-        while packed or not parts:  # one frame after the other
+        while packed or not parts:  # the data may have several frames
             unpacker = zstandard.ZstdDecompressor().decompressobj()
             parts.append(unpacker.decompress(packed))
             if not unpacker.eof:
@@ -139,12 +139,12 @@ def _unpack_zstd(packed: bytes, name: str) -> bytes:
 
 
 @contextmanager
-def writing(path: PathLike) -> Iterator[Sink]:
-    """A stream whose content takes the place of the file when the block ends without an error.
+def replace_file(path: PathLike) -> Iterator[Sink]:
+    """Open a stream whose content replaces the file when the block ends without an error.
 
-    Until then it is written beside the file under another name; if anything goes wrong that is
-    removed, and what was there before stays. Names that end in .gz or .zst are packed. A device or
-    a pipe is written to directly.
+    The content goes to a temporary file in the same folder; after an error that file is removed
+    and the old content stays. Names that end in .gz or .zst are compressed. Devices and pipes are
+    written to directly.
     """
     import secrets
     import shutil
@@ -155,7 +155,7 @@ def writing(path: PathLike) -> Iterator[Sink]:
     try:
         special = target.exists() and not target.is_file()
         place = target if special else place
-        with place.open("wb" if special else "xb") as raw, _packing(raw, target) as stream:
+        with place.open("wb" if special else "xb") as raw, _compress(raw, target) as stream:
             yield stream
         if not special:
             if target.exists():
@@ -166,35 +166,35 @@ def writing(path: PathLike) -> Iterator[Sink]:
         raise NotWrittenError(msg) from None
     finally:
         if not special:
-            with suppress(OSError):  # what went wrong is said already
+            with suppress(OSError):  # the first error is the one to report
                 place.unlink()
 
 
 @contextmanager
-def _packing(raw: IO[bytes], target: Path) -> Iterator[Sink]:
-    if target.suffix == ".gz":  # no name and no time inside: same content, same bytes
+def _compress(raw: IO[bytes], target: Path) -> Iterator[Sink]:
+    if target.suffix == ".gz":  # neither name nor time inside: same content, same bytes
         import gzip
 
         with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as stream:
             yield stream
     elif target.suffix == ".zst":
-        packer = imported_zstandard(os.fspath(target), "writing").ZstdCompressor()
+        packer = import_zstandard(os.fspath(target), "writing").ZstdCompressor()
         with packer.stream_writer(raw, closefd=False) as stream:
             yield stream
     else:
         yield raw
 
 
-# Locks on files: one process at a time, and none that outlives its process.
+# Locks
 
-_FAR_AWAY = 1 << 62  # Windows locks bytes: one that no file of ours reaches
+_FAR_AWAY = 1 << 62  # Windows locks bytes: use one beyond the end of any file
 
 
-def lock(file: int) -> bool:
-    """Take the lock of an open file; False if another has it.
+def try_lock(file: int) -> bool:
+    """Lock an open file; return False if another process holds the lock.
 
-    It is given back when the file is closed or the process ends, however it ends. A file system
-    without locks counts as nobody having it.
+    The lock is released when the file is closed or the process ends. On a file system without
+    locks the call succeeds.
     """
     try:
         import fcntl
@@ -210,7 +210,7 @@ def lock(file: int) -> bool:
 
 
 def _lock_on_windows(file: int) -> bool:
-    import msvcrt  # no such module elsewhere
+    import msvcrt  # only exists on Windows
 
     here = os.lseek(file, 0, os.SEEK_CUR)
     os.lseek(file, _FAR_AWAY, os.SEEK_SET)
@@ -224,10 +224,14 @@ def _lock_on_windows(file: int) -> bool:
 
 
 @contextmanager
-def locked(path: PathLike, problem: str) -> Iterator[None]:
-    """Hold the lock of a file, which is made with its folder; `problem` says what if another does.
+def hold_lock(path: PathLike, problem: str) -> Iterator[None]:
+    """Hold the lock of a file, which is created with its folder.
 
-    The file stays: to remove it would give a third process a lock of its own.
+    The file is not removed afterwards: a third process could then lock a new file of that name.
+
+    Args:
+        path: The lock file.
+        problem: Message of the DataError if another process holds the lock.
     """
     place = Path(path)
     try:
@@ -237,43 +241,43 @@ def locked(path: PathLike, problem: str) -> Iterator[None]:
         msg = f"{place}: cannot be written ({error.strerror or error})"
         raise DataError(msg) from None
     try:
-        if not lock(file):
+        if not try_lock(file):
             raise DataError(problem)
         yield
     finally:
         os.close(file)
 
 
-# How a file begins: enough to know what it is, however large it may be.
+# The beginning of a file
 
-_ANY_GZIP: Final = 31  # what zlib calls a stream with the head of gzip
+_ANY_GZIP: Final = 31  # the `wbits` of zlib for data with a gzip header
 
 
 def is_regular(path: Path) -> bool:
-    """Whether it is a file that can be read to its end: no pipe, no link that leads nowhere."""
+    """Whether a path is a regular file: not a pipe, and not a broken link."""
     try:
         return path.is_file()
-    except OSError:  # behind a folder that is closed to us
+    except OSError:  # inside a folder without permission
         return False
 
 
-def beginning_of(path: PathLike, most: int) -> bytes:
-    """The first bytes of a file, unpacked as `read_bytes` does; no more than `most` are read."""
+def read_beginning(path: PathLike, most: int) -> bytes:
+    """Read at most the first `most` bytes of a file and decompress them as `read_bytes` does."""
     try:
         with Path(path).open("rb") as stream:
             start = stream.read(most)
     except OSError as error:
-        msg = f"{name_of(path)}: cannot be read ({error.strerror or error})"
+        msg = f"{display_name(path)}: cannot be read ({error.strerror or error})"
         raise DataError(msg) from None
     suffix = Path(path).suffix
     if start.startswith(GZIP) or suffix == ".gz":
-        start = _gzip(start, most, name_of(path))
+        start = _decompress_gzip_start(start, most, display_name(path))
     elif start.startswith(ZSTD) or suffix == ".zst":
-        start = _zstd(start, most, name_of(path))
+        start = _decompress_zstd_start(start, most, display_name(path))
     return start.removeprefix(BYTE_ORDER_MARK)
 
 
-def _gzip(packed: bytes, most: int, name: str) -> bytes:
+def _decompress_gzip_start(packed: bytes, most: int, name: str) -> bytes:
     try:
         return zlib.decompressobj(_ANY_GZIP).decompress(packed, most)
     except zlib.error as error:
@@ -281,11 +285,20 @@ def _gzip(packed: bytes, most: int, name: str) -> bytes:
         raise DataError(msg) from None
 
 
-def _zstd(packed: bytes, most: int, name: str) -> bytes:
-    zstandard = imported_zstandard(name, "reading")
+def _decompress_zstd_start(packed: bytes, most: int, name: str) -> bytes:
+    zstandard = import_zstandard(name, "reading")
     try:
         with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(packed)) as stream:
             return bytes(stream.read(most))
     except zstandard.ZstdError as error:
         msg = f"{name}: is not valid zstd data ({error})"
         raise DataError(msg) from None
+
+
+# Former names, until every package uses the new ones.
+name_of = display_name
+writing = replace_file
+locked = hold_lock
+lock = try_lock
+beginning_of = read_beginning
+imported_zstandard = import_zstandard

@@ -1,7 +1,7 @@
-"""JSON text, whole files and files with one value per line, read strictly.
+"""Strict reading of JSON files and of files with one JSON value per line.
 
-A name that stands twice in one object, NaN and infinities are refused: other readers would lose the
-one and spread the others.
+A repeated name in an object, NaN and infinities are errors: lenient readers drop the one and pass
+on the others.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from berryeval._internal.files import PathLike, name_of, read_bytes
-from berryeval._internal.records import JsonRecord, is_finite, refused
+from berryeval._internal.files import PathLike, display_name, read_bytes
+from berryeval._internal.serial import JsonRecord, type_mismatch
+from berryeval._internal.validate import is_number, is_whole
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
@@ -24,14 +25,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-# `Node`: a JSON value that knows where it stands, so that every complaint can say it.
-
 T = TypeVar("T", bound=JsonRecord)
 
 
 @contextmanager
-def at(where: str) -> Iterator[None]:
-    """Say of what goes wrong inside where it went wrong."""
+def locate_errors(where: str) -> Iterator[None]:
+    """Put a place in front of the message of every DataError raised inside."""
     try:
         yield
     except DataError as error:
@@ -41,12 +40,12 @@ def at(where: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Node:
-    """A value of a JSON file, checked when it is taken out.
+    """A JSON value with its place in a file; accessors check its type.
 
     Attributes:
-        value: the value itself.
-        source: the file, with the line where each line is a value of its own.
-        path: where in it the value stands, as "qa[3].evidence".
+        value: The value itself.
+        source: The file, with the line number for files with one value per line.
+        path: The path inside the file, such as "qa[3].evidence".
     """
 
     value: Any
@@ -55,13 +54,13 @@ class Node:
 
     @property
     def where(self) -> str:
-        """The place, for messages."""
+        """The file and path, for messages."""
         return f"{self.source}: {self.path}" if self.path else self.source
 
     def object(self) -> dict[str, Any]:
-        """The value, which must be an object."""
+        """Return the value, which must be an object."""
         if not isinstance(self.value, dict):
-            raise refused(self.where, "an object", self.value)
+            raise type_mismatch(self.where, "an object", self.value)
         return self.value
 
     def __getitem__(self, name: str) -> Node:
@@ -73,7 +72,7 @@ class Node:
         return self._child(name)
 
     def get(self, *names: str) -> Node | None:
-        """The first of these fields that is there and not null."""
+        """Return the first of these fields that is present and not null."""
         fields = self.object()
         for name in names:
             if fields.get(name) is not None:
@@ -81,7 +80,7 @@ class Node:
         return None
 
     def one_of(self, *names: str) -> Node:
-        """The first of these fields that is there; one of them must be."""
+        """Return the first of these fields that is present; none is an error."""
         found = self.get(*names)
         return self[names[0]] if found is None else found
 
@@ -89,16 +88,16 @@ class Node:
         return Node(self.value[name], self.source, f"{self.path}.{name}" if self.path else name)
 
     def items(self) -> list[Node]:
-        """The elements of the value, which must be an array."""
+        """Return the elements of the value, which must be an array."""
         if not isinstance(self.value, list):
-            raise refused(self.where, "an array", self.value)
+            raise type_mismatch(self.where, "an array", self.value)
         return [
             Node(value, self.source, f"{self.path}[{place}]")
             for place, value in enumerate(self.value)
         ]
 
     def fields(self) -> Iterator[tuple[str, Node]]:
-        """The names and values of the value, which must be an object."""
+        """Yield the names and values of the value, which must be an object."""
         for name in self.object():
             yield name, self._child(name)
 
@@ -107,45 +106,43 @@ class Node:
         return isinstance(self.value, dict) and all(name in self.value for name in names)
 
     def text(self) -> str:
-        """The value, which must be a string."""
+        """Return the value, which must be a string."""
         if not isinstance(self.value, str):
-            raise refused(self.where, "a string", self.value)
+            raise type_mismatch(self.where, "a string", self.value)
         return self.value
 
     def texts(self) -> list[str]:
-        """The value, which must be an array of strings."""
+        """Return the value, which must be an array of strings."""
         return [item.text() for item in self.items()]
 
     def number(self) -> float:
-        """The value, which must be a finite number."""
-        value = self.value
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise refused(self.where, "a number", value)
-        if not is_finite(value):
-            raise refused(self.where, "a finite number", value)
-        return value
+        """Return the value, which must be a finite number."""
+        if not is_number(self.value):
+            real = isinstance(self.value, float | int) and not isinstance(self.value, bool)
+            raise type_mismatch(self.where, "a finite number" if real else "a number", self.value)
+        return self.value  # type: ignore[no-any-return]
 
     def whole(self) -> int:
-        """The value, which must be a whole number."""
-        if isinstance(self.value, bool) or not isinstance(self.value, int):
-            raise refused(self.where, "a whole number", self.value)
-        return self.value
+        """Return the value, which must be a whole number."""
+        if not is_whole(self.value):
+            raise type_mismatch(self.where, "a whole number", self.value)
+        return self.value  # type: ignore[no-any-return]
 
     def flag(self) -> bool:
-        """The value, which must be true or false."""
+        """Return the value, which must be true or false."""
         if not isinstance(self.value, bool):
-            raise refused(self.where, "true or false", self.value)
+            raise type_mismatch(self.where, "true or false", self.value)
         return self.value
 
     def id(self) -> str:
-        """The value as an id: a string that is not empty, or a whole number."""
+        """Return the value as an id: a nonempty string or a whole number."""
         value = self.value
         if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-            raise refused(self.where, "an id (a string or a whole number)", value)
+            raise type_mismatch(self.where, "an id (a string or a whole number)", value)
         return str(value)
 
     def plain(self) -> str:
-        """The value as text: a string as it is, a number or a truth value as JSON writes it."""
+        """Return a string as it is, or a number or boolean as JSON writes it."""
         if isinstance(self.value, bool):
             return str(self.value).lower()
         if isinstance(self.value, int | float):
@@ -153,21 +150,21 @@ class Node:
         return self.text()
 
     def besides(self, *names: str) -> dict[str, Any]:
-        """The fields of the object other than these."""
+        """Return the fields of the object other than these."""
         return {name: value for name, value in self.object().items() if name not in names}
 
     def record(self, kind: type[T]) -> T:
-        """The value as a record, with the fields the record does not know kept."""
-        with at(self.where):
+        """Read the value as a record, keeping unknown fields."""
+        with locate_errors(self.where):
             return kind.from_json(self.value)
 
 
 def read_text(path: PathLike) -> str:
-    """The content of a file, which must be UTF-8 text."""
-    return _decoded(read_bytes(path).tobytes(), name_of(path))
+    """Read a file, which must be UTF-8 text."""
+    return _decode(read_bytes(path).tobytes(), display_name(path))
 
 
-def _decoded(data: bytes, source: str, first_line: int = 1) -> str:
+def _decode(data: bytes, source: str, first_line: int = 1) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -184,28 +181,27 @@ def parse_json(
     line: int | None = None,
     expected: str = "JSON",
 ) -> Any:
-    """The value of a text.
+    """Parse a JSON text.
 
     Args:
-        text: the text.
-        source: what messages call the file.
-        as_dict: makes the objects, and takes numbers as they come; otherwise the text is read
-            strictly.
-        line: which line of the file this is, if it is one of many.
-        expected: what the file should have held, for messages.
+        text: The text.
+        source: Name of the file, for messages.
+        as_dict: Builds the objects; turns the strict checks off.
+        line: Line number, in files with one value per line.
+        expected: What the file should hold, for messages.
     """
     where = source if line is None else f"{source}:{line}"
     if not text.strip():
         msg = f"{where}: is empty, expected {expected}"
         raise DataError(msg)
     strict: dict[str, Any] = {
-        "object_pairs_hook": _distinct,
-        "parse_constant": partial(_refuse_constant, where=where),
+        "object_pairs_hook": _reject_repeats,
+        "parse_constant": partial(_reject_constant, where=where),
     }
     try:
         return json.loads(text, **({"object_pairs_hook": as_dict} if as_dict else strict))
     except _RepeatedError:
-        msg = f"{where}: {repeated_name(text)}"
+        msg = f"{where}: {find_repeated_name(text)}"
     except json.JSONDecodeError as error:
         number = error.lineno if line is None else line
         msg = f"{source}:{number}: not valid JSON ({error.msg}, column {error.colno})"
@@ -213,16 +209,16 @@ def parse_json(
         msg = f"{where}: not {expected}, but nested too deep to read"
     except DataError:
         raise
-    except ValueError as error:  # a whole number of thousands of digits
+    except ValueError as error:  # an integer with thousands of digits
         msg = f"{where}: not valid JSON ({error})"
     raise DataError(msg) from None
 
 
 class _RepeatedError(Exception):
-    """A name stands twice in an object."""
+    """An object has the same name twice."""
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     plain = dict(pairs)
     if len(plain) < len(pairs):
         raise _RepeatedError
@@ -230,13 +226,13 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class _Object(NamedTuple):
-    """An object of a JSON text with all of its names, in order."""
+    """A JSON object with all of its names, in order."""
 
     pairs: list[tuple[str, Any]]
 
 
-def repeated_name(text: str) -> str:
-    """Of a JSON text in which a name stands twice in one object: which, and where."""
+def find_repeated_name(text: str) -> str:
+    """Describe the first repeated name of a JSON text, with its path."""
     found = [("", json.loads(text, object_pairs_hook=_Object))]
     while found:
         path, value = found.pop()
@@ -255,31 +251,28 @@ def repeated_name(text: str) -> str:
     return "no name stands twice in one object"
 
 
-def _refuse_constant(name: str, *, where: str) -> None:
-    msg = f"{where}: {name} is no number in JSON; write null where there is none"
+def _reject_constant(name: str, *, where: str) -> None:
+    msg = f"{where}: {name} is not valid JSON; write null for a missing number"
     raise DataError(msg)
 
 
 def read_json_node(path: PathLike, expected: str = "JSON") -> Node:
-    """The value of a file."""
-    source = name_of(path)
+    """Read the value of a file."""
+    source = display_name(path)
     return Node(parse_json(read_text(path), source, expected=expected), source)
 
 
 def read_json_lines(path: PathLike) -> Iterator[tuple[int, Node]]:
-    """The values of a file with one JSON value per line, each with the number of its line.
-
-    Blank lines are passed over; a file with nothing else has no values.
-    """
-    source = name_of(path)
-    for number, data in enumerate(_lines(read_bytes(path)), start=1):
+    """Yield the line number and value of each line of a file; blank lines are skipped."""
+    source = display_name(path)
+    for number, data in enumerate(_split_lines(read_bytes(path)), start=1):
         if data.strip():
-            text = _decoded(data, source, number)
+            text = _decode(data, source, number)
             yield number, Node(parse_json(text, source, line=number), f"{source}:{number}")
 
 
-def _lines(content: npt.NDArray[np.uint8]) -> Iterator[bytes]:
-    """The lines one by one: a corpus is not held in memory twice."""
+def _split_lines(content: npt.NDArray[np.uint8]) -> Iterator[bytes]:
+    """Yield lines one at a time, so that a corpus is not in memory twice."""
     start = 0
     for end in re.finditer(b"\n", content.data):
         yield content[start : end.start()].tobytes()
@@ -287,9 +280,15 @@ def _lines(content: npt.NDArray[np.uint8]) -> Iterator[bytes]:
     yield content[start:].tobytes()
 
 
-def json_bytes(value: Any) -> bytes:
-    """A value as one line of JSON, without its end."""
+def encode_json_line(value: Any) -> bytes:
+    """Encode a value as one line of JSON, without the line feed."""
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-    except UnicodeEncodeError:  # half of a surrogate pair: only an escape can hold it
+    except UnicodeEncodeError:  # a lone surrogate needs an escape
         return json.dumps(value, allow_nan=False).encode()
+
+
+# Former names, until every package uses the new ones.
+at = locate_errors
+repeated_name = find_repeated_name
+json_bytes = encode_json_line

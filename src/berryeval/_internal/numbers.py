@@ -1,11 +1,11 @@
-"""The one place where numbers become text, so that no two outputs round differently.
+"""Number formatting: every output rounds here, so that no two outputs round differently.
 
-The text of a p-value comes from the statistics, whose sentences have it too.
-
->>> exact_metric(0.69), metric(0.69), interval(0.25, 1.0), delta(-0.0321)
-('0.6900', '0.690', '0.25-1.00', '-0.032')
->>> milliseconds(0.0123), p_value(0.0004), p_value(0.0312), grade(2.0)
-('12.3', '<0.001', '0.031', '2')
+>>> format_exact_metric(0.69), format_metric(0.69), format_interval(0.25, 1.0)
+('0.6900', '0.690', '0.25-1.00')
+>>> format_delta(-0.0321), format_milliseconds(0.0123), format_grade(2.0)
+('-0.032', '12.3', '2')
+>>> format_p_value(0.0004), format_p_value(0.0312)
+('<0.001', '0.031')
 """
 
 from __future__ import annotations
@@ -14,105 +14,106 @@ import math
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from berryeval._internal.intervals import Interval
+    from berryeval._internal.aggregates import Interval
 
 
-NOTHING: Final = "-"  # in place of a number that is not there
+NOTHING: Final = "-"  # placeholder for a missing number
 _ROUNDING: Final = 1e-12
-_MUCH: Final = 100
-_COUNT: Final = 10  # from here on a difference is one of counts, not of fractions
+_LARGE: Final = 100  # amounts from here on have no decimals
+_COUNT: Final = 10  # differences from here on are of counts, not of fractions
 LIMIT_ROUNDING: Final = 1e-9  # a mean of floats may miss a limit by this much and still meet it
-_LEAST_P: Final = 0.001  # smaller p-values are shown as below it
+_SMALLEST_P: Final = 0.001
 
 
-def _fixed(value: float, digits: int, *, sign: bool = False) -> str:
-    """So many decimals; what rounds to zero has no sign."""
+def _format_fixed(value: float, digits: int, *, sign: bool = False) -> str:
+    """Format with a fixed number of decimals; a value that rounds to zero has no sign."""
     text = f"{value:{'+' if sign else ''}.{digits}f}"
     return text.lstrip("+-") if float(text) == 0 else text
 
 
-def exact_metric(value: float) -> str:
-    """The value of a metric in files for other programs: four decimals."""
-    return _fixed(value, 4)
+def format_exact_metric(value: float) -> str:
+    """Format a metric for other programs: four decimals."""
+    return _format_fixed(value, 4)
 
 
-def exact_interval(low: float, high: float, queries: int) -> str:
-    """The interval beside an `exact_metric` over so many queries; a dash where it says nothing.
+def format_exact_interval(low: float, high: float, queries: int) -> str:
+    """Format the interval of a metric for other programs; a dash if it is not known.
 
-    >>> exact_interval(0.25, 1.0, 4), exact_interval(0.25, 0.25, 4)
+    >>> format_exact_interval(0.25, 1.0, 4), format_exact_interval(0.25, 0.25, 4)
     ('0.2500 to 1.0000', '-')
     """
     found = known_interval(low, high, queries)
-    return " to ".join(map(exact_metric, found)) if found else NOTHING
+    return " to ".join(map(format_exact_metric, found)) if found else NOTHING
 
 
-def metric(value: float) -> str:
-    """The value of a metric in tables for people: three decimals."""
-    return _fixed(value, 3)
+def format_metric(value: float) -> str:
+    """Format a metric for people: three decimals."""
+    return _format_fixed(value, 3)
 
 
-def interval(low: float, high: float, *, digits: int = 2) -> str:
-    """A confidence interval: two decimals, for it says how unsure the third is."""
+def format_interval(low: float, high: float, *, digits: int = 2) -> str:
+    """Format a confidence interval, by default with two decimals."""
     if low < 0 or high < 0:
-        return f"[{_fixed(low, digits)}, {_fixed(high, digits)}]"
-    return f"{_fixed(low, digits)}-{_fixed(high, digits)}"
+        return f"[{_format_fixed(low, digits)}, {_format_fixed(high, digits)}]"
+    return f"{_format_fixed(low, digits)}-{_format_fixed(high, digits)}"
 
 
-def alike(one: float, other: float) -> bool:
+def is_close(one: float, other: float) -> bool:
     """Whether two values differ by no more than rounding.
 
-    >>> alike(0.22000000000000006, 0.22), alike(0.22, 0.220001)
+    >>> is_close(0.22000000000000006, 0.22), is_close(0.22, 0.220001)
     (True, False)
     """
     return math.isclose(one, other, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
 
 
 def known_interval(low: float | None, high: float | None, queries: int) -> Interval | None:
-    """The interval of a value, where so many queries tell one; None where they do not.
+    """Return the interval of a value, or None if there are too few queries to know it.
 
-    The rule of comparisons: two queries whose values differ tell how far the mean may be off, and
-    ten of the same value do, whose interval is a point; fewer of the same value do not.
+    The rule is that of `is_spread_known`.
 
     >>> known_interval(0.5, 0.5, 9), known_interval(0.5, 0.5, 10)
     (None, Interval(low=0.5, high=0.5))
     """
-    from berryeval._internal.intervals import Interval, spread_known
+    from berryeval._internal.aggregates import Interval, is_spread_known
 
     if low is None or high is None:
         return None
-    width = 0.0 if alike(low, high) else high - low
-    return Interval(low, high) if spread_known(queries, width) else None
+    width = 0.0 if is_close(low, high) else high - low
+    return Interval(low, high) if is_spread_known(queries, width) else None
 
 
-def interval_around(value: float, low: float | None, high: float | None, queries: int) -> str:
-    """The interval of a value over so many queries; empty where it would say nothing.
+def format_interval_around(
+    value: float, low: float | None, high: float | None, queries: int
+) -> str:
+    """Format the interval of a value; the empty string if it is not known.
 
-    It has three decimals where two would show no range, or leave out the value itself.
+    The interval has three decimals where two would show no range or exclude the value itself.
 
-    >>> interval_around(0.5, 0.25, 0.75, 4), interval_around(0.8555, 0.8551, 0.9, 9)
+    >>> format_interval_around(0.5, 0.25, 0.75, 4), format_interval_around(0.8555, 0.8551, 0.9, 9)
     ('0.25-0.75', '0.855-0.900')
-    >>> interval_around(0.5, 0.5, 0.5, 1)
+    >>> format_interval_around(0.5, 0.5, 0.5, 1)
     ''
     """
     found = known_interval(low, high, queries)
     if found is None:
         return ""
-    shown = [float(_fixed(end, 2)) for end in found]
-    if shown[0] == shown[1] or not shown[0] <= float(metric(value)) <= shown[1]:
-        return interval(*found, digits=3)
-    return interval(*found)
+    shown = [float(_format_fixed(end, 2)) for end in found]
+    if shown[0] == shown[1] or not shown[0] <= float(format_metric(value)) <= shown[1]:
+        return format_interval(*found, digits=3)
+    return format_interval(*found)
 
 
-def delta(value: float) -> str:
-    """A difference, with its sign."""
-    return _fixed(value, 3, sign=True)
+def format_delta(value: float) -> str:
+    """Format a difference, with its sign."""
+    return _format_fixed(value, 3, sign=True)
 
 
-def precise_delta(value: float) -> str:
+def format_precise_delta(value: float) -> str:
     """Format a difference in a sentence, with enough digits to tell it from 0.
 
-    >>> precise_delta(0.0414), precise_delta(-12.345), precise_delta(0.00004), precise_delta(0.0)
-    ('+0.041', '-12.3', '+4e-05', '+0.000')
+    >>> [format_precise_delta(value) for value in (0.0414, -12.345, 0.00004, 0.0)]
+    ['+0.041', '-12.3', '+4e-05', '+0.000']
     """
     if abs(value) >= _COUNT:
         return f"{value:+.1f}"
@@ -120,66 +121,66 @@ def precise_delta(value: float) -> str:
     return f"{value:+.1g}" if value and not float(text) else text
 
 
-def delta_interval(low: float, high: float) -> str:
-    """The confidence interval of a difference."""
-    return f"[{delta(low)}, {delta(high)}]"
+def format_delta_interval(low: float, high: float) -> str:
+    """Format the confidence interval of a difference."""
+    return f"[{format_delta(low)}, {format_delta(high)}]"
 
 
-def p_value(value: float) -> str:
-    """A p-value: three decimals, and never 0."""
-    return f"{value:.3f}" if value >= _LEAST_P else f"<{_LEAST_P}"
+def format_p_value(value: float) -> str:
+    """Format a p-value: three decimals, and never 0."""
+    return f"{value:.3f}" if value >= _SMALLEST_P else f"<{_SMALLEST_P}"
 
 
-def p_equation(value: float | None) -> str:
+def format_p_equation(value: float | None) -> str:
     """Format a p-value in a sentence.
 
-    >>> p_equation(0.0312), p_equation(0.0004), p_equation(None)
+    >>> format_p_equation(0.0312), format_p_equation(0.0004), format_p_equation(None)
     ('p = 0.031', 'p < 0.001', 'no p')
     """
     if value is None:
         return "no p"
-    text = p_value(value)
+    text = format_p_value(value)
     return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
-def milliseconds(seconds: float) -> str:
-    """A time, given in seconds, as milliseconds."""
-    return _fixed(seconds * 1000, 1)
+def format_milliseconds(seconds: float) -> str:
+    """Format a time given in seconds as milliseconds."""
+    return _format_fixed(seconds * 1000, 1)
 
 
-def amount(value: float) -> str:
-    """How much of something, tokens or money: whole where it is much, else three digits.
+def format_amount(value: float) -> str:
+    """Format tokens or money: no decimals from 100 on, else three significant digits.
 
-    >>> amount(1234.5), amount(12.345), amount(0.0004321), amount(5)
+    >>> format_amount(1234.5), format_amount(12.345), format_amount(0.0004321), format_amount(5)
     ('1234', '12.3', '0.000432', '5')
     """
-    if abs(value) >= _MUCH:
+    if abs(value) >= _LARGE:
         return f"{value:.0f}"
     digits = 3 if value == 0 else max(0, 2 - math.floor(math.log10(abs(value))))
     text = f"{value:.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def share(value: float) -> str:
-    """A part of the whole, in percent."""
-    return f"{_fixed(100 * value, 1)}%"
+def format_share(value: float) -> str:
+    """Format a fraction as a percentage."""
+    return f"{_format_fixed(100 * value, 1)}%"
 
 
-def score(value: float) -> str:
-    """The score of a hit, in full precision: reading it gives the same bits."""
+def format_score(value: float) -> str:
+    """Format the score of a hit in full precision: parsing it gives the same bits."""
     return repr(float(value))
 
 
-def grade(value: float) -> str:
-    """A grade: a whole number without a point."""
+def format_grade(value: float) -> str:
+    """Format a grade; a whole number has no decimal point."""
     return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
-def value_beside(value: float, limit: float, digits: int = 3) -> str:
+def format_value_beside(value: float, limit: float, digits: int = 3) -> str:
     """Format a value with as many digits as show on which side of the limit it lies.
 
-    >>> value_beside(0.7512, 0.75), value_beside(0.7496, 0.75), value_beside(0.75, 0.75)
-    ('0.751', '0.7496', '0.750')
+    >>> [format_value_beside(value, 0.75) for value in (0.7512, 0.7496, 0.75)]
+    ['0.751', '0.7496', '0.750']
     """
     for more in range(digits, 16):
         text = f"{value:.{more}f}"
@@ -188,15 +189,15 @@ def value_beside(value: float, limit: float, digits: int = 3) -> str:
     return repr(value)
 
 
-def change_beside(change: float, limit: float) -> str:
+def format_change_beside(change: float, limit: float) -> str:
     """Format the size of a change so that it shows on which side of the limit it lies.
 
-    >>> change_beside(-0.0104, 0.01), change_beside(0.5, 0.01)
+    >>> format_change_beside(-0.0104, 0.01), format_change_beside(0.5, 0.01)
     ('0.0104', '0.500')
     """
     size = abs(change)
-    text = precise_delta(size).lstrip("+")
-    return text if _same_side(float(text), size, limit) else value_beside(size, limit)
+    text = format_precise_delta(size).lstrip("+")
+    return text if _same_side(float(text), size, limit) else format_value_beside(size, limit)
 
 
 def _same_side(shown: float, value: float, limit: float) -> bool:
@@ -206,22 +207,45 @@ def _same_side(shown: float, value: float, limit: float) -> bool:
     return shown != limit and (shown > limit) == (value > limit)
 
 
-def allowance(limit: float) -> str:
+def format_allowance(limit: float) -> str:
     """Format an allowed change with three decimals, or with all it has.
 
-    >>> allowance(0.02), allowance(0.0101)
+    >>> format_allowance(0.02), format_allowance(0.0101)
     ('0.020', '0.0101')
     """
-    text = precise_delta(limit).lstrip("+")
+    text = format_precise_delta(limit).lstrip("+")
     return text if float(text) == limit else f"{limit:.10g}"
 
 
-def exact_share(value: float) -> str:
+def format_exact_share(value: float) -> str:
     """Format a share in percent with one decimal, or with all it has.
 
-    >>> exact_share(0.05), exact_share(0.0999)
+    >>> format_exact_share(0.05), format_exact_share(0.0999)
     ('5.0%', '9.99%')
     """
     text = f"{value * 100:.1f}"
     exact = abs(float(text) - value * 100) <= LIMIT_ROUNDING
     return f"{text if exact else f'{value * 100:.10g}'}%"
+
+
+# Former names, until every package uses the new ones.
+metric = format_metric
+exact_metric = format_exact_metric
+exact_interval = format_exact_interval
+interval = format_interval
+interval_around = format_interval_around
+delta = format_delta
+delta_interval = format_delta_interval
+p_value = format_p_value
+milliseconds = format_milliseconds
+amount = format_amount
+share = format_share
+score = format_score
+grade = format_grade
+alike = is_close
+precise_delta = format_precise_delta
+p_equation = format_p_equation
+value_beside = format_value_beside
+change_beside = format_change_beside
+allowance = format_allowance
+exact_share = format_exact_share

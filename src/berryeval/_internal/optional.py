@@ -1,4 +1,4 @@
-"""Packages that only some features need: imported when used, and asked for by name if missing."""
+"""Import of packages that only some features need."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ from typing import Any
 from berryeval.errors import MissingDependencyError
 
 
-def imported(module: str, feature: str, *, extra: str = "") -> Any:
-    """The module, or an error with the line to type; `extra` is ours that brings it along.
+def import_optional(module: str, feature: str, *, extra: str = "") -> Any:
+    """Import a module, or raise an error with the command that installs it.
 
-    Some packages set up logging for the whole program when they are imported: that is undone.
+    Some packages configure the root logger when they are imported; its handlers and level are
+    restored.
+
+    Args:
+        module: Full name of the module.
+        feature: Feature that needs it, for the message.
+        extra: Extra of BerryEval that installs it.
     """
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
@@ -26,3 +32,7 @@ def imported(module: str, feature: str, *, extra: str = "") -> Any:
     finally:
         root.handlers[:] = handlers
         root.setLevel(level)
+
+
+# Former names, until every package uses the new ones.
+imported = import_optional

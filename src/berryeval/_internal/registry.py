@@ -1,4 +1,4 @@
-"""`Registry`: things by name, imported when they are asked for."""
+"""`Registry`: objects by name, imported on first use."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """A table from names to things of one kind, in the order in which they were added.
+    """A table of named objects of one kind, in the order in which they were added.
 
-    What is bundled is written as "module:member" and imported on first use. Others come from entry
-    points of installed packages (the group `berryeval.<kind>s`) and from `register`.
+    Bundled objects are given as "module:member" and imported on first use. Other objects come from
+    entry points of installed packages (group `berryeval.<kind>s`) and from `register`.
 
-        >>> colours = Registry("colour", {"red": "colours:red"})
-        >>> @colours.register("blue", aliases=["azure"])
+        >>> colors = Registry("color", {"red": "colors:red"})
+        >>> @colors.register("blue", aliases=["azure"])
         ... def blue():
         ...     return "#00f"
-        >>> colours.get("azure") is blue
+        >>> colors.get("azure") is blue
         True
-        >>> colours.get("blau")
+        >>> colors.get("blau")
         Traceback (most recent call last):
-        berryeval.errors.ConfigurationError: unknown colour 'blau'; did you mean 'blue'?
+        berryeval.errors.ConfigurationError: unknown color 'blau'; did you mean 'blue'?
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Registry(Generic[T]):
         self._searched = False
 
     def register(self, name: str, *, aliases: list[str] | None = None) -> Callable[[T], T]:
-        """Add a thing, as a decorator; a name that exists already is refused."""
+        """Return a decorator that adds an object; a name that is taken is an error."""
         self._search_entry_points()
 
         def add(thing: T) -> T:
@@ -56,7 +56,7 @@ class Registry(Generic[T]):
         return add
 
     def get(self, name: str) -> T:
-        """The thing of this name or alias."""
+        """Return the object with this name or alias."""
         self._search_entry_points()
         known = self._aliases.get(name, name)
         if known not in self._homes:
@@ -70,7 +70,7 @@ class Registry(Generic[T]):
         return home
 
     def canonical(self, name: str) -> str:
-        """The name itself of a thing that may be called by an alias."""
+        """Return the name that an alias stands for; other names stay as they are."""
         return self._aliases.get(name, name)
 
     def __iter__(self) -> Iterator[str]:
@@ -82,7 +82,7 @@ class Registry(Generic[T]):
         return name in self._homes or name in self._aliases
 
     def aliases_of(self, name: str) -> list[str]:
-        """The other names of a thing."""
+        """Return the aliases of a name."""
         return [alias for alias, known in self._aliases.items() if known == name]
 
     def _search_entry_points(self) -> None:

@@ -1,11 +1,11 @@
-"""Which options hold secrets: by their names, by where they stand, and by how they look."""
+"""Detection of secrets in options, and addresses of PostgreSQL servers."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.optional import imported
+from berryeval._internal.optional import import_optional
 from berryeval.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ _SECRET_NAME: Final = re.compile(
     r"|authorization|^auth$|bearer|credential|cookie|^dsn$|conn(ection)?[-_]?str(ing)?$",
     re.IGNORECASE,
 )
-# Tokens that are counted, not shown at a door.
+# Numbers of tokens, as opposed to access tokens.
 _COUNT: Final = re.compile(
     r"((max|min|num|total|input|output|prompt|completion|usage)[-_]?)?tokens", re.IGNORECASE
 )
-_UNNAMED: Final = "credential"  # a name that says so, for what has none of its own
-# Of requests: every header but these may carry a key, and so may what is sent with them.
+_UNNAMED: Final = "credential"  # secret name for values without a telling name
+# Headers of requests without secrets; every other header may carry a key.
 _HARMLESS: Final = re.compile(
     r"accept(-\w+)?|content-\w+|user-agent|cache-control|connection|host|origin|referer",
     re.IGNORECASE,
@@ -35,15 +35,15 @@ _RUN: Final = re.compile(r"[A-Za-z0-9+/=]{16,}")
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether the name of an option says that its value is a secret."""
+    """Whether the name of an option marks its value as a secret."""
     return bool(_SECRET_NAME.search(name)) and not _COUNT.fullmatch(name)
 
 
-def name_inside(name: str, key: Any) -> str:
-    """What to call an option that stands below another one.
+def nested_name(name: str, key: Any) -> str:
+    """Return the name to use for `key` inside the option `name`.
 
-    Below a secret name everything is secret. Below `headers` all is but a few that are known to be
-    harmless; below `params` and `body` what looks like a key is, whatever it is called.
+    Everything inside a secret option is secret. Inside `headers` everything is secret but a few
+    harmless headers; inside `params` and `body`, names that sound like a key are.
     """
     if is_secret_name(name):
         return name
@@ -55,19 +55,19 @@ def name_inside(name: str, key: Any) -> str:
 
 
 def holds_secret(name: str, text: str) -> bool:
-    """Whether the text of an option is a secret; `name` is as `name_inside` calls it."""
+    """Whether the text of an option is a secret; `name` comes from `nested_name`."""
     if is_secret_name(name):
         return name != _UNNAMED or not _is_template(text)
     return name.lower() in _SENT and _looks_like_key(text)
 
 
 def _is_template(text: str) -> bool:
-    """Whether only what is asked is filled in here."""
+    """Whether a text consists of placeholders only."""
     return bool(_TEMPLATE.search(text)) and not re.search(r"\w", _TEMPLATE.sub("", text))
 
 
 def _looks_like_key(text: str) -> bool:
-    """Long, in one piece, letters and digits mixed: nobody writes words like that."""
+    """Whether a text is long, without spaces, and mixes letters and digits."""
     if any(character.isspace() for character in text):
         return False
     runs = [found[0] for found in _RUN.finditer(text)]
@@ -76,10 +76,10 @@ def _looks_like_key(text: str) -> bool:
     )
 
 
-# Addresses of PostgreSQL servers: read in one way only, or refused without being shown.
+# Addresses of PostgreSQL servers
 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,29}):/")
-_OURS: Final = ("postgresql", "postgres", "postgresql+psycopg")
+_SCHEMES: Final = ("postgresql", "postgres", "postgresql+psycopg")
 _CODE: Final = "%(?!00)[0-9A-Fa-f]{2}"
 _NAME: Final = rf"(?:[^\s@/?#%\[\]:]|{_CODE})*"
 _HOST: Final = rf"(?:\[[0-9A-Fa-f:.]+(?:%25[\w.-]+)?\]|(?:[\w.-]|{_CODE})*)(?::\d*)?"
@@ -88,83 +88,87 @@ _URI: Final = re.compile(
     rf"(?:/(?:[^\s@/?#%]|{_CODE})*)?(?:\?(?:[^\s@#%]|{_CODE})*)?"
 )
 _PORT: Final = re.compile(r"\d{0,5}(,\d{0,5})*")
-_PLACE: Final = re.compile(r"[\w.:,%-]*|[/@][^\x00-\x1f\x7f]*")  # names and numbers, or a socket
+_PLACE: Final = re.compile(r"[\w.:,%-]*|[/@][^\x00-\x1f\x7f]*")  # a host or a socket
 _SECRET: Final = ("password", "sslpassword")
-_SHORTEST: Final = 4  # a shorter value would be found in every other word
-_LEFT_OUT: Final = "*** (its words are not shown: the password is too short to be taken out)"
+_SHORTEST: Final = 4  # shorter values also match inside other words
+_HIDDEN: Final = "*** (message hidden: the password is too short to mask)"
 
 
 def check_address(owner: str, text: object) -> None:
-    """Refuse an address that is none, or that can be read in two ways."""
-    address_parts(owner, text)
+    """Reject an invalid or ambiguous address."""
+    parse_address(owner, text)
 
 
-def address_parts(owner: str, text: object) -> dict[str, str]:
-    """What an address says, by the names of libpq; `owner` says in messages whose it is.
+def parse_address(owner: str, text: object) -> dict[str, str]:
+    """Parse an address into its parts, by the names of libpq.
 
-    Nothing of an address that is refused is shown but its scheme: nobody can tell where the
-    password in it ends.
+    The error for an invalid address shows only its scheme, because the end of the password is
+    unknown.
+
+    Args:
+        owner: Name of the option, for messages.
+        text: The address, as a URL or in the `key=value` form.
     """
     if not isinstance(text, str):
-        msg = f"{owner} must be a text, found {type(text).__name__}"
+        msg = f"{owner} must be a string, found {type(text).__name__}"
         raise ConfigurationError(msg)
     scheme = _SCHEME.match(text)
     if scheme:
-        if scheme[1].lower() not in _OURS:
-            raise _refused(owner, f"found {scheme[1]}://...")
-        if not _URI.fullmatch(text):
-            raise _refused(owner, f"found {scheme[1]}://...")
+        if scheme[1].lower() not in _SCHEMES or not _URI.fullmatch(text):
+            raise _invalid_address(owner, f"found {scheme[1]}://...")
         text = "postgresql" + text[len(scheme[1]) :]
-    psycopg: Any = imported("psycopg", "PostgreSQL", extra="postgres")
+    psycopg: Any = import_optional("psycopg", "PostgreSQL", extra="postgres")
     try:
-        parts = {name: str(value) for name, value in _read(psycopg, text).items()}
-    except psycopg.Error:  # its words repeat parts of the text
-        raise _refused(owner, "it cannot be read") from None
+        found = psycopg.conninfo.conninfo_to_dict(text)
+    except psycopg.Error:  # its message repeats parts of the address
+        raise _invalid_address(owner, "cannot be parsed") from None
+    parts = {name: str(value) for name, value in found.items()}
     if not _is_sound(parts):
-        raise _refused(owner, "host, port or dbname in it are none")
+        raise _invalid_address(owner, "invalid host, port or dbname")
     return parts
 
 
 def _is_sound(parts: dict[str, str]) -> bool:
-    """Whether no part holds another address; a password may be anything."""
+    """Whether host and port are valid and no part but a password holds another address."""
     open_parts = {name: value for name, value in parts.items() if name not in _SECRET}
     places = all(_PLACE.fullmatch(parts.get(name, "")) for name in ("host", "hostaddr"))
     inner = any("://" in value for value in open_parts.values())
     ports = parts.get("port", "")
     hosts = parts.get("hostaddr") or parts.get("host", "")
-    fitting = ports.count(",") in {0, hosts.count(",")}  # one for all, or one for each
+    fitting = ports.count(",") in {0, hosts.count(",")}  # one port for all hosts, or one for each
     return bool(places and _PORT.fullmatch(ports) and fitting and not inner)
 
 
-def _read(psycopg: Any, text: str) -> dict[str, Any]:
-    found: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(text)
-    return found
-
-
-def _refused(owner: str, found: str) -> ConfigurationError:
+def _invalid_address(owner: str, found: str) -> ConfigurationError:
     return ConfigurationError(
-        f"{owner} is no address of a PostgreSQL server ({found}); expected "
-        "postgresql://user:password@host:5432/name, in which a password with @, # or / must be "
+        f"{owner} is not the address of a PostgreSQL server ({found}); expected "
+        "postgresql://user:password@host:5432/name; a password with @, # or / must be "
         "percent-encoded (@ as %40, # as %23, / as %2F)"
     )
 
 
-def without_secrets(text: str, parts: Mapping[str, str]) -> str:
-    """A text without the passwords of an address, in any form that they take in URLs.
+def mask_passwords(text: str, parts: Mapping[str, str]) -> str:
+    """Mask the passwords of an address in a text, in every form they can take in URLs.
 
-    Each sign of one may stand there as it is, behind a backslash or percent-encoded, in upper or
-    lower case. One that is too short to be taken out takes the whole text with it.
+    Each character may be plain, after a backslash or percent-encoded, in upper or lower case. If a
+    password is too short to mask, the whole text is hidden.
     """
     for secret in filter(None, map(parts.get, _SECRET)):
-        form = re.compile("".join(map(_sign, secret)), re.IGNORECASE)
+        form = re.compile("".join(map(_character_pattern, secret)), re.IGNORECASE)
         if len(secret) >= _SHORTEST:
             text = form.sub("***", text)
         elif form.search(text):
-            return _LEFT_OUT
+            return _HIDDEN
     return text
 
 
-def _sign(sign: str) -> str:
-    """A pattern for one sign of a password in all its forms."""
-    encoded = "".join(f"%{byte:02x}" for byte in sign.encode(errors="surrogatepass"))
-    return rf"(?:{encoded}|\\?{re.escape(sign)}{'|[+]' if sign == ' ' else ''})"
+def _character_pattern(character: str) -> str:
+    """Return a pattern for one character of a password in all its forms."""
+    encoded = "".join(f"%{byte:02x}" for byte in character.encode(errors="surrogatepass"))
+    return rf"(?:{encoded}|\\?{re.escape(character)}{'|[+]' if character == ' ' else ''})"
+
+
+# Former names, until every package uses the new ones.
+address_parts = parse_address
+without_secrets = mask_passwords
+name_inside = nested_name

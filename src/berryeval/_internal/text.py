@@ -1,6 +1,6 @@
-r"""Texts of anybody, made safe to look at: what would act instead of being seen becomes a sign.
+r"""Text for people: escaping, plurals, truncation, file names, commands and times.
 
->>> visible("red \x1b[31m"), visible("user\u202etxt.exe"), visible("a\x9bb")
+>>> escape_controls("red \x1b[31m"), escape_controls("user\u202etxt.exe"), escape_controls("a\x9bb")
 ('red ␛[31m', 'user[U+202E]txt.exe', 'a[U+009B]b')
 """
 
@@ -21,167 +21,177 @@ if TYPE_CHECKING:
 
 NOTE: Final = logging.INFO + 5  # log level between INFO and WARNING
 
+
+# Escaping
+
 _TAB, _LINE_FEED, _DELETE = 0x09, 0x0A, 0x7F
-_CONTROL_PICTURES: Final = 0x2400  # where the symbols for control characters begin
-# They turn the text behind them around, also beyond the place they stand in. Marks (U+200E, U+200F,
-# U+061C) turn nothing but blanks and dots beside them, and texts of many languages need them.
+_CONTROL_PICTURES: Final = 0x2400  # first of the Unicode symbols for control characters
+# Embeddings, overrides and isolates reorder the text that follows them, even beyond their own
+# field. The marks U+200E, U+200F and U+061C affect only neighboring spaces and punctuation, and
+# many languages need them, so they stay.
 _DIRECTIONS: Final = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
-_TURNING: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
-_ACTING: Final = re.compile(
+_DIRECTION: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
+_UNSAFE: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-_DIRECTION_SIGNS: Final = {code: f"[U+{code:04X}]" for code in _DIRECTIONS}
-_SIGNS: Final[dict[int, int | str]] = {
+_DIRECTION_SYMBOLS: Final = {code: f"[U+{code:04X}]" for code in _DIRECTIONS}
+_SYMBOLS: Final[dict[int, int | str]] = {
     **{code: _CONTROL_PICTURES + code for code in range(0x20) if code not in {_TAB, _LINE_FEED}},
     _DELETE: 0x2421,
-    **{code: f"[U+{code:04X}]" for code in range(0x80, 0xA0)},  # there is no symbol for these
+    **{code: f"[U+{code:04X}]" for code in range(0x80, 0xA0)},  # Unicode has no symbols for these
     0x2028: 0x2424,  # line and paragraph separators: the symbol for a new line
     0x2029: 0x2424,
-    **_DIRECTION_SIGNS,
-    **dict.fromkeys(range(0xD800, 0xE000), 0xFFFD),  # half a character is none
+    **_DIRECTION_SYMBOLS,
+    **dict.fromkeys(range(0xD800, 0xE000), 0xFFFD),  # lone surrogates
 }
 
 
-def visible(text: str) -> str:
-    """A text without anything that acts: controls become symbols; tabs and new lines stay.
+def escape_controls(text: str) -> str:
+    """Escape control characters in untrusted text, except tabs and line feeds.
 
-    Half a character becomes the sign of that.
+    Lone surrogates become the replacement character.
     """
-    if not _ACTING.search(text):
+    if not _UNSAFE.search(text):
         return text
-    return text.replace("\r\n", "\n").translate(_SIGNS)
+    return text.replace("\r\n", "\n").translate(_SYMBOLS)
 
 
-def visible_direction(text: str) -> str:
-    """A text in which nothing turns the direction of reading: only that is replaced."""
-    return text.translate(_DIRECTION_SIGNS) if _TURNING.search(text) else text
+def escape_direction(text: str) -> str:
+    """Escape only the characters that change the reading direction."""
+    return text.translate(_DIRECTION_SYMBOLS) if _DIRECTION.search(text) else text
 
 
-# Numbers in words, and texts that are not too long.
+# Plurals and truncation
 
 LONGEST: Final = 200  # characters of a message in a table or a list
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """A number and what it counts: "1 error", "2 queries"."""
+def pluralize(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: "1 error", "2 queries"."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
-def cut(text: str, longest: int = 80) -> str:
-    """A text on one line; of a long one the beginning.
+def truncate(text: str, longest: int = 80) -> str:
+    """Put text on one line and cut it to at most `longest` characters.
 
-    >>> cut("no answer from the server", 10)
+    >>> truncate("no answer from the server", 10)
     'no answer…'
     """
     line = " ".join(text.split())
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
-def shortened(text: str, longest: int = LONGEST) -> str:
-    """A text on one line; of a long one the beginning, and how much more there is.
+def truncate_with_count(text: str, longest: int = LONGEST) -> str:
+    """Put text on one line, cut it after `longest` characters and count the rest.
 
-    >>> shortened("no answer from the server", 9)
+    >>> truncate_with_count("no answer from the server", 9)
     'no answer… (16 more characters)'
     """
     line = " ".join(text.split())
     if len(line) <= longest:
         return line
-    return f"{line[:longest]}… ({counted(len(line) - longest, 'more character')})"
+    return f"{line[:longest]}… ({pluralize(len(line) - longest, 'more character')})"
 
 
-# Names of files, made from any text.
+# File names and commands
 
-_LONGEST: Final = 200  # bytes; file systems take 255
-_UNSAFE: Final = re.compile(r"[^\w.:+-]+")
+_LONGEST_NAME: Final = 200  # bytes; file systems take 255
+_NOT_IN_NAMES: Final = re.compile(r"[^\w.:+-]+")
 
 
-def safe_name(label: str) -> str:
-    """A label as a name that every file system takes.
+def make_file_name(label: str) -> str:
+    """Turn a label into a file name that every file system accepts.
 
-    >>> safe_name("our search: v2/beta")
+    >>> make_file_name("our search: v2/beta")
     'our-search--v2-beta'
     """
-    name = _UNSAFE.sub("-", label).strip("-.").replace(":", "-") or "unnamed"
-    if len(name.encode()) > _LONGEST:
-        name = f"{name[: _LONGEST // 4]}-{hashlib.sha256(label.encode()).hexdigest()[:12]}"
+    name = _NOT_IN_NAMES.sub("-", label).strip("-.").replace(":", "-") or "unnamed"
+    if len(name.encode()) > _LONGEST_NAME:
+        name = f"{name[: _LONGEST_NAME // 4]}-{hashlib.sha256(label.encode()).hexdigest()[:12]}"
     return name
 
 
-# Lines that messages tell people to type, quoted as a shell wants them.
+def format_command(*words: PathLike) -> str:
+    """Return a `berryeval` command, quoted for a shell.
 
-
-def command_line(*words: PathLike) -> str:
-    """The line to type.
-
-    >>> command_line("report", "run 2", "--format", "csv")
+    >>> format_command("report", "run 2", "--format", "csv")
     "berryeval report 'run 2' --format csv"
     """
     return shlex.join(["berryeval", *map(str, words)])
 
 
-def to_score_again(run: PathLike, *metrics: str, store: PathLike | None = None) -> str:
-    """The line that gives a past run more metrics, also one that looks like an option.
+def format_rescore_command(run: PathLike, *metrics: str, store: PathLike | None = None) -> str:
+    """Return the command that adds metrics to a past run.
 
-    >>> to_score_again("latest", "P(rel=2)@5")
+    A run whose name starts with a hyphen follows `--`.
+
+    >>> format_rescore_command("latest", "P(rel=2)@5")
     "berryeval runs rescore latest -m 'P(rel=2)@5' --save"
-    >>> to_score_again("-x", "RR", store="all.db")
+    >>> format_rescore_command("-x", "RR", store="all.db")
     'berryeval runs rescore -m RR --save --store all.db -- -x'
     """
     options = ["-m", *metrics, "--save", *([] if store is None else ["--store", store])]
     if str(run).startswith("-"):
-        return command_line("runs", "rescore", *options, "--", run)
-    return command_line("runs", "rescore", run, *options)
+        return format_command("runs", "rescore", *options, "--", run)
+    return format_command("runs", "rescore", run, *options)
 
 
-def to_go_on(folder: PathLike, *options: str) -> str:
-    """The line that goes on with the run of a folder, also of one that looks like an option.
+def format_resume_command(folder: PathLike, *options: str) -> str:
+    """Return the command that resumes the run of a folder.
 
-    >>> to_go_on("runs/a"), to_go_on("-x", "--retry-errors")
+    >>> format_resume_command("runs/a"), format_resume_command("-x", "--retry-errors")
     ('berryeval eval --resume runs/a', 'berryeval eval --resume=-x --retry-errors')
     """
     resume = [f"--resume={folder}"] if str(folder).startswith("-") else ["--resume", folder]
-    return command_line("eval", *resume, *options)
+    return format_command("eval", *resume, *options)
 
 
-# Times of runs: as records write them, and as people give them.
+# Times
 
 _AGE: Final = re.compile(r"(\d+)\s*(minutes?|min|hours?|h|days?|d|weeks?|w)")
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-def moment_of(created: str, owner: str) -> float:
-    """A time of ISO 8601 in seconds since 1970; one without an offset is of this place."""
+def parse_timestamp(created: str, owner: str) -> float:
+    """Parse an ISO 8601 time into seconds since 1970; without an offset it is local time."""
     try:
-        return datetime.fromisoformat(_readable(created)).astimezone().timestamp()
+        return datetime.fromisoformat(_replace_z(created)).astimezone().timestamp()
     except (ValueError, OverflowError, OSError):
         msg = (
-            f"{owner}: 'created' is no time: expected 2026-02-21T14:30:00+01:00, found {created!r}"
+            f"{owner}: 'created' must be a time such as 2026-02-21T14:30:00+01:00, "
+            f"found {created!r}"
         )
         raise DataError(msg) from None
 
 
-def read_age(text: str, owner: str) -> timedelta:
-    """How long something may take or be past: "90d", "12h", "2 weeks"."""
+def parse_age(text: str, owner: str) -> timedelta:
+    """Parse an age such as "90d", "12h" or "2 weeks"."""
     found = _AGE.fullmatch(text.strip().lower())
     if not found:
-        msg = f"{owner}: expected an age as 90d, 12h or 2w, found {text!r}"
+        msg = f"{owner}: expected an age such as 90d, 12h or 2w, found {text!r}"
         raise ConfigurationError(msg)
     try:
         return timedelta(**{_UNITS[found[2][0]]: int(found[1])})
     except OverflowError:
-        msg = f"{owner}: {text!r} is longer than there are runs"
+        msg = f"{owner}: the age {text!r} is too large"
         raise ConfigurationError(msg) from None
 
 
-def read_time(text: str, owner: str, *, end: bool = False) -> float:
-    """A date, a time, or an age before now; with `end` a date means the end of its day."""
+def parse_time(text: str, owner: str, *, end: bool = False) -> float:
+    """Parse a date, a time or an age into seconds since 1970.
+
+    Args:
+        text: An ISO 8601 date or time, or an age before now.
+        owner: Name of the option, for messages.
+        end: Whether a date means the end of its day rather than its beginning.
+    """
     if _AGE.fullmatch(text.strip().lower()):
         try:
-            return (datetime.now().astimezone() - read_age(text, owner)).timestamp()
+            return (datetime.now().astimezone() - parse_age(text, owner)).timestamp()
         except OverflowError:
             return 0.0
     try:
-        found = datetime.fromisoformat(_readable(text.strip()))
+        found = datetime.fromisoformat(_replace_z(text.strip()))
         if end and len(text.strip()) == len("2026-02-21"):
             found += timedelta(days=1, microseconds=-1)
         return found.astimezone().timestamp()
@@ -190,6 +200,27 @@ def read_time(text: str, owner: str, *, end: bool = False) -> float:
         raise ConfigurationError(msg) from None
 
 
-def _readable(text: str) -> str:
-    """Older Pythons do not read the Z of UTC."""
+def _replace_z(text: str) -> str:
+    """Replace the suffix Z, which `fromisoformat` rejects before Python 3.11."""
     return f"{text[:-1]}+00:00" if text.endswith(("Z", "z")) else text
+
+
+# Former names, until every package uses the new ones.
+visible = escape_controls
+visible_direction = escape_direction
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return `pluralize`; templates find their filters by `__name__`."""
+    return pluralize(number, one, many)
+
+
+cut = truncate
+shortened = truncate_with_count
+safe_name = make_file_name
+command_line = format_command
+to_score_again = format_rescore_command
+to_go_on = format_resume_command
+moment_of = parse_timestamp
+read_age = parse_age
+read_time = parse_time

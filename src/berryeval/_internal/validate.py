@@ -1,4 +1,4 @@
-"""Checks that every package shares: numbers, choices, unknown names and the closest known one.
+"""Checks shared by all packages: numbers, choices and unknown names.
 
 >>> suggest("bm52", ["bm25", "dense"])
 "did you mean 'bm25'?"
@@ -22,12 +22,17 @@ if TYPE_CHECKING:
 
 def is_whole(value: object) -> bool:
     """Whether a value is an integer; True and False are not."""
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    # Built-in types come first: checking against an abstract class is slow.
+    return type(value) is int or (
+        isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    )
 
 
 def is_number(value: object) -> bool:
     """Whether a value is a finite real number; True and False are not."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+    if type(value) is not float and (
+        isinstance(value, bool) or not isinstance(value, numbers.Real)
+    ):
         return False
     try:
         return math.isfinite(value)

@@ -1,4 +1,4 @@
-"""`berryeval trec-eval`: trec_eval's flags, lines and exit codes."""
+"""`berryeval trec-eval`: the flags, output and exit codes of trec_eval."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 from cyclopts import Parameter
 
 from berryeval import __version__
-from berryeval._internal.text import visible
+from berryeval._internal.text import escape_controls
 from berryeval.errors import BerryEvalError, DataError, RepeatedDocumentError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ LONG: Final = {
     "help": "-h",
     "version": "-v",
     "query_eval_wanted": "-q",
-    "metric=": "-m",
+    "measure=": "-m",  # the spelling of trec_eval
     "complete_rel_info_wanted": "-c",
     "level_for_rel=": "-l",
     "nosummary": "-n",
@@ -45,31 +45,31 @@ LONG: Final = {
 USAGE: Final = "berryeval trec-eval [-h] [-q] {-m metric} qrels_file results_file"
 HELP: Final = f"""Usage: {USAGE}
 
-Scores a run as trec_eval 10 does, line for line. The results file may be - for stdin.
+Score a run with the output of trec_eval 10. The results file may be - for stdin.
 
-  -q, --query_eval_wanted            also a line per topic
-  -m, --metric NAME[.PARAMETERS]    what to compute; may be repeated; default: official
-  -c, --complete_rel_info_wanted     average over all judged topics, also those the run lacks
-  -l, --level_for_rel N              documents are relevant from this grade on; default: 1
-  -n, --nosummary                    no lines for all topics together
-  -J, --Judged_docs_only             take unjudged documents out of the ranking first
-  -M, --Max_retrieved_per_topic N    look at no more than this many documents of a topic
-  -N, --Number_docs_in_coll N        documents in the collection, for utility
-  -R, --Rel_info_format FORMAT       qrels (default), qrels_jg, prefs or qrels_prefs
-  -T, --Results_format FORMAT        trec_results
-  -Z, --Zscore FILE                  standardise with "topic metric mean deviation" from FILE
-  -D, --Debug_level N                accepted, does nothing
-  -o                                 accepted, does nothing
+  -q, --query_eval_wanted            Also print a line per topic.
+  -m, --measure NAME[.PARAMETERS]    Metric to compute; may be repeated (default: official).
+  -c, --complete_rel_info_wanted     Average over all judged topics, including missing ones.
+  -l, --level_for_rel N              Lowest relevant grade (default: 1).
+  -n, --nosummary                    Print no lines for all topics together.
+  -J, --Judged_docs_only             Remove unjudged documents from the ranking.
+  -M, --Max_retrieved_per_topic N    Maximum number of documents per topic.
+  -N, --Number_docs_in_coll N        Number of documents in the collection, for utility.
+  -R, --Rel_info_format FORMAT       Format: qrels (default), qrels_jg, prefs or qrels_prefs.
+  -T, --Results_format FORMAT        Format: trec_results.
+  -Z, --Zscore FILE                  Print z-scores; FILE has "topic metric mean deviation".
+  -D, --Debug_level N                Accepted and ignored.
+  -o                                 Accepted and ignored.
   -v, --version
   -h, --help
 
-Exit codes: 0 done, 1 wrong usage or an unknown metric, 2 a file or a parameter cannot be used,
-4 cannot be scored, 7 no topic has both judgments and results.
+Exit codes: 0 success, 1 usage error or unknown metric, 2 invalid file or parameter, 4 scoring
+failed, 7 no topic with both judgments and results.
 """
 
 
-class _Failed(Exception):  # noqa: N818 - never leaves this module
-    """The command ends with this code and this message."""
+class _Exit(Exception):  # noqa: N818 - never leaves this module
+    """An exit code and a message."""
 
     def __init__(self, code: int, message: object) -> None:
         super().__init__(" ".join(str(message).split()))
@@ -80,8 +80,8 @@ def trec_eval(*tokens: Annotated[str, Parameter(allow_leading_hyphen=True, show=
     """Score a run with trec_eval's flags, output and exit codes."""
     try:
         return _run(tokens)
-    except _Failed as failure:
-        print(visible(f"error: {failure}"), file=sys.stderr)
+    except _Exit as failure:
+        print(escape_controls(f"error: {failure}"), file=sys.stderr)
         return failure.code
 
 
@@ -96,8 +96,8 @@ def _run(tokens: Sequence[str]) -> int:
     if "-v" in given:
         print(f"berryeval {__version__}, as trec_eval 10.0", file=sys.stderr)
         return 0
-    wanted = _chosen([value for flag, value in flags if flag == "-m"])
-    settings = _settings(given)
+    wanted = _parse_metrics([value for flag, value in flags if flag == "-m"])
+    settings = _parse_settings(given)
     if "-h" in given:
         _print_help()
         return 0
@@ -108,35 +108,35 @@ def _run(tokens: Sequence[str]) -> int:
 
 
 def _fail(code: int, message: object) -> NoReturn:
-    raise _Failed(code, message) from None
+    raise _Exit(code, message) from None
 
 
-def _chosen(texts: list[str]) -> dict[str, str]:
-    from berryeval.trec_eval import choose
+def _parse_metrics(texts: list[str]) -> dict[str, str]:
+    from berryeval.trec_eval import parse_choices
 
     try:
-        return choose(texts or ["official"])
+        return parse_choices(texts or ["official"])
     except BerryEvalError as error:
         _fail(EXIT_USAGE, error)
 
 
-def _settings(given: dict[str, str]) -> Settings:
+def _parse_settings(given: dict[str, str]) -> Settings:
     from berryeval.trec_eval import Settings
 
-    depth = _integer("-M", given["-M"]) if "-M" in given else None
+    depth = _parse_integer("-M", given["-M"]) if "-M" in given else None
     if depth is not None and depth < 1:
-        _fail(EXIT_USAGE, f"-M takes an integer from 1 up, found {given['-M']!r}")
+        _fail(EXIT_USAGE, f"-M takes an integer of at least 1, found {given['-M']!r}")
     return Settings(
         complete="-c" in given,
-        level=_integer("-l", given.get("-l", "1")),
+        level=_parse_integer("-l", given.get("-l", "1")),
         judged_only="-J" in given,
         depth=depth,
-        documents=_integer("-N", given.get("-N", "0")),
+        documents=_parse_integer("-N", given.get("-N", "0")),
     )
 
 
-def _integer(flag: str, text: str) -> int:
-    """As C reads it: digits up to whatever follows them."""
+def _parse_integer(flag: str, text: str) -> int:
+    """Parse leading digits and ignore the rest, as `atol` does."""
     match = re.match(r"\s*[+-]?[0-9]+", text)
     if match is None:
         _fail(EXIT_USAGE, f"{flag} takes an integer, found {text!r}")
@@ -146,29 +146,35 @@ def _integer(flag: str, text: str) -> int:
 def _score(
     given: dict[str, str], wanted: dict[str, str], settings: Settings, files: list[str]
 ) -> None:
-    from berryeval.trec_eval import score
+    from berryeval.trec_eval import score_run
 
-    columns, judgments, run, zscores = _inputs(given, wanted, files)
+    columns, judgments, run, zscores = _read_inputs(given, wanted, files)
     format_ = given.get("-R", "qrels")
     try:
-        report = score(columns, judgments, format_, run, settings, zscores)
+        report = score_run(columns, judgments, format_, run, settings, zscores)
     except BerryEvalError as error:
         read_here = run is files[1] and type(error) is DataError
         _fail(EXIT_INPUT if read_here else EXIT_CANNOT_SCORE, error)
     if not report.topics:
-        _fail(EXIT_NO_TOPICS, f"{files[1]}: has results for no topic that {files[0]} judges")
+        _fail(EXIT_NO_TOPICS, f"{files[1]}: no topic has judgments in {files[0]}")
     if "-q" in given:
         sys.stdout.writelines(report.topic_lines())
     if "-n" not in given:
         sys.stdout.writelines(report.summary_lines())
 
 
-def _inputs(
+def _read_inputs(
     given: dict[str, str], wanted: dict[str, str], files: list[str]
 ) -> tuple[list[Column], Any, Any, Any]:
-    """What there is to read: columns, judgments, run, z-scores."""
+    """Return columns, judgments, run and z-scores."""
     from berryeval.data import Run
-    from berryeval.trec_eval import FORMATS, columns, needs_table, read_judgments, read_zscores
+    from berryeval.trec_eval import (
+        FORMATS,
+        build_columns,
+        needs_table,
+        read_judgments,
+        read_zscores,
+    )
 
     format_ = given.get("-R", "qrels")
     if format_ not in FORMATS:
@@ -178,11 +184,11 @@ def _inputs(
     try:
         judgments = read_judgments(files[0], format_)
         zscores = read_zscores(given["-Z"]) if "-Z" in given else None
-        shown = columns(wanted)
+        shown = build_columns(wanted)
         if "-q" not in given:
             shown = [column for column in shown if column.row.summary != "none"]
         run = Run.from_trec(files[1]) if needs_table(shown, format_) else files[1]
-    except RepeatedDocumentError as error:  # which trec_eval finds while scoring
+    except RepeatedDocumentError as error:  # trec_eval finds these while scoring
         _fail(EXIT_CANNOT_SCORE, error)
     except BerryEvalError as error:
         _fail(EXIT_INPUT, error)
@@ -193,9 +199,9 @@ def _print_help() -> None:
     from berryeval.trec_eval import NICKNAMES, TREC_METRICS
 
     print(HELP)
-    print("Metrics, with our name for each:")
+    print("Metrics, with their names in the catalogue:")
     for row in TREC_METRICS.values():
         print(f"  {row.name:<24} {row.canonical}".rstrip())
-    print("\nNames for several:")
+    print("\nGroups of metrics:")
     for name, members in NICKNAMES.items():
         print(f"  {name:<10} {' '.join(members)}")

@@ -1,4 +1,4 @@
-"""Rows as columns, in any order: checked, and grouped by query."""
+"""Tables from columns of rows in any order."""
 
 from __future__ import annotations
 
@@ -15,15 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-# Columns of Arrow's string views, as polars has them: read where they lie, without a copy.
-
-_VIEW = 16  # bytes of each
+_VIEW = 16  # bytes of an Arrow string view
 
 
 class ViewColumn:
-    """Strings as views of sixteen bytes, and the buffers that long ones point into.
+    """Arrow string views, as in polars, with the buffers of long strings; not copied.
 
-    Needs the native backend. Whoever keeps the strings takes a copy: the frame may change.
+    Needs the native backend. Copy strings to keep them, because the frame may change.
     """
 
     __slots__ = ("buffers", "views")
@@ -34,23 +32,23 @@ class ViewColumn:
 
     @property
     def arrays(self) -> tuple[npt.NDArray[np.uint8], list[npt.NDArray[np.uint8]]]:
-        """Views and buffers, as native code takes them."""
+        """Views and buffers for native code."""
         return self.views, self.buffers
 
     def copy(self) -> StringColumn:
-        """The strings as a column of their own."""
+        """Copy the strings into a column."""
         native: Any = _backend.native
         return StringColumn(*native.copy_views(self.arrays, _backend.thread_count()))
 
-    def grouped(self, documents: StringColumn) -> tuple[Any, ...]:
-        """The rows of these queries and documents by query, as `group_rows` of native code."""
+    def group(self, documents: StringColumn) -> tuple[Any, ...]:
+        """Group rows by query, as the native `group_rows` does."""
         native: Any = _backend.native
         threads = _backend.thread_count()
         found: tuple[Any, ...] = native.group_view_rows(self.arrays, documents.arrays, threads)
         return found
 
     def take(self, places: npt.NDArray[np.int64]) -> StringColumn:
-        """The strings at these places."""
+        """Return a column with the strings at these indices."""
         return self.copy().take(places)
 
     def __len__(self) -> int:
@@ -61,7 +59,7 @@ class ViewColumn:
 
 
 def as_views(array: Any) -> ViewColumn | None:
-    """The views of a pyarrow array; None where there are none, or native code to read them."""
+    """Return the views of a pyarrow array; None for other arrays or without native code."""
     if _backend.native is None or str(array.type) != "string_view" or array.null_count:
         return None
     _, views, *buffers = array.buffers()
@@ -91,11 +89,11 @@ def table_from_columns(
     lenient: bool = False,
     dropped: int = 0,
 ) -> QueryTable:
-    """The table of these rows. What is wrong with one is a `DataError`, or dropped if lenient."""
+    """Build a table; an invalid row is a `DataError`, or dropped if `lenient`."""
     if not len(queries) == len(documents) == len(values):
         msg = (
-            f"{_start(source)}found {len(queries)} queries, {len(documents)} documents and "
-            f"{len(values)} numbers; there must be as many of each"
+            f"{_prefix(source)}found {len(queries)} queries, {len(documents)} documents and "
+            f"{len(values)} numbers; expected equal lengths"
         )
         raise DataError(msg)
     faulty = ~np.isfinite(values) if kind == "qrels" else np.isnan(values)
@@ -104,7 +102,7 @@ def table_from_columns(
         if not lenient:
             need = "must not be NaN" if np.isnan(values[row]) else "must be finite, found "
             number = "" if np.isnan(values[row]) else repr(float(values[row]))
-            msg = f"{_start(source)}row {row}: the {VALUE_OF[kind]} {need}{number}"
+            msg = f"{_prefix(source)}row {row}: the {VALUE_OF[kind]} {need}{number}"
             raise DataError(msg)
         kept = np.flatnonzero(~faulty)
         dropped += len(values) - len(kept)
@@ -113,7 +111,7 @@ def table_from_columns(
     if len(repeated) and not lenient:
         row = int(repeated[0])
         msg = (
-            f"{_start(source)}row {row}: document {documents[row]!r} "
+            f"{_prefix(source)}row {row}: document {documents[row]!r} "
             f"stands twice in query {queries[row]!r}"
         )
         raise RepeatedDocumentError(msg)
@@ -131,13 +129,14 @@ def table_from_columns(
 
 
 def group_rows(queries: StringColumn | ViewColumn, documents: StringColumn) -> Grouping:
-    """The queries, where the rows of each begin, the order of the rows, and the repeated rows.
+    """Group rows by query.
 
-    A row is repeated if its query has its document already; the order leaves it out. The order is
-    None where the rows stand grouped as they are.
+    Returns:
+        The queries, the offsets of their rows, the order of the rows without repeats (None if the
+        rows are grouped already), and the repeated rows, whose query has the document already.
     """
     if isinstance(queries, ViewColumn):
-        unique, offsets, order, repeated = queries.grouped(documents)
+        unique, offsets, order, repeated = queries.group(documents)
     elif _backend.native is None:
         return _group_rows(queries, documents)
     else:
@@ -148,7 +147,7 @@ def group_rows(queries: StringColumn | ViewColumn, documents: StringColumn) -> G
 
 
 def _group_rows(queries: StringColumn, documents: StringColumn) -> Grouping:
-    """The reference; the native twin is native/src/group_rows.cpp."""
+    """Group rows in Python; the native counterpart is native/src/group_rows.cpp."""
     groups: dict[bytes, dict[bytes, int]] = {}
     repeated = []
     pairs = zip(queries.to_bytes_list(), documents.to_bytes_list(), strict=True)
@@ -174,9 +173,9 @@ def table_from_arrays(
     *,
     lenient: bool = False,
 ) -> QueryTable:
-    """From one row of whole-number document ids per query, padded with -1, and their numbers.
+    """Build a table from rows of integer document ids, padded with -1, and their numbers.
 
-    Without `queries` the rows are called "0", "1" and so on.
+    Without `queries` the query ids are "0", "1" and so on.
     """
     if not isinstance(ids, np.ndarray) or ids.ndim != 2 or ids.dtype.kind not in "iu":  # noqa: PLR2004 - rows and columns
         found = f"{ids.dtype} {ids.shape}" if isinstance(ids, np.ndarray) else type(ids).__name__
@@ -200,7 +199,7 @@ def table_from_arrays(
 
 
 def string_column(items: Sequence[Any] | npt.NDArray[Any], what: str) -> StringColumn:
-    """The column of these ids: strings as they are, whole numbers in decimal."""
+    """Build a column of ids from strings or integers."""
     if isinstance(items, np.ndarray):
         if items.dtype.kind in "iu" and items.ndim == 1:
             return StringColumn.from_integers(items)
@@ -222,7 +221,7 @@ def string_column(items: Sequence[Any] | npt.NDArray[Any], what: str) -> StringC
 
 
 def number_column(items: Sequence[Any] | npt.NDArray[Any], kind: Kind) -> npt.NDArray[np.float64]:
-    """The column of these numbers."""
+    """Build a column of numbers."""
     array = np.asarray(items)
     if array.dtype.kind not in "iuf" and array.size:
         msg = f"a {VALUE_OF[kind]} must be a number, found an array of {array.dtype}"
@@ -230,5 +229,5 @@ def number_column(items: Sequence[Any] | npt.NDArray[Any], kind: Kind) -> npt.ND
     return np.array(array, dtype=np.float64)
 
 
-def _start(source: str) -> str:
+def _prefix(source: str) -> str:
     return f"{source}: " if source else ""

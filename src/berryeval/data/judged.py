@@ -1,4 +1,4 @@
-"""What a metric sees: one ranking after the join with its judgments."""
+"""Judged rankings: the input of metrics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class JudgedHit(NamedTuple):
-    """A document of the ranking that has a line in the judgments."""
+    """A judged document of a ranking."""
 
     rank: int
     grade: float
@@ -24,16 +24,15 @@ class JudgedHit(NamedTuple):
 
 @dataclass(frozen=True)
 class JudgedRanking:
-    """One ranking after the join with its judgments; the only thing a metric sees.
+    """One ranking joined with its judgments; a metric sees nothing else.
 
     Attributes:
-        hits: the documents of the ranking that the judgments know, best rank first. A negative
-            grade means: in the pool, but not judged.
-        retrieved: how many documents the ranking holds.
-        grades: the grades of all documents in the query's judgments, found or not, highest first.
-        also: where judgments name passages rather than ids, one hit may be the first to cover
-            several. It is worth the best of them, and that is in `hits`; the others are here. They
-            count as found, and gain nothing.
+        hits: Documents of the ranking that have judgments, best rank first. A negative grade
+            means: in the pool, but not judged.
+        retrieved: Number of documents in the ranking.
+        grades: Grades of all judged documents of the query, retrieved or not, highest first.
+        also: Further judgments covered first by a hit, where judgments name passages. The best
+            judgment of the hit is in `hits`; these count as found but add no gain.
     """
 
     hits: Sequence[JudgedHit]
@@ -42,7 +41,7 @@ class JudgedRanking:
     also: Sequence[JudgedHit] = ()
 
     def relevant_ranks(self, rel: float, cutoff: int | None = None) -> list[int]:
-        """The ranks, up to `cutoff`, of the documents whose grade reaches `rel`."""
+        """Return the ranks up to `cutoff` of documents with a grade of at least `rel`."""
         return [
             hit.rank
             for hit in self.hits
@@ -50,27 +49,27 @@ class JudgedRanking:
         ]
 
     def relevant_found(self, rel: float, cutoff: int | None = None) -> int:
-        """How many of the relevant judgments the ranking up to `cutoff` covers."""
+        """Return the number of relevant judgments covered by the ranks up to `cutoff`."""
         also = sum(hit.grade >= rel and (cutoff is None or hit.rank <= cutoff) for hit in self.also)
         return len(self.relevant_ranks(rel, cutoff)) + also
 
     def found_at(self, rel: float, cutoff: int | None = None) -> list[tuple[int, int]]:
-        """The ranks of `relevant_ranks`, each with how many relevant judgments it covers first."""
+        """Return `relevant_ranks`, each with the number of relevant judgments it covers first."""
         also = Counter(hit.rank for hit in self.also if hit.grade >= rel)
         return [(rank, 1 + also[rank]) for rank in self.relevant_ranks(rel, cutoff)]
 
     def relevant_total(self, rel: float) -> int:
-        """How many relevant documents the judgments know."""
+        """Return the number of relevant documents in the judgments."""
         return sum(grade >= rel for grade in self.grades)
 
     def cut(self, depth: int) -> JudgedRanking:
-        """The ranking without what stands below `depth`."""
+        """Return the ranking cut at `depth`."""
         hits = [hit for hit in self.hits if hit.rank <= depth]
         also = [hit for hit in self.also if hit.rank <= depth]
         return JudgedRanking(hits, min(self.retrieved, depth), self.grades, also)
 
     def condensed(self) -> JudgedRanking:
-        """The ranking without its unjudged documents, the others moved up."""
+        """Return the ranking without its unjudged documents."""
         judged = [hit for hit in self.hits if hit.grade >= 0]
         hits = [JudgedHit(rank, hit.grade) for rank, hit in enumerate(judged, start=1)]
         place_of = {hit.rank: rank for rank, hit in enumerate(judged, start=1)}
@@ -78,11 +77,8 @@ class JudgedRanking:
         return JudgedRanking(hits, len(hits), self.grades, also)
 
 
-# What a metric of novelty and diversity sees: a grade for each document and subtopic.
-
-
 class SubtopicHit(NamedTuple):
-    """A document of the ranking that has a line in the judgments, with its grade per subtopic."""
+    """A judged document of a ranking, with its grade for each subtopic."""
 
     rank: int
     grades: Mapping[str, float]
@@ -90,13 +86,13 @@ class SubtopicHit(NamedTuple):
 
 @dataclass(frozen=True)
 class SubtopicRanking:
-    """One ranking after the join with judgments of subtopics.
+    """One ranking joined with judgments of subtopics; the input of diversity metrics.
 
     Attributes:
-        hits: the documents of the ranking that the judgments know, best rank first.
-        retrieved: how many documents the ranking holds.
-        documents: the grades per subtopic of every document in the judgments, highest id first.
-        subtopics: the subtopics of the query, in the order in which the judgments name them.
+        hits: Documents of the ranking that have judgments, best rank first.
+        retrieved: Number of documents in the ranking.
+        documents: Grades by subtopic of every judged document, highest id first.
+        subtopics: Subtopics of the query, in the order of the judgments.
     """
 
     hits: Sequence[SubtopicHit]
@@ -105,7 +101,7 @@ class SubtopicRanking:
     subtopics: Sequence[str]
 
     def relevant_totals(self, rel: float) -> dict[str, int]:
-        """How many relevant documents each subtopic has; one without any is left out."""
+        """Return the number of relevant documents by subtopic, without subtopics that have none."""
         totals = dict.fromkeys(self.subtopics, 0)
         for grades in self.documents:
             for subtopic in answered(grades, rel):
@@ -113,7 +109,7 @@ class SubtopicRanking:
         return {subtopic: total for subtopic, total in totals.items() if total}
 
     def answers(self, rel: float, cutoff: int | None = None) -> list[tuple[int, list[str]]]:
-        """The ranks, up to `cutoff`, of relevant documents, with the subtopics they answer."""
+        """Return the ranks up to `cutoff` of relevant documents, with their subtopics."""
         found = []
         for rank, grades in self.hits:
             if cutoff is not None and rank > cutoff:
@@ -123,21 +119,21 @@ class SubtopicRanking:
         return found
 
     def condensed(self) -> SubtopicRanking:
-        """The ranking without its unjudged documents, the others moved up."""
+        """Return the ranking without its unjudged documents."""
         judged = [hit for hit in self.hits if max(hit.grades.values()) >= 0]
         hits = [SubtopicHit(rank, hit.grades) for rank, hit in enumerate(judged, start=1)]
         return SubtopicRanking(hits, len(hits), self.documents, self.subtopics)
 
 
 def answered(grades: Mapping[str, float], rel: float) -> list[str]:
-    """The subtopics for which the grade reaches `rel`."""
+    """Return the subtopics with a grade of at least `rel`."""
     return [subtopic for subtopic, grade in grades.items() if grade >= rel]
 
 
 def judge_subtopics(
     qrels: QueryTable, query: int, run: QueryTable, run_query: int | None, rule: RankingRule
 ) -> SubtopicRanking:
-    """The join of one query; judgments without groups have the one subtopic "0"."""
+    """Join the judgments and ranking of one query; without groups the only subtopic is "0"."""
     start, end = int(qrels.offsets[query]), int(qrels.offsets[query + 1])
     group = qrels.labels.get("group")
     groups = (
@@ -154,7 +150,7 @@ def judge_subtopics(
         if subtopic in grades:
             raise qrels.repeated(row)
         grades[subtopic] = float(qrels.values[row])
-    # Subtopics are always added up in one order: sums of floats depend on it.
+    # Sums of floats depend on the order, so subtopics always have the same one.
     known = {
         document: dict(sorted(grades.items(), key=lambda item: place_of[item[0]]))
         for document, grades in judged.items()

@@ -1,4 +1,4 @@
-"""A table from whatever holds one."""
+"""Loading of tables from any source, and `TableValue`, the base of `Qrels` and `Run`."""
 
 from __future__ import annotations
 
@@ -43,21 +43,19 @@ def load_table(
     lenient: bool = False,
     split: str | None = None,
 ) -> QueryTable:
-    """The table of a dict, path, frame, or array of ids.
+    """Load a table from a dict, path, frame, or array of ids.
 
     Args:
-        source: `{query: {document: number}}`; the path of a TREC, TSV, JSON, JSON lines or
-            Parquet file, or, for qrels, of a BEIR folder; a frame of pandas, polars or any Arrow
-            producer; a 2-D array.
-        kind: what it holds.
-        names: which columns of a frame, Parquet or JSON lines file to take, by role.
-        lenient: leave out faulty rows and count them, rather than stop at the first.
-        split: which file of a BEIR folder.
+        source: The source, as in `TableValue.load`.
+        kind: Kind of table.
+        names: Column names of a frame, Parquet or JSON lines file, by role.
+        lenient: Whether to drop and count invalid rows instead of raising an error.
+        split: Split of a BEIR folder.
     """
     if isinstance(source, Mapping):
         return QueryTable.from_dict(source, kind=kind)
     if isinstance(source, str | os.PathLike):
-        return _read(source, kind, names, lenient=lenient, split=split)
+        return _load_file(source, kind, names, lenient=lenient, split=split)
     if isinstance(source, np.ndarray):
         return table_from_arrays(source, default_values(source, kind), None, kind, lenient=lenient)
     from berryeval.data.formats.frames import is_frame, table_from_frame
@@ -65,7 +63,7 @@ def load_table(
     if is_frame(source):
         return table_from_frame(source, kind, names, lenient=lenient)
     msg = (
-        f"{'judgments' if kind == 'qrels' else 'a run'} can be a dict "
+        f"{'judgments' if kind == 'qrels' else 'a run'} must be a dict "
         f"{{query: {{document: {VALUE_OF[kind]}}}}}, a path, a frame (pandas, polars, Arrow) or a "
         f"2-D array of ids; found {type(source).__name__} {source!r:.80}"
     )
@@ -73,21 +71,21 @@ def load_table(
 
 
 def default_values(ids: np.ndarray[Any, Any], kind: Kind) -> np.ndarray[Any, Any]:
-    """The numbers of ids that come without: grade 1, or scores that keep the order."""
+    """Return default numbers for ids: grade 1, or scores that keep the order."""
     if kind == "qrels" or ids.ndim != 2:  # noqa: PLR2004 - the caller checks the shape
         return np.ones(ids.shape)
     return np.broadcast_to(np.arange(ids.shape[1], 0, -1, dtype=np.float64), ids.shape)
 
 
 def is_text_file(path: PathLike) -> bool:
-    """Whether this is to be read as text, a row per line."""
+    """Whether to read a file as text with one row per line."""
     if os.fspath(path) == STDIN:
         return True
     return plain_suffix(path) not in {".json", *_JSON_LINES, *_PARQUET} and not _is_folder(path)
 
 
 def raw_rows(path: PathLike, kind: Kind) -> Iterator[RawRow | FaultyLine] | None:
-    """The lines of a file as they stand, faulty ones too; None for one that is not of lines."""
+    """Return the unchecked rows of a file, or None if the file does not consist of lines."""
     if is_text_file(path):
         from berryeval.data.formats.trec import read_rows
 
@@ -100,10 +98,10 @@ def raw_rows(path: PathLike, kind: Kind) -> Iterator[RawRow | FaultyLine] | None
 
 
 def _is_folder(path: PathLike) -> bool:
-    return os.path.isdir(path)  # noqa: PTH112 - a path that no system takes is no error here
+    return os.path.isdir(path)  # noqa: PTH112 - does not raise for invalid paths
 
 
-def _read(
+def _load_file(
     path: PathLike, kind: Kind, names: Mapping[str, str], *, lenient: bool, split: str | None
 ) -> QueryTable:
     if kind == "qrels" and _is_folder(path):
@@ -124,7 +122,7 @@ def _read(
 
 
 def beir_qrels(folder: Path, split: str | None = None) -> Path:
-    """The judgments of a BEIR folder: `qrels/<split>.tsv`, of the test split unless told."""
+    """Return the judgments of a BEIR folder: `qrels/<split>.tsv`, by default the test split."""
     found = {
         path.name.split(".")[0]: path
         for path in sorted((folder / "qrels").glob("*.tsv*"))
@@ -141,12 +139,9 @@ def beir_qrels(folder: Path, split: str | None = None) -> Path:
     raise DataError(msg)
 
 
-# What `Qrels` and `Run` have in common: a table, and every way to get one in and out.
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class TableValue:
-    """Rows of a document and a number, grouped by query, that never change."""
+    """Immutable rows of a document and a number, grouped by query."""
 
     table: QueryTable
     kind: ClassVar[Kind]
@@ -160,18 +155,18 @@ class TableValue:
         split: str | None = None,
         **columns: str,
     ) -> Self:
-        """From anything that holds rows; what is one already is returned as it is.
+        """Load rows from any source; an object of this class is returned unchanged.
 
         Args:
-            source: a dict `{query: {document: number}}`; the path of a TREC, TSV (with a header, as
-                BEIR has it; MS MARCO's runs have none), JSON, JSON lines or Parquet file ("-" for
-                stdin; .gz and .zst are unpacked) or, for judgments, of a BEIR folder; a frame of
-                pandas, polars, or anything else that gives Arrow data; a 2-D array of ids.
-            lenient: leave out faulty and repeated rows and count them in `table.dropped`, rather
-                than stop at the first.
-            split: which `qrels/<split>.tsv` of a BEIR folder; "test" unless told.
-            columns: which columns of a frame (keys of JSON lines) to take: `query=`, `document=`,
-                and `score=` or `grade=`. Usual names are known.
+            source: A dict `{query: {document: number}}`; the path of a TREC, TSV (with a header, as
+                in BEIR; runs of MS MARCO need none), JSON, JSON lines or Parquet file ("-" for
+                stdin; .gz and .zst are decompressed) or, for judgments, of a BEIR folder; a frame
+                of pandas, polars or any Arrow producer; a 2-D array of ids.
+            lenient: Whether to drop invalid and repeated rows, counted in `table.dropped`, instead
+                of raising an error.
+            split: Split of a BEIR folder, as in `qrels/<split>.tsv`; the default is "test".
+            columns: Column names of a frame (keys of JSON lines): `query=`, `document=`, and
+                `score=` or `grade=`. Common names are recognized.
         """
         if isinstance(source, cls):
             return source
@@ -183,26 +178,26 @@ class TableValue:
 
     @classmethod
     def from_dict(cls, rows: Mapping[str, Mapping[str, float]]) -> Self:
-        """From `{query: {document: number}}`."""
+        """Build from `{query: {document: number}}`."""
         return cls._of(QueryTable.from_dict(rows, kind=cls.kind))
 
     @classmethod
     def from_trec(cls, path: PathLike, *, lenient: bool = False) -> Self:
-        """From a TREC file."""
+        """Read a TREC file."""
         return cls._of(trec.read_table(path, cls.kind, lenient=lenient))
 
     @classmethod
     def from_json(cls, path: PathLike, *, lenient: bool = False) -> Self:
-        """From a JSON file with `{query: {document: number}}`."""
+        """Read a JSON file with `{query: {document: number}}`."""
         from berryeval.data.formats.json_tables import read_json
 
         return cls._of(read_json(path, cls.kind, lenient=lenient))
 
     @classmethod
     def from_json_lines(cls, path: PathLike, *, lenient: bool = False, **columns: str) -> Self:
-        """From a file with an object per line; see `load` for its keys.
+        """Read a file with one JSON object per line; see `load` for the keys.
 
-        This is read in Python, some 25 times slower than a TREC file.
+        The reader is written in Python and about 25 times slower than that of TREC files.
         """
         from berryeval.data.formats.json_tables import read_json_lines
 
@@ -210,14 +205,14 @@ class TableValue:
 
     @classmethod
     def from_parquet(cls, path: PathLike, *, lenient: bool = False, **columns: str) -> Self:
-        """From a Parquet file; see `load` for its columns."""
+        """Read a Parquet file; see `load` for the columns."""
         from berryeval.data.formats.frames import read_parquet
 
         return cls._of(read_parquet(path, cls.kind, columns, lenient=lenient))
 
     @classmethod
     def from_frame(cls, frame: Any, *, lenient: bool = False, **columns: str) -> Self:
-        """From a frame of pandas, polars, or any Arrow producer; see `load` for its columns."""
+        """Convert a frame of pandas, polars or any Arrow producer; see `load` for the columns."""
         from berryeval.data.formats.frames import table_from_frame
 
         return cls._of(table_from_frame(frame, cls.kind, columns, lenient=lenient))
@@ -231,7 +226,7 @@ class TableValue:
         *,
         lenient: bool = False,
     ) -> Self:
-        """From three columns of one length, rows in any order. Ids are strings or whole numbers."""
+        """Build from three columns of equal length, rows in any order; ids are str or int."""
         table = table_from_columns(
             string_column(queries, "query"),
             string_column(documents, "document"),
@@ -250,14 +245,14 @@ class TableValue:
         queries: Sequence[Any] | None = None,
         lenient: bool = False,
     ) -> Self:
-        """From whole-number document ids, a row per query, padded with -1.
+        """Build from a 2-D array of integer document ids, one row per query, padded with -1.
 
         Args:
-            ids: 2-D; each becomes a string, in decimal.
-            values: the score or grade of each, of the same shape. Without, every grade is 1, and
-                the scores are such that the order stays.
-            queries: the query id of each row; without, "0", "1" and so on.
-            lenient: leave out faulty and repeated ids and count them.
+            ids: Document ids, converted to decimal strings.
+            values: Scores or grades, in the same shape. By default every grade is 1, and scores
+                keep the order.
+            queries: Query ids; by default "0", "1" and so on.
+            lenient: Whether to drop and count invalid and repeated ids.
         """
         if values is None and isinstance(ids, np.ndarray):
             values = default_values(ids, cls.kind)
@@ -265,49 +260,46 @@ class TableValue:
         return cls._of(table_from_arrays(ids, given, queries, cls.kind, lenient=lenient))
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """As `{query: {document: number}}`."""
+        """Return `{query: {document: number}}`."""
         return self.table.to_dict()
 
-    def _written(self) -> tuple[QueryTable, str]:
-        """The table to write, and the name to write with it."""
+    def _output(self) -> tuple[QueryTable, str]:
+        """Return the table and name to write."""
         return self.table, ""
 
-    def _written_flat(self) -> tuple[QueryTable, str]:
-        """The same, with one row per document, for formats that know no groups."""
-        return self._written()
+    def _flat_output(self) -> tuple[QueryTable, str]:
+        """Return the table with one row per document, for formats without groups, and the name."""
+        return self._output()
 
     def to_trec(self, path: PathLike, *, drop_empty: bool = False) -> None:
-        """Write a TREC file; nothing is there, or all of it.
+        """Write a TREC file atomically.
 
-        The format cannot tell of a query without rows, and whoever reads the file would average
-        over fewer queries: such a query is a `DataError`, or left out with `drop_empty`.
+        The format cannot hold queries without rows, and readers would average over fewer queries:
+        such a query is a `DataError`, or left out with `drop_empty`.
         """
         from berryeval.data.formats.trec import write_trec
 
-        table, name = self._written()
+        table, name = self._output()
         write_trec(table, path, self.kind, name, drop_empty=drop_empty)
 
     def to_json(self, path: PathLike) -> None:
-        """Write a JSON file; nothing is there, or all of it."""
+        """Write a JSON file atomically."""
         from berryeval.data.formats.json_tables import write_json
 
-        write_json(self._written_flat()[0], path)
+        write_json(self._flat_output()[0], path)
 
     def to_parquet(self, path: PathLike) -> None:
-        """Write a Parquet file; nothing is there, or all of it.
-
-        Queries without rows stand in the metadata of the file, where `load` finds them.
-        """
+        """Write a Parquet file atomically; its metadata hold the queries without rows."""
         from berryeval.data.formats.frames import write_parquet
 
-        table, name = self._written_flat()
+        table, name = self._flat_output()
         write_parquet(table, path, self.kind, name, ranks=self.kind == "run")
 
     def to_frame(self, frame: FrameType = "pandas") -> Any:
-        """As a frame: query, document, and grade, or score and rank."""
+        """Return a frame with query, document, and grade or score and rank."""
         from berryeval.data.formats.frames import to_frame
 
-        table, name = self._written_flat()
+        table, name = self._flat_output()
         return to_frame(table, frame, self.kind, name, ranks=self.kind == "run")
 
     def __len__(self) -> int:

@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Qrels(TableValue):
-    """Graded judgments: documents and grades, grouped by query. Never changes.
+    """Immutable graded judgments: documents and grades, grouped by query.
 
-    A grade may be any finite number. One below zero means, as in trec_eval, that the document was
-    in the pool but not judged.
+    A grade is any finite number. As in trec_eval, a negative grade means that the document was in
+    the pool but not judged.
 
-    A judgment may belong to a group, which is the second column of a TREC file. Metrics of
-    diversity take it for a subtopic, and then a document may be judged once for each of several.
-    All other metrics see one grade per document, the highest, and so do dicts, frames, JSON and
-    Parquet files; only TREC files keep the groups.
+    A judgment may belong to a group, the second column of a TREC file. Diversity metrics treat
+    groups as subtopics, and a document may have one judgment in each. All other metrics, and dicts,
+    frames, JSON and Parquet files, use the highest grade of a document; only TREC files keep the
+    groups.
     """
 
     kind: ClassVar[Kind] = "qrels"
 
     @classmethod
     def from_records(cls, records: Iterable[tuple[str, str, float, str]]) -> Qrels:
-        """From `(query, document, grade, group)`; a group is what diversity calls a subtopic.
+        """Build judgments from `(query, document, grade, group)`; a group is a subtopic.
 
         >>> Qrels.from_records([("q1", "d1", 1, "history"), ("q1", "d1", 2, "prices")]).to_dict()
         {'q1': {'d1': 2.0}}
@@ -44,20 +44,20 @@ class Qrels(TableValue):
 
     @cached_property
     def flat(self) -> QueryTable:
-        """The table with one row per document: the highest grade of those that groups give it."""
+        """The table with one row per document, with its highest grade over all groups."""
         groups = self.table.labels.get("group")
         if not isinstance(groups, StringColumn) or _all_equal(groups):
             return self.table
         kept, best = _highest_rows(self.table, groups)
         if len(kept) == len(self.table.values):
             return self.table
-        return _rows_of(self.table, kept, best)
+        return _select_rows(self.table, kept, best)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """As `{query: {document: grade}}`."""
+        """Return `{query: {document: grade}}`."""
         return self.flat.to_dict()
 
-    def _written_flat(self) -> tuple[QueryTable, str]:
+    def _flat_output(self) -> tuple[QueryTable, str]:
         return self.flat, ""
 
     def __repr__(self) -> str:
@@ -65,7 +65,7 @@ class Qrels(TableValue):
 
 
 def _all_equal(column: StringColumn) -> bool:
-    """Whether one string fills the column, as in most files."""
+    """Whether all strings are equal, as in most files."""
     count = len(column)
     if count == 0:
         return True
@@ -77,7 +77,7 @@ def _all_equal(column: StringColumn) -> bool:
 
 
 def _highest_rows(table: QueryTable, groups: StringColumn) -> tuple[list[int], list[float]]:
-    """The first row of every document of every query, and the highest of the document's grades."""
+    """Return the first row of each document of each query, and the document's highest grade."""
     documents = table.documents.to_bytes_list()
     names = groups.to_bytes_list()
     grades = table.values.tolist()
@@ -101,8 +101,8 @@ def _highest_rows(table: QueryTable, groups: StringColumn) -> tuple[list[int], l
     return kept, best
 
 
-def _rows_of(table: QueryTable, kept: list[int], values: list[float]) -> QueryTable:
-    """The table of these rows, with other numbers."""
+def _select_rows(table: QueryTable, kept: list[int], values: list[float]) -> QueryTable:
+    """Return the table with only these rows and with other values."""
     lines = table.labels.get("line")
     return QueryTable(
         queries=table.queries,

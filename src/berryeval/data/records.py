@@ -1,8 +1,8 @@
-"""The records everything is made of: query, document, chunk, hit, anchor, judgment.
+"""The basic records: query, document, chunk, hit, anchor and judgment.
 
-Each is frozen, and goes to JSON and back (`to_json`, `from_json`) without losing what it does not
-know: unknown fields are kept in `extra`. Offsets count characters of a document's text (as Python's
-`str` does), the end excluded.
+Each record is frozen and converts to JSON and back (`to_json`, `from_json`); unknown fields are
+kept in `extra`. Offsets count characters of a document's text, as `str` does, with the end
+excluded.
 """
 
 from __future__ import annotations
@@ -13,86 +13,93 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
-from berryeval._internal.records import JsonRecord, Reader, one_of, read_texts, refused
+from berryeval._internal.serial import (
+    JsonRecord,
+    Reader,
+    choice_reader,
+    read_strings,
+    type_mismatch,
+)
+from berryeval._internal.validate import is_whole
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-Section: TypeAlias = tuple[str, ...]  # a path of headings, the outermost first
+Section: TypeAlias = tuple[str, ...]  # path of headings, outermost first
 Unit: TypeAlias = Literal["characters", "lines"]
 Need: TypeAlias = Literal["any", "all"]
 SECTION_SEPARATOR: Final = " > "
 
 
 def content_hash(text: str) -> str:
-    """The hash by which an anchor knows the text it was made for."""
+    """Return the hash that an anchor stores to detect changed documents."""
     return "sha256:" + hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
-def _section(value: Any, where: str) -> Section:
-    """A path of headings: an array, or a string with " > " between them."""
+def _read_path(value: Any, where: str) -> Section:
+    """Read a path of headings: an array, or a string with " > " between headings."""
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(SECTION_SEPARATOR)) if value else ()
-    return read_texts(value, where)
+    return read_strings(value, where)
 
 
-def _anchor(value: Any, where: str) -> Anchor:
-    """An object, or a string, which is the id of a chunk."""
+def _read_anchor(value: Any, where: str) -> Anchor:
+    """Read an anchor: an object, or a string with the id of a chunk."""
     return Anchor.from_json({"chunk": value} if isinstance(value, str) else value, where)
 
 
-def _free(**options: Any) -> Any:
-    """A field for whatever came with the record; it takes no part in the hash."""
+def _open_field(**options: Any) -> Any:
+    """Return a dataclass field for a mapping; it is not part of the hash."""
     return field(default_factory=dict, hash=False, **options)
 
 
 class _Record(JsonRecord):
     __slots__ = ()
     readers: ClassVar[Mapping[str, Reader]] = {
-        "Section": _section,
-        "Unit": one_of(*get_args(Unit)),
-        "Need": one_of(*get_args(Need)),
-        "Anchor": _anchor,
+        "Section": _read_path,
+        "Unit": choice_reader(*get_args(Unit)),
+        "Need": choice_reader(*get_args(Need)),
+        "Anchor": _read_anchor,
     }
 
 
 @dataclass(frozen=True)
 class Query(_Record):
-    """A question, and what is known about it."""
+    """A question with its properties."""
 
     id: str
     text: str
     category: str = ""
     difficulty: str = ""
     description: str = ""
-    metadata: Mapping[str, Any] = _free()
-    extra: Mapping[str, Any] = _free(repr=False)
+    metadata: Mapping[str, Any] = _open_field()
+    extra: Mapping[str, Any] = _open_field(repr=False)
 
 
 @dataclass(frozen=True)
 class Document(_Record):
-    """A source text. `source` is where it comes from: a path or a URL."""
+    """A source text; `source` is its path or URL."""
 
     id: str
     text: str
     title: str = ""
     source: str = ""
-    metadata: Mapping[str, Any] = _free()
-    extra: Mapping[str, Any] = _free(repr=False)
+    metadata: Mapping[str, Any] = _open_field()
+    extra: Mapping[str, Any] = _open_field(repr=False)
 
     @cached_property
     def content_hash(self) -> str:
-        """The hash of the text."""
+        """Hash of the text."""
         return content_hash(self.text)
 
 
 @dataclass(frozen=True)
 class Chunk(_Record):
-    """A piece of a document: `document.text[start:end] == text`.
+    """A piece of a document, with `document.text[start:end] == text`.
 
-    The offsets are None where nobody knows them; `section` is the path of headings above the piece.
+    The offsets are None if unknown; `section` is the path of headings above the piece.
     """
 
     id: str
@@ -101,18 +108,18 @@ class Chunk(_Record):
     start: int | None = None
     end: int | None = None
     section: Section = ()
-    metadata: Mapping[str, Any] = _free()
-    extra: Mapping[str, Any] = _free(repr=False)
+    metadata: Mapping[str, Any] = _open_field()
+    extra: Mapping[str, Any] = _open_field(repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse a span that is none."""
-        _read_section(self)
+        """Normalize the section and check the span."""
+        _normalize_section(self)
         _check_span(self.start, self.end, first=0)
 
 
 @dataclass(frozen=True)
 class Hit(_Record):
-    """One result of a search. Everything but the id may be unknown."""
+    """A search result; everything but the id may be unknown."""
 
     id: str
     score: float = 0.0
@@ -122,25 +129,24 @@ class Hit(_Record):
     section: Section = ()
     start: int | None = None
     end: int | None = None
-    metadata: Mapping[str, Any] = _free()
-    extra: Mapping[str, Any] = _free(repr=False)
+    metadata: Mapping[str, Any] = _open_field()
+    extra: Mapping[str, Any] = _open_field(repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse a span that is none."""
-        _read_section(self)
+        """Normalize the section and check the span."""
+        _normalize_section(self)
         _check_span(self.start, self.end, first=0)
 
 
 @dataclass(frozen=True)
 class Anchor(_Record):
-    """What a judgment points at, in terms that survive another chunking.
+    """The target of a judgment, independent of the chunking.
 
-    One of: a `chunk` id; a `document`; a document and a `section`, with its subsections unless
-    `subsections` is false; a document and a span from
-    `start` to `end` (characters from 0, the end excluded, or lines from 1, the end included); a
-    `quote`, best with its document. A span with a quote is found again by the quote when the
-    document has changed. `document_hash` is the content hash the document had when the judgment
-    was made.
+    An anchor is one of: a `chunk` id; a `document`; a document and a `section`, with its
+    subsections unless `subsections` is false; a document and a span from `start` to `end`
+    (characters from 0, end excluded, or lines from 1, end included); a `quote`, preferably with its
+    document. The quote of a span locates it again after the document has changed. `document_hash`
+    is the content hash of the document at the time of the judgment.
     """
 
     chunk: str = ""
@@ -152,11 +158,11 @@ class Anchor(_Record):
     quote: str = ""
     document_hash: str = ""
     subsections: bool = True
-    extra: Mapping[str, Any] = _free(repr=False)
+    extra: Mapping[str, Any] = _open_field(repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse an anchor that points nowhere, or at two things."""
-        _read_section(self)
+        """Reject an anchor without a target or with two."""
+        _normalize_section(self)
         if not (self.chunk or self.document or self.quote):
             msg = "an anchor needs a chunk, a document or a quote"
             raise DataError(msg)
@@ -175,10 +181,10 @@ class Anchor(_Record):
 
 @dataclass(frozen=True)
 class Judgment(_Record):
-    """How relevant a target is to a query.
+    """The relevance grade of a target for a query.
 
-    Judgments of one query that share a `group` are one target: found when any of them is, or, with
-    `need="all"`, when all of them are. Without a group a judgment is a target of its own.
+    Judgments of one query with the same `group` form one target, which is found when any of them
+    is found, or with `need="all"` when all are. A judgment without a group is its own target.
     """
 
     query_id: str
@@ -187,21 +193,21 @@ class Judgment(_Record):
     group: str = ""
     need: Need = "any"
     note: str = ""
-    extra: Mapping[str, Any] = _free(repr=False)
+    extra: Mapping[str, Any] = _open_field(repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse a grade that is no number."""
+        """Reject a grade that is not a number."""
         if not isinstance(self.grade, numbers.Real):
             name = "grade"
-            raise refused(name, "a number", self.grade)
+            raise type_mismatch(name, "a number", self.grade)
 
 
-def _read_section(record: Chunk | Hit | Anchor) -> None:
-    """A section may be given as JSON has it: a line of text, or a list."""
+def _normalize_section(record: Chunk | Hit | Anchor) -> None:
+    """Convert a section given as a string or a list."""
     given = record.section
-    as_it_should_be = type(given) is tuple and all(type(part) is str for part in given)
-    if not as_it_should_be:  # most are, and a search makes thousands of hits
-        object.__setattr__(record, "section", _section(record.section, "section"))
+    # A search creates thousands of hits, and most need no conversion.
+    if not (type(given) is tuple and all(type(part) is str for part in given)):
+        object.__setattr__(record, "section", _read_path(record.section, "section"))
 
 
 def _check_span(
@@ -213,9 +219,8 @@ def _check_span(
         msg = f"a span needs start and end, found start={start} and end={end}"
         raise DataError(msg)
     for name, value in (("start", start), ("end", end)):
-        plain = type(value) is int  # asked first: an abstract class takes long to ask
-        if not plain and (isinstance(value, bool) or not isinstance(value, numbers.Integral)):
-            raise refused(name, "a whole number", value)
+        if not is_whole(value):
+            raise type_mismatch(name, "a whole number", value)
     if start < first or end < start + (not end_included):
         wanted = f"{first} <= start {'<=' if end_included else '<'} end"
         msg = f"expected a span with {wanted}, found start={start} and end={end}"

@@ -1,4 +1,4 @@
-"""`Run`: what a system returned, and the rule that orders it."""
+"""`Run`: the rankings of a system, and the rule that orders them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Ties: TypeAlias = Literal["document descending", "document ascending", "given or
 
 @dataclass(frozen=True)
 class RankingRule:
-    """How the rows of a query become a ranking: by score, highest first, and then?
+    """The rule that orders the rows of a query: highest score first, then by `ties`.
 
     Attributes:
-        ties: how documents of one score are ordered; trec_eval puts the higher id (bytes) first.
-        single_precision: compare scores as float32, as trec_eval 9 does.
-        depth: how many documents to keep, all if None.
+        ties: Order of documents with equal scores; trec_eval puts the higher id (bytes) first.
+        single_precision: Whether to compare scores as float32, as trec_eval 9 does.
+        depth: Number of documents to keep; None keeps all.
     """
 
     ties: Ties = "document descending"
@@ -36,7 +36,7 @@ class RankingRule:
     depth: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a rule that nobody could follow."""
+        """Check the values."""
         if self.ties not in get_args(Ties):
             msg = f"ties must be one of {', '.join(get_args(Ties))}; found {self.ties!r}"
             raise ConfigurationError(msg)
@@ -45,10 +45,10 @@ class RankingRule:
             raise ConfigurationError(msg)
 
     def order(self, documents: list[bytes], scores: list[float]) -> list[int]:
-        """The places of the rows, best first; the native twin is `QueryJudge::rank`."""
+        """Return row numbers, best first; the native counterpart is `QueryJudge::rank`."""
         keys = scores
         if self.single_precision:
-            with np.errstate(over="ignore"):  # beyond float32 there is infinity, as in C
+            with np.errstate(over="ignore"):  # overflow gives infinity, as in C
                 keys = np.array(scores, dtype=np.float64).astype(np.float32).tolist()
         places = list(range(len(keys)))
         if self.ties == "document descending":
@@ -59,7 +59,7 @@ class RankingRule:
         return places[: self.depth]
 
     def ranked(self, run: QueryTable, query: int) -> list[bytes]:
-        """The documents of one query of a run, best first."""
+        """Return the documents of one query of a run, best first."""
         start, end = int(run.offsets[query]), int(run.offsets[query + 1])
         documents = run.documents.to_bytes_list(start, end)
         if len(set(documents)) < len(documents):
@@ -73,10 +73,10 @@ class RankingRule:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run(TableValue):
-    """The rankings of one system: documents and scores, grouped by query. Never changes.
+    """The immutable rankings of one system: documents and scores, grouped by query.
 
-    The name is the tag of a TREC file's last line, what a Parquet file written here recorded, or
-    "run"; `named` gives another.
+    The name comes from the tag in the last line of a TREC file or from the metadata of a Parquet
+    file; the default is "run". `named` changes it.
     """
 
     name: str = "run"
@@ -88,21 +88,21 @@ class Run(TableValue):
 
     @classmethod
     def from_dict(cls, rows: Mapping[str, Mapping[str, float]], name: str = "run") -> Run:
-        """From `{query: {document: score}}`."""
+        """Build a run from `{query: {document: score}}`."""
         return super().from_dict(rows).named(name)
 
     @classmethod
     def from_trec(cls, path: PathLike, *, name: str = "", lenient: bool = False) -> Run:
-        """From a TREC run file; the name is the tag of its last line unless given."""
+        """Read a TREC run file; the default name is the tag of its last line."""
         run = super().from_trec(path, lenient=lenient)
         return run.named(name) if name else run
 
     def named(self, name: str) -> Run:
-        """The same run under another name."""
+        """Return the run with another name."""
         return replace(self, name=name)
 
     def ranked(self, rule: RankingRule | None = None) -> Run:
-        """The same run, the rows of each query in the order of their ranks."""
+        """Return the run with the rows of each query in rank order."""
         rule = rule or RankingRule()
         table = self.table
         order = np.arange(len(table.values), dtype=np.int64)
@@ -115,7 +115,7 @@ class Run(TableValue):
         documents, values = table.documents.take(order), table.values[order]
         return replace(self, table=replace(table, documents=documents, values=values, labels={}))
 
-    def _written(self) -> tuple[QueryTable, str]:
+    def _output(self) -> tuple[QueryTable, str]:
         return self.ranked().table, self.name
 
     def __repr__(self) -> str:

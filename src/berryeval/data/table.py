@@ -1,7 +1,6 @@
-"""Columns: strings held as bytes and offsets, and rows grouped by query.
+"""`StringColumn` and `QueryTable`: strings as bytes and offsets, and rows grouped by query.
 
-Everything the engine reads is in this form, whether it came from a dict, a file or a frame: native
-code works on it without copying, and Python can look at any part of it.
+Dicts, files and frames are all converted to this form, which native code reads without copying.
 """
 
 from __future__ import annotations
@@ -21,10 +20,9 @@ from berryeval.errors import DataError, RepeatedDocumentError
 
 Kind = Literal["run", "qrels"]
 
-# What the number of a row is called.
-VALUE_OF: dict[Kind, str] = {"run": "score", "qrels": "grade"}
+VALUE_OF: dict[Kind, str] = {"run": "score", "qrels": "grade"}  # name of the number of a row
 
-# Dicts and numbers that native code takes as they are, beside dict, float and int.
+# Types that native code accepts besides dict, float and int.
 _DICTS = (defaultdict,)
 _NUMBERS = (
     np.float32, np.float16, np.int64, np.int32, np.int16, np.int8,
@@ -33,7 +31,7 @@ _NUMBERS = (
 
 
 class StringColumn:
-    """Strings as UTF-8 bytes end to end, with the offset where each begins."""
+    """Concatenated UTF-8 strings with the offset of each."""
 
     __slots__ = ("data", "offsets")
 
@@ -44,12 +42,12 @@ class StringColumn:
 
     @classmethod
     def from_strings(cls, strings: Iterable[str]) -> StringColumn:
-        """The column of these strings."""
+        """Build a column from strings."""
         return cls.from_bytes([string.encode() for string in strings])
 
     @classmethod
     def from_bytes(cls, items: list[bytes]) -> StringColumn:
-        """The column of these strings, already encoded."""
+        """Build a column from encoded strings."""
         offsets = np.zeros(len(items) + 1, dtype=np.int64)
         np.cumsum(
             np.fromiter((len(item) for item in items), dtype=np.int64, count=len(items)),
@@ -59,13 +57,13 @@ class StringColumn:
 
     @classmethod
     def joined(cls, columns: Sequence[StringColumn]) -> StringColumn:
-        """The strings of several columns, one after the other."""
+        """Concatenate columns."""
         data = np.concatenate([np.zeros(0, dtype=np.uint8), *(one.data for one in columns)])
-        return cls(data, _offsets([np.diff(one.offsets) for one in columns]))
+        return cls(data, _cumulate([np.diff(one.offsets) for one in columns]))
 
     @classmethod
     def from_integers(cls, numbers: npt.NDArray[np.integer[Any]]) -> StringColumn:
-        """The column of these whole numbers in decimal."""
+        """Build a column from integers, written in decimal."""
         if _backend.native is None or numbers.dtype == np.uint64:
             return cls.from_strings(map(str, numbers.tolist()))
         plain = np.ascontiguousarray(numbers, dtype=np.int64)
@@ -73,14 +71,14 @@ class StringColumn:
 
     @property
     def arrays(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-        """Bytes and offsets, as native code takes them."""
+        """Bytes and offsets for native code."""
         return self.data, self.offsets
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def bytes_at(self, index: int) -> bytes:
-        """The bytes of one string."""
+        """Return the bytes of one string."""
         return self.data[self.offsets[index] : self.offsets[index + 1]].tobytes()
 
     def __getitem__(self, index: int) -> str:
@@ -92,7 +90,7 @@ class StringColumn:
         return (whole[start:end].decode() for start, end in itertools.pairwise(ends))
 
     def to_bytes_list(self, start: int = 0, end: int | None = None) -> list[bytes]:
-        """The bytes of the strings from `start` to `end`."""
+        """Return the bytes of the strings from `start` to `end`."""
         bounds = self.offsets[start : None if end is None else end + 1].tolist()
         if not bounds:
             return []
@@ -101,7 +99,7 @@ class StringColumn:
         return [whole[a - base : b - base] for a, b in itertools.pairwise(bounds)]
 
     def take(self, places: Iterable[int] | npt.NDArray[np.int64]) -> StringColumn:
-        """The strings at these places."""
+        """Return a column with the strings at these indices."""
         if _backend.native is not None:
             wanted = places if isinstance(places, np.ndarray) else list(places)
             column = np.ascontiguousarray(wanted, dtype=np.int64)
@@ -114,14 +112,14 @@ class QueryTable:
     """Rows of a document and a number, grouped by query.
 
     Attributes:
-        queries: the query ids, each once, in order of appearance.
-        offsets: where the rows of each query begin, and the end of the last.
-        documents: the document id of each row.
-        values: the number of each row: a grade, or a score.
-        labels: further columns, such as the line of a row or a judgment's group; the tag of a run.
-        source: where the rows came from, for messages.
-        dropped: how many faulty or repeated rows a lenient reader left out.
-        distinct: whether it is known that no document stands twice in a query.
+        queries: Query ids, each once, in order of appearance.
+        offsets: First row of each query, and the end of the last.
+        documents: Document id of each row.
+        values: Grade or score of each row.
+        labels: Further columns, such as line numbers or groups of judgments; the tag of a run.
+        source: Origin of the rows, for messages.
+        dropped: Number of invalid or repeated rows that a lenient reader left out.
+        distinct: Whether each document is known to appear once per query.
     """
 
     queries: StringColumn
@@ -134,21 +132,21 @@ class QueryTable:
     distinct: bool = False
 
     def __post_init__(self) -> None:
-        """Make the numbers read-only: a table is a value."""
+        """Make the arrays read-only."""
         self.offsets.flags.writeable = self.values.flags.writeable = False
 
     @classmethod
     def from_dict(
         cls, rows: Mapping[str, Mapping[str, float]], *, kind: Kind, source: str = ""
     ) -> QueryTable:
-        """From `{query: {document: number}}`."""
+        """Build a table from `{query: {document: number}}`."""
         if not isinstance(rows, Mapping):
-            msg = f"expected {{query: {{document: {VALUE_OF[kind]}}}}}, found {_found(rows)}"
+            msg = f"expected {{query: {{document: {VALUE_OF[kind]}}}}}, found {_describe(rows)}"
             raise DataError(msg)
         columns = None
         if _backend.native is not None:
             columns = _backend.native.table_from_dict(rows, kind == "qrels", _DICTS, _NUMBERS)
-        queries, offsets, documents, values = columns or _columns_of_dict(rows, kind)
+        queries, offsets, documents, values = columns or _convert_dict(rows, kind)
         return cls(
             StringColumn(*queries),
             offsets,
@@ -160,18 +158,18 @@ class QueryTable:
 
     @classmethod
     def joined(cls, tables: Sequence[QueryTable]) -> QueryTable:
-        """Tables of different queries as one, without their labels."""
+        """Concatenate tables of different queries, without their labels."""
         sizes = [np.diff(table.offsets) for table in tables]
         return cls(
             StringColumn.joined([table.queries for table in tables]),
-            _offsets(sizes),
+            _cumulate(sizes),
             StringColumn.joined([table.documents for table in tables]),
             np.concatenate([np.zeros(0), *(table.values for table in tables)]),
             distinct=all(table.distinct for table in tables),
         )
 
     def without_repeats(self) -> QueryTable:
-        """The same with only the first row of each document of a query (and group)."""
+        """Return the table with only the first row of each document of a query (and group)."""
         groups = self.labels.get("group")
         kept: list[int] = []
         offsets = [0]
@@ -205,13 +203,13 @@ class QueryTable:
     def from_records(
         cls, records: Iterable[tuple[str, str, float, str]], *, kind: Kind, source: str = ""
     ) -> QueryTable:
-        """From `(query, document, number, group)` in any order."""
+        """Build a table from `(query, document, number, group)` in any order."""
         rows: dict[str, list[tuple[str, float, str]]] = {}
         for record in records:
-            query, document, value, group = _four(record, VALUE_OF[kind])
+            query, document, value, group = _unpack_record(record, VALUE_OF[kind])
             for what, name in (("query", query), ("document", document), ("group", group)):
-                _encoded(what, name)
-            number = _number(value, kind, query, document)
+                _encode_id(what, name)
+            number = _to_number(value, kind, query, document)
             rows.setdefault(query, []).append((document, number, group))
         flat = [row for of_query in rows.values() for row in of_query]
         sizes = [0, *(len(of_query) for of_query in rows.values())]
@@ -225,7 +223,7 @@ class QueryTable:
         )
 
     def repeated(self, row: int) -> DataError:
-        """The error that the document of this row stands twice in its query."""
+        """Return the error for a document that is repeated in its query."""
         query = int(np.searchsorted(self.offsets, row, side="right")) - 1
         where = ""
         if "line" in self.labels:
@@ -236,7 +234,7 @@ class QueryTable:
         return RepeatedDocumentError(msg)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """The same as `{query: {document: number}}`."""
+        """Return `{query: {document: number}}`."""
         result: dict[str, dict[str, float]] = {}
         for index, query in enumerate(self.queries):
             start, end = int(self.offsets[index]), int(self.offsets[index + 1])
@@ -245,27 +243,27 @@ class QueryTable:
         return result
 
 
-def _offsets(sizes: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-    """Where things of these sizes begin, and the end of the last."""
+def _cumulate(sizes: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """Return the offsets of items of these sizes."""
     return np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *sizes]), dtype=np.int64)
 
 
-def _columns_of_dict(
+def _convert_dict(
     rows: Mapping[str, Mapping[str, float]], kind: Kind
 ) -> tuple[Any, npt.NDArray[np.int64], Any, npt.NDArray[np.float64]]:
-    """The reference, and what finds the words for bad input; native: `table_from_dict`."""
+    """Convert a dict in Python; explains invalid input, unlike the native `table_from_dict`."""
     queries: list[bytes] = []
     documents: list[bytes] = []
     values: list[float] = []
     offsets = [0]
     for query, row in rows.items():
-        queries.append(_encoded("query", query))
+        queries.append(_encode_id("query", query))
         if not isinstance(row, Mapping):
-            msg = f"query {query!r} must map documents to a {VALUE_OF[kind]}, found {_found(row)}"
+            msg = f"query {query!r} must map documents to {VALUE_OF[kind]}s, found {_describe(row)}"
             raise DataError(msg)
         for document, value in row.items():
-            documents.append(_encoded("document", document))
-            values.append(_number(value, kind, query, document))
+            documents.append(_encode_id("document", document))
+            values.append(_to_number(value, kind, query, document))
         offsets.append(len(documents))
     return (
         StringColumn.from_bytes(queries).arrays,
@@ -275,7 +273,7 @@ def _columns_of_dict(
     )
 
 
-def _four(record: Any, what: str) -> tuple[Any, Any, Any, Any]:
+def _unpack_record(record: Any, what: str) -> tuple[Any, Any, Any, Any]:
     try:
         query, document, value, group = record
     except (TypeError, ValueError):
@@ -284,9 +282,9 @@ def _four(record: Any, what: str) -> tuple[Any, Any, Any, Any]:
     return query, document, value, group
 
 
-def _encoded(what: str, value: object) -> bytes:
+def _encode_id(what: str, value: object) -> bytes:
     if not isinstance(value, str):
-        msg = f"a {what} id must be a str, found {_found(value)}"
+        msg = f"a {what} id must be a str, found {_describe(value)}"
         raise DataError(msg)
     try:
         return value.encode()
@@ -295,10 +293,10 @@ def _encoded(what: str, value: object) -> bytes:
         raise DataError(msg) from None
 
 
-def _number(value: object, kind: Kind, query: str, document: str) -> float:
+def _to_number(value: object, kind: Kind, query: str, document: str) -> float:
     where = f"the {VALUE_OF[kind]} of document {document!r} for query {query!r}"
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        msg = f"{where} must be a number, found {_found(value)}"
+        msg = f"{where} must be a number, found {_describe(value)}"
         raise DataError(msg)
     try:
         number = float(value)
@@ -314,5 +312,5 @@ def _number(value: object, kind: Kind, query: str, document: str) -> float:
     return number
 
 
-def _found(value: object) -> str:
+def _describe(value: object) -> str:
     return f"{type(value).__name__} {value!r:.80}"

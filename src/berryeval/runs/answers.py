@@ -1,4 +1,4 @@
-"""What a provider answered to one query, judged."""
+"""The judged answers of a provider, as records and as compact columns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
-from berryeval._internal.records import JsonRecord, Reader, is_finite, refused
+from berryeval._internal.serial import JsonRecord, Reader, type_mismatch
+from berryeval._internal.validate import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -17,26 +18,24 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=JsonRecord)
 
 
-def array_of(kind: type[R]) -> Callable[[Any, str], tuple[R, ...]]:
-    """A reader of an array of such records."""
+def array_reader(kind: type[R]) -> Callable[[Any, str], tuple[R, ...]]:
+    """Return a reader of arrays of these records."""
 
     def read(value: Any, where: str) -> tuple[R, ...]:
         if not isinstance(value, list | tuple):
-            raise refused(where, "an array", value)
-        return tuple(
-            kind.from_json(item, f"{where}[{place}]") for place, item in enumerate(value)
-        )  # fmt: skip
+            raise type_mismatch(where, "an array", value)
+        return tuple(kind.from_json(item, f"{where}[{i}]") for i, item in enumerate(value))
 
     return read
 
 
 @dataclass(frozen=True)
 class Passage(JsonRecord):
-    """What people see of a chunk: the beginning of its text, and where it stands.
+    """An excerpt of a chunk for reports.
 
     Attributes:
-        text: the beginning.
-        name: the document and the path of headings, as "guide > Tokens > Renewal"; may be unknown.
+        text: Beginning of the text.
+        name: Document and headings, such as "guide > Tokens > Renewal"; empty if unknown.
     """
 
     text: str
@@ -46,14 +45,14 @@ class Passage(JsonRecord):
 
 @dataclass(frozen=True)
 class HitRecord(JsonRecord):
-    """A hit and what it was found to be worth.
+    """A judged hit.
 
     Attributes:
-        id: of the chunk, as the provider names it.
-        score: as the provider gave it.
-        grade: of the best target that this hit is the first to cover; None if nobody judged it.
-        again: whether it covers something for which another hit is credited.
-        passage: which of the benchmark's `passages` it shows; None if its text is unknown.
+        id: Id of the chunk, as the provider names it.
+        score: Score from the provider.
+        grade: Grade of the best target that this hit is the first to cover; None if unjudged.
+        again: Whether it covers a target that is credited to another hit.
+        passage: Index into the benchmark's `passages`; None if its text is unknown.
     """
 
     id: str
@@ -73,14 +72,14 @@ class MissedTarget(JsonRecord):
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
 
-def _cost(value: Any, where: str) -> dict[str, Any]:
-    """What a provider said; no file could hold a number that is not finite."""
+def _read_cost(value: Any, where: str) -> dict[str, Any]:
+    """Read the costs reported by a provider; JSON cannot hold infinite numbers."""
     if not isinstance(value, Mapping):
-        raise refused(where, "an object", value)
+        raise type_mismatch(where, "an object", value)
     for name, amount in value.items():
-        if isinstance(amount, float) and not is_finite(amount):
+        if isinstance(amount, float) and not is_number(amount):
             place = f"{where}.{name}"
-            raise refused(place, "a finite number", amount)
+            raise type_mismatch(place, "a finite number", amount)
     return dict(value)
 
 
@@ -89,20 +88,20 @@ class AnswerRecord(JsonRecord):
     """The answer to one query.
 
     Attributes:
-        query_id: which query.
-        outcome: "ok", "empty", "error", "timeout"; "missing" if it was never asked.
-        hits: best first; the first has rank 1.
-        missed: relevant targets that no hit covers, the highest grade first.
-        latency: seconds; None if there was no answer.
-        error: what went wrong.
-        expected: the expected answer, where words decide about relevance.
-        cost: what the provider says it cost.
+        query_id: Id of the query.
+        outcome: "ok", "empty", "error" or "timeout"; "missing" if the query was never asked.
+        hits: Hits, best first.
+        missed: Relevant targets that no hit covers, highest grade first.
+        latency: Seconds; None without an answer.
+        error: Error message.
+        expected: Expected answer, if relevance depends on words.
+        cost: Cost reported by the provider.
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
-        "tuple[HitRecord, ...]": array_of(HitRecord),
-        "tuple[MissedTarget, ...]": array_of(MissedTarget),
-        "Mapping[str, Any]": _cost,
+        "tuple[HitRecord, ...]": array_reader(HitRecord),
+        "tuple[MissedTarget, ...]": array_reader(MissedTarget),
+        "Mapping[str, Any]": _read_cost,
     }
 
     query_id: str
@@ -116,15 +115,14 @@ class AnswerRecord(JsonRecord):
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
 
-# Answers as columns: a run of many queries holds numbers, and no object for every hit.
-
-_NOTHING = -1  # in place of a code or a number that is not there
+_NOTHING = -1  # code of a missing value
 
 
 class AnswerColumns(Sequence[AnswerRecord]):
-    """Answers, made into records when they are looked at; equal to columns and tuples of the same.
+    """A sequence of answers, stored in columns to save memory and converted on access.
 
-    As with tuples, a list of the same is something else, and `+` gives a tuple.
+    It behaves like a tuple: it equals tuples and columns with the same answers, but not lists, and
+    `+` returns a tuple.
     """
 
     __slots__ = ("_columns",)
@@ -137,10 +135,10 @@ class AnswerColumns(Sequence[AnswerRecord]):
 
     @classmethod
     def of(cls, builder: AnswersBuilder) -> AnswerColumns:
-        """What was added to a builder, which is not to be used again."""
-        made = cls()
-        made._columns = builder.columns
-        return made
+        """Take the columns of a builder, which must not be used afterwards."""
+        answers = cls()
+        answers._columns = builder.columns
+        return answers
 
     def __len__(self) -> int:
         return len(self._columns.queries)
@@ -150,7 +148,7 @@ class AnswerColumns(Sequence[AnswerRecord]):
     @overload
     def __getitem__(self, place: slice) -> tuple[AnswerRecord, ...]: ...
     def __getitem__(self, place: int | slice) -> AnswerRecord | tuple[AnswerRecord, ...]:
-        """The answer at a place, or those of a slice."""
+        """Return an answer or a tuple of answers."""
         every = range(len(self))[place]
         if isinstance(every, range):
             return tuple(map(self._columns.answer, every))
@@ -179,7 +177,7 @@ class AnswerColumns(Sequence[AnswerRecord]):
 
 
 class _Coded:
-    """A column of values of which many are alike: each is held once."""
+    """A column that stores each distinct value once."""
 
     def __init__(self) -> None:
         self.values: list[Any] = []
@@ -191,9 +189,9 @@ class _Coded:
 
 
 class _Columns:
-    """Of each answer where its hits and missed targets end; of these, all in one row after another.
+    """Concatenated hits and missed targets of all answers, with the end of each answer.
 
-    What is seldom there (errors, costs, what nobody knows) is held by its place.
+    Rare values (errors, costs, unknown fields) are stored by position.
     """
 
     def __init__(self) -> None:
@@ -204,8 +202,8 @@ class _Columns:
         self.hit_ends, self.missed_ends = array("q", [0]), array("q", [0])
         self.again, self.passages = bytearray(), array("i")
         self.rare: dict[int, dict[str, Any]] = {}  # by answer
-        self.odd_scores: dict[int, Any] = {}  # by hit: those that are no floats
-        self.odd: dict[int, AnswerRecord] = {}  # by answer: those that are not as we make them
+        self.odd_scores: dict[int, Any] = {}  # by hit: scores that are not floats
+        self.odd: dict[int, AnswerRecord] = {}  # by answer: answers that do not fit the columns
 
     def answer(self, place: int) -> AnswerRecord:
         if place in self.odd:
@@ -234,26 +232,26 @@ class _Columns:
 
 
 class AnswersBuilder:
-    """Takes answers one by one into columns."""
+    """A builder that adds answers to columns one at a time."""
 
     def __init__(self) -> None:
         self.columns = _Columns()
         self._codes: dict[int, dict[Any, int]] = {}
 
     def add(self, answer: AnswerRecord) -> None:
-        """Add an answer behind the others."""
+        """Append an answer."""
         columns = self.columns
         place = len(columns.queries)
         columns.queries.append(answer.query_id)
         if _is_odd(answer):
             columns.odd[place] = answer
             answer = AnswerRecord(answer.query_id, answer.outcome)
-        self._put(columns.outcomes, answer.outcome)
+        self._append(columns.outcomes, answer.outcome)
         for hit in answer.hits:
             self._add_hit(hit)
         for target in answer.missed:
-            self._put(columns.names, target.name)
-            self._put(columns.missed_grades, target.grade)
+            self._append(columns.names, target.name)
+            self._append(columns.missed_grades, target.grade)
         columns.hit_ends.append(len(columns.scores))
         columns.missed_ends.append(len(columns.names.codes))
         self._add_rare(place, answer)
@@ -264,8 +262,8 @@ class AnswersBuilder:
         if not plain:
             columns.odd_scores[len(columns.scores)] = hit.score
         columns.scores.append(hit.score if plain else 0.0)
-        self._put(columns.ids, hit.id)
-        self._put(columns.grades, hit.grade)
+        self._append(columns.ids, hit.id)
+        self._append(columns.grades, hit.grade)
         columns.again.append(hit.again)
         columns.passages.append(_NOTHING if hit.passage is None else hit.passage)
 
@@ -281,11 +279,11 @@ class AnswersBuilder:
             self.columns.rare[place] = rare
         self.columns.latencies.append(latency)
 
-    def _put(self, column: _Coded, value: Any) -> None:
+    def _append(self, column: _Coded, value: Any) -> None:
         if value is None:
             column.codes.append(_NOTHING)
             return
-        # 1, 1.0 and True, and 0.0 and -0.0, are equal and not the same in JSON.
+        # 1, 1.0 and True are equal, and so are 0.0 and -0.0, but they differ in JSON.
         kind = type(value)
         key = value if kind is str else (kind, value if kind is float and value else repr(value))
         known = self._codes.setdefault(id(column), {})
@@ -296,7 +294,7 @@ class AnswersBuilder:
 
 
 def _is_odd(answer: AnswerRecord) -> bool:
-    """Whether an answer has what the columns have no place for."""
+    """Whether an answer does not fit the columns."""
     return bool(
         answer.extra
         or any(hit.extra or not _fits(hit) for hit in answer.hits)

@@ -1,4 +1,4 @@
-"""The lines that trec_eval prints."""
+"""The output lines of trec_eval, and its files of z-scores."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from berryeval._internal.files import PathLike, name_of, read_bytes
+from berryeval._internal.files import PathLike, display_name, read_bytes
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
@@ -20,15 +20,15 @@ Values: TypeAlias = "list[float] | list[str]"
 
 @dataclass(frozen=True)
 class Report:
-    """The values of every column for every topic, ready to be printed.
+    """The values of all columns and topics, ready for printing.
 
     Attributes:
-        columns: what was computed.
-        topics: for which topics.
-        values: a value per topic for every column; logarithms for geometric means.
-        run_name: the name of the run.
-        totals: what stands in the line `all` of some columns instead of the sum.
-        standardised: whether the values are z-scores.
+        columns: The columns.
+        topics: The topics.
+        values: For each column a value per topic; logarithms for geometric means.
+        run_name: Name of the run.
+        totals: Values of the line `all` by column, where they are not computed from the topics.
+        standardised: Whether the values are z-scores.
     """
 
     columns: Sequence[Column]
@@ -39,24 +39,24 @@ class Report:
     standardised: bool = False
 
     def topic_lines(self) -> Iterator[str]:
-        """The lines of the single topics (-q)."""
+        """Yield the lines of the topics (-q)."""
         for place, topic in enumerate(self.topics):
             for column, values in zip(self.columns, self.values, strict=True):
                 if column.row.per_query:
-                    yield self._line(column, topic, values[place])
+                    yield self._format_line(column, topic, values[place])
 
     def summary_lines(self) -> Iterator[str]:
-        """The lines for all topics together."""
+        """Yield the lines for all topics together."""
         for column, values in zip(self.columns, self.values, strict=True):
             if column.row.summary == "text":
                 yield f"{column.name:<22}\tall\t{self.run_name}\n"
             elif column.row.summary != "none":
                 total = self.totals.get(column.name)
                 if total is None:
-                    total = _summary(column.row.summary, [float(value) for value in values])
-                yield self._line(column, "all", total)
+                    total = _summarize(column.row.summary, [float(value) for value in values])
+                yield self._format_line(column, "all", total)
 
-    def _line(self, column: Column, topic: str, value: float | str) -> str:
+    def _format_line(self, column: Column, topic: str, value: float | str) -> str:
         if isinstance(value, str):
             return f"{column.name:<22}\t{topic}\t'{value}'\n"
         if self.standardised:
@@ -65,8 +65,8 @@ class Report:
         return f"{column.name:<22}\t{topic}\t{shown}\n"
 
 
-def _summary(how: str, values: list[float]) -> float:
-    """One number of many, added up in the order of the topics; a geometric mean of logarithms."""
+def _summarize(how: str, values: list[float]) -> float:
+    """Aggregate values in topic order; geometric means get logarithms."""
     total = 0.0
     for value in values:
         total += value
@@ -77,16 +77,14 @@ def _summary(how: str, values: list[float]) -> float:
     return math.exp(total / len(values)) if how == "geometric mean" else total / len(values)
 
 
-# Z-score files: "query metric mean deviation", what systems usually reach on a topic.
-
 _COLUMNS = 4
 
 ZScores = dict[str, dict[str, tuple[float, float]]]
 
 
 def read_zscores(path: PathLike) -> ZScores:
-    """The mean and the standard deviation by query and metric."""
-    source = name_of(path)
+    """Read mean and standard deviation by query and metric, from lines of four columns."""
+    source = display_name(path)
     found: ZScores = {}
     for number, line in enumerate(read_bytes(path).tobytes().split(b"\n"), start=1):
         columns = line.decode(errors="replace").split()

@@ -1,6 +1,6 @@
-"""trec_eval's names: every metric of trec_eval 10, what we call it, and how its lines look.
+"""The metrics of trec_eval 10: names, equivalents in the catalogue, and output lines.
 
-`TREC_METRICS` is the one table of it, in the order in which trec_eval prints.
+`TREC_METRICS` has them in output order.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ Values: TypeAlias = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class TrecMetric:
-    """One metric of trec_eval.
+    """A metric of trec_eval.
 
     Attributes:
-        name: trec_eval's name.
-        canonical: the name in our catalogue; "" for what only the command itself can print.
-        kind: what stands behind the dot: nothing, cutoffs (a line each, whole numbers), levels (a
-            line each, fractions), plain numbers, or pairs `name=number`.
-        default: the parameters without a dot.
-        translate: from the parameters to those of the catalogue's metric.
-        summary: how the values of the topics become the line `all`.
-        whole: whether the value is printed as a whole number.
-        per_query: whether there is a line per topic.
-        level: whether `-l` matters.
-        judgments: which judgments it is computed from.
-        zero_if_missing: whether a topic that the run lacks has 0 whatever the formula says.
-        zero_if_none: the same for a topic without documents that are relevant by `-l`.
+        name: Name in trec_eval.
+        canonical: Name in the catalogue; empty if only the command can compute it.
+        kind: Kind of parameters after the dot: none, cutoffs (integers, one line each), levels
+            (fractions, one line each), numbers, or pairs `name=number`.
+        default: Default parameters.
+        translate: Function from the parameters to those of the catalogue's metric.
+        summary: Aggregation of the topics in the line `all`.
+        whole: Whether the value is printed as an integer.
+        per_query: Whether there is a line per topic.
+        level: Whether `-l` applies.
+        judgments: Kind of judgments it needs.
+        zero_if_missing: Whether topics missing from the run get 0 regardless of the formula.
+        zero_if_none: Whether topics without relevant documents (by `-l`) get 0 likewise.
     """
 
     name: str
@@ -56,28 +56,28 @@ class TrecMetric:
     zero_if_none: bool = False
 
 
-def _one(parameter: str) -> Callable[[Values], dict[str, Any]]:
+def _single(parameter: str) -> Callable[[Values], dict[str, Any]]:
     return lambda values: {parameter: values[0]}
 
 
 def _coefficients(values: Values) -> dict[str, Any]:
     if len(values) != 4:  # noqa: PLR2004 - the cells of the contingency table
-        msg = f"utility takes four coefficients, found {len(values)}, as in utility.1,-1,0,0"
+        msg = f"utility takes four coefficients, such as utility.1,-1,0,0, found {len(values)}"
         raise MetricError(msg)
     return dict(zip("abcd", values, strict=True))
 
 
 def _beta(values: Values) -> dict[str, Any]:
     if values[0] < 0:
-        msg = f"set_F takes a number from 0 up, found {values[0]}"
+        msg = f"set_F takes a number of at least 0, found {values[0]}"
         raise MetricError(msg)
     return {"beta": math.sqrt(values[0])}
 
 
 def _gains(values: Values) -> dict[str, Any]:
-    """The gains of grades; trec_eval passes over what is not a grade."""
+    """Return the gains by grade; like trec_eval, ignore other names."""
     grades = [(name, gain) for name, gain in values if re.fullmatch(r"[+-]?[0-9]+", name)]
-    gains = {float(name): gain for name, gain in reversed(grades)}  # the first of two counts
+    gains = {float(name): gain for name, gain in reversed(grades)}  # the first of two values counts
     return {"gains": gains} if gains else {}
 
 
@@ -99,7 +99,7 @@ _MULTIPLES: Final = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 
 
 def _cut(name: str, canonical: str, default: tuple[int, ...] = _CUTS, **more: Any) -> TrecMetric:
-    return TrecMetric(name, canonical, "cutoffs", default, _one("cutoff"), **more)
+    return TrecMetric(name, canonical, "cutoffs", default, _single("cutoff"), **more)
 
 
 def _graded(name: str, canonical: str, *, zero_if_none: bool = False) -> TrecMetric:
@@ -131,13 +131,13 @@ _ROWS: Final = (
     TrecMetric("Rprec", "Rprec"),
     TrecMetric("bpref", "Bpref"),
     TrecMetric("recip_rank", "RR"),
-    TrecMetric("iprec_at_recall", "IPrec", "levels", _RECALLS, _one("recall")),
+    TrecMetric("iprec_at_recall", "IPrec", "levels", _RECALLS, _single("recall")),
     _cut("P", "P"),
     TrecMetric("relstring", "", "numbers", (10,), summary="none"),
     _cut("recall", "R"),
     TrecMetric("infAP", "infAP"),
     _geometric("gm_bpref", "GMBpref"),
-    TrecMetric("Rprec_mult", "RprecMult", "levels", _MULTIPLES, _one("mult")),
+    TrecMetric("Rprec_mult", "RprecMult", "levels", _MULTIPLES, _single("mult")),
     TrecMetric(
         "utility", "Utility", "numbers", (1, -1, 0, 0), _coefficients, zero_if_missing=True
     ),
@@ -178,7 +178,7 @@ _ROWS: Final = (
     TrecMetric("map_avgjg", "AP", judgments="qrels_jg"),
     _cut("P_avgjg", "P", judgments="qrels_jg"),
     TrecMetric(
-        "Rprec_mult_avgjg", "RprecMult", "levels", _MULTIPLES, _one("mult"), judgments="qrels_jg"
+        "Rprec_mult_avgjg", "RprecMult", "levels", _MULTIPLES, _single("mult"), judgments="qrels_jg"
     ),
     TrecMetric("yaap", "Yaap"),
     TrecMetric("rbp", "RBP", "pairs", translate=_rbp, level=False),
@@ -195,14 +195,14 @@ _SET = (
 _OFFICIAL = (
     "runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P"
 )
-_IN_NO_NICKNAME = {"dcg", "ideal_dcg", "yaap"}
+_WITHOUT_NICKNAME = {"dcg", "ideal_dcg", "yaap"}
 NICKNAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "official": tuple(_OFFICIAL.split()),
     "set": tuple(_SET.split()),
     "all_trec": tuple(
         row.name
         for row in _ROWS
-        if row.judgments in {"any", "qrels"} and row.name not in _IN_NO_NICKNAME
+        if row.judgments in {"any", "qrels"} and row.name not in _WITHOUT_NICKNAME
     ),
     "all_prefs": tuple(row.name for row in _ROWS if row.judgments in {"any", "prefs"}),
     "prefs": tuple([row.name for row in _ROWS if row.judgments in {"any", "prefs"}][:8]),
@@ -210,12 +210,9 @@ NICKNAMES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-# What `-m` asks for: `P.5,10`, `ndcg.1=3,2=9`, `official`, and the lines that come of it.
-
-
 @dataclass(frozen=True)
 class Column:
-    """One line of trec_eval's output: the name it prints, and the parameters it stands for."""
+    """A line of trec_eval's output: its name and parameters."""
 
     name: str
     row: TrecMetric
@@ -223,20 +220,21 @@ class Column:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of the catalogue's metric."""
+        """Parameters of the catalogue's metric."""
         return self.row.translate(self.values)
 
 
-def choose(texts: Iterable[str]) -> dict[str, str]:
-    """What `-m` asks for: the names of the metrics, with what stood behind the first dot.
+def parse_choices(texts: Iterable[str]) -> dict[str, str]:
+    """Parse the values of `-m`, such as `P.5,10`, `ndcg.1=3,2=9` and `official`.
 
-    Of a metric that is named twice with parameters the first counts, as in trec_eval.
+    Returns the parameters by metric. If a metric has parameters twice, the first ones count, as in
+    trec_eval.
     """
     chosen: dict[str, str] = {}
     for text in texts:
         name, dot, parameters = text.partition(".")
         if (dot and not parameters) or (name not in TREC_METRICS and name not in NICKNAMES):
-            msg = f"illegal metric {text!r}; berryeval trec-eval -h lists them all"
+            msg = f"unknown metric {text!r}; berryeval trec-eval -h lists all metrics"
             raise MetricError(msg)
         if name in TREC_METRICS:
             chosen[name] = chosen.get(name) or parameters
@@ -245,54 +243,59 @@ def choose(texts: Iterable[str]) -> dict[str, str]:
     return chosen
 
 
-def columns(chosen: Mapping[str, str]) -> list[Column]:
-    """The lines to print, in trec_eval's order."""
+def build_columns(chosen: Mapping[str, str]) -> list[Column]:
+    """Return the columns of the chosen metrics, in trec_eval's order."""
     found: list[Column] = []
     for row in TREC_METRICS.values():
         if row.name in chosen:
-            found.extend(_columns(row, chosen[row.name]))
+            found.extend(_build_metric_columns(row, chosen[row.name]))
     return found
 
 
-def _columns(row: TrecMetric, text: str) -> list[Column]:
+def _build_metric_columns(row: TrecMetric, text: str) -> list[Column]:
     if row.kind == "plain":
         return [Column(row.name, row)]
+    parts = text.split(",") if text else []
     if row.kind == "cutoffs":
-        cutoffs = _distinct(row, [_integer(row, part) for part in text.split(",")] if text else [])
+        cutoffs = _sort_distinct(
+            row, [_parse_integer(row, part) for part in text.split(",")] if text else []
+        )
         return [Column(f"{row.name}_{cutoff}", row, (cutoff,)) for cutoff in cutoffs]
     if row.kind == "levels":
-        levels = _distinct(row, [_number(row, part) for part in text.split(",")] if text else [])
+        levels = _sort_distinct(
+            row, [_parse_number(row, part) for part in text.split(",")] if text else []
+        )
         return [Column(f"{row.name}_{level:3.2f}", row, (level,)) for level in levels]
     if not text:
         return [Column(row.name, row, row.default)]
     values: list[Any]
     if row.kind == "numbers":
-        values = [_number(row, part) for part in text.split(",")]
+        values = [_parse_number(row, part) for part in parts]
     else:
-        values = [_pair(row, part) for part in text.split(",")]
+        values = [_parse_pair(row, part) for part in parts]
     return [Column(f"{row.name}_{text}", row, tuple(values))]
 
 
-def _distinct(row: TrecMetric, numbers: list[Any]) -> list[Any]:
+def _sort_distinct(row: TrecMetric, numbers: list[Any]) -> list[Any]:
     if not numbers:
         return list(row.default)
     numbers.sort()
     if len(set(numbers)) < len(numbers):
-        msg = f"{row.name} names a cutoff twice: {', '.join(map(str, numbers))}"
+        msg = f"{row.name} has the same cutoff twice: {', '.join(map(str, numbers))}"
         raise MetricError(msg)
     return numbers
 
 
-def _integer(row: TrecMetric, text: str) -> int:
-    """As C reads it: digits up to whatever follows them."""
+def _parse_integer(row: TrecMetric, text: str) -> int:
+    """Parse leading digits and ignore the rest, as `atol` does."""
     match = re.match(r"\s*[+-]?[0-9]+", text)
     if match is None or int(match[0]) < 1:
-        msg = f"a cutoff of {row.name} must be an integer from 1 up, found {text!r}"
+        msg = f"a cutoff of {row.name} must be an integer of at least 1, found {text!r}"
         raise MetricError(msg)
     return int(match[0])
 
 
-def _number(row: TrecMetric, text: str) -> float:
+def _parse_number(row: TrecMetric, text: str) -> float:
     match = re.match(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", text)
     if match is None:
         msg = f"a parameter of {row.name} must be a number, found {text!r}"
@@ -300,9 +303,9 @@ def _number(row: TrecMetric, text: str) -> float:
     return float(match[0])
 
 
-def _pair(row: TrecMetric, text: str) -> tuple[str, float]:
+def _parse_pair(row: TrecMetric, text: str) -> tuple[str, float]:
     name, equals, value = text.partition("=")
     if not equals:
         msg = f"parameters of {row.name} must be pairs like 1=3,2=9, found {text!r}"
         raise MetricError(msg)
-    return name, _number(row, value)
+    return name, _parse_number(row, value)

@@ -1,8 +1,8 @@
-"""Preference metrics: how many of the assessors' "this rather than that" a ranking fulfils.
+"""Preference metrics of trec_eval: the share of the assessors' preferences that a ranking fulfils.
 
-They are trec_eval's and exist in Python only; `berryeval trec-eval -R prefs` (or `-R qrels_prefs`)
-computes them. `berryeval.trec_eval.preferences` says what `ret`, `imp` and `notoccur` mean.
-Undefined cases are decided as trec_eval decides them; each formula says how.
+`berryeval trec-eval -R prefs` (or `-R qrels_prefs`) computes them; they exist in Python only. Of a
+preference, both documents may be retrieved (`ret`), only one (`imp`, implied) or none (`notoccur`).
+Undefined cases follow trec_eval.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from berryeval._internal.files import PathLike, name_of, read_bytes
+from berryeval._internal.files import PathLike, display_name, read_bytes
 from berryeval.data import QueryTable, StringColumn
 from berryeval.errors import DataError
 
@@ -24,11 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
-# Preferences between documents, joined with a ranking.
-
-
 class Preference(NamedTuple):
-    """One row of the judgments."""
+    """A row of the judgments."""
 
     group: bytes
     subgroup: bytes
@@ -40,7 +37,7 @@ Numbers: TypeAlias = npt.NDArray[np.int64]
 
 
 class Tally(NamedTuple):
-    """How many preferences are fulfilled, of how many."""
+    """The numbers of fulfilled and possible preferences."""
 
     fulfilled: int
     possible: int
@@ -48,16 +45,16 @@ class Tally(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """The preferences of one judgment group, between documents by number.
+    """The preferences of one judgment group, between numbered documents.
 
     Attributes:
-        preferred: the preferred document of every pair, as often as it was said.
-        other: the other document of every pair.
-        levels: the documents of each level, highest first, best rank first; () for a group with
-            several subgroups, where a level alone says nothing.
-        documents: every document that has a level,
-        grades: and its level.
-        retrieved: the documents with a lower number than this are in the ranking.
+        preferred: Preferred document of each pair; pairs may repeat.
+        other: Other document of each pair.
+        levels: Documents of each level, highest level and best rank first; empty for a group with
+            several subgroups, whose levels are not comparable.
+        documents: Documents with a level.
+        grades: Levels of these documents.
+        retrieved: Number of retrieved documents, which have the lower numbers.
     """
 
     preferred: Numbers
@@ -69,7 +66,7 @@ class Group:
 
     @cached_property
     def counts(self) -> tuple[Tally, Tally, int]:
-        """Fulfilled and possible of those retrieved, the same of those implied, notoccur."""
+        """Tallies of retrieved and of implied preferences, and the number of `notoccur`."""
         first, second = self.preferred < self.retrieved, self.other < self.retrieved
         both = first & second
         fulfilled = _count(both & (self.preferred < self.other))
@@ -80,11 +77,11 @@ class Group:
         )
 
     def relevant(self, below: int | None = None) -> int:
-        """How many documents (with a number lower than `below`) have a level above 0."""
+        """Return the number of documents (numbered lower than `below`) with a level above 0."""
         return _count(self._grades(below) > 0)
 
     def nonrelevant(self, below: int | None = None) -> int:
-        """How many documents (with a number lower than `below`) have no level above 0."""
+        """Return the number of documents (numbered lower than `below`) with a level up to 0."""
         return _count(self._grades(below) <= 0)
 
     def _grades(self, below: int | None) -> npt.NDArray[np.float64]:
@@ -93,9 +90,9 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class JudgedPreferences:
-    """One ranking after the join with its preferences; the only thing these metrics see.
+    """One ranking joined with its preferences; the input of preference metrics.
 
-    Documents are numbered: those of the ranking by rank, from 0, then the others by id.
+    Documents are numbered from 0: retrieved ones by rank, then the others by id.
     """
 
     groups: Sequence[Group]
@@ -103,9 +100,9 @@ class JudgedPreferences:
 
     @cached_property
     def agreement(self) -> tuple[Numbers, Numbers, npt.NDArray[np.float64]]:
-        """For pairs that any group speaks of: the share of what is said that the ranking keeps.
+        """The lower and higher number of each judged pair, and its share of fulfilled preferences.
 
-        Gives the lower number of each pair, the higher one, and the share; pairs are in order.
+        Pairs are sorted.
         """
         nothing = np.zeros(0, dtype=np.int64)
         preferred = np.concatenate([nothing, *(group.preferred for group in self.groups)])
@@ -113,9 +110,9 @@ class JudgedPreferences:
         size = int(max(preferred.max(initial=0), other.max(initial=0))) + 1
         codes = np.minimum(preferred, other) * size + np.maximum(preferred, other)
         pairs, place_of = np.unique(codes, return_inverse=True)
-        said = np.bincount(place_of, minlength=len(pairs))
+        total = np.bincount(place_of, minlength=len(pairs))
         kept = np.bincount(place_of[preferred < other], minlength=len(pairs))
-        return pairs // size, pairs % size, kept / said
+        return pairs // size, pairs % size, kept / total
 
 
 def _count(flags: npt.NDArray[np.bool_]) -> int:
@@ -125,8 +122,7 @@ def _count(flags: npt.NDArray[np.bool_]) -> int:
 def judge_preferences(rows: Iterable[Preference], ranking: Sequence[bytes]) -> JudgedPreferences:
     """Join a ranking (documents, best first) with the preferences of its query.
 
-    A document with two levels in one subgroup, or preferences that go round in a circle, are a
-    `DataError`.
+    A document with two levels in one subgroup and contradictory preferences are a `DataError`.
     """
     rows = list(rows)
     judged = {row.document for row in rows}
@@ -139,13 +135,13 @@ def judge_preferences(rows: Iterable[Preference], ranking: Sequence[bytes]) -> J
     for _, members in groupby(rows, key=lambda row: row.group):
         group = list(members)
         several = len({row.subgroup for row in group}) > 1
-        make = _combined if several else _leveled
-        groups.append(make(group, numbers, len(found)))
+        build = _join_subgroups if several else _build_levels
+        groups.append(build(group, numbers, len(found)))
     return JudgedPreferences(groups, len(found))
 
 
-def _leveled(rows: list[Preference], numbers: Mapping[bytes, int], retrieved: int) -> Group:
-    """A group with one subgroup: a document is preferred to those of all lower levels."""
+def _build_levels(rows: list[Preference], numbers: Mapping[bytes, int], retrieved: int) -> Group:
+    """Build a group with one subgroup: documents are preferred to those of lower levels."""
     seen: dict[bytes, float] = {}
     for row in rows:
         if seen.setdefault(row.document, row.level) != row.level:
@@ -165,8 +161,8 @@ def _leveled(rows: list[Preference], numbers: Mapping[bytes, int], retrieved: in
     )
 
 
-def _combined(rows: list[Preference], numbers: Mapping[bytes, int], retrieved: int) -> Group:
-    """A group with several subgroups: all their preferences, and what follows from them."""
+def _join_subgroups(rows: list[Preference], numbers: Mapping[bytes, int], retrieved: int) -> Group:
+    """Build a group with several subgroups: the transitive closure of their preferences."""
     grades: dict[int, float] = {}
     better_than = [0] * len(numbers)  # bit sets
     for _, members in groupby(rows, key=lambda row: row.subgroup):
@@ -188,20 +184,20 @@ def _combined(rows: list[Preference], numbers: Mapping[bytes, int], retrieved: i
                 better_than[number] |= lower & ~(1 << number)
             for number in level:
                 lower |= 1 << number
-    _close(better_than)
+    _close_transitively(better_than)
     for number, lower in enumerate(better_than):
         if lower >> number & 1:
             msg = f"the preferences of group {_name(rows[0])} contradict each other"
             raise DataError(msg)
-    preferred, other = _pairs(better_than)
+    preferred, other = _list_pairs(better_than)
     known = sorted((number, level) for number, level in grades.items() if level >= 0)
     documents = np.array([number for number, _ in known], dtype=np.int64)
     levels = np.array([level for _, level in known], dtype=np.float64)
     return Group(preferred, other, (), documents, levels, retrieved)
 
 
-def _pairs(better_than: list[int]) -> tuple[Numbers, Numbers]:
-    """The pairs of a relation that is given as a bit set per number."""
+def _list_pairs(better_than: list[int]) -> tuple[Numbers, Numbers]:
+    """Return the pairs of a relation given as a bit set per number."""
     size = (len(better_than) + 7) // 8
     packed = b"".join(row.to_bytes(size, "little") for row in better_than)
     table = np.frombuffer(packed, dtype=np.uint8).reshape(len(better_than), size)
@@ -209,8 +205,8 @@ def _pairs(better_than: list[int]) -> tuple[Numbers, Numbers]:
     return preferred, other
 
 
-def _close(rows: list[int]) -> None:
-    """Make a relation transitive, in place (Warshall)."""
+def _close_transitively(rows: list[int]) -> None:
+    """Make a relation transitive in place, with Warshall's algorithm."""
     for middle, reached in enumerate(rows):
         if not reached:
             continue
@@ -246,7 +242,7 @@ def _sum(part: Part, field: int) -> Formula:
 
 
 def _share(part: Part) -> Formula:
-    """Fulfilled over possible preferences of all groups together; 0.0 where none is possible."""
+    """Return fulfilled over possible preferences of all groups; 0.0 if none is possible."""
 
     def share(judged: JudgedPreferences) -> float:
         possible = sum(part(group).possible for group in judged.groups)
@@ -257,7 +253,7 @@ def _share(part: Part) -> Formula:
 
 
 def _group_mean(part: Part) -> Formula:
-    """The mean over the groups of fulfilled over possible; a group without any counts as 0."""
+    """Return the mean over groups of fulfilled over possible; a group without any counts as 0."""
 
     def mean(judged: JudgedPreferences) -> float:
         total = 0.0
@@ -291,10 +287,9 @@ def _pair_mean(*, implied: bool, notoccur: bool) -> Formula:
 
 
 def _balanced_mean(balance: Part) -> Formula:
-    """As `_group_mean`, with as many nonrelevant as relevant documents in every group.
+    """Return `_group_mean` with as many nonrelevant as relevant documents in every group.
 
-    trec_eval's decision on undefined cases, kept: one group without any possible preference makes
-    the value of the query 0.0.
+    As in trec_eval, one group without a possible preference makes the value of the query 0.0.
     """
 
     def mean(judged: JudgedPreferences) -> float:
@@ -309,34 +304,34 @@ def _balanced_mean(balance: Part) -> Formula:
     return mean
 
 
-def _balanced(group: Group) -> Tally:
-    """With the R best ranked nonrelevant documents, or filled up to R that no ranking has."""
+def _tally_balanced(group: Group) -> Tally:
+    """Tally with the R best ranked nonrelevant documents, or padded to R unretrieved ones."""
     relevant, nonrelevant = group.relevant(), group.nonrelevant()
     if relevant < nonrelevant:
-        return _trimmed(group, relevant, relevant, None)
+        return _tally_trimmed(group, relevant, relevant, None)
     fulfilled, possible = _all(group)
     more = relevant - nonrelevant
     return Tally(fulfilled + group.relevant(group.retrieved) * more, possible + relevant * more)
 
 
-def _balanced_ret(group: Group) -> Tally:
-    """As `_balanced`, of retrieved documents only."""
+def _tally_balanced_ret(group: Group) -> Tally:
+    """Tally as `_tally_balanced`, with retrieved documents only."""
     relevant, nonrelevant = group.relevant(group.retrieved), group.nonrelevant(group.retrieved)
     if relevant < nonrelevant:
-        return _trimmed(group, relevant, group.relevant(), group.retrieved)
+        return _tally_trimmed(group, relevant, group.relevant(), group.retrieved)
     fulfilled, possible = _ret(group)
     more = relevant - nonrelevant
     return Tally(fulfilled + relevant * more, possible + group.relevant() * more)
 
 
-def _trimmed(group: Group, kept: int, kept_combined: int, below: int | None) -> Tally:
-    """Count again with fewer nonrelevant documents, of documents numbered lower than `below`.
+def _tally_trimmed(group: Group, kept: int, kept_combined: int, below: int | None) -> Tally:
+    """Tally with fewer nonrelevant documents, of documents numbered lower than `below`.
 
-    As trec_eval counts: in a group of one subgroup, the `kept` best of the lowest level are
-    compared with every document, themselves and the rest of their level included.
+    As in trec_eval, in a group with one subgroup the `kept` best documents of the lowest level are
+    compared with every document, including themselves and the rest of their level.
     """
     if group.levels:
-        return _trimmed_levels(group, kept, below)
+        return _tally_trimmed_levels(group, kept, below)
     nonrelevant = group.documents[group.grades == 0]
     dropped = nonrelevant[kept_combined:]
     stays = ~(np.isin(group.preferred, dropped) | np.isin(group.other, dropped))
@@ -347,7 +342,7 @@ def _trimmed(group: Group, kept: int, kept_combined: int, below: int | None) -> 
     return Tally(int(fulfilled), len(preferred))
 
 
-def _trimmed_levels(group: Group, kept: int, below: int | None) -> Tally:
+def _tally_trimmed_levels(group: Group, kept: int, below: int | None) -> Tally:
     levels = list(group.levels)
     lowest = levels[-1][:kept]
     if below is not None:
@@ -357,7 +352,7 @@ def _trimmed_levels(group: Group, kept: int, below: int | None) -> Tally:
     for place, level in enumerate(levels):
         others = np.concatenate([*levels[place + 1 : -1], lowest])
         possible += len(level) * len(others)
-        # Numbers rise inside of a level.
+        # Numbers rise within a level.
         reached = np.searchsorted(level, np.minimum(others, group.retrieved))
         fulfilled += int(reached.sum())
     return Tally(fulfilled, possible)
@@ -370,25 +365,26 @@ PREFERENCE_METRICS: Final[Mapping[str, Formula]] = {
     "prefs_simp": _share(_all),
     "prefs_pair": _pair_mean(implied=True, notoccur=True),
     "prefs_avgjg": _group_mean(_all),
-    "prefs_avgjg_Rnonrel": _balanced_mean(_balanced),
+    "prefs_avgjg_Rnonrel": _balanced_mean(_tally_balanced),
     "prefs_simp_ret": _share(_ret),
     "prefs_pair_ret": _pair_mean(implied=False, notoccur=False),
     "prefs_avgjg_ret": _group_mean(_ret),
-    "prefs_avgjg_Rnonrel_ret": _balanced_mean(_balanced_ret),
+    "prefs_avgjg_Rnonrel_ret": _balanced_mean(_tally_balanced_ret),
     "prefs_simp_imp": _share(_imp),
     "prefs_pair_imp": _pair_mean(implied=True, notoccur=False),
     "prefs_avgjg_imp": _group_mean(_imp),
 }
 
 
-# Preference files: "query group subgroup document level", a higher level preferred to a lower.
-
 _COLUMNS = 5
 
 
 def read_preferences(path: PathLike) -> QueryTable:
-    """Read a file; the labels `group`, `subgroup` and `line` go with each row."""
-    source = name_of(path)
+    """Read "query group subgroup document level"; higher levels are preferred.
+
+    The table has the labels `group`, `subgroup` and `line`.
+    """
+    source = display_name(path)
     rows: dict[bytes, list[tuple[bytes, bytes, bytes, float, int]]] = {}
     for number, line in enumerate(read_bytes(path).tobytes().split(b"\n"), start=1):
         columns = line.split()
@@ -401,7 +397,7 @@ def read_preferences(path: PathLike) -> QueryTable:
             )
             raise DataError(msg)
         query, group, subgroup, document, level = columns
-        value = _level(level, f"{source}:{number}")
+        value = _parse_level(level, f"{source}:{number}")
         rows.setdefault(query, []).append((document, group, subgroup, value, number))
     flat = [row for group in rows.values() for row in group]
     return QueryTable(
@@ -418,12 +414,12 @@ def read_preferences(path: PathLike) -> QueryTable:
     )
 
 
-def _level(text: bytes, where: str) -> float:
+def _parse_level(text: bytes, where: str) -> float:
     try:
         level = float(text)
     except ValueError:
         level = float("nan")
-    if level != level:  # noqa: PLR0124 - NaN is the only number that differs from itself
+    if level != level:  # noqa: PLR0124 - NaN
         msg = f"{where}: the level must be a number, found {text.decode(errors='replace')!r}"
         raise DataError(msg)
     return level

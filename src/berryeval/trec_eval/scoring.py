@@ -1,4 +1,4 @@
-"""Scoring as trec_eval does, by the engine."""
+"""Scoring with the conventions of trec_eval."""
 
 from __future__ import annotations
 
@@ -38,24 +38,21 @@ if TYPE_CHECKING:
     from berryeval.trec_eval.names import Column, Judgments
 
 
-# Scoring by preferences instead of grades.
-
-
-def by_preferences(
+def score_preferences(
     columns: Sequence[Column],
     judgments: QueryTable,
     run: Run,
     settings: Settings,
     topics: Sequence[Topic],
 ) -> list[Values]:
-    """The values of the columns, a list of a value per topic for each."""
-    # trec_eval breaks ties the other way round here.
+    """Return a list of values per topic for each column, from preferences."""
+    # trec_eval breaks ties in the opposite order here.
     rule = RankingRule(ties="document ascending", depth=settings.depth)
     values: list[list[float]] = [[] for _ in columns]
     for topic in topics:
         ranking = [] if topic.ranked is None else rule.ranked(run.table, topic.ranked)
         try:
-            judged = judge_preferences(_preferences(judgments, topic.judged), ranking)
+            judged = judge_preferences(_read_preferences(judgments, topic.judged), ranking)
         except DataError as error:
             msg = f"{judgments.source}: query {topic.name!r}: {error}"
             raise DataError(msg) from None
@@ -65,7 +62,7 @@ def by_preferences(
     return list(values)
 
 
-def _preferences(judgments: QueryTable, query: int) -> Iterator[Preference]:
+def _read_preferences(judgments: QueryTable, query: int) -> Iterator[Preference]:
     start, end = int(judgments.offsets[query]), int(judgments.offsets[query + 1])
     groups = _label(judgments, "group", start, end)
     subgroups = _label(judgments, "subgroup", start, end)
@@ -75,7 +72,7 @@ def _preferences(judgments: QueryTable, query: int) -> Iterator[Preference]:
 
 
 def _label(table: QueryTable, name: str, start: int, end: int) -> list[bytes]:
-    """A column of the judgments; one that is not there says the same everywhere."""
+    """Return a label column of the judgments; a missing one is constant."""
     column = table.labels.get(name)
     return (
         column.to_bytes_list(start, end)
@@ -84,11 +81,8 @@ def _label(table: QueryTable, name: str, start: int, end: int) -> list[bytes]:
     )
 
 
-# Judgment groups: several sets of judgments of one query, each scored alone, then averaged.
-
-
 def average_over_groups(metric: Metric, rankings: Sequence[JudgedRanking]) -> float:
-    """The mean of a metric over one ranking joined with each group's judgments; 0.0 of none."""
+    """Return the mean of a metric over the judgment groups of a query; 0.0 without groups."""
     total = 0.0
     for judged in rankings:
         total += metric(judged)
@@ -96,9 +90,9 @@ def average_over_groups(metric: Metric, rankings: Sequence[JudgedRanking]) -> fl
 
 
 def split_groups(qrels: QueryTable) -> tuple[QueryTable, list[list[int]]]:
-    """The same judgments as a table with one "query" per query and group.
+    """Split judgments into a table with one "query" per query and group.
 
-    Also which of its places belong to each query of `qrels`, in the order of the groups' bytes.
+    Also returns the indices of the new queries for each query of `qrels`, sorted by group.
     """
     groups = qrels.labels["group"]
     if not isinstance(groups, StringColumn):
@@ -129,7 +123,7 @@ def split_groups(qrels: QueryTable) -> tuple[QueryTable, list[list[int]]]:
     return table, places
 
 
-# Which judgments the formats of -R hold.
+# Kind of judgments by format of -R.
 FORMATS: Final[dict[str, Judgments]] = {
     "qrels": "qrels",
     "qrels_jg": "qrels_jg",
@@ -141,14 +135,14 @@ MISSING_ZSCORE: Final = -1000000.0
 
 @dataclass(frozen=True)
 class Settings:
-    """How to score.
+    """The settings of trec_eval.
 
     Attributes:
-        complete: whether judged topics that the run lacks count (-c).
-        level: from which grade on a document is relevant (-l).
-        judged_only: whether to take unjudged documents out of the ranking (-J).
-        depth: how many documents of a topic to look at (-M), all if None.
-        documents: how many documents the collection holds (-N).
+        complete: Whether judged topics that are missing from the run count (-c).
+        level: Lowest relevant grade (-l).
+        judged_only: Whether to remove unjudged documents from the ranking (-J).
+        depth: Maximum number of documents per topic (-M); None for all.
+        documents: Number of documents in the collection (-N).
     """
 
     complete: bool = False
@@ -160,7 +154,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic to score: its name, and its places in the judgments and in the run."""
+    """A topic with its indices in the judgments and in the run."""
 
     name: str
     judged: int
@@ -168,7 +162,7 @@ class Topic:
 
 
 def read_judgments(path: PathLike, format_: str) -> QueryTable:
-    """Read judgments of a format of -R; grades become whole numbers, as trec_eval reads them."""
+    """Read judgments in a format of -R; like trec_eval, truncate grades to integers."""
     table = read_preferences(path) if format_ == "prefs" else read_table(path, "qrels")
     if not len(table.queries):
         msg = f"{table.source}: holds no judgments"
@@ -195,7 +189,7 @@ def _check_utf8(query: bytes, source: str) -> None:
         raise DataError(msg) from None
 
 
-def score(
+def score_run(
     columns: Sequence[Column],
     judgments: QueryTable,
     format_: str,
@@ -203,10 +197,9 @@ def score(
     settings: Settings,
     zscores: ZScores | None = None,
 ) -> Report:
-    """Compute the columns for the topics that count.
+    """Compute the columns for all scored topics.
 
-    The run may be the path of its file, which is then scored without being held in memory, unless
-    `needs_table` says that a `Run` is needed.
+    The run may be a path, which is scored without loading the run, unless `needs_table` is true.
     """
     holds = FORMATS[format_]
     for column in columns:
@@ -218,24 +211,26 @@ def score(
             raise MetricError(msg)
     if isinstance(run, Run):
         name = run.name
-        topics = _topics(judgments, run.table, complete=settings.complete)
-        compute = {"qrels": _by_grades, "qrels_jg": _by_groups, "prefs": by_preferences}[holds]
+        topics = _find_topics(judgments, run.table, complete=settings.complete)
+        compute = {"qrels": _score_grades, "qrels_jg": _score_groups, "prefs": score_preferences}[
+            holds
+        ]
         values = compute(columns, judgments, run, settings, topics)
     else:
-        scores = _evaluated(columns, judgments, run, settings)
+        scores = _evaluate(columns, judgments, run, settings)
         name = scores.run_name
-        topics = _topics_of(scores, judgments)
-        values = _values(columns, scores, judgments, settings, topics)
+        topics = _scored_topics(scores, judgments)
+        values = _collect_values(columns, scores, judgments, settings, topics)
     for place, column in enumerate(columns):
         if zscores is not None and column.row.summary not in {"text", "none"}:
-            values[place] = _standardised(column.name, topics, values[place], zscores)
+            values[place] = _standardize(column.name, topics, values[place], zscores)
     names = [topic.name for topic in topics]
-    # With -c trec_eval counts every judgment above 0 here, whatever -l says.
+    # With -c trec_eval counts every judgment above 0 here and ignores -l.
     totals = {"num_rel": float(np.sum(judgments.values > 0))} if settings.complete else {}
     return Report(columns, names, values, name, totals, standardised=zscores is not None)
 
 
-def _topics(judgments: QueryTable, run: QueryTable, *, complete: bool) -> list[Topic]:
+def _find_topics(judgments: QueryTable, run: QueryTable, *, complete: bool) -> list[Topic]:
     places = {query: place for place, query in enumerate(run.queries.to_bytes_list())}
     ids = judgments.queries.to_bytes_list()
     found = [
@@ -245,8 +240,8 @@ def _topics(judgments: QueryTable, run: QueryTable, *, complete: bool) -> list[T
     return [topic for topic in found if complete or topic.ranked is not None]
 
 
-def _topics_of(scores: Scores, judgments: QueryTable) -> list[Topic]:
-    """The topics that were scored; of those in the run, the place there is not known."""
+def _scored_topics(scores: Scores, judgments: QueryTable) -> list[Topic]:
+    """Return the scored topics; -1 is the unknown index of topics in the run."""
     places = {query: place for place, query in enumerate(judgments.queries)}
     return [
         Topic(query, places[query], None if outcome == "missing" else -1)
@@ -255,13 +250,13 @@ def _topics_of(scores: Scores, judgments: QueryTable) -> list[Topic]:
 
 
 def needs_table(columns: Sequence[Column], format_: str) -> bool:
-    """Whether the run must be read as a whole before it can be scored."""
+    """Whether scoring needs the whole run in memory."""
     names = {column.row.name for column in columns}
     return FORMATS[format_] != "qrels" or "relstring" in names
 
 
-def _metric(column: Column, settings: Settings) -> Metric:
-    """The catalogue's metric of a column."""
+def _build_metric(column: Column, settings: Settings) -> Metric:
+    """Build the catalogue's metric of a column."""
     definition = definitions()[column.row.canonical]
     known = {parameter.name for parameter in definition.parameters}
     chosen = column.parameters
@@ -274,7 +269,7 @@ def _metric(column: Column, settings: Settings) -> Metric:
     return definition(**chosen)
 
 
-def _by_grades(
+def _score_grades(
     columns: Sequence[Column],
     judgments: QueryTable,
     run: Run,
@@ -282,39 +277,41 @@ def _by_grades(
     topics: Sequence[Topic],
 ) -> list[Values]:
     rule = RankingRule(depth=settings.depth)
-    scores = _evaluated(columns, judgments, run, settings)
-    values = _values(columns, scores, judgments, settings, topics)
+    scores = _evaluate(columns, judgments, run, settings)
+    values = _collect_values(columns, scores, judgments, settings, topics)
     for place, column in enumerate(columns):
         if column.row.name == "relstring":
-            rank = partial(_judged, judgments, run.table, rule, settings)
-            values[place] = [_relstring(rank(topic), int(column.values[0])) for topic in topics]
+            rank = partial(_judge_topic, judgments, run.table, rule, settings)
+            values[place] = [
+                _format_relstring(rank(topic), int(column.values[0])) for topic in topics
+            ]
     return values
 
 
-def _evaluated(
+def _evaluate(
     columns: Sequence[Column], judgments: QueryTable, run: Run | PathLike, settings: Settings
 ) -> Scores:
-    """The metrics of the columns, by the engine."""
-    metrics = [_metric(column, settings) for column in columns if column.row.canonical]
+    """Evaluate the metrics of the columns."""
+    metrics = [_build_metric(column, settings) for column in columns if column.row.canonical]
     rule = RankingRule(depth=settings.depth)
     conventions = Conventions(rule, every_judged_query=settings.complete)
     return evaluate(Qrels(judgments), run, metrics, profile=conventions)
 
 
-def _values(
+def _collect_values(
     columns: Sequence[Column],
     scores: Scores,
     judgments: QueryTable,
     settings: Settings,
     topics: Sequence[Topic],
 ) -> list[Values]:
-    """The value of each column and topic, with trec_eval's own zeros and logarithms."""
+    """Return the values by column and topic, with the zeros and logarithms of trec_eval."""
     values: list[Values] = []
     for column in columns:
         if not column.row.canonical:
             values.append([1.0] * len(topics))
             continue
-        row = scores.values[scores.row_of(str(_metric(column, settings)))].tolist()
+        row = scores.values[scores.row_of(str(_build_metric(column, settings)))].tolist()
         for place, topic in enumerate(topics):
             if _is_zero(column, topic, judgments, settings.level):
                 row[place] = 0.0
@@ -324,7 +321,7 @@ def _values(
 
 
 def _is_zero(column: Column, topic: Topic, judgments: QueryTable, level: int) -> bool:
-    """Whether trec_eval gives 0 whatever the formula says."""
+    """Whether trec_eval gives 0 regardless of the formula."""
     if column.row.zero_if_missing and topic.ranked is None:
         return True
     if not column.row.zero_if_none:
@@ -333,15 +330,15 @@ def _is_zero(column: Column, topic: Topic, judgments: QueryTable, level: int) ->
     return not np.any(judgments.values[rows] >= level)
 
 
-def _judged(
+def _judge_topic(
     judgments: QueryTable, run: QueryTable, rule: RankingRule, settings: Settings, topic: Topic
 ) -> JudgedRanking:
     judged = judge(judgments, topic.judged, run, topic.ranked, rule)
     return judged.condensed() if settings.judged_only else judged
 
 
-def _relstring(judged: JudgedRanking, length: int) -> str:
-    """The grades of the top: a digit, `>` above 9, `-` no judgment, `.` only pooled."""
+def _format_relstring(judged: JudgedRanking, length: int) -> str:
+    """Format the top grades: a digit, `>` above 9, `-` without judgment, `.` if only pooled."""
     shown = ["-"] * max(0, min(length, judged.retrieved))
     for hit in judged.hits:
         if hit.rank <= len(shown):
@@ -350,7 +347,7 @@ def _relstring(judged: JudgedRanking, length: int) -> str:
     return "".join(shown)
 
 
-def _by_groups(
+def _score_groups(
     columns: Sequence[Column],
     judgments: QueryTable,
     run: Run,
@@ -368,15 +365,15 @@ def _by_groups(
         if not column.row.canonical:
             values.append([1.0] * len(topics))
             continue
-        metric = _metric(column, settings)
+        metric = _build_metric(column, settings)
         values.append([average_over_groups(metric, ranking) for ranking in rankings])
     return values
 
 
-def _standardised(
+def _standardize(
     name: str, topics: Sequence[Topic], values: Values, zscores: ZScores
 ) -> list[float]:
-    """Each value as its distance from the usual, in standard deviations."""
+    """Convert values to z-scores."""
     found = []
     for topic, value in zip(topics, map(float, values), strict=True):
         mean, deviation = zscores.get(topic.name, {}).get(name, (math.nan, 0.0))
@@ -385,3 +382,10 @@ def _standardised(
         else:
             found.append(0.0 if value == mean else MISSING_ZSCORE)
     return found
+
+
+_SCORERS: Final = {
+    "qrels": _score_grades,
+    "qrels_jg": _score_groups,
+    "prefs": score_preferences,
+}

@@ -1,4 +1,4 @@
-"""Comma- and tab-separated files with a header, read strictly."""
+"""Strict reading of comma- and tab-separated files with a header."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from berryeval._internal.files import PathLike, name_of, plain_suffix
+from berryeval._internal.files import PathLike, display_name, plain_suffix
 from berryeval._internal.json import read_text
 from berryeval.errors import DataError
 
@@ -22,14 +22,14 @@ _SHOWN = 60
 
 @dataclass(frozen=True)
 class Row:
-    """One row: its cells by the names of their columns, and where it begins."""
+    """A row: its cells by column name, and its first line."""
 
     cells: dict[str, str]
     where: str
     line: int
 
     def number(self, column: str) -> float:
-        """The cell as a finite number."""
+        """Return a cell as a finite number."""
         text = self.cells[column].strip()
         try:
             number = float(text)
@@ -41,7 +41,7 @@ class Row:
         return number
 
     def id(self, column: str) -> str:
-        """The cell, which must not be empty."""
+        """Return a cell, which must not be empty."""
         text = self.cells[column]
         if not text:
             msg = f"{self.where}: {column}: is empty, expected an id"
@@ -50,14 +50,14 @@ class Row:
 
 
 def read_header(path: PathLike) -> list[str]:
-    """The names of the columns."""
-    return next(_cells(path))[1]
+    """Return the column names."""
+    return next(_parse_rows(path))[1]
 
 
 def read_rows(path: PathLike, *, short_rows: bool = False) -> Iterator[Row]:
-    """The rows after the header. With `short_rows` cells that are missing at the end are empty."""
-    source = name_of(path)
-    rows = _cells(path)
+    """Yield the rows; with `short_rows`, missing cells at the end are empty."""
+    source = display_name(path)
+    rows = _parse_rows(path)
     _, names = next(rows)
     for line, cells in rows:
         if not any(cells):
@@ -73,14 +73,14 @@ def read_rows(path: PathLike, *, short_rows: bool = False) -> Iterator[Row]:
         yield Row(dict(zip(names, padded, strict=True)), f"{source}:{line}", line)
 
 
-def _cells(path: PathLike) -> Iterator[tuple[int, list[str]]]:
-    """The header and the rows, each with the line in which it begins."""
-    source = name_of(path)
+def _parse_rows(path: PathLike) -> Iterator[tuple[int, list[str]]]:
+    """Yield the header and the rows, each with its first line number."""
+    source = display_name(path)
     delimiter = "\t" if plain_suffix(path) == ".tsv" else ","
     text = io.StringIO(read_text(path), newline="")
     reader = csv.reader(text, delimiter=delimiter, strict=True)
     line, rows = 1, []
-    limit = csv.field_size_limit(_LONGEST_FIELD)  # it holds for the whole process
+    limit = csv.field_size_limit(_LONGEST_FIELD)  # a setting of the whole process
     try:
         for cells in reader:
             rows.append((line, cells))
@@ -98,7 +98,7 @@ def _cells(path: PathLike) -> Iterator[tuple[int, list[str]]]:
 
 def _check_header(header: list[str], source: str) -> None:
     if not any(header):
-        msg = f"{source}: is empty, expected a first line with the names of the columns"
+        msg = f"{source}: is empty, expected a header line with column names"
         raise DataError(msg)
     twice = {name for name in header if header.count(name) > 1}
     if twice:

@@ -1,4 +1,4 @@
-"""JSON files: `{query: {document: number}}`."""
+"""JSON files with `{query: {document: number}}`, and JSON lines with one object per row."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from berryeval._internal.files import PathLike, name_of, read_bytes, writing
-from berryeval._internal.json import parse_json, read_text, repeated_name
+from berryeval._internal.files import PathLike, display_name, read_bytes, replace_file
+from berryeval._internal.json import find_repeated_name, parse_json, read_text
 from berryeval.data.formats.layouts import choose_columns
 from berryeval.data.formats.trec import FaultyLine, RawRow
 from berryeval.data.table import VALUE_OF, Kind, QueryTable, StringColumn
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class _Repeated(dict[str, Any]):
-    """A JSON object in which a name stood more than once: its first values, and how often."""
+    """A JSON object with repeated names: the first values, and the number of repeats."""
 
     count = 0
 
 
 def read_json(path: PathLike, kind: Kind, *, lenient: bool = False) -> QueryTable:
-    """Read a file. With `lenient` a document that stands twice counts as it stands first."""
-    source = name_of(path)
+    """Read a file; with `lenient`, only the first value of a repeated document counts."""
+    source = display_name(path)
     repeated: list[_Repeated] = []
 
     def as_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def read_json(path: PathLike, kind: Kind, *, lenient: bool = False) -> QueryTabl
     text = read_text(path)
     rows = parse_json(text, source, as_dict=as_dict, expected=expected)
     if repeated and not (lenient and all(row is not rows for row in repeated)):
-        msg = f"{source}: {repeated_name(text)}"
+        msg = f"{source}: {find_repeated_name(text)}"
         raise DataError(msg)
     try:
         table = QueryTable.from_dict(rows, kind=kind, source=source)
@@ -59,9 +59,9 @@ def read_json(path: PathLike, kind: Kind, *, lenient: bool = False) -> QueryTabl
 
 
 def write_json(table: QueryTable, path: PathLike) -> None:
-    """Write a file, a line per query."""
+    """Write a file with one line per query."""
     encode = json.JSONEncoder(ensure_ascii=False).encode
-    with writing(path) as stream:
+    with replace_file(path) as stream:
         stream.write(b"{")
         for index, (query, row) in enumerate(table.to_dict().items()):
             start = "\n" if index == 0 else ",\n"
@@ -69,24 +69,21 @@ def write_json(table: QueryTable, path: PathLike) -> None:
         stream.write(b"\n}\n")
 
 
-# JSON lines: an object per line, as in `{"query_id": "q1", "doc_id": "d7", "score": 1.5}`.
-
-
 def read_json_lines(
     path: PathLike, kind: Kind, names: Mapping[str, str], *, lenient: bool = False
 ) -> QueryTable:
-    """Read a file. A faulty line is a `DataError`, or, with `lenient`, left out and counted."""
-    source = name_of(path)
+    """Read JSON lines; an invalid line is a `DataError`, or dropped and counted if `lenient`."""
+    source = display_name(path)
     rows: dict[str, dict[str, tuple[float, int]]] = {}
     dropped = 0
     for row in read_json_rows(path, kind, names):
-        if isinstance(row, RawRow) and _is_number(row.value, kind):
+        if isinstance(row, RawRow) and _is_valid(row.value, kind):
             group = rows.setdefault(row.query, {})
             if row.document not in group:
                 group[row.document] = row.value, row.line
                 continue
         if not lenient:
-            raise _problem(row, kind, source)
+            raise _row_error(row, kind, source)
         dropped += 1
     if not rows:
         left_out = f" that can be used ({dropped} left out)" if lenient else ""
@@ -105,11 +102,11 @@ def read_json_lines(
     )
 
 
-def _is_number(value: float, kind: Kind) -> bool:
+def _is_valid(value: float, kind: Kind) -> bool:
     return not math.isnan(value) if kind == "run" else math.isfinite(value)
 
 
-def _problem(row: RawRow | FaultyLine, kind: Kind, source: str) -> DataError:
+def _row_error(row: RawRow | FaultyLine, kind: Kind, source: str) -> DataError:
     where = f"{source}:{row.line}"
     if isinstance(row, FaultyLine):
         return DataError(f"{where}: {row.problem}: {row.text[:60]!r}")
@@ -117,28 +114,28 @@ def _problem(row: RawRow | FaultyLine, kind: Kind, source: str) -> DataError:
         return DataError(f"{where}: the {VALUE_OF[kind]} must not be NaN")
     if kind == "qrels" and math.isinf(row.value):
         return DataError(f"{where}: the {VALUE_OF[kind]} must be finite, found {row.value!r}")
-    said = f"document {row.document!r} stands twice in query {row.query!r}"
-    return RepeatedDocumentError(f"{where}: {said}")
+    problem = f"document {row.document!r} stands twice in query {row.query!r}"
+    return RepeatedDocumentError(f"{where}: {problem}")
 
 
 def read_json_rows(
     path: PathLike, kind: Kind, names: Mapping[str, str]
 ) -> Iterator[RawRow | FaultyLine]:
-    """Every line as it stands: a row, or what is wrong with it."""
+    """Yield each line as a row, or as a `FaultyLine` with the reason."""
     chosen: dict[tuple[str, ...], tuple[str, str, str]] = {}
     for number, line in enumerate(read_bytes(path).tobytes().split(b"\n"), start=1):
         if not line.strip():
             continue
         try:
-            found = _parsed(line)
+            found = _parse_line(line)
             keys = tuple(found)
             if keys not in chosen:
                 chosen[keys] = choose_columns(keys, kind, names)
             query, document, value = chosen[keys]
             yield RawRow(
-                _id(found[query], "query"),
-                _id(found[document], "document"),
-                _number(found[value], VALUE_OF[kind]),
+                _to_id(found[query], "query"),
+                _to_id(found[document], "document"),
+                _to_number(found[value], VALUE_OF[kind]),
                 number,
             )
         except DataError as error:
@@ -146,7 +143,7 @@ def read_json_rows(
             yield FaultyLine(number, text, str(error))
 
 
-def _parsed(line: bytes) -> dict[str, Any]:
+def _parse_line(line: bytes) -> dict[str, Any]:
     try:
         found = _DECODER.decode(line.decode())
     except UnicodeDecodeError:
@@ -157,16 +154,16 @@ def _parsed(line: bytes) -> dict[str, Any]:
         msg = "not an object with a query, a document and a number, but nested too deep to read"
     except DataError:
         raise
-    except ValueError as error:  # a whole number of thousands of digits
+    except ValueError as error:  # an integer with thousands of digits
         msg = f"not valid JSON ({error})"
     else:
         if isinstance(found, dict):
             return found
-        msg = f"expected an object with a query, a document and a number, found {_shown(found)}"
+        msg = f"expected an object with a query, a document and a number, found {_describe(found)}"
     raise DataError(msg) from None
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         seen: set[str] = set()
@@ -176,27 +173,27 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+_DECODER = json.JSONDecoder(object_pairs_hook=_reject_repeats)
 
 
-def _id(value: Any, what: str) -> str:
+def _to_id(value: Any, what: str) -> str:
     if isinstance(value, str) and value.isascii():
         return value
     if isinstance(value, bool) or not isinstance(value, str | int):
-        msg = f"a {what} id must be a str or a whole number, found {_shown(value)}"
+        msg = f"a {what} id must be a str or a whole number, found {_describe(value)}"
         raise DataError(msg)
     text = str(value)
     try:
         text.encode()
     except UnicodeEncodeError:
-        msg = f"a {what} id must be valid Unicode text, found {_shown(value)}"
+        msg = f"a {what} id must be valid Unicode text, found {_describe(value)}"
         raise DataError(msg) from None
     return text
 
 
-def _number(value: Any, what: str) -> float:
+def _to_number(value: Any, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        msg = f"the {what} must be a number, found {_shown(value)}"
+        msg = f"the {what} must be a number, found {_describe(value)}"
         raise DataError(msg)
     try:
         return float(value)
@@ -205,5 +202,5 @@ def _number(value: Any, what: str) -> float:
         raise DataError(msg) from None
 
 
-def _shown(value: object) -> str:
+def _describe(value: object) -> str:
     return f"{type(value).__name__} {value!r:.80}"

@@ -1,8 +1,7 @@
-"""What the lines of a text file hold: told by its first lines, or not at all.
+"""Layouts of text files, detected from their first lines.
 
-Three columns are taken for judgments or for a run only where a first line names them, with one
-exception: MS MARCO's runs, "query document rank" without a header, are known by ranks that rise
-from 1 in every query, line by line. A run with scores lists them falling.
+A file with three columns needs a header line, with one exception: runs of MS MARCO ("query document
+rank" without a header) are recognized by ranks that rise from 1 in every query.
 """
 
 from __future__ import annotations
@@ -22,9 +21,7 @@ if TYPE_CHECKING:
     from berryeval.data.table import QueryTable
 
 
-# What the columns of other people's tables are called.
-
-# The first name that is there wins. Case, "-" and "_" make no difference.
+# Common column names, in order of preference; case, "-" and "_" are ignored.
 QUERY = ("query", "query_id", "qid", "q_id", "topic", "topic_id")
 DOCUMENT = (
     "document", "document_id", "doc_id", "docid", "doc", "docno",
@@ -40,20 +37,20 @@ VALUE: dict[Kind, tuple[str, ...]] = {
 def choose_columns(
     found: Sequence[str], kind: Kind, given: Mapping[str, str], source: str = ""
 ) -> tuple[str, str, str]:
-    """The names of the query, document and number columns among those found.
+    """Return the names of the query, document and number columns.
 
     Args:
-        found: the names that the table has.
-        kind: what the table holds.
-        given: names by role ("query", "document", "score" or "grade"), where the caller knows.
-        source: where the table came from, for messages.
+        found: Column names of the table.
+        kind: Kind of table.
+        given: Names chosen by the caller, by role ("query", "document", "score" or "grade").
+        source: Origin of the table, for messages.
     """
     roles = {"query": QUERY, "document": DOCUMENT, VALUE_OF[kind]: VALUE[kind]}
     for role in given:
         if role not in roles:
             msg = f"unexpected keyword argument {role!r}; there are {', '.join(roles)}"
             raise TypeError(msg)
-    plain = {_plain(name): name for name in reversed(found)}
+    plain = {_normalize_name(name): name for name in reversed(found)}
     chosen = []
     for role, aliases in roles.items():
         wanted = given.get(role)
@@ -75,22 +72,22 @@ def choose_columns(
 
 
 def is_header(columns: Sequence[str], kind: Kind) -> bool:
-    """Whether these are the names of a query, a document and a number column, in this order."""
+    """Whether these are the names of query, document and number columns, in this order."""
     return _are_named(columns, (QUERY, DOCUMENT, VALUE[kind]))
 
 
 def is_rank_header(columns: Sequence[str]) -> bool:
-    """Whether these are the names of a query, a document and a rank column, in this order."""
+    """Whether these are the names of query, document and rank columns, in this order."""
     return _are_named(columns, (QUERY, DOCUMENT, RANK))
 
 
 def _are_named(columns: Sequence[str], groups: tuple[tuple[str, ...], ...]) -> bool:
     return len(columns) == len(groups) and all(
-        _plain(name) in aliases for name, aliases in zip(columns, groups, strict=True)
+        _normalize_name(name) in aliases for name, aliases in zip(columns, groups, strict=True)
     )
 
 
-def _plain(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return name.strip().casefold().replace("-", "_").replace(" ", "_")
 
 
@@ -113,9 +110,9 @@ _THREE = 3
 
 
 class TextLayout(NamedTuple):
-    """How the lines look, the text without its header, and whether a header said so.
+    """The layout of the lines, the text without its header, and whether it had one.
 
-    Of a header only the line end stays in the text, and is counted.
+    The line feed of the header stays in the text to keep line numbers right.
     """
 
     lines: Layout
@@ -123,8 +120,8 @@ class TextLayout(NamedTuple):
     named: bool = True
 
 
-def layout_of(text: npt.NDArray[np.uint8], kind: Kind) -> TextLayout:
-    """The layout that the first lines show; what they do not show is a TREC file."""
+def detect_layout(text: npt.NDArray[np.uint8], kind: Kind) -> TextLayout:
+    """Detect the layout from the first lines; the default is TREC."""
     first = text[:_LONGEST_HEADER].tobytes().split(b"\n")[0]
     names = first.decode(errors="replace").split("\t")
     if is_header(names, kind):
@@ -137,7 +134,7 @@ def layout_of(text: npt.NDArray[np.uint8], kind: Kind) -> TextLayout:
 
 
 def _has_three_columns(text: npt.NDArray[np.uint8]) -> bool:
-    """Whether the first two lines with content (or the only one) are three columns with tabs."""
+    """Whether the first two nonblank lines (or the only one) have three tab-separated columns."""
     beginning = text[:_LOOKED_AT].tobytes().split(b"\n")
     lines = [line for line in beginning if line.strip()][:2]
     return bool(lines) and all(
@@ -149,49 +146,49 @@ def _has_three_columns(text: npt.NDArray[np.uint8]) -> bool:
 
 
 def split_line(line: bytes, layout: Layout) -> list[bytes]:
-    """The columns of a line."""
+    """Split a line into columns."""
     return line.removesuffix(b"\r").split(b"\t") if "tsv" in layout else line.split()
 
 
 def expected_columns(layout: Layout, found: bytes, line: int, *, named: bool) -> str:
-    """What a line should hold; if the first has three columns, also how a file can have three."""
+    """Describe the expected columns; for a first line with three, also the form of a header."""
     if not named:
         return f"{COLUMNS['run']}, or {COLUMNS['run ranks tsv']}"
     kind: Kind = "run" if layout == "run" else "qrels"
     if line == 1 and layout == kind and len(found.split()) == _THREE:
-        return f"{COLUMNS[layout]}, or 3 with tabs that a first line names, {_NAMES[kind]}"
+        return f"{COLUMNS[layout]}, or 3 separated by tabs with a header line, {_NAMES[kind]}"
     return COLUMNS[layout]
 
 
-def with_ranks(table: QueryTable) -> QueryTable:
-    """The run whose numbers, which nobody named, are ranks: those rise from 1 in every query."""
+def convert_ranks(table: QueryTable) -> QueryTable:
+    """Convert ranks of a file without a header to scores; they must rise from 1 in each query."""
     starts = table.offsets[:-1]
     numbers = table.values
     wrong = (numbers < 1) | (numbers != np.floor(numbers))
     wrong[1:] |= numbers[1:] <= numbers[:-1]
     wrong[starts] = numbers[starts] != 1
     if wrong.any():
-        _raise_no_ranks(table, int(np.argmax(wrong)))
+        _raise_bad_rank(table, int(np.argmax(wrong)))
     return replace(table, values=-numbers)
 
 
-def _raise_no_ranks(table: QueryTable, row: int) -> NoReturn:
+def _raise_bad_rank(table: QueryTable, row: int) -> NoReturn:
     query = int(np.searchsorted(table.offsets, row, side="right")) - 1
     where = f"query {table.queries[query]!r}"
     found = f"{table.values[row]:g}"
     if row == table.offsets[query]:
-        why = f"{where} begins with {found}, where ranks begin with 1"
+        why = f"{where} starts with {found}, but ranks start with 1"
     elif table.values[row] <= table.values[row - 1]:
-        why = f"{found} follows {table.values[row - 1]:g} in {where}, where ranks rise"
+        why = f"{found} follows {table.values[row - 1]:g} in {where}, but ranks rise"
     else:
-        why = f"{found} is no rank"
-    raise_unnamed(table.source, int(table.labels["line"][row]), why)
+        why = f"{found} is not a rank"
+    raise_ambiguous(table.source, int(table.labels["line"][row]), why)
 
 
-def raise_unnamed(source: str, line: int, why: str) -> NoReturn:
-    """Say that nobody can tell what three columns are, and what to do about it."""
+def raise_ambiguous(source: str, line: int, why: str) -> NoReturn:
+    """Raise the error for three columns of unknown meaning."""
     msg = (
         f"{source}:{line}: cannot tell whether the third column holds ranks or scores: {why}; "
-        f"name the columns in a first line, {_NAMES['run']}"
+        f"add a header line: {_NAMES['run']}"
     )
     raise DataError(msg)

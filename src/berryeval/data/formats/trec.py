@@ -1,13 +1,12 @@
-"""Text files, a row per line.
+"""Text files with one row per line: TREC, and three columns separated by tabs.
 
-TREC files hold qrels ("query group document grade") or a run ("query Q0 document rank score tag").
-Columns are separated by blanks or tabs. Blank lines and lines that begin with `#` are passed over.
-A run may have more columns than six, which are ignored, as trec_eval does. The rank column is not
-used: the order is that of the scores. A document may be judged once in each of several groups.
+TREC files hold qrels ("query group document grade") or a run ("query Q0 document rank score tag"),
+with columns separated by spaces or tabs. Blank lines and lines that start with `#` are skipped.
+Further columns of a run are ignored, as in trec_eval, and so is the rank: scores determine the
+order. A document may be judged once in each of several groups.
 
-A file whose first line names three columns separated by tabs ("query-id corpus-id score", as BEIR
-has it) holds these three in every line, separated by tabs. The third may be a rank instead, which
-becomes the score -rank; `formats.layouts` says when a file without a header is read so.
+A file whose first line names three columns separated by tabs ("query-id corpus-id score", as in
+BEIR) has these three in every line. The third may be a rank, which becomes the score -rank.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from berryeval._internal import backend as _backend
-from berryeval._internal.files import PathLike, name_of, read_bytes, writing
+from berryeval._internal.files import PathLike, display_name, read_bytes, replace_file
 from berryeval.data.formats.layouts import (
     Layout,
+    convert_ranks,
+    detect_layout,
     expected_columns,
-    layout_of,
-    raise_unnamed,
+    raise_ambiguous,
     split_line,
-    with_ranks,
 )
 from berryeval.data.table import VALUE_OF, Kind, QueryTable, StringColumn
 from berryeval.errors import DataError, RepeatedDocumentError
@@ -42,22 +41,22 @@ _NUMBER = re.compile(
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?i:inf(?:inity)?))"
 )
 _NAN = re.compile(rb"[+-]?(?i:nan)(?:\([0-9A-Za-z_]*\))?")
-# By query, then by document and group: the number and its line.
+# query -> (document, group) -> (number, line)
 _Rows: TypeAlias = dict[bytes, dict[tuple[bytes, bytes], tuple[float, int]]]
 _SHOWN = 60
 _EXACT = 2.0**53
 
 
 def read_table(path: PathLike, kind: Kind, *, lenient: bool = False) -> QueryTable:
-    """Read a file. A faulty line is a `DataError`, or, with `lenient`, left out and counted."""
-    return table_from_text(read_bytes(path), kind, name_of(path), lenient=lenient)
+    """Read a file; an invalid line is a `DataError`, or dropped and counted if `lenient`."""
+    return table_from_text(read_bytes(path), kind, display_name(path), lenient=lenient)
 
 
 def table_from_text(
     text: npt.NDArray[np.uint8], kind: Kind, source: str, *, lenient: bool = False
 ) -> QueryTable:
-    """The table of a file's bytes."""
-    layout, text, named = layout_of(text, kind)
+    """Parse the bytes of a file."""
+    layout, text, named = detect_layout(text, kind)
     if _backend.native is None:
         found = _read_python(text.tobytes(), layout, lenient=lenient)
     else:
@@ -84,36 +83,36 @@ def table_from_text(
         dropped=columns["dropped"],
         distinct=layout != "qrels",
     )
-    return table if named else with_ranks(table)
+    return table if named else convert_ranks(table)
 
 
 def raise_line_error(
     source: str, layout: Layout, problem: str, line: int, found: bytes, *, named: bool = True
 ) -> NoReturn:
-    """Say what is wrong with a line: the one place where these words are chosen."""
+    """Raise the error for an invalid line, found by either backend."""
     text = found.decode(errors="backslashreplace").strip()
     shown = repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
     columns = split_line(found, layout)
     value = _value_name(layout)
     if not named and problem in {"number", "nan"}:
-        raise_unnamed(source, line, f"{shown} is no rank")
+        raise_ambiguous(source, line, f"{shown} is not a rank")
     if problem == "columns":
         expected = expected_columns(layout, found, line, named=named)
-        said = f"expected {expected}, found {len(columns)}: {shown}"
+        reason = f"expected {expected}, found {len(columns)}: {shown}"
     elif problem == "encoding":
-        said = f"not UTF-8 text (a binary file?): {shown}"
+        reason = f"not UTF-8 text (a binary file?): {shown}"
     elif problem == "duplicate":
-        document = columns[places(layout)[0]].decode()
-        said = f"document {document!r} stands twice in query {columns[0].decode()!r}"
+        document = columns[value_columns(layout)[0]].decode()
+        reason = f"document {document!r} stands twice in query {columns[0].decode()!r}"
     elif problem == "nan":
-        said = f"the {value} must not be NaN"
+        reason = f"the {value} must not be NaN"
     elif problem == "infinite":
-        said = f"the {value} must be finite, found {shown}"
+        reason = f"the {value} must be finite, found {shown}"
     elif problem == "rank":
-        said = f"the rank must be a whole number from 1 up, found {shown}"
+        reason = f"the rank must be a whole number from 1 up, found {shown}"
     else:
-        said = f"the {value} must be a number, found {shown}"
-    msg = f"{source}:{line}: {said}"
+        reason = f"the {value} must be a number, found {shown}"
+    msg = f"{source}:{line}: {reason}"
     raise (RepeatedDocumentError if problem == "duplicate" else DataError)(msg)
 
 
@@ -126,7 +125,7 @@ def _value_name(layout: Layout) -> str:
 def _read_python(
     text: bytes, layout: Layout, *, lenient: bool
 ) -> dict[str, Any] | tuple[str, int, bytes]:
-    """The reference reader; the native twin is native/src/read_table.cpp."""
+    """Read in Python; the native counterpart is native/src/read_table.cpp."""
     rows: _Rows = {}
     dropped = 0
     tag = b""
@@ -147,10 +146,10 @@ def _read_python(
         if not lenient:
             return parsed[0], number, parsed[1]
         dropped += 1
-    return {**_columns(rows, layout), "tag": tag, "dropped": dropped}
+    return {**_build_columns(rows, layout), "tag": tag, "dropped": dropped}
 
 
-def _columns(rows: _Rows, layout: Layout) -> dict[str, Any]:
+def _build_columns(rows: _Rows, layout: Layout) -> dict[str, Any]:
     flat = [row for group in rows.values() for row in group.values()]
     documents = [document for group in rows.values() for document, _ in group]
     seconds = [second for group in rows.values() for _, second in group]
@@ -164,20 +163,20 @@ def _columns(rows: _Rows, layout: Layout) -> dict[str, Any]:
     }
 
 
-def places(layout: Layout) -> tuple[int, int]:
-    """Which columns are the document and the number."""
+def value_columns(layout: Layout) -> tuple[int, int]:
+    """Return the indices of the document and number columns."""
     if "tsv" in layout:
         return 1, 2
     return (2, 4) if layout == "run" else (2, 3)
 
 
-def parse_columns(  # noqa: PLR0911 - one for each thing that can be wrong
+def parse_columns(  # noqa: PLR0911 - one for each problem
     columns: list[bytes], layout: Layout, line: bytes
 ) -> tuple[bytes, float, bytes] | tuple[str, bytes]:
-    """Document, number and second column of a line, or what is wrong with which text."""
+    """Return document, number and second column of a line, or a problem and its text."""
     if not _is_text(line):
         return "encoding", line
-    document, number = places(layout)
+    document, number = value_columns(layout)
     width = 6 if layout == "run" else number + 1
     if len(columns) < width or (layout != "run" and len(columns) > width) or b"" in columns:
         return "columns", line
@@ -203,11 +202,8 @@ def _is_text(line: bytes) -> bool:
     return b"\0" not in line
 
 
-# Text files row by row, as they stand, for those who look for what is wrong with them.
-
-
 class RawRow(NamedTuple):
-    """One line; the rank is None where the file gives none that is a number."""
+    """An unchecked row of a file; the rank is None if it is not a number."""
 
     query: str
     document: str
@@ -218,7 +214,7 @@ class RawRow(NamedTuple):
 
 
 class FaultyLine(NamedTuple):
-    """A line that is no row, and why, where that is known."""
+    """A line that is not a row, with the reason if known."""
 
     line: int
     text: str
@@ -226,11 +222,11 @@ class FaultyLine(NamedTuple):
 
 
 def read_rows(path: PathLike, kind: Kind) -> Iterator[RawRow | FaultyLine]:
-    """Every line that is neither blank nor a comment."""
-    layout, text, named = layout_of(read_bytes(path), kind)
-    if not named:  # ranks or scores: an error, if nobody can tell
-        table_from_text(text, kind, name_of(path), lenient=True)
-    document, _ = places(layout)
+    """Yield each line that is neither blank nor a comment as a row or a `FaultyLine`."""
+    layout, text, named = detect_layout(read_bytes(path), kind)
+    if not named:  # raises an error if the third column is ambiguous
+        table_from_text(text, kind, display_name(path), lenient=True)
+    document, _ = value_columns(layout)
     for number, line in enumerate(text.tobytes().split(b"\n"), start=1):
         columns = split_line(line, layout)
         if not line.split() or ("tsv" not in layout and columns[0].startswith(b"#")):
@@ -238,62 +234,62 @@ def read_rows(path: PathLike, kind: Kind) -> Iterator[RawRow | FaultyLine]:
         parsed = parse_columns(columns, layout, line)
         if parsed[0] == "nan":
             value = math.nan
-        elif len(parsed) == 2:  # noqa: PLR2004 - what is wrong, and where
-            yield FaultyLine(number, _text(line).strip())
+        elif len(parsed) == 2:  # noqa: PLR2004 - problem and text
+            yield FaultyLine(number, _decode(line).strip())
             continue
         else:
             value = parsed[1] if named else -parsed[1]
-        row = RawRow(_text(columns[0]), _text(columns[document]), value, number)
+        row = RawRow(_decode(columns[0]), _decode(columns[document]), value, number)
         if layout == "run":
-            row = row._replace(rank=_rank(columns[3]))
+            row = row._replace(rank=_to_rank(columns[3]))
         elif layout == "qrels":
-            row = row._replace(group=_text(columns[1]))
+            row = row._replace(group=_decode(columns[1]))
         yield row
 
 
-def _rank(text: bytes) -> int | None:
+def _to_rank(text: bytes) -> int | None:
     try:
         return int(text)
     except ValueError:
         return None
 
 
-def _text(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     return data.decode(errors="backslashreplace")
 
 
-# Queries without rows: they count in every mean, so that no writer may lose them silently.
+# Queries without rows count in every mean, so writers must not lose them.
 
 
-def empty_queries(table: QueryTable) -> list[str]:
-    """The queries that have no rows."""
-    return [table.queries[place] for place in _places(table)]
+def find_empty_queries(table: QueryTable) -> list[str]:
+    """Return the queries without rows."""
+    return [table.queries[place] for place in _empty_places(table)]
 
 
-def record_of_empty(table: QueryTable) -> bytes | None:
-    """What a file of rows can carry beside them: the empty queries by place; None without any.
+def encode_empty_queries(table: QueryTable) -> bytes | None:
+    """Encode the queries without rows, with their positions, for the metadata of a file.
 
-    The number of rows goes with it: where another tool changed the rows and kept the record, the
-    record tells of a table that is gone.
+    The number of rows is included to detect files whose rows another tool has changed. Returns
+    None if every query has rows.
     """
-    places = _places(table)
+    places = _empty_places(table)
     if not places:
         return None
     queries = {place: table.queries[place] for place in places}
     return json.dumps({"rows": len(table.values), "queries": queries}).encode()
 
 
-def with_queries(table: QueryTable, record: bytes, rows: int) -> QueryTable:
-    """The table with the empty queries of a record, if that was made of a table of `rows` rows."""
+def add_empty_queries(table: QueryTable, record: bytes, rows: int) -> QueryTable:
+    """Add encoded empty queries to a table, if they were encoded for `rows` rows."""
     try:
         found = json.loads(record)
-        told, queries = (
+        encoded_rows, queries = (
             found["rows"],
             {int(place): name for place, name in found["queries"].items()},
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         return table
-    if told != rows or not all(_is_id(name) for name in queries.values()):
+    if encoded_rows != rows or not all(_is_id(name) for name in queries.values()):
         return table
     names = list(table.queries)
     sizes = np.diff(table.offsets).tolist()
@@ -313,27 +309,26 @@ def _is_id(name: object) -> bool:
     return isinstance(name, str) and not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
-def _places(table: QueryTable) -> list[int]:
+def _empty_places(table: QueryTable) -> list[int]:
     return np.flatnonzero(np.diff(table.offsets) == 0).tolist()
-
-
-# Writing TREC files, all or nothing.
 
 
 def write_trec(
     table: QueryTable, path: PathLike, kind: Kind, name: str = "run", *, drop_empty: bool = False
 ) -> None:
-    """Write qrels, or a run whose rows stand in the order of their ranks.
+    """Write qrels, or a run whose rows are in rank order, atomically.
 
-    Numbers are written so that reading them gives the same bits. The format has no way to tell of
-    a query without rows, so that one is an error unless `drop_empty` leaves it out.
+    Reading the numbers back gives the same bits. The format cannot hold a query without rows: it
+    is an error, or left out with `drop_empty`.
     """
     if not drop_empty:
-        _refuse_empty(table, kind)
+        _reject_empty(table, kind)
     tag = "_".join(name.split()) or "run"
-    with writing(path) as stream:
-        for query, start, end in _groups(table):
-            documents = [_word("document", item) for item in _strings(table.documents, start, end)]
+    with replace_file(path) as stream:
+        for query, start, end in _iter_queries(table):
+            documents = [
+                _check_id("document", item) for item in _decode_strings(table.documents, start, end)
+            ]
             values = table.values[start:end].tolist()
             if kind == "run":
                 lines = [
@@ -342,16 +337,18 @@ def write_trec(
                 ]
             else:
                 group = table.labels.get("group")
-                groups = ["0"] * len(values) if group is None else _strings(group, start, end)
+                groups = (
+                    ["0"] * len(values) if group is None else _decode_strings(group, start, end)
+                )
                 lines = [
-                    f"{query} {second} {document} {_grade(value)}\n"
+                    f"{query} {second} {document} {_format_grade(value)}\n"
                     for second, document, value in zip(groups, documents, values, strict=True)
                 ]
             stream.write("".join(lines).encode())
 
 
-def _refuse_empty(table: QueryTable, kind: Kind) -> None:
-    empty = empty_queries(table)
+def _reject_empty(table: QueryTable, kind: Kind) -> None:
+    empty = find_empty_queries(table)
     if not empty:
         return
     more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
@@ -364,29 +361,29 @@ def _refuse_empty(table: QueryTable, kind: Kind) -> None:
     raise DataError(msg)
 
 
-def _groups(table: QueryTable) -> Iterator[tuple[str, int, int]]:
+def _iter_queries(table: QueryTable) -> Iterator[tuple[str, int, int]]:
     for index, query in enumerate(table.queries):
         start, end = int(table.offsets[index]), int(table.offsets[index + 1])
         if start < end:
-            yield _word("query", query), start, end
+            yield _check_id("query", query), start, end
 
 
-def _strings(column: StringColumn, start: int, end: int) -> list[str]:
+def _decode_strings(column: StringColumn, start: int, end: int) -> list[str]:
     return [item.decode() for item in column.to_bytes_list(start, end)]
 
 
-def _word(what: str, text: str) -> str:
-    """The id, if a TREC file can hold it."""
+def _check_id(what: str, text: str) -> str:
+    """Return an id that a TREC file can hold, or raise an error."""
     data = text.encode()
     comment = what == "query" and text.startswith(("#", "\ufeff"))
     if data.split() != [data] or b"\0" in data or comment:
-        why = "begins with # or a byte order mark" if comment else "is empty, or has blanks in it"
+        why = "starts with # or a byte order mark" if comment else "is empty or contains spaces"
         msg = f"a TREC file cannot hold the {what} id {text!r}, which {why}; write JSON or Parquet"
         raise DataError(msg)
     return text
 
 
-def _grade(value: float) -> str:
-    """A whole number without a point, as other tools expect it, where that loses nothing."""
+def _format_grade(value: float) -> str:
+    """Format a grade without a decimal point, as other tools expect, if that is exact."""
     whole = value.is_integer() and abs(value) < _EXACT and repr(value) != "-0.0"
     return str(int(value)) if whole else repr(value)

@@ -1,1 +1,1 @@
-"""The store of past runs: one SQLite file, or a PostgreSQL database."""
+"""The store of past runs: a SQLite file or a PostgreSQL database."""

@@ -1,4 +1,4 @@
-"""What is asked of a store: lists of runs, whole runs, values over time."""
+"""Queries of a store: lists of runs, whole runs and trends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, select
 
 from berryeval.runner import failed_of
 from berryeval.runs.record import Asked, Latency, RunRecord
-from berryeval.runs.store.schema import column_text, measured, parts, results, runs, unpack
+from berryeval.runs.store.schema import measured, parts, results, runs, to_column_text, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,19 +19,16 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
 
 
-# What lists and trends show of a run, without its answers.
-
-
 @dataclass(frozen=True)
 class StoredValue:
-    """One metric of one result.
+    """A metric of a result.
 
     Attributes:
-        metric: its canonical name.
-        value: over all queries.
-        low: where its 95 % interval begins; None for metrics that nobody asked for.
-        high: where it ends.
-        n: of how many queries.
+        metric: Canonical name.
+        value: Mean over all queries.
+        low: Lower end of the 95 % confidence interval; None for metrics that were not requested.
+        high: Upper end.
+        n: Number of queries.
     """
 
     metric: str
@@ -43,7 +40,7 @@ class StoredValue:
 
 @dataclass(frozen=True)
 class StoredResult:
-    """What a provider did on a benchmark."""
+    """The result of a provider on a benchmark, without answers."""
 
     benchmark: str
     content_hash: str
@@ -59,13 +56,13 @@ class StoredResult:
 
     @property
     def failed(self) -> int:
-        """How many queries ended without an answer, and count as 0."""
+        """Number of queries without an answer, which count as 0."""
         return failed_of(self.outcomes)
 
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run: its name, when it was started, and what each provider reached."""
+    """A run with its results, without answers."""
 
     id: str
     created: str
@@ -75,14 +72,14 @@ class StoredRun:
 
 @dataclass(frozen=True)
 class FailedResult:
-    """A provider that has no value in a run, for it failed altogether.
+    """A provider that failed in a run and has no values.
 
     Attributes:
-        run: which run.
-        created: when it was started, as its record says.
-        benchmark: on what.
-        provider: who.
-        failure: why.
+        run: Name of the run.
+        created: Start time, as in its record.
+        benchmark: Name of the benchmark.
+        provider: Name of the provider.
+        failure: Reason.
     """
 
     run: str
@@ -97,16 +94,16 @@ class TrendPoint:
     """The value of a metric in one run.
 
     Attributes:
-        run: which run.
-        created: when it was started, as its record says.
-        moment: the same in seconds since 1970, for axes.
-        benchmark: of what.
-        provider: by whom.
-        value: what was reached.
-        content_hash: of the benchmark at that time.
-        sample: a hash of the queries that were asked.
-        k: how many hits were asked for.
-        failed: how many queries ended without an answer, and count as 0.
+        run: Name of the run.
+        created: Start time, as in its record.
+        moment: Start time in seconds since 1970.
+        benchmark: Name of the benchmark.
+        provider: Name of the provider.
+        value: The value with its interval.
+        content_hash: Hash of the benchmark at that time.
+        sample: Hash of the query ids.
+        k: Number of hits per query.
+        failed: Number of queries without an answer, which count as 0.
     """
 
     run: str
@@ -121,18 +118,18 @@ class TrendPoint:
     failed: int = 0
 
     def differs_from(self, before: TrendPoint) -> str:
-        """Why the two values cannot be compared; empty if they can."""
+        """Explain why two values cannot be compared; empty if they can."""
         return self.asked.differs_from(before.asked)
 
     @property
     def asked(self) -> Asked:
-        """What the value depends on besides the provider."""
+        """Conditions of the value."""
         return Asked(self.content_hash, self.sample, self.k)
 
 
 @dataclass(frozen=True)
 class Filters:
-    """Which runs: those with such a benchmark and provider, started in this time."""
+    """Filters of runs by benchmark, provider and start time."""
 
     benchmark: str | None = None
     provider: str | None = None
@@ -140,7 +137,7 @@ class Filters:
     until: float | None = None
 
     def of_runs(self) -> list[ColumnElement[bool]]:
-        """The conditions on a run."""
+        """Return the SQL conditions on runs."""
         found: list[ColumnElement[bool]] = []
         if self.since is not None:
             found.append(runs.c.moment >= self.since)
@@ -153,22 +150,22 @@ class Filters:
         return found
 
     def of_results(self) -> list[ColumnElement[bool]]:
-        """The conditions on what a provider did."""
+        """Return the SQL conditions on results."""
         found: list[ColumnElement[bool]] = []
         if self.benchmark is not None:
-            found.append(parts.c.benchmark == column_text(self.benchmark))
+            found.append(parts.c.benchmark == to_column_text(self.benchmark))
         if self.provider is not None:
-            found.append(results.c.provider == column_text(self.provider))
+            found.append(results.c.provider == to_column_text(self.provider))
         return found
 
 
-def matching(connection: Connection, filters: Filters, limit: int | None) -> list[Any]:
-    """Key, id, time and hash of the runs, the newest first."""
+def match_runs(connection: Connection, filters: Filters, limit: int | None) -> list[Any]:
+    """Return key, id, time and hash of the runs, newest first."""
     columns = (runs.c.key, runs.c.id, runs.c.created, runs.c.config_hash, runs.c.moment)
-    return list(connection.execute(_newest(filters, limit, *columns)))
+    return list(connection.execute(_newest_first(filters, limit, *columns)))
 
 
-def _newest(filters: Filters, limit: int | None, *columns: ColumnElement[Any]) -> Select[Any]:
+def _newest_first(filters: Filters, limit: int | None, *columns: ColumnElement[Any]) -> Select[Any]:
     return (
         select(*columns)
         .where(*filters.of_runs())
@@ -177,14 +174,14 @@ def _newest(filters: Filters, limit: int | None, *columns: ColumnElement[Any]) -
     )
 
 
-def listed(
+def list_runs(
     connection: Connection, filters: Filters, limit: int | None, metrics: Sequence[str] | None
 ) -> list[StoredRun]:
-    """The runs with their values, the newest first; of these metrics, or of all."""
-    found = matching(connection, filters, limit)
+    """Return the runs with the values of these or all metrics, newest first."""
+    found = match_runs(connection, filters, limit)
     if not found:
         return []
-    chosen = _newest(filters, limit, runs.c.key)
+    chosen = _newest_first(filters, limit, runs.c.key)
     rows = connection.execute(
         select(parts, results)
         .join(results, results.c.part == parts.c.key)
@@ -197,17 +194,17 @@ def listed(
         .where(parts.c.run.in_(chosen), *filters.of_results())
         .order_by(parts.c.run, parts.c.place, results.c.place)
     ).all()  # fmt: skip
-    values = _values(connection, chosen, metrics)
+    values = _load_values(connection, chosen, metrics)
     below: dict[int, list[StoredResult]] = defaultdict(list)
     for row in rows:
-        below[row.run].append(_result(row, values.get(row.key, [])))
+        below[row.run].append(_build_result(row, values.get(row.key, [])))
     return [StoredRun(row.id, row.created, row.config_hash, tuple(below[row.key])) for row in found]
 
 
-def _values(
+def _load_values(
     connection: Connection, chosen: Any, metrics: Sequence[str] | None
 ) -> dict[int, list[StoredValue]]:
-    """The values by result."""
+    """Return the values by result."""
     found: dict[int, list[StoredValue]] = defaultdict(list)
     wanted = (
         select(measured)
@@ -218,7 +215,7 @@ def _values(
         .order_by(measured.c.result, measured.c.place)
     )
     if metrics is not None:
-        wanted = wanted.where(measured.c.metric.in_(list(map(column_text, metrics))))
+        wanted = wanted.where(measured.c.metric.in_(list(map(to_column_text, metrics))))
     for result, *value in connection.execute(wanted):
         found[result].append(StoredValue(*value))
     return found
@@ -230,7 +227,7 @@ _VALUE = (
 )  # fmt: skip
 
 
-def _result(row: Any, values: list[StoredValue]) -> StoredResult:
+def _build_result(row: Any, values: list[StoredValue]) -> StoredResult:
     latency = None if row.p50 is None else Latency(row.p50, row.p95, row.p99, row.max)
     return StoredResult(
         row.benchmark, row.content_hash, row.k, row.queries, row.provider, row.type, row.chunker,
@@ -238,10 +235,10 @@ def _result(row: Any, values: list[StoredValue]) -> StoredResult:
     )  # fmt: skip
 
 
-def whole_run(connection: Connection, name: str, owner: str) -> RunRecord | None:
-    """The record of a run; None if there is no such run."""
+def load_run(connection: Connection, name: str, owner: str) -> RunRecord | None:
+    """Return the record of a run; None if there is none."""
     row = connection.execute(
-        select(runs.c.key, runs.c.head).where(runs.c.id == column_text(name))
+        select(runs.c.key, runs.c.head).where(runs.c.id == to_column_text(name))
     ).one_or_none()
     if row is None:
         return None
@@ -259,8 +256,8 @@ def whole_run(connection: Connection, name: str, owner: str) -> RunRecord | None
     return RunRecord.from_json({**unpack(row.head, owner), "benchmarks": benchmarks}, owner)
 
 
-def trend_points(connection: Connection, metric: str, filters: Filters) -> list[TrendPoint]:
-    """The values of a metric, the oldest first."""
+def load_trend(connection: Connection, metric: str, filters: Filters) -> list[TrendPoint]:
+    """Return the values of a metric, oldest first."""
     found = (
         select(runs.c.id, runs.c.created, runs.c.moment, parts.c.benchmark, results.c.provider)
         .add_columns(*_VALUE[1:], parts.c.content_hash, parts.c.sample, parts.c.k)
@@ -269,7 +266,7 @@ def trend_points(connection: Connection, metric: str, filters: Filters) -> list[
         .join(results, results.c.key == measured.c.result)
         .join(parts, parts.c.key == results.c.part)
         .join(runs, runs.c.key == parts.c.run)
-        .where(measured.c.metric == column_text(metric))
+        .where(measured.c.metric == to_column_text(metric))
         .where(*filters.of_runs(), *filters.of_results())
         .order_by(runs.c.moment, runs.c.id, parts.c.place, results.c.place)
     )
@@ -283,8 +280,8 @@ def trend_points(connection: Connection, metric: str, filters: Filters) -> list[
     ]  # fmt: skip
 
 
-def failed_results(connection: Connection, filters: Filters) -> list[FailedResult]:
-    """The providers that failed altogether, the oldest first."""
+def find_failures(connection: Connection, filters: Filters) -> list[FailedResult]:
+    """Return the failed providers, oldest first."""
     found = (
         select(runs.c.id, runs.c.created, parts.c.benchmark, results.c.provider, results.c.failure)
         .join(parts, parts.c.run == runs.c.key)
@@ -295,6 +292,6 @@ def failed_results(connection: Connection, filters: Filters) -> list[FailedResul
     return [FailedResult(*row) for row in connection.execute(found)]
 
 
-def known_names(connection: Connection, column: ColumnElement[str]) -> list[str]:
-    """The different values of a column, in their order."""
+def distinct_names(connection: Connection, column: ColumnElement[str]) -> list[str]:
+    """Return the distinct values of a column, sorted."""
     return list(connection.scalars(select(column).distinct().order_by(column)))

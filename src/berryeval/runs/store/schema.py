@@ -1,12 +1,12 @@
-"""The tables of a store, as they are now.
+"""The tables of a store, and the conversion of records to rows.
 
     store     the version of the schema
-    runs      a row per run: what lists sort and filter by; plan and versions, packed
+    runs      a row per run; plan and versions, packed
     parts     a row per benchmark of a run; its queries and passages, packed
     results   a row per provider on a benchmark; its answers and scores, packed
-    measured  a row per metric of a result: what lists and trends show
+    measured  a row per metric of a result, for lists and trends
 
-Packed is the JSON of the record, compressed: a run is shown from the store as from its folder.
+Packed columns hold the compressed JSON of the record, so scores are restored to the bit.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from sqlalchemy import (
     select,
 )
 
-from berryeval._internal.records import json_pieces
-from berryeval._internal.text import moment_of
+from berryeval._internal.serial import iter_json
+from berryeval._internal.text import parse_timestamp
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from berryeval._internal.records import JsonRecord
+    from berryeval._internal.serial import JsonRecord
     from berryeval.runs.record import BenchmarkRecord, Latency, ProviderRecord, RunRecord
 
 
@@ -58,13 +58,13 @@ store: Final = Table(
 )
 
 
-def _below(table: str) -> Column[int]:
-    """Which row of the table above it is of; what is above takes what is below with it."""
+def _parent_key(table: str) -> Column[int]:
+    """Return a foreign key to a parent table, whose deletion deletes the row."""
     place = ForeignKey(f"berryeval_{table}.key", ondelete="CASCADE")
     return Column(table.removesuffix("s"), Integer, place, nullable=False, index=True)
 
 
-def _text(name: str) -> Column[str]:
+def _text_column(name: str) -> Column[str]:
     return Column(name, Text, nullable=False)
 
 
@@ -74,21 +74,21 @@ runs: Final = Table(
     Column("key", Integer, primary_key=True),
     Column("id", Text, nullable=False, unique=True),
     Column("moment", Double, nullable=False, index=True),  # seconds since 1970
-    _text("created"),
-    _text("config_hash"),
-    _text("identity"),  # a hash of what stays the same when the run is scored again
-    _text("digest"),  # a hash of the whole record
+    _text_column("created"),
+    _text_column("config_hash"),
+    _text_column("identity"),  # hash of the parts that rescoring keeps
+    _text_column("digest"),  # hash of the whole record
     Column("head", LargeBinary, nullable=False),
 )
 parts: Final = Table(
     "berryeval_parts",
     metadata,
     Column("key", Integer, primary_key=True),
-    _below("runs"),
+    _parent_key("runs"),
     Column("place", Integer, nullable=False),
-    _text("benchmark"),
-    _text("content_hash"),
-    _text("sample"),  # a hash of the ids of the queries
+    _text_column("benchmark"),
+    _text_column("content_hash"),
+    _text_column("sample"),  # hash of the query ids
     Column("k", Integer, nullable=False),
     Column("queries", Integer, nullable=False),
     Column("body", LargeBinary, nullable=False),
@@ -98,13 +98,13 @@ results: Final = Table(
     "berryeval_results",
     metadata,
     Column("key", Integer, primary_key=True),
-    _below("parts"),
+    _parent_key("parts"),
     Column("place", Integer, nullable=False),
-    _text("provider"),
-    _text("type"),
-    _text("chunker"),
-    _text("failure"),
-    _text("outcomes"),  # JSON
+    _text_column("provider"),
+    _text_column("type"),
+    _text_column("chunker"),
+    _text_column("failure"),
+    _text_column("outcomes"),  # JSON
     *(Column(name, Double) for name in ("p50", "p95", "p99", "max")),  # seconds
     Column("body", LargeBinary, nullable=False),
     UniqueConstraint("part", "place"),
@@ -113,9 +113,9 @@ measured: Final = Table(
     "berryeval_measured",
     metadata,
     Column("key", Integer, primary_key=True),
-    _below("results"),
+    _parent_key("results"),
     Column("place", Integer, nullable=False),
-    _text("metric"),
+    _text_column("metric"),
     Column("value", Double, nullable=False),
     Column("low", Double),
     Column("high", Double),
@@ -125,25 +125,23 @@ measured: Final = Table(
 Index("berryeval_measured_by_name", measured.c.metric, measured.c.result)
 
 
-# From the schema of an older store to the one of today, a step per version.
-
-# What makes version n + 1 of version n, by n.
+# Migrations from version n to n + 1, by n.
 STEPS: Final[Mapping[int, Callable[[Connection], None]]] = {}
 
 
-def version_of(connection: Connection) -> int | None:
-    """The version of the store's schema; None if there is no store in the database yet."""
+def read_version(connection: Connection) -> int | None:
+    """Return the schema version of the store; None if the database has no store."""
     if not inspect(connection).has_table(store.name):
         return None
     return connection.scalar(select(store.c.version))
 
 
 def check_version(version: int, place: str, known: int = SCHEMA_VERSION) -> None:
-    """Refuse a store that a newer BerryEval has made."""
+    """Reject a store of a newer BerryEval."""
     if version > known:
         msg = (
-            f"{place}: the store has schema version {version}, this BerryEval knows versions up to "
-            f"{known}; a newer BerryEval made it: pip install --upgrade berryeval"
+            f"{place}: the store has schema version {version}, this BerryEval supports versions up "
+            f"to {known}; upgrade with pip install --upgrade berryeval"
         )
         raise DataError(msg)
 
@@ -154,8 +152,8 @@ def migrate(
     steps: Mapping[int, Callable[[Connection], None]] = STEPS,
     wanted: int = SCHEMA_VERSION,
 ) -> None:
-    """Make the tables, or bring them to the wanted version; inside the caller's transaction."""
-    version = version_of(connection)
+    """Create or upgrade the tables, inside the caller's transaction."""
+    version = read_version(connection)
     if version is None:
         metadata.create_all(connection)
     else:
@@ -167,10 +165,8 @@ def migrate(
         connection.execute(insert(store).values(version=wanted))
 
 
-# Records to rows, and back: what is packed is JSON, so that scores come back to the bit.
-
 _Row: TypeAlias = dict[str, Any]
-# The row of a benchmark; for each provider its row and the rows of its values.
+# The row of a benchmark, and for each provider its row and the rows of its values.
 PackedPart: TypeAlias = tuple[_Row, list[tuple[_Row, list[_Row]]]]
 
 _LEVEL: Final = 6
@@ -178,38 +174,38 @@ _TIMES: Final = ("p50", "p95", "p99", "max")
 
 
 def _pack(record: JsonRecord) -> bytes:
-    """A record as JSON, small; its text is never held as a whole."""
+    """Compress the JSON of a record piece by piece, to bound memory."""
     packer = zlib.compressobj(_LEVEL)
-    pieces = json_pieces(record, ascii_only=True)
+    pieces = iter_json(record, ascii_only=True)
     packed = [packer.compress(piece.encode("ascii")) for piece in pieces]
     return b"".join([*packed, packer.flush()])
 
 
 def unpack(data: bytes, owner: str) -> Any:
-    """The JSON object again."""
+    """Decompress a JSON object."""
     try:
         return json.loads(zlib.decompress(data))
     except (zlib.error, ValueError) as error:
-        msg = f"{owner}: what is stored of it cannot be read ({error})"
+        msg = f"{owner}: the stored data cannot be read ({error})"
         raise DataError(msg) from None
 
 
-def column_text(text: str) -> str:
-    """A text that every database takes: no zero bytes, no halves of characters."""
+def to_column_text(text: str) -> str:
+    """Escape null bytes and lone surrogates, which databases reject."""
     return text.encode(errors="backslashreplace").decode().replace("\0", "\\x00")
 
 
-def digest_of(record: RunRecord) -> str:
-    """A hash of the whole record."""
+def hash_record(record: RunRecord) -> str:
+    """Return a hash of the whole record."""
     found = hashlib.sha256()
-    for piece in json_pieces(record, ascii_only=True):
+    for piece in iter_json(record, ascii_only=True):
         found.update(piece.encode("ascii"))
     found.update(b"\0")
     return found.hexdigest()
 
 
-def identity_of(record: RunRecord) -> str:
-    """A hash of what a run remains when it is resumed or scored again."""
+def hash_identity(record: RunRecord) -> str:
+    """Return a hash of the parts of a run that resuming and rescoring keep."""
     parts = [
         [part.name, part.content_hash, *(provider.name for provider in part.providers)]
         for part in record.benchmarks
@@ -224,32 +220,32 @@ def _hash(texts: Iterable[str]) -> str:
     return found.hexdigest()
 
 
-def run_row(record: RunRecord) -> dict[str, Any]:
-    """The row of a run; what its benchmarks hold is left to their own rows."""
+def pack_run(record: RunRecord) -> dict[str, Any]:
+    """Return the row of a run, without its benchmarks."""
     return {
-        "id": column_text(record.id),
-        "moment": moment_of(record.created, f"run {record.id}"),
-        "created": column_text(record.created),
-        "config_hash": column_text(record.config_hash),
-        "identity": identity_of(record),
-        "digest": digest_of(record),
+        "id": to_column_text(record.id),
+        "moment": parse_timestamp(record.created, f"run {record.id}"),
+        "created": to_column_text(record.created),
+        "config_hash": to_column_text(record.config_hash),
+        "identity": hash_identity(record),
+        "digest": hash_record(record),
         "head": _pack(replace(record, benchmarks=())),
     }
 
 
-def packed_parts(record: RunRecord) -> list[PackedPart]:
-    """The rows below that of the run."""
+def pack_parts(record: RunRecord) -> list[PackedPart]:
+    """Return the rows of the benchmarks, providers and values of a run."""
     return [
-        (_part_row(part), [(_result_row(one), _value_rows(one)) for one in part.providers])
+        (_pack_part(part), [(_pack_result(one), _pack_values(one)) for one in part.providers])
         for part in record.benchmarks
     ]
 
 
-def _part_row(part: BenchmarkRecord) -> dict[str, Any]:
-    """The row of a benchmark; what providers did is left to their own rows."""
+def _pack_part(part: BenchmarkRecord) -> dict[str, Any]:
+    """Return the row of a benchmark, without its providers."""
     return {
-        "benchmark": column_text(part.name),
-        "content_hash": column_text(part.content_hash),
+        "benchmark": to_column_text(part.name),
+        "content_hash": to_column_text(part.content_hash),
         "sample": part.asked.sample,
         "k": part.k,
         "queries": len(part.queries),
@@ -257,25 +253,25 @@ def _part_row(part: BenchmarkRecord) -> dict[str, Any]:
     }
 
 
-def _result_row(provider: ProviderRecord) -> dict[str, Any]:
-    """The row of a provider."""
+def _pack_result(provider: ProviderRecord) -> dict[str, Any]:
+    """Return the row of a provider."""
     return {
-        "provider": column_text(provider.name),
-        "type": column_text(provider.type),
-        "chunker": column_text(provider.chunker),
-        "failure": column_text(provider.failure),
+        "provider": to_column_text(provider.name),
+        "type": to_column_text(provider.type),
+        "chunker": to_column_text(provider.chunker),
+        "failure": to_column_text(provider.failure),
         "outcomes": json.dumps(dict(provider.outcomes)),
-        **_times(provider.latency),
+        **_pack_latency(provider.latency),
         "body": _pack(provider),
     }
 
 
-def _times(latency: Latency | None) -> dict[str, float | None]:
+def _pack_latency(latency: Latency | None) -> dict[str, float | None]:
     return {name: getattr(latency, name) if latency else None for name in _TIMES}
 
 
-def _value_rows(provider: ProviderRecord) -> list[dict[str, Any]]:
-    """A row per metric: those that were asked for with their intervals, then the standard ones."""
+def _pack_values(provider: ProviderRecord) -> list[dict[str, Any]]:
+    """Return a row per metric: the requested ones with intervals, then the standard ones."""
     rows: dict[str, dict[str, Any]] = {}
     for scores, asked in ((provider.scores, True), (provider.standard, False)):
         for metric in scores.metrics if scores else ():
@@ -283,7 +279,7 @@ def _value_rows(provider: ProviderRecord) -> list[dict[str, Any]]:
                 continue
             low, high = scores.ci(metric) if asked else (None, None)
             rows[metric] = {
-                "metric": column_text(metric),
+                "metric": to_column_text(metric),
                 "value": scores.mean[metric],
                 "low": low,
                 "high": high,

@@ -1,4 +1,4 @@
-"""`Store`: the runs that were made, kept in a database."""
+"""`Store`: past runs in a database."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sqlalchemy import delete, insert, select
 
-from berryeval._internal.validate import nearest
+from berryeval._internal.validate import nearest, suggest
 from berryeval.errors import ConfigurationError, DataError, MetricError
 from berryeval.metrics import parse_metric
 from berryeval.runs.store.database import Database, Place
 from berryeval.runs.store.queries import (
     Filters,
-    failed_results,
-    known_names,
-    listed,
-    matching,
-    trend_points,
-    whole_run,
+    distinct_names,
+    find_failures,
+    list_runs,
+    load_run,
+    load_trend,
+    match_runs,
 )
 from berryeval.runs.store.schema import (
-    column_text,
-    digest_of,
-    identity_of,
+    hash_identity,
+    hash_record,
     measured,
-    packed_parts,
+    pack_parts,
+    pack_run,
     parts,
     results,
-    run_row,
     runs,
+    to_column_text,
 )
 
 if TYPE_CHECKING:
@@ -49,12 +49,12 @@ How: TypeAlias = Literal["added", "there already", "replaced", "differs"]
 
 @dataclass(frozen=True)
 class Added:
-    """What became of a record that was to be kept.
+    """The result of adding a record.
 
     Attributes:
-        id: under which name the run is in the store: its own, unless another run has that.
-        how: "added", "there already" (the same to the bit), "replaced" (it was there with other
-            content), or "differs" (it is there with other content, which stays).
+        id: Name of the run in the store; longer than its own if another run has that name.
+        how: "added", "there already" (identical), "replaced" (the content differed), or "differs"
+            (the content differs and was not replaced).
     """
 
     id: str
@@ -63,15 +63,14 @@ class Added:
 
 @contextmanager
 def open_store(place: PathLike, *, make: bool = True) -> Iterator[Store]:
-    """Open a store: a path, `sqlite:///path`, or `postgresql://user:password@host/name`.
+    """Open a store.
 
-    One of an older schema is brought to that of today; one of a newer is refused, and so is a
-    SQLite file that has tables of something else.
+    A store with an older schema is upgraded. A store with a newer schema and a SQLite file with
+    other tables are errors.
 
     Args:
-        place: where it is.
-        make: make the file and the tables of a store that does not exist yet; without, nothing is
-            written, and that there is none is an error (`NoStoreError`).
+        place: A path, `sqlite:///path`, or `postgresql://user:password@host/name`.
+        make: Whether to create a missing store; otherwise it is a `NoStoreError`.
     """
     database = Database(Place.of(place), make=make)
     try:
@@ -81,41 +80,41 @@ def open_store(place: PathLike, *, make: bool = True) -> Iterator[Store]:
 
 
 class Store:
-    """The runs that were made. Every call is one transaction: it happens whole or not at all."""
+    """A store of past runs; every call is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self.shown = database.place.shown
 
     def add(self, record: RunRecord, *, replace_content: bool = False) -> Added:
-        """Keep a run; one that is there already is not kept twice.
+        """Add a run, unless the store has it already.
 
-        Another run of the same name stays: the new one gets a longer name. The same run with other
-        content, as after `eval --resume`, takes the place of the old with `replace_content`.
+        If another run has the same name, the new one gets a longer name. With `replace_content`,
+        the same run with other content, as after `eval --resume`, replaces the old one.
         """
         with self._database.reading() as connection:
-            known = _known(connection, record.id)
-        if known is not None and known.digest == digest_of(record):
+            known = _find_run(connection, record.id)
+        if known is not None and known.digest == hash_record(record):
             return Added(record.id, "there already")
-        body = packed_parts(record)  # before the transaction: it takes time, and others would wait
-        longer = f"{record.id}-{identity_of(record)[:8]}"
+        body = pack_parts(record)  # slow, so before the transaction that blocks other writers
+        longer = f"{record.id}-{hash_identity(record)[:8]}"
         with self._database.writing() as connection:
             for name in (record.id, longer):
                 one = replace(record, id=name)
-                known = _known(connection, name)
-                if known is not None and known.identity != identity_of(one):
+                known = _find_run(connection, name)
+                if known is not None and known.identity != hash_identity(one):
                     continue  # another run
-                return _settled(connection, known, one, body, replace_content=replace_content)
-        msg = f"the store {self.shown} has other runs called {record.id} and {longer}; rename this"
+                return _write_if_new(connection, known, one, body, replace_content=replace_content)
+        msg = f"the store {self.shown} has other runs {record.id} and {longer}; rename this one"
         raise DataError(msg)
 
     def get(self, name: str) -> RunRecord:
-        """The record of a run, equal to the one that was added, scores to the bit."""
+        """Return the record of a run, identical to the one that was added."""
         with self._database.reading() as connection:
-            found = whole_run(connection, name, f"run {name} of the store {self.shown}")
+            found = load_run(connection, name, f"run {name} of the store {self.shown}")
         if found is None:
             near = nearest(name, self.names())
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            hint = f"; {suggest(name, near)}" if near else ""
             msg = f"no run {name!r} in the store {self.shown}{hint}"
             raise DataError(msg)
         return found
@@ -127,84 +126,84 @@ class Store:
         limit: int | None = None,
         metrics: Sequence[str] | None = None,
     ) -> list[StoredRun]:
-        """The runs, the newest first, without their answers.
+        """Return the runs without their answers, newest first.
 
         Args:
-            filters: which runs, and which results of them.
-            limit: at most so many; None or 0 for all.
-            metrics: only the values of these, by any spelling; of all if None.
+            filters: Filters of runs and results.
+            limit: Maximum number of runs; None or 0 for all.
+            metrics: Metrics to return, in any spelling; None for all.
         """
         if limit is not None and limit < 0:
             msg = f"limit must be 0 (all runs) or more, found {limit}"
             raise ConfigurationError(msg)
-        names = None if metrics is None else list(map(canonical, metrics))
+        names = None if metrics is None else list(map(canonical_metric, metrics))
         with self._database.reading() as connection:
-            return listed(connection, filters or Filters(), limit or None, names)
+            return list_runs(connection, filters or Filters(), limit or None, names)
 
     def names(self, filters: Filters | None = None) -> list[str]:
-        """The names of the runs, the newest first."""
+        """Return the names of the runs, newest first."""
         return [name for name, _ in self.times(filters)]
 
     def times(self, filters: Filters | None = None) -> list[tuple[str, float]]:
-        """The names of the runs and when they were started (seconds since 1970), newest first."""
+        """Return the names and start times (seconds since 1970) of the runs, newest first."""
         with self._database.reading() as connection:
             return [
-                (row.id, row.moment) for row in matching(connection, filters or Filters(), None)
+                (row.id, row.moment) for row in match_runs(connection, filters or Filters(), None)
             ]
 
     def trend(self, metric: str, filters: Filters | None = None) -> list[TrendPoint]:
-        """The values of a metric over time, the oldest first, by any spelling of its name."""
-        name = canonical(metric)
+        """Return the values of a metric, in any spelling, over time, oldest first."""
+        name = canonical_metric(metric)
         with self._database.reading() as connection:
-            return trend_points(connection, name, filters or Filters())
+            return load_trend(connection, name, filters or Filters())
 
     def failures(self, filters: Filters | None = None) -> list[FailedResult]:
-        """The providers that failed altogether and have no values, the oldest first."""
+        """Return the providers that failed and have no values, oldest first."""
         with self._database.reading() as connection:
-            return failed_results(connection, filters or Filters())
+            return find_failures(connection, filters or Filters())
 
     def metrics(self) -> list[str]:
-        """The metrics that any run has."""
+        """Return the metrics of all runs."""
         with self._database.reading() as connection:
-            return known_names(connection, measured.c.metric)
+            return distinct_names(connection, measured.c.metric)
 
     def benchmarks(self) -> list[str]:
-        """The benchmarks that any run is of."""
+        """Return the benchmarks of all runs."""
         with self._database.reading() as connection:
-            return known_names(connection, parts.c.benchmark)
+            return distinct_names(connection, parts.c.benchmark)
 
     def providers(self) -> list[str]:
-        """The providers that any run has asked."""
+        """Return the providers of all runs."""
         with self._database.reading() as connection:
-            return known_names(connection, results.c.provider)
+            return distinct_names(connection, results.c.provider)
 
     def delete(self, names: Sequence[str]) -> int:
-        """Forget these runs, all or none; how many there were."""
+        """Delete runs in one transaction; return how many existed."""
         with self._database.writing() as connection:
             count = 0
             for name in names:
-                gone = delete(runs).where(runs.c.id == column_text(name))
+                gone = delete(runs).where(runs.c.id == to_column_text(name))
                 count += connection.execute(gone).rowcount
         if count:
             self._database.tidy()
         return count
 
 
-def canonical(metric: str) -> str:
-    """The name under which the values of a metric are kept; a name nobody knows is kept as is."""
+def canonical_metric(metric: str) -> str:
+    """Return the name of a metric in the store; an unknown name stays as it is."""
     try:
         return str(parse_metric(metric))
     except MetricError:
-        return metric  # a metric of the user, who has not registered it in this process
+        return metric  # a custom metric that this process has not registered
 
 
-def _known(connection: Connection, name: str) -> Any:
-    """The key and hashes of a run; None if there is none of this name."""
+def _find_run(connection: Connection, name: str) -> Any:
+    """Return the key and hashes of a run; None if there is none with this name."""
     wanted = select(runs.c.key, runs.c.identity, runs.c.digest)
-    return connection.execute(wanted.where(runs.c.id == column_text(name))).one_or_none()
+    return connection.execute(wanted.where(runs.c.id == to_column_text(name))).one_or_none()
 
 
-def _settled(
+def _write_if_new(
     connection: Connection,
     known: Any,
     record: RunRecord,
@@ -212,29 +211,29 @@ def _settled(
     *,
     replace_content: bool,
 ) -> Added:
-    """Write the run, unless it is there already."""
+    """Write a run unless the store has it, and report the outcome."""
     if known is None:
-        _write(connection, record, body)
+        _write_run(connection, record, body)
         return Added(record.id, "added")
-    if known.digest == digest_of(record):
+    if known.digest == hash_record(record):
         return Added(record.id, "there already")
     if not replace_content:
         return Added(record.id, "differs")
     connection.execute(delete(runs).where(runs.c.key == known.key))
-    _write(connection, record, body)
+    _write_run(connection, record, body)
     return Added(record.id, "replaced")
 
 
-def _write(connection: Connection, record: RunRecord, body: list[PackedPart]) -> None:
-    run = _inserted(connection, runs, run_row(record))
+def _write_run(connection: Connection, record: RunRecord, body: list[PackedPart]) -> None:
+    run = _insert_row(connection, runs, pack_run(record))
     for place, (part, below) in enumerate(body):
-        part_key = _inserted(connection, parts, {"run": run, "place": place, **part})
+        part_key = _insert_row(connection, parts, {"run": run, "place": place, **part})
         for inner, (result, values) in enumerate(below):
-            key = _inserted(connection, results, {"part": part_key, "place": inner, **result})
+            key = _insert_row(connection, results, {"part": part_key, "place": inner, **result})
             if values:
                 connection.execute(insert(measured), [{"result": key, **one} for one in values])
 
 
-def _inserted(connection: Connection, table: Table, row: dict[str, Any]) -> int:
+def _insert_row(connection: Connection, table: Table, row: dict[str, Any]) -> int:
     key = connection.execute(insert(table).values(row)).inserted_primary_key
     return int(key[0]) if key else 0

@@ -1,0 +1,125 @@
+"""Aggregation and confidence intervals."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from berryeval._internal.optional import import_optional
+
+RESAMPLES: Final = 10_000
+RESAMPLES_OF_MANY: Final = 1_000
+MANY: Final = 1_000  # above this many values the mean is close to normal and few resamples suffice
+FEWEST_ALIKE: Final = 10  # fewer equal values do not show how values vary
+_LARGEST_LOG: Final = math.log(sys.float_info.max)
+_CELLS_AT_ONCE = 1 << 21  # size of the table of resampled values, to bound its memory
+
+
+class Interval(NamedTuple):
+    """A range from `low` to `high`, both included."""
+
+    low: float
+    high: float
+
+
+def is_spread_known(count: int, spread: float) -> bool:
+    """Whether `count` values with this standard deviation or range allow an interval of their mean.
+
+    Two values that differ suffice, and so do ten equal ones, whose interval is a point. A single
+    value or a few equal ones do not: an interval without width would claim certainty.
+
+    >>> is_spread_known(2, 0.1), is_spread_known(9, 0.0), is_spread_known(10, 0.0)
+    (True, False, True)
+    """
+    return count >= (2 if spread > 0 else FEWEST_ALIKE)
+
+
+def aggregate(how: str, values: npt.NDArray[np.float64]) -> float:
+    """Return the "mean", "sum" or "geometric mean" of values, added in order; 0.0 without values.
+
+    A geometric mean is 0.0 if any value is 0 or less; metrics that use it keep their values above.
+    """
+    numbers = values.tolist()
+    if how == "geometric mean":
+        if not numbers or min(numbers) <= 0:
+            return 0.0
+        numbers = [math.log(number) for number in numbers]
+    total = 0.0
+    for number in numbers:
+        total += number
+    if how == "sum" or not numbers:
+        return total
+    return math.exp(total / len(numbers)) if how == "geometric mean" else total / len(numbers)
+
+
+def bootstrap_interval(
+    how: str, values: npt.NDArray[np.float64], level: float, seed: int = 0
+) -> Interval:
+    """Return the bootstrap percentile interval of the aggregate.
+
+    It uses 10,000 resamples, or 1,000 for more than 1,000 values.
+    """
+    if not _varies(how, values):
+        return _point_interval(how, values)
+    numbers = _to_mean_scale(how, values)
+    generator = np.random.Generator(np.random.PCG64(seed))
+    size = len(numbers)
+    resamples = RESAMPLES if size <= MANY else RESAMPLES_OF_MANY
+    means = np.empty(resamples, dtype=np.float64)
+    step = max(1, _CELLS_AT_ONCE // size)
+    for start in range(0, resamples, step):
+        rows = min(step, resamples - start)
+        places = generator.integers(size, size=(rows, size), dtype=np.int32)
+        means[start : start + rows] = numbers[places].mean(axis=1)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return restore_scale(how, Interval(float(low), float(high)), size)
+
+
+def t_interval(how: str, values: npt.NDArray[np.float64], level: float, _seed: int = 0) -> Interval:
+    """Return the Student t interval of the aggregate."""
+    if not _varies(how, values):
+        return _point_interval(how, values)
+    stats = import_optional("scipy.stats", "the t interval", extra="stats")
+    numbers = _to_mean_scale(how, values)
+    size = len(numbers)
+    error = float(numbers.std(ddof=1)) / math.sqrt(size)
+    reach = float(stats.t.ppf((1 + level) / 2, size - 1)) * error
+    mean = float(numbers.mean())
+    return restore_scale(how, Interval(mean - reach, mean + reach), size)
+
+
+def _varies(how: str, values: npt.NDArray[np.float64]) -> bool:
+    if len(values) == 0 or values.min() == values.max():
+        return False
+    return how != "geometric mean" or bool(values.min() > 0)
+
+
+def _point_interval(how: str, values: npt.NDArray[np.float64]) -> Interval:
+    value = aggregate(how, values)
+    return Interval(value, value)
+
+
+def _to_mean_scale(how: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Transform values to the scale on which the aggregate is a mean."""
+    if how != "geometric mean":
+        return values
+    return np.array([math.log(value) for value in values.tolist()], dtype=np.float64)
+
+
+def restore_scale(how: str, of_mean: Interval, size: int) -> Interval:
+    """Transform the interval of the mean back to the scale of the aggregate.
+
+    >>> restore_scale("geometric mean", Interval(-math.inf, 0.0), 8)
+    Interval(low=0.0, high=1.0)
+    >>> restore_scale("sum", Interval(0, 2), 8)
+    Interval(low=0, high=16)
+    """
+    if how == "geometric mean":
+        # With few values and a high level the end may exceed the largest float.
+        return Interval(*(math.exp(end) if end < _LARGEST_LOG else math.inf for end in of_mean))
+    scale = size if how == "sum" else 1
+    return Interval(of_mean.low * scale, of_mean.high * scale)

@@ -1,0 +1,251 @@
+"""Frozen dataclasses as JSON: checked when read, and with unknown fields kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
+
+from berryeval._internal.validate import is_number, is_whole
+from berryeval.errors import DataError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+# Converts a value, given its place for messages, or raises a DataError.
+Reader: TypeAlias = Callable[[Any, str], Any]
+
+
+class JsonRecord:
+    """Base of dataclasses that convert to JSON objects; fields at their default are left out.
+
+    A field `extra` keeps names that the class does not know, so that reading and writing a file
+    loses nothing. The annotation of a field selects its reader.
+    """
+
+    __slots__ = ()
+    readers: ClassVar[Mapping[str, Reader]] = {}  # for annotations beyond those of READERS
+    is_large: ClassVar[bool] = False  # encoded field by field
+
+    @classmethod
+    def from_json(cls, data: Any, where: str = "") -> Self:
+        """Read a JSON object; `where` is its place for messages, such as "queries[3]"."""
+        if not isinstance(data, Mapping):
+            msg = f"{_prefix(where)}expected an object, found {describe_json(data)}"
+            raise DataError(msg)
+        known = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
+        known.pop("extra", None)
+        values: dict[str, Any] = {}
+        for name, field in known.items():
+            if name in data:
+                values[name] = cls._read(str(field.type), data[name], f"{where}.{name}".lstrip("."))
+            elif _is_required(field):
+                names = ", ".join(map(repr, data)) or "nothing"
+                msg = f"{_prefix(where)}has no {name!r}; found {names}"
+                raise DataError(msg)
+        values["extra"] = {name: value for name, value in data.items() if name not in known}
+        try:
+            return cls(**values)
+        except DataError as error:
+            msg = f"{_prefix(where)}{error}"
+            raise DataError(msg) from None
+
+    @classmethod
+    def _read(cls, kind: str, value: Any, where: str) -> Any:
+        if kind.endswith(" | None"):
+            return None if value is None else cls._read(kind.removesuffix(" | None"), value, where)
+        return (cls.readers.get(kind) or READERS[kind])(value, where)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON object that `from_json` reads."""
+        return {name: to_plain(value) for name, value in self.json_parts()}
+
+    def json_parts(self) -> Iterator[tuple[str, Any]]:
+        """Yield the names and unconverted values of the JSON object.
+
+        A name in `extra` that is also a field is an error.
+        """
+        for name, required, default in _field_layout(type(self)):
+            value = getattr(self, name)
+            if name != "extra" and (required or value != default):
+                yield name, value
+        extra: Mapping[str, Any] = getattr(self, "extra", {})
+        known = {name for name, _, _ in _field_layout(type(self))} & extra.keys() if extra else ()
+        if known:
+            msg = f"extra holds {min(known)!r}, which is a field of {type(self).__name__} itself"
+            raise DataError(msg)
+        yield from extra.items()
+
+
+class LazyObject:
+    """A JSON object whose values are built one at a time while it is encoded."""
+
+    __slots__ = ("_pairs",)
+
+    def __init__(self, pairs: Callable[[], Iterable[tuple[str, Any]]]) -> None:
+        self._pairs = pairs
+
+    def json_parts(self) -> Iterator[tuple[str, Any]]:
+        """Yield the names and unconverted values of the JSON object."""
+        yield from self._pairs()
+
+
+def iter_json(value: Any, *, ascii_only: bool = False) -> Iterator[str]:
+    """Yield the JSON text of a record in pieces; joined they equal the output of `json.dumps`."""
+    if isinstance(value, JsonRecord | LazyObject):
+        before = "{"
+        for name, part in value.json_parts():
+            yield f"{before}{json.dumps(name, ensure_ascii=ascii_only)}: "
+            yield from iter_json(part, ascii_only=ascii_only)
+            before = ", "
+        yield "{}" if before == "{" else "}"
+    elif _needs_conversion(value) and len(value) and isinstance(value[0], JsonRecord):
+        before = "["
+        for item in value:
+            yield before
+            if item.is_large:
+                yield from iter_json(item, ascii_only=ascii_only)
+            else:
+                yield json.dumps(to_plain(item), ensure_ascii=ascii_only, allow_nan=False)
+            before = ", "
+        yield "]"
+    else:
+        yield json.dumps(to_plain(value), ensure_ascii=ascii_only, allow_nan=False)
+
+
+def _needs_conversion(value: Any) -> bool:
+    """Whether a value is a sequence other than a list of plain values."""
+    if isinstance(value, list):
+        return any(isinstance(item, JsonRecord) for item in value[:1])
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+_layouts: dict[type[Any], tuple[tuple[str, bool, Any], ...]] = {}
+
+
+def _field_layout(kind: type[Any]) -> tuple[tuple[str, bool, Any], ...]:
+    """Return name, whether it is required, and default of each field of a dataclass."""
+    if kind not in _layouts:
+        _layouts[kind] = tuple(
+            (field.name, _is_required(field), None if _is_required(field) else _default(field))
+            for field in dataclasses.fields(kind)
+        )
+    return _layouts[kind]
+
+
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+
+
+def to_plain(value: Any) -> Any:
+    """Convert a value of a record to what `json.dumps` takes."""
+    if type(value) in _SCALARS:  # most values: return them without further checks
+        return value
+    if isinstance(value, JsonRecord):
+        return value.to_json()
+    if isinstance(value, LazyObject):
+        return {name: to_plain(part) for name, part in value.json_parts()}
+    if _needs_conversion(value):
+        return [to_plain(item) for item in value]
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def describe_json(value: object) -> str:
+    """Describe a value for messages: its JSON type and its beginning."""
+    if value is None or isinstance(value, bool):
+        return str(value).lower().replace("none", "null")
+    kinds = {str: "string", int: "number", float: "number", list: "array", dict: "object"}
+    return f"{kinds.get(type(value), type(value).__name__)} {value!r:.80}"
+
+
+def _prefix(where: str) -> str:
+    return f"{where}: " if where else ""
+
+
+def _is_required(field: dataclasses.Field[Any]) -> bool:
+    missing = dataclasses.MISSING
+    return field.default is missing and field.default_factory is missing
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return field.default
+
+
+def type_mismatch(where: str, wanted: str, value: object) -> DataError:
+    """Return the error "<where>: expected <wanted>, found <value>"."""
+    return DataError(f"{_prefix(where)}expected {wanted}, found {describe_json(value)}")
+
+
+def strip_schema_version(data: Any, where: str, what: str, version: int) -> dict[str, Any]:
+    """Return a JSON object without its `schema_version`, which must equal `version`."""
+    if not isinstance(data, Mapping):
+        raise type_mismatch(where, "an object", data)
+    found_version = data.get("schema_version")
+    if found_version != version or isinstance(found_version, bool):
+        newer = isinstance(found_version, int) and found_version > version
+        hint = "; a newer BerryEval wrote it: pip install --upgrade berryeval" if newer else ""
+        wanted = f"{what} of schema version {version}"
+        msg = f"{_prefix(where)}expected {wanted}, found {found_version!r}{hint}"
+        raise DataError(msg)
+    return {name: value for name, value in data.items() if name != "schema_version"}
+
+
+def _read_string(value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        raise type_mismatch(where, "a string", value)
+    return value
+
+
+def _read_whole(value: Any, where: str) -> int:
+    if not is_whole(value):
+        raise type_mismatch(where, "a whole number", value)
+    return value  # type: ignore[no-any-return]
+
+
+def _read_flag(value: Any, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise type_mismatch(where, "true or false", value)
+    return value
+
+
+def _read_number(value: Any, where: str) -> float:
+    if not is_number(value):
+        raise type_mismatch(where, "a number", value)
+    return value  # type: ignore[no-any-return]
+
+
+def read_strings(value: Any, where: str) -> tuple[str, ...]:
+    """Read an array of strings."""
+    if not isinstance(value, list | tuple):
+        raise type_mismatch(where, "an array of strings", value)
+    return tuple(_read_string(item, f"{where}[{place}]") for place, item in enumerate(value))
+
+
+def _read_object(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise type_mismatch(where, "an object", value)
+    return dict(value)
+
+
+def choice_reader(*words: str) -> Reader:
+    """Return a reader that accepts only these words."""
+
+    def read(value: Any, where: str) -> str:
+        if value not in words:
+            raise type_mismatch(where, " or ".join(map(repr, words)), value)
+        return str(value)
+
+    return read
+
+
+READERS: Final[Mapping[str, Reader]] = {  # by annotation
+    "bool": _read_flag,
+    "str": _read_string,
+    "int": _read_whole,
+    "float": _read_number,
+    "tuple[str, ...]": read_strings,
+    "Mapping[str, Any]": _read_object,
+}
