@@ -19,13 +19,13 @@ from rich.table import Table
 
 from berryeval._internal import backend as _backend
 from berryeval.metrics import _python
+from berryeval.metrics.array_checks import PADDING_ID
 from berryeval.metrics.arrays import evaluate_arrays
-from berryeval.metrics.validation import PADDING_ID
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from berryeval.metrics.validation import MetricResult, QueryDocArray, RelevanceArray
+    from berryeval.metrics.array_checks import MetricResult, QueryDocArray, RelevanceArray
 
 DEPTH, RELEVANT, VOCABULARY = 50, 10, 10_000
 KERNEL_NAMES = {

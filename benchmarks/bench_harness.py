@@ -30,7 +30,7 @@ from berryeval.runner.asking import index_and_ask
 from berryeval.runner.attempts import Policy
 from berryeval.runner.journal import Journal
 from berryeval.runs.record import BenchmarkRecord, RunRecord
-from berryeval.scoring.hits import judge_and_score
+from berryeval.scoring.hit_scoring import judge_and_score
 from berryeval.workflows.plan import Plan
 from berryeval.workflows.recording import Passages, Recorder, all_metrics
 from berryeval.workflows.run_answers import Answers, lean

@@ -11,9 +11,8 @@ from rich.table import Table
 
 import berryeval
 from berryeval._internal.backend import BACKEND
-from berryeval.metrics.arrays import evaluate_arrays
+from berryeval.metrics import PADDING_ID, QueryDocArray, evaluate_arrays
 from berryeval.metrics.lists import QueryResult, compute_all, quality_report
-from berryeval.metrics.validation import PADDING_ID, QueryDocArray
 
 K = 5
 

@@ -1,5 +1,5 @@
 // score_rows for Python. Every argument is declared with .noconvert(): nothing is copied or
-// converted behind the caller's back, and whatever does not fit is a TypeError.
+// converted silently, and an argument that does not fit is a TypeError.
 #include "bind_arrays.hpp"
 
 #include <nanobind/ndarray.h>
@@ -53,9 +53,9 @@ std::vector<berryeval::Request> requests_of(
     const std::vector<std::pair<std::string, std::size_t>>& named) {
   std::vector<berryeval::Request> requests;
   for (const auto& [name, cutoff] : named) {
-    const auto metric = berryeval::metric_named(name);
-    if (!metric) throw nb::value_error(("unknown metric '" + name + "'").c_str());
-    requests.push_back({*metric, cutoff});
+    const berryeval::Formula formula = berryeval::find_array_formula(name);
+    if (formula == nullptr) throw nb::value_error(("unknown metric '" + name + "'").c_str());
+    requests.push_back({formula, cutoff});
   }
   return requests;
 }

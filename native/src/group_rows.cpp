@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "berryeval/document_set.hpp"
 #include "berryeval/parallel.hpp"
+#include "berryeval/place_table.hpp"
 
 namespace berryeval {
 namespace {

@@ -1,7 +1,6 @@
 #include "berryeval/query_judge.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <functional>
 
 #include "berryeval/strings.hpp"
@@ -9,8 +8,8 @@
 namespace berryeval {
 namespace {
 
-// In numbers that fall: the place of the first that is not above `key`. Without branches, as the
-// answers follow no pattern.
+// The index of the first of the descending numbers that is not above `key`. Branch-free, because
+// the outcomes follow no pattern.
 std::size_t first_not_above(const std::vector<double>& falling, double key) {
   std::size_t base = 0;
   std::size_t left = falling.size();
@@ -23,18 +22,6 @@ std::size_t first_not_above(const std::vector<double>& falling, double key) {
 }
 
 }  // namespace
-
-std::uint64_t QueryJudge::hash_of_document(std::string_view document) { return hash_of(document); }
-
-void QueryJudge::reserve(Table& table, std::size_t slots) {
-  const std::size_t size = std::bit_ceil(std::max<std::size_t>(128, slots));
-  if (table.slots.size() < size) {
-    table.slots.assign(size, Slot{});
-  } else {
-    std::fill_n(table.slots.begin(), size, Slot{});
-  }
-  table.mask = size - 1;
-}
 
 void QueryJudge::sort_grades() { std::ranges::sort(grades_, std::greater<>()); }
 
@@ -65,27 +52,20 @@ bool QueryJudge::in_order(std::span<const Scored> rows) const {
 }
 
 std::optional<std::size_t> QueryJudge::rank(std::span<const Scored> rows, bool distinct) {
-  if (!distinct) reserve(run_table_, 3 * rows.size());
+  if (!distinct) run_table_.reset(rows.size(), 3);
   found_.clear();
   hits_.clear();
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const std::string_view document = rows[row].document;
     const std::uint64_t hash = hash_of(document);
-    if (!distinct && !insert(run_table_, hash, row,
-                             [&](std::size_t other) { return rows[other].document == document; })) {
-      return row;
-    }
-    std::size_t slot = hash & judged_table_.mask;
-    for (; judged_table_.slots[slot].place != 0; slot = (slot + 1) & judged_table_.mask) {
-      if (judged_table_.slots[slot].hash != hash >> 32) continue;
-      const Scored& judged = judged_[judged_table_.slots[slot].place - 1];
-      if (judged.document != document) continue;
-      found_.push_back({row, judged.score});
-      break;
-    }
+    const auto in_run = [&](std::size_t other) { return rows[other].document == document; };
+    if (!distinct && run_table_.insert(hash, row, in_run) != PlaceTable::kNowhere) return row;
+    const auto in_qrels = [&](std::size_t other) { return judged_[other].document == document; };
+    const std::size_t known = judged_table_.find(hash, in_qrels);
+    if (known != PlaceTable::kNowhere) found_.push_back({row, judged_[known].score});
   }
   retrieved_ = std::min(rows.size(), rule_.depth);
-  if (in_order(rows)) {  // as almost every run is written
+  if (in_order(rows)) {  // almost every run is written in order
     for (const Found& found : found_) {
       if (found.row < retrieved_) hits_.push_back({found.row + 1, found.grade});
     }
@@ -95,8 +75,8 @@ std::optional<std::size_t> QueryJudge::rank(std::span<const Scored> rows, bool d
   return std::nullopt;
 }
 
-// Only judged documents need their rank: they are put in order, and every row is counted at the
-// first of them that it stands before.
+// Only judged documents need a rank: sort them, and count every row at the first judged document
+// that it precedes.
 void QueryJudge::rank_found(std::span<const Scored> rows) {
   const auto precedes = [&](std::size_t a, std::size_t b) {
     if (before(rows[a], rows[b])) return true;

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "berryeval/document_set.hpp"
+#include "berryeval/place_table.hpp"
 
 namespace berryeval {
 namespace {

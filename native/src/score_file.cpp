@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "berryeval/document_set.hpp"
 #include "berryeval/parallel.hpp"
+#include "berryeval/place_table.hpp"
 #include "berryeval/run_lines.hpp"
 #include "berryeval/trec_text.hpp"
 

@@ -145,7 +145,7 @@ def test_no_retriever_leaves_holes_in_the_judgments(name: str) -> None:
     """Everything that bm25, dense and hybrid return in their top ten has been judged."""
     from berryeval.chunkers.catalogue import parse_chunker
     from berryeval.providers.catalogue import make_provider
-    from berryeval.scoring.hits import evaluate_hits
+    from berryeval.scoring.hit_scoring import evaluate_hits
 
     benchmark = load_benchmark(name)
     chunker = parse_chunker("section")

@@ -68,11 +68,11 @@ ndcg_cut_10           \tq4\t0.0000
 map                   \tq4\t0.0000
 """
 AUDIT = """
-audit of run: 4 judged queries, looking at the top 10
+audit of run: 4 judged queries, top 10
   judged queries missing from the run: 1: q4
   queries of the run without judgments: 1: q9
-  judged queries with nothing relevant: 1: q3
-  queries with unjudged documents in the top 10 (33.3% of all there): 2: q1 (1), q2 (1)
+  judged queries without relevant documents: 1: q3
+  queries with unjudged documents in the top 10 (33.3% of the top): 2: q1 (1), q2 (1)
   queries whose rank column contradicts the scores: 1: \
 q2 x1 (y at rank 1 scores 1, x at rank 2 scores 9)
   ties within the top 10: 1: q1 ranks 2-3 (score 2.5, 1 relevant)
@@ -323,7 +323,10 @@ def test_help_says_what_an_audit_needs(capsys: pytest.CaptureFixture[str]) -> No
         (["qrels", "run", "-m"], "name at least one metric"),
         (["qrels", "run", "-m", "ndgc@10"], "unknown metric 'ndgc@10'; did you mean nDCG"),
         (["qrels", "run", "-m", "P"], "P needs a cutoff, as in P@10"),
-        (["qrels", "run", "-m", "AP", "--profile", "trec"], "unknown profile 'trec'; there are"),
+        (
+            ["qrels", "run", "-m", "AP", "--profile", "trec"],
+            "unknown profile 'trec'; did you mean 'trec_eval'",
+        ),
         (["qrels", "run", "-m", "AP", "--csv", "--json"], "choose one of --json, --csv and"),
         (["qrels", "run", "-m", "AP", "--by", "nowhere"], "nowhere: no such file"),
         (["qrels", "run", "-m", "AP", "--by", "run"], "run: is not JSON"),

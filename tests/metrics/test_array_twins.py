@@ -6,6 +6,7 @@ These tests call the two kernels below the public functions, so that one process
 from __future__ import annotations
 
 import os
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from berryeval import metrics
 from berryeval.metrics import _python
 from tests.metrics.arrays import NAIVE, grades_for, id_arrays, ids, naive_scores
 
@@ -103,6 +105,22 @@ def test_the_twins_agree_on_many_rows() -> None:
     requests = [(metric, k) for metric in METRICS for k in (1, 10, 100)]
     ours, theirs = score_both(retrieved, relevant, None, 1.0, requests, threads=3)
     assert ours.tobytes() == theirs.tobytes()
+
+
+@pytest.mark.parametrize("name", ["recall_at_k", "precision_at_k", "mrr", "ndcg", "hit_rate"])
+def test_the_python_module_offers_the_public_functions(name: str) -> None:
+    rng = np.random.default_rng(7)
+    retrieved = rng.integers(-1, 20, (30, 8), dtype=np.int32)
+    relevant = rng.integers(-1, 20, (30, 5), dtype=np.int32)
+    grades = (relevant % 4).astype(np.float64)
+    reference, public = getattr(_python, name), getattr(metrics, name)
+    assert signature(reference) == signature(public)
+    for keywords in ({}, {"grades": grades}):
+        found, expected = (one(retrieved, relevant, 5, **keywords) for one in (reference, public))
+        assert found.dtype == np.float32
+        assert found.tobytes() == expected.tobytes()
+    with pytest.raises(ValueError, match="k must be between 1 and 8"):
+        reference(retrieved, relevant, 9)
 
 
 def out_for(requests: int = 1, queries: int = 1) -> npt.NDArray[np.float32]:

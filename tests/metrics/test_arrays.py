@@ -12,6 +12,7 @@ import pytest
 
 from berryeval import metrics
 from berryeval._internal.backend import BACKEND
+from berryeval.metrics.array_checks import PADDING_ID
 from berryeval.metrics.arrays import (
     evaluate_arrays,
     hit_rate,
@@ -20,7 +21,6 @@ from berryeval.metrics.arrays import (
     precision_at_k,
     recall_at_k,
 )
-from berryeval.metrics.validation import PADDING_ID
 from tests.metrics.arrays import INT32_MAX, INT32_MIN, ids
 
 if TYPE_CHECKING:
@@ -326,7 +326,7 @@ def test_no_metrics() -> None:
     [
         ("recal@5", "did you mean 'recall'"),
         ("NDCG@5", "did you mean 'ndcg'"),
-        ("map", "known are recall, precision"),
+        ("map", "known names are recall, precision"),
         ("recall@", "unknown name"),
         ("recall@x", "unknown name"),
         ("recall@-1", "unknown name"),
@@ -335,7 +335,7 @@ def test_no_metrics() -> None:
 )
 def test_unknown_metrics_are_refused(name: str, said: str) -> None:
     """A name nobody knows is an error with a suggestion, never a 0.0."""
-    with pytest.raises(ValueError, match="metrics holds the unknown name") as caught:
+    with pytest.raises(ValueError, match="metrics contains the unknown name") as caught:
         evaluate_arrays(ids([[1]]), ids([[1]]), [name])
     assert said in str(caught.value)
 

@@ -84,7 +84,7 @@ def test_one_text_may_name_several() -> None:
         "P@5", "P@10", "RprecMult(mult=0.2)", "RprecMult(mult=0.4)",
     ]  # fmt: skip
     assert [str(m) for m in parse_metrics(["nDCG@5,10"])] == ["nDCG@5", "nDCG@10"]
-    with pytest.raises(MetricError, match=r"'P\.5,10' names 2 metrics, expected one: P@5, P@10"):
+    with pytest.raises(MetricError, match=r"'P\.5,10' names 2 metrics \(P@5, P@10\), expected one"):
         parse_metric("P.5,10")
 
 
@@ -161,7 +161,7 @@ MISTAKES = {
     "ndgc@10": "unknown metric 'ndgc@10'; did you mean nDCG",
     "ndgc_cut_10": "unknown metric 'ndgc_cut_10'; did you mean ndcg_cut",
     "presicion@5": "unknown metric 'presicion@5'; did you mean precision",
-    "xyzzy": "unknown metric 'xyzzy'; `berryeval list metrics` shows them all",
+    "xyzzy": "unknown metric 'xyzzy'; run `berryeval list metrics` to list all metrics",
     "": "'' is not a metric; metrics look like nDCG@10",
     "P@5@6": "'P@5@6' is not a metric",
     "P": "P needs a cutoff, as in P@10",
@@ -176,21 +176,21 @@ MISTAKES = {
     "Rprec_5": "Rprec takes no cutoff, found 'Rprec_5'",
     "P(rel)@5": "'rel' in 'P\\(rel\\)@5' must be a parameter and its value, as in rel=2",
     "P(rel='high')@5": "rel of P must be a number, found 'high'",
-    "P(level=2)@5": "P takes no parameter 'level'; it takes cutoff, judged_only, rel",
+    "P(level=2)@5": "P has no parameter 'level'; it has cutoff, judged_only, rel",
     "P(rel=2,rel=3)@5": "gives rel twice",
     "P(rel=2)@5-l3": "gives rel twice",
     "P(cutoff=5)@5": "gives cutoff twice",
     "nDCG(dcg='log10')@5": "dcg of nDCG must be 'log2' or 'exp-log2', found 'log10'",
     "nDCG(gains={-3:1})": "gains of nDCG must be a mapping of grade to gain",
     "nDCG(gains={1:'much'})": "gains of nDCG must be a mapping of grade to gain",
-    "ndcg_1=much": "'_1=much' in 'ndcg_1=much' is nothing that nDCG understands",
-    "map_1=3": "AP takes no parameter 'gains'",
-    "utility_1,2": "'_1,2' in 'utility_1,2' is nothing that Utility understands",
-    "set_F_-1": "'_-1' in 'set_F_-1' is nothing that SetF understands",
+    "ndcg_1=much": "nDCG does not understand '_1=much' in 'ndcg_1=much'",
+    "map_1=3": "AP has no parameter 'gains'",
+    "utility_1,2": "Utility does not understand '_1,2' in 'utility_1,2'",
+    "set_F_-1": "SetF does not understand '_-1' in 'set_F_-1'",
     "SetF(beta=0)": "beta of SetF must be a number above 0, found 0",
     "RBP(p=1.5)": "p of RBP must be a number from 0 to 1, found 1.5",
     "RBP(gain='linear')": "gain of RBP must be 'binary' or 'scaled' or 'minmax' or 'raw'",
-    "rbp_resid_x=1": "'_x=1' in 'rbp_resid_x=1' is nothing that RBPResidual understands",
+    "rbp_resid_x=1": "RBPResidual does not understand '_x=1' in 'rbp_resid_x=1'",
     "Utility(docs=-1)": "docs of Utility must be an integer from 0 up, found -1",
     "AvgIPrec(levels=[])": "levels of AvgIPrec must be a list of numbers from 0 to 1",
     "AvgIPrec(levels=[2])": "levels of AvgIPrec must be a list of numbers from 0 to 1",

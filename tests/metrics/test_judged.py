@@ -89,5 +89,5 @@ def test_twins_agree(ranking: list[str], grades: dict[str, float], cutoff: int, 
 
 def test_judged_of_judged_documents_only_is_refused() -> None:
     """The judged share of what is judged would always be 1: there is no such parameter."""
-    with pytest.raises(MetricError, match="Judged takes no parameter 'judged_only'"):
+    with pytest.raises(MetricError, match="Judged has no parameter 'judged_only'"):
         parse_metric("Judged(judged_only=True)@10")

@@ -319,7 +319,7 @@ def test_the_cutoffs_of_the_quality_report() -> None:
 @pytest.mark.parametrize("function", [quality_report, mean_reciprocal_rank])
 @pytest.mark.parametrize(
     ("results", "found"),
-    [([1], "int 1 at place 0"), (None, "NoneType None at place 0"), (["q"], "str 'q' at place 0")],
+    [([1], "int 1 at index 0"), (None, "NoneType None at index 0"), (["q"], "str 'q' at index 0")],
 )
 def test_rejected_query_results(function: Callable[..., Any], results: Any, found: str) -> None:
     """Something else than query results is named, with its place."""

@@ -150,7 +150,7 @@ def test_conventions_of_the_caller() -> None:
 def test_an_unknown_profile_is_named() -> None:
     """With those there are."""
     with pytest.raises(
-        ConfigurationError, match="unknown profile 'trec'; there are berryeval, trec"
+        ConfigurationError, match="unknown profile 'trec'; did you mean 'trec_eval'"
     ):
         evaluate(QRELS, TIED, ["AP"], profile="trec")
 

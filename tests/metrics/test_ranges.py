@@ -1,4 +1,4 @@
-"""Between which ends metrics lie: what each declares holds for any ranking."""
+"""Declared ranges hold exactly, for any ranking and both backends."""
 
 from __future__ import annotations
 
@@ -10,24 +10,35 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from berryeval._internal import backend
 from berryeval._internal.intervals import Interval
+from berryeval.data import JudgedHit, JudgedRanking, SubtopicHit, SubtopicRanking
 from berryeval.data.qrels import Qrels
 from berryeval.data.run import RankingRule, Run
 from berryeval.metrics.catalogue import definitions, register
 from berryeval.metrics.grammar import parse_metric
-from berryeval.metrics.ranges import cut_to_range, range_of
-from berryeval.scoring import engine
+from berryeval.metrics.ranges import cut_to_range, direction_of, range_of
+from berryeval.scoring import engine, evaluate
 from tests.metrics.rankings import Rows, judged_runs, metrics_of
 
 OF_RANKINGS = [name for name, one in definitions().items() if one.kind == "ranking"]
-ROUNDING = 1e-9
+OF_SUBTOPICS = [name for name, one in definitions().items() if one.kind == "subtopics"]
+TINY = 2.0**-53
+
+# Sums of these grades depend on their order.
+near_grades = st.lists(
+    st.sampled_from([0.3, 0.1, 0.7, 1.1, 2.2, 3.3]).flatmap(
+        lambda grade: st.integers(0, 4).map(lambda steps: grade * (1 + steps * TINY))
+    ),
+    min_size=1,
+    max_size=12,
+)
 
 
 @pytest.mark.parametrize("name", OF_RANKINGS)
 @settings(max_examples=20)
 @given(data=st.data(), rows=judged_runs())
-def test_no_value_lies_beyond(name: str, data: Any, rows: tuple[Rows, Rows]) -> None:
-    """Whatever the grades, the ranking and the parameters are."""
+def test_values_stay_within_the_range(name: str, data: Any, rows: tuple[Rows, Rows]) -> None:
     qrels, run = rows
     metric = data.draw(metrics_of(definitions()[name]))
     low, high = metric.range
@@ -35,7 +46,53 @@ def test_no_value_lies_beyond(name: str, data: Any, rows: tuple[Rows, Rows]) -> 
     places = {query: place for place, query in enumerate(run)}
     for index, query in enumerate(qrels):
         judged = engine.judge(judgments, index, results, places.get(query), RankingRule())
-        assert low - ROUNDING <= metric(judged) <= high + ROUNDING
+        assert low <= metric(judged) <= high
+
+
+@pytest.mark.parametrize("name", OF_RANKINGS)
+@settings(max_examples=40)
+@given(data=st.data(), grades=near_grades)
+def test_rounding_does_not_leave_the_range(name: str, data: Any, grades: list[float]) -> None:
+    metric = data.draw(metrics_of(definitions()[name]))
+    hits = [JudgedHit(rank, grade) for rank, grade in enumerate(grades, start=1)]
+    judged = JudgedRanking(hits, len(hits), sorted(grades, reverse=True))
+    low, high = metric.range
+    assert low <= metric(judged) <= high
+
+
+@pytest.mark.parametrize("name", OF_SUBTOPICS)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_diversity_stays_within_the_range(name: str, data: Any) -> None:
+    metric = data.draw(metrics_of(definitions()[name]))
+    answers = st.sets(st.sampled_from("abcdef"), min_size=1).map(sorted)
+    documents = data.draw(st.lists(answers, min_size=1, max_size=8))
+    grades = [dict.fromkeys(subtopics, 4.0) for subtopics in documents]
+    hits = [SubtopicHit(rank, one) for rank, one in enumerate(grades, start=1)]
+    low, high = metric.range
+    assert low <= metric(SubtopicRanking(hits, len(hits), grades, list("abcdef"))) <= high
+
+
+GRADES = {"d0": 0.3, "d1": 0.3000000000000001, "d2": 0.30000000000000004, "d3": 0.3}
+SCORES = {"d3": 4, "d1": 3, "d0": 2, "d2": 1}
+
+
+@pytest.mark.parametrize("name", ["nDCG", "nDCG@4", "RnDCG", "nDCGrel", "G"])
+def test_a_perfect_score_is_1_on_both_backends(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Summed in another order than the ideal, these gains give 1.0000000000000002."""
+    found = evaluate({"q": GRADES}, {"q": SCORES}, [name]).mean[name]
+    monkeypatch.setattr(backend, "native", None)
+    assert found == evaluate({"q": GRADES}, {"q": SCORES}, [name]).mean[name]
+    assert found <= 1.0
+
+
+def test_a_greedy_ideal_can_be_beaten() -> None:
+    """The best set cover of two documents leaves out the largest one."""
+    documents = [dict.fromkeys(subtopics, 1.0) for subtopics in ("abe", "cdf", "abcd")]
+    hits = [SubtopicHit(rank, grades) for rank, grades in enumerate(documents[:2], start=1)]
+    ranking = SubtopicRanking(hits, 2, documents, list("abcdef"))
+    assert parse_metric("alpha_nDCG(alpha=1)@2")(ranking) > 1
+    assert range_of("alpha_nDCG@2") == (0.0, math.inf)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +102,7 @@ def test_no_value_lies_beyond(name: str, data: Any, rows: tuple[Rows, Rows]) -> 
         ("Unjudged@10", (0, 1)),
         ("RBP", (0, 1)),
         ("rbp.95", (-math.inf, math.inf)),
+        ("RBP(gain='minmax',gains={-1:0.5},normalize=True)", (-math.inf, math.inf)),
         ("nDCG(gains={1:-1})", (-math.inf, math.inf)),
         ("TokensToHit(budget=500)", (0, 500)),
         ("NumRelRet", (0, math.inf)),
@@ -52,20 +110,43 @@ def test_no_value_lies_beyond(name: str, data: Any, rows: tuple[Rows, Rows]) -> 
         ("NobodyKnows", (-math.inf, math.inf)),
     ],
 )
-def test_ends_follow_the_parameters(name: str, ends: tuple[float, float]) -> None:
-    """Where a parameter may move the value out of the usual ends, they are others."""
+def test_the_range_depends_on_the_parameters(name: str, ends: tuple[float, float]) -> None:
     assert range_of(name) == ends
 
 
-def test_a_metric_of_your_own_may_have_ends() -> None:
-    """As it is declared; without, it has none."""
+def test_a_registered_metric_declares_its_range() -> None:
     register("HalfAsGood", within=(0.0, 0.5))(lambda judged: 0.5 * bool(judged.hits))
     assert parse_metric("HalfAsGood").range == (0.0, 0.5)
 
 
-def test_a_sum_is_cut_to_the_range_of_a_run() -> None:
-    """The ends are of the value of a run, as where a rule is refused; what was found is in it."""
+def test_an_interval_of_a_sum_is_clipped_to_the_range_of_a_run() -> None:
+    """Observed values extend the declared range."""
     register("SumToTen", aggregate="sum", within=(0.0, 10.0))(lambda judged: float(judged.hits))
     wide = Interval(-3.0, 14.0)
     assert cut_to_range(wide, "SumToTen", "sum", np.array([2.0, 4.0])) == (0.0, 10.0)
     assert cut_to_range(wide, "SumToTen", "sum", np.array([6.0, 6.0])) == (0.0, 12.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "direction"),
+    [
+        ("nDCG@10", "up"),
+        ("TokensToHit(budget=500)", "down"),
+        ("NumNonrelJudgedRet", "down"),
+        ("RBPResidual(p=0.5)", "down"),
+        ("Unjudged@5", "down"),
+        ("IDCG", "neither"),
+        ("Judged@10", "neither"),
+        ("NumQ", "neither"),
+        ("NumRel", "neither"),
+        ("NumRet", "neither"),
+        ("NobodyKnows", "up"),
+    ],
+)
+def test_direction_of_improvement(name: str, direction: str) -> None:
+    assert direction_of(name) == direction
+
+
+def test_a_registered_metric_declares_its_direction() -> None:
+    register("LatencyOfTest", better="lower")(lambda judged: float(judged.retrieved))
+    assert direction_of("LatencyOfTest") == "down"

@@ -47,7 +47,7 @@ def test_a_parameter_without_annotation_is_like_its_default() -> None:
 
 def test_a_name_that_exists_is_refused() -> None:
     """No metric is replaced, by whatever spelling."""
-    with pytest.raises(MetricError, match=r"there is a metric 'NDCG' already \(nDCG\)"):
+    with pytest.raises(MetricError, match=r"a metric 'NDCG' already exists \(nDCG\)"):
         register("NDCG")
 
 
@@ -62,3 +62,8 @@ def test_an_unknown_aggregate_is_refused() -> None:
     """There are three ways to make one value of many."""
     with pytest.raises(MetricError, match=r"^aggregate must be one of mean, sum, geometric mean"):
         register("Middle", aggregate="median")  # type: ignore[arg-type]
+
+
+def test_an_unknown_direction_is_rejected() -> None:
+    with pytest.raises(MetricError, match=r"^better must be one of higher, lower, neither, found"):
+        register("Sideways", better="left")  # type: ignore[arg-type]

@@ -96,7 +96,7 @@ def test_a_name_is_taken_once() -> None:
     """Neither our names nor aliases can be taken over."""
     register_share()
     for name, aliases in [("ndcg", []), ("Share", []), ("New", ["MAP"]), ("QUOTA", [])]:
-        with pytest.raises(MetricError, match=r"there is a metric .* already"):
+        with pytest.raises(MetricError, match=r"a metric .* already exists"):
             be.metric(name, aliases=aliases)
 
 

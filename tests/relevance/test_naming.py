@@ -112,7 +112,7 @@ def test_a_document_that_the_corpus_lacks_is_found_by_its_id() -> None:
     assert recall(golden, Hit("c1", doc_id="dX", text="Some of it.")) == 1.0
     assert recall(golden, "dY", "boot/data") == 0.0
     scores = be.evaluate_hits(golden, {"q": ["dX"]}, ["R@1"])
-    assert scores.notes == ("targets that are not in the corpus: 1",)
+    assert scores.notes == ("targets not found in the corpus: 1",)
 
 
 def test_any_section_of_a_judged_document_is_of_it() -> None:

@@ -265,7 +265,7 @@ def test_targets_that_the_corpus_has_lost_count_and_are_said() -> None:
     )
     scores = be.evaluate_hits(judged, {"q": ["d"]}, ["R@1"])
     assert scores.mean["R@1"] == 0.5
-    assert scores.notes == ("targets that are not in the corpus: 1",)
+    assert scores.notes == ("targets not found in the corpus: 1",)
 
 
 def test_a_metric_sees_what_the_judge_gives() -> None:
@@ -296,4 +296,4 @@ def test_drift_has_no_characters(lost: Anchor) -> None:
     scores = be.evaluate_hits(benchmark, hits, ["CharIoU", "TokenR", "TokenP", "R@1"])
     assert dict(scores.mean) == {"CharIoU": 1.0, "TokenR": 1.0, "TokenP": 1.0, "R@1": 0.5}
     (note,) = scores.notes
-    assert note.startswith("targets that ")
+    assert note.startswith("targets ")

@@ -432,7 +432,7 @@ def test_every_format_says_how_hits_were_judged(
     module: ModuleType, verdicts: tuple[Verdict, ...]
 ) -> None:
     """What is lost of the judgments stands in all of them, once; of many notes the first few."""
-    lost = "targets that are not in the corpus: 7"
+    lost = "targets not found in the corpus: 7"
     notes = (lost, *(f"query q{place}: a doubt" for place in range(9)))
     names = ("bm25", "our|search_v2 <b>")
     doubted = [

@@ -37,14 +37,14 @@ q3 Q0 z - 1 bm25
 q9 Q0 z 1 1 bm25
 """
 TEXT = """\
-audit of {run}: 4 judged queries, looking at the top 2
+audit of {run}: 4 judged queries, top 2
   faulty lines: 2: qrels line 7: 'q4 0 n one', run line 9: 'q3 Q0 z 1 1'
   repeated documents: 2: qrels line 3: a of q1, run line 4: b of q1
   NaN instead of a number: 1: run line 7: w of q2
   judged queries missing from the run: 1: q4
   queries of the run without judgments: 1: q9
-  judged queries with nothing relevant: 1: q3
-  queries with unjudged documents in the top 2 (40.0% of all there): 2: q1 (1), q2 (1)
+  judged queries without relevant documents: 1: q3
+  queries with unjudged documents in the top 2 (40.0% of the top): 2: q1 (1), q2 (1)
   queries whose rank column contradicts the scores: 1: \
 q2 x1 (y at rank 1 scores 1, x at rank 2 scores 9)
   ties across rank 2: 1: q1 ranks 2-3 (score 2.5, 1 relevant)
@@ -114,7 +114,7 @@ def test_nothing_to_report() -> None:
     report = audit({"q": {"a": 1, "b": 0}}, {"q": {"a": 2.0, "b": 1.0}})
     assert report.clean
     assert report.text() == (
-        "audit of run: 1 judged queries, looking at the top 10\n"
+        "audit of run: 1 judged queries, top 10\n"
         "  nothing to report\n"
         "  nDCG@10 1.0000: ties change nothing"
     )
@@ -149,7 +149,7 @@ def test_judgments_in_groups() -> None:
     report = audit(qrels, {"q": {"a": 2.0, "b": 1.0}}, ["P@1"])
     assert report.clean
     assert report.tie_ranges["P@1"].value == 1.0
-    with pytest.raises(MetricError, match="is a metric of diversity, which cannot be audited"):
+    with pytest.raises(MetricError, match="is a diversity metric and cannot be audited"):
         audit(qrels, {"q": {"a": 2.0}}, ["StRecall@10"])
 
 

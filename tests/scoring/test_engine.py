@@ -127,7 +127,7 @@ def test_metrics_in_any_spelling() -> None:
     assert scores.sum[parse_metric("map")] == scores.sum["AP"]  # type: ignore[index]
     assert Scores.from_dict(scores.to_dict()).std["MAP"] == scores.std["AP"]
     assert "average_precision" in scores.mean
-    with pytest.raises(KeyError, match=r"'P@1' was not computed; there are nDCG@3, AP"):
+    with pytest.raises(KeyError, match=r"'P@1' was not computed; computed are nDCG@3, AP"):
         scores.mean["P@1"]
 
 
@@ -136,12 +136,12 @@ def test_metrics_in_any_spelling() -> None:
     [
         (
             "ndcg_cut_30",
-            "'ndcg_cut_30' was not computed; there are nDCG@3, AP; did you mean nDCG@3?",
+            "'ndcg_cut_30' was not computed; computed are nDCG@3, AP; did you mean nDCG@3?",
         ),
-        ("nDGC@3", "'nDGC@3' was not computed; there are nDCG@3, AP; did you mean nDCG@3?"),
-        ("Bpref", "'Bpref' was not computed; there are nDCG@3, AP"),
-        ("P.5,10", "'P.5,10' was not computed; there are nDCG@3, AP"),
-        ("", "'' was not computed; there are nDCG@3, AP"),
+        ("nDGC@3", "'nDGC@3' was not computed; computed are nDCG@3, AP; did you mean nDCG@3?"),
+        ("Bpref", "'Bpref' was not computed; computed are nDCG@3, AP"),
+        ("P.5,10", "'P.5,10' was not computed; computed are nDCG@3, AP"),
+        ("", "'' was not computed; computed are nDCG@3, AP"),
     ],
 )
 def test_what_was_not_scored_is_an_error_with_the_nearest(key: str, message: str) -> None:

@@ -301,7 +301,7 @@ def test_ids_alone_have_no_text(name: str) -> None:
     text = f"{name}@5" if name == "FileR" else name
     with pytest.raises(MetricError, match=r"and ids have none: .* evaluate_hits\(benchmark, hits"):
         be.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, [text])
-    with pytest.raises(MetricError, match="is a metric of text, which cannot be audited"):
+    with pytest.raises(MetricError, match="is a passage metric and cannot be audited"):
         be.audit({"q": {"a": 1}}, {"q": {"a": 1}}, [text])
 
 

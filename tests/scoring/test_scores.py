@@ -157,7 +157,7 @@ def test_a_higher_level_is_a_wider_interval(values: list[float], level: float) -
 @pytest.mark.parametrize("level", [0.0, 1.0, -1.0, math.nan])
 def test_a_level_is_between_0_and_1(level: float) -> None:
     """Anything else is refused."""
-    with pytest.raises(ValueError, match="level must lie between 0 and 1"):
+    with pytest.raises(ValueError, match="level must be between 0 and 1"):
         scored().ci("AP", level)
 
 
@@ -167,7 +167,7 @@ def test_unknown_choices_are_named() -> None:
         scored().ci("AP", method="z")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="must be 'pandas' or 'polars', found 'arrow'"):
         scored().to_frame("arrow")  # type: ignore[arg-type]
-    with pytest.raises(KeyError, match=r"'RR' was not computed; there are P@1, AP"):
+    with pytest.raises(KeyError, match=r"'RR' was not computed; computed are P@1, AP"):
         scored().ci("RR")
 
 
@@ -198,7 +198,7 @@ def test_without_a_metric() -> None:
     """The others stay as they are, and the one is gone by every name."""
     scores = scored().without("map")
     assert scores == evaluate(QRELS, RUN, ["P@1"])
-    with pytest.raises(KeyError, match="'map' was not computed; there are P@1"):
+    with pytest.raises(KeyError, match="'map' was not computed; computed are P@1"):
         scores.row_of("map")
 
 
@@ -287,22 +287,22 @@ def test_a_value_that_is_no_finite_number_is_refused(value: Any, shown: str) -> 
         (
             "values",
             {"P@1": [0.5], "AP": []},
-            r"^values\.P@1: expected an array of 4, found one of 1",
+            r"^values\.P@1: expected an array of length 4, found length 1",
         ),
         ("counts", 4, "^counts: expected an array of four whole numbers per query"),
-        ("counts", [[1, 1, 1, 1]], "^counts: expected an array of 4, found one of 1"),
+        ("counts", [[1, 1, 1, 1]], "^counts: expected an array of length 4, found length 1"),
         ("counts", [[1, 1, 1, 1]] * 3 + [[1, 1, 1, "1"]], "^counts of query 'q4': expected four"),
         ("counts", [[1, 1, 1, 1]] * 3 + [[1, -1, 1, 1]], "^counts of query 'q4': expected four"),
         ("counts", [[1, 1, 1]] * 4, "^counts of query 'q1': expected four whole numbers"),
         ("counts", [[1, 1, 1, 2**63]] * 4, "^counts of query 'q1': expected four whole numbers"),
         ("outcomes", ["ok", "ok", "ok", "fine"], r"^outcomes\[3\]: expected 'ok' or 'empty'"),
-        ("outcomes", ["ok"], "^outcomes: expected an array of 4, found one of 1"),
+        ("outcomes", ["ok"], "^outcomes: expected an array of length 4, found length 1"),
         ("outcomes", "ok", "^outcomes: expected an array of strings"),
         ("aggregates", ["mean", "median"], r"^aggregates\[1\]: expected 'mean' or 'sum'"),
-        ("metrics", ["AP", "AP"], "^metrics: 'AP' stands there twice"),
-        ("queries", ["q1", "q2", "q4", "q3"], r"^queries\[3\]: 'q3' stands behind 'q4'"),
+        ("metrics", ["AP", "AP"], "^metrics: found 'AP' twice"),
+        ("queries", ["q1", "q2", "q4", "q3"], r"^queries\[3\]: found 'q3' after 'q4'"),
         ("queries", ["q1", "q2", "q3", 4], r"^queries\[3\]: expected a string, found number 4"),
-        ("strategies", ["qrels"], "^strategies: expected an array of 4, found one of 1"),
+        ("strategies", ["qrels"], "^strategies: expected an array of length 4, found length 1"),
         ("dropped_rows", "none", "^dropped_rows: expected a whole number"),
         ("token_threshold", math.nan, "^token_threshold: expected a number"),
         ("spellings", [], "^spellings: expected an object"),

@@ -1,25 +1,32 @@
-// What every metric reads: one ranking after the join with its judgments. The twin of
-// berryeval.metrics.base.JudgedRanking.
+// The input of every metric: one ranking joined with its judgments. The twin of
+// berryeval.data.JudgedRanking.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 
-#include "berryeval/row_judge.hpp"
-
 namespace berryeval {
 
+// A judged document at the first rank (counted from 1) where the ranking holds it.
+struct Hit {
+  std::size_t rank;
+  double grade;
+};
+
 struct JudgedRanking {
-  // The documents that the judgments know, best rank first; a negative grade is "not judged".
+  // The documents of the ranking that have a judgment, best rank first. A negative grade means
+  // "in the pool, but not judged".
   std::span<const Hit> hits;
   std::size_t retrieved = 0;
-  // The grades of all documents of the query's judgments, highest first.
+  // The grades of all judged documents of the query, highest first.
   std::span<const double> grades;
 
   std::size_t relevant_total(double rel) const {
-    std::size_t total = 0;
-    while (total < grades.size() && grades[total] >= rel) ++total;
-    return total;
+    if (!grades.empty() && grades.back() >= rel) return grades.size();
+    const auto end =
+        std::ranges::partition_point(grades, [&](double grade) { return grade >= rel; });
+    return static_cast<std::size_t>(end - grades.begin());
   }
 };
 

@@ -1,4 +1,4 @@
-// The table of metrics: a name, as in the Python registry, and a pure function.
+// The table of metrics: a name, as in the Python catalogue, and a pure function.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +19,14 @@ enum class Dcg { log2, exp_log2 };
 enum class Rounding { lround, ceil_from_a_tenth };
 enum class RbpGain { binary, scaled, minmax, raw };
 
-// The parameters of all metrics; each reads those it has, by the name they have in Python. A
-// number that was not given, where that is allowed, is NaN.
+// The parameters of all metrics, under their Python names; each metric reads its own. An optional
+// number that was not given is NaN.
 struct Params {
   std::size_t cutoff = kNoCutoff;
   double rel = 1.0;
   bool judged_only = false;
   double recall = 0.0;
   double p = 0.0;
-  double alpha = 0.0;
   double beta = 0.0;
   double T = 0.0;
   double min_rel = 0.0;
@@ -38,7 +37,6 @@ struct Params {
   double c = 0.0;
   double d = 0.0;
   double docs = 0.0;
-  bool flag = false;
   bool relative = false;
   bool normalize = false;
   bool complete_is_zero = false;
@@ -46,10 +44,9 @@ struct Params {
   Rounding rounding = Rounding::lround;
   RbpGain gain = RbpGain::binary;
   std::vector<double> levels;
-  std::vector<double> weights;
   std::vector<std::pair<double, double>> gains;
 
-  // Sets the parameter of that name; std::invalid_argument if there is none, or no such word.
+  // Set the parameter of that name. Throw std::invalid_argument if the name or word is unknown.
   void set(std::string_view name, double value);
   void set(std::string_view name, std::string_view word);
   void set(std::string_view name, const std::vector<double>& list);
@@ -59,7 +56,7 @@ using Formula = double (*)(const JudgedRanking&, const Params&);
 
 // The formula of that name, or null.
 Formula find_formula(std::string_view name);
-// The parameters without which the metric of that name means nothing.
+// The parameters that the metric of that name requires.
 std::vector<std::string_view> needed_parameters(std::string_view name);
 std::vector<std::string_view> formula_names();
 

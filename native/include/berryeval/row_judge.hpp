@@ -1,5 +1,5 @@
-// The join: one row of judged ids against one ranking. This is where the time goes, so everything
-// here avoids branches that cannot be foreseen, and memory is taken once for all rows.
+// The join of the array contract: one row of judged ids against one ranking. Most of the time is
+// spent here, so the code avoids unpredictable branches and allocates memory once for all rows.
 #pragma once
 
 #include <cstddef>
@@ -9,90 +9,70 @@
 #include <utility>
 #include <vector>
 
+#include "berryeval/judged_ranking.hpp"
+#include "berryeval/place_table.hpp"
 #include "berryeval/rows.hpp"
 
 namespace berryeval {
 
-// A judged document at the first rank (counted from 1) where the ranking holds it.
-struct Hit {
-  std::size_t rank;
-  double grade;
-};
+// The order that the metrics need of the grades of a row: no order if all are 1, those that reach a
+// threshold first for recall, descending for nDCG. A full sort costs more than the rest of the
+// join.
+enum class GradeOrder : std::uint8_t { all_one, relevant_first, descending };
 
 class RowJudge {
  public:
-  RowJudge(std::size_t max_judged, std::size_t max_depth);
+  RowJudge(std::size_t max_judged, std::size_t max_depth, GradeOrder order, double threshold);
 
-  // Forgets the row before and learns the judged `ids` of the next one; grade_at(column) is the
-  // grade of the id in that column. Padding is passed over and a repeated id counts once. Returns
-  // the two columns of the first id that is given two different grades.
+  // Replaces the judgments of the previous row by `ids`; grade_at(column) is the grade of the id in
+  // that column. Padding is skipped and a repeated id counts once. Returns the two columns of the
+  // first id that has two different grades.
   template <class GradeAt>
   std::optional<std::pair<std::size_t, std::size_t>> learn(std::span<const std::int32_t> ids,
                                                            const GradeAt& grade_at) {
-    forget();
+    table_.clear();
+    count_ = 0;
     for (std::size_t column = 0; column < ids.size(); ++column) {
-      const std::int32_t id = ids[column];
-      if (id == kPadding) continue;
-      const std::size_t slot = slot_of(id);
+      if (ids[column] == kPadding) continue;
       const double grade = grade_at(column);
-      if (table_[slot] == id) {
-        const Judged& earlier = judged_[index_[slot]];
-        if (earlier.grade != grade) return std::pair(earlier.column, column);
-        continue;
+      const std::size_t known = table_.insert(hash_of_id(ids[column]), count_, kSameTag);
+      if (known == PlaceTable::kNowhere) {
+        judged_[count_++] = {grade, static_cast<std::uint32_t>(column), false};
+      } else if (judged_[known].grade != grade) {
+        return std::pair<std::size_t, std::size_t>(judged_[known].column, column);
       }
-      table_[slot] = id;
-      index_[slot] = static_cast<std::uint32_t>(count_);
-      judged_[count_] = {grade, static_cast<std::uint32_t>(column),
-                         static_cast<std::uint32_t>(slot), false};
-      ++count_;
     }
     return std::nullopt;
   }
 
-  // The judged documents that `ranking` holds, best rank first, each once. At most one ranking per
-  // row; the result is valid until the next call.
-  std::span<const Hit> find_in(std::span<const std::int32_t> ranking);
-
-  std::size_t judged_count() const { return count_; }
-  std::size_t count_at_least(double threshold) const;
-  // The positive grades, highest first: the gains of the best possible ranking.
-  std::span<const double> ideal_gains();
+  // Joins `ranking` with the judgments, each judged id at its first rank. Every column counts as a
+  // retrieved place, padding too. Call at most once per row; valid until the next call.
+  JudgedRanking rank(std::span<const std::int32_t> ranking);
 
  private:
   struct Judged {
     double grade;
     std::uint32_t column;
-    std::uint32_t slot;
     bool seen;
   };
 
-  // Fibonacci hashing: neighbouring ids land far apart.
-  std::size_t home(std::int32_t id) const {
-    const auto bits = static_cast<std::uint64_t>(static_cast<std::uint32_t>(id));
-    return static_cast<std::size_t>((bits * 0x9E3779B97F4A7C15ULL) >> shift_);
+  // Fibonacci hashing: neighbouring ids land far apart. The low half is a permutation of all ids,
+  // so equal tags are equal ids.
+  static std::uint64_t hash_of_id(std::int32_t id) {
+    return std::uint64_t{static_cast<std::uint32_t>(id)} * 0x9E3779B97F4A7C15ULL;
   }
+  static constexpr auto kSameTag = [](std::size_t) { return true; };
 
-  // The slot that holds `id`, or the free slot where it would go.
-  std::size_t slot_of(std::int32_t id) const {
-    std::size_t slot = home(id);
-    while (table_[slot] != kPadding && table_[slot] != id) slot = (slot + 1) & (table_.size() - 1);
-    return slot;
-  }
+  std::span<const double> ordered_grades();
 
-  void forget() {
-    for (std::size_t i = 0; i < count_; ++i) table_[judged_[i].slot] = kPadding;
-    count_ = 0;
-  }
-
-  // An open-addressing hash table of ids; kPadding, which is never judged, marks a free slot.
-  std::vector<std::int32_t> table_;
-  std::vector<std::uint32_t> index_;  // of the slot's id in judged_
-  int shift_;
-  std::vector<Judged> judged_;
+  GradeOrder order_;
+  double threshold_;
+  PlaceTable table_;
+  std::vector<Judged> judged_;  // the first count_ are in use
   std::size_t count_ = 0;
   std::vector<std::uint32_t> candidates_;
   std::vector<Hit> hits_;
-  std::vector<double> gains_;
+  std::vector<double> grades_;
 };
 
 }  // namespace berryeval

@@ -8,24 +8,16 @@
 #include <string_view>
 #include <variant>
 
+#include "berryeval/metrics.hpp"
 #include "berryeval/rows.hpp"
 
 namespace berryeval {
 
-enum class Metric : std::uint8_t {
-  recall,
-  precision_of_retrieved,  // divided by the number of ids in the top k
-  precision_of_k,          // divided by k
-  mrr,
-  ndcg,
-  hit_rate,
-};
-
-// The metric of that name, as spelled by the Python reference, or nothing.
-std::optional<Metric> metric_named(std::string_view name);
+// The formula of an array metric by the name that the Python reference uses, or null.
+Formula find_array_formula(std::string_view name);
 
 struct Request {
-  Metric metric;
+  Formula formula;
   std::size_t cutoff;
 };
 
@@ -36,20 +28,19 @@ struct ScoreInput {
   Rows<std::int32_t> retrieved;
   Rows<std::int32_t> relevant;
   Grades grades;
-  double
-      threshold;  // a document counts as relevant from this grade on; ndcg reads the grade itself
+  double threshold;  // the least grade of a relevant document; nDCG reads the grade itself
 };
 
-// `row` judges one id twice, with different grades in the columns `first` and `second`.
+// An id with different grades in the columns `first` and `second` of `row`.
 struct GradeConflict {
   std::size_t row;
   std::size_t first;
   std::size_t second;
 };
 
-// Writes the score of request i on row j to out[i * rows + j]. If a row contradicts itself nothing
-// in `out` is meant to be read, and the first such row is returned whatever the number of threads.
-// Throws std::invalid_argument when the shapes or cutoffs do not fit together.
+// Writes the score of request i on row j to out[i * rows + j]. If a row contradicts itself, returns
+// the first such row, whatever the number of threads, and leaves `out` undefined. Throws
+// std::invalid_argument if shapes or cutoffs do not fit together.
 std::optional<GradeConflict> score_rows(const ScoreInput& input, std::span<const Request> requests,
                                         std::size_t threads, std::span<float> out);
 

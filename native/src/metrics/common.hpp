@@ -1,6 +1,8 @@
-// Small things that several metrics share.
+// Helpers that several metrics share.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 
@@ -14,7 +16,7 @@ inline double divide(std::size_t part, std::size_t whole) {
   return divide(static_cast<double>(part), static_cast<double>(whole));
 }
 
-// How many of the documents up to `cutoff` are relevant.
+// The number of relevant documents up to `cutoff`.
 inline std::size_t relevant_found(const JudgedRanking& judged, double rel, std::size_t cutoff) {
   std::size_t found = 0;
   for (const Hit& hit : judged.hits) {
@@ -37,9 +39,30 @@ inline double sum_of_precisions(const JudgedRanking& judged, double rel, std::si
   return total;
 }
 
-// What a query counts at least in a geometric mean.
+// The least value of a query in a geometric mean.
 inline constexpr double kLeast = 0.00001;
 
-inline double discount(std::size_t rank) { return std::log2(static_cast<double>(rank) + 1.0); }
+// Logarithmic discounts of the first ranks, computed once when the library is loaded.
+struct Discounts {
+  static constexpr std::size_t kRanks = 1024;
+  std::array<double, kRanks> of_rank{};     // log2(rank + 1)
+  std::array<double, kRanks> unit_ideal{};  // the DCG of n documents of gain 1 at index n
+
+  Discounts() {
+    for (std::size_t rank = 1; rank < kRanks; ++rank) {
+      of_rank[rank] = std::log2(static_cast<double>(rank) + 1.0);
+      unit_ideal[rank] = unit_ideal[rank - 1] + 1.0 / of_rank[rank];
+    }
+  }
+};
+inline const Discounts kDiscounts;
+
+inline double discount(std::size_t rank) {
+  if (rank < Discounts::kRanks) return kDiscounts.of_rank[rank];
+  return std::log2(static_cast<double>(rank) + 1.0);
+}
+
+// A ratio that cannot exceed 1. Sums taken in another order may lift it above by rounding.
+inline double at_most_one(double ratio) { return std::min(ratio, 1.0); }
 
 }  // namespace berryeval::formulas

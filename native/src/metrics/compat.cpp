@@ -8,7 +8,7 @@
 namespace berryeval::formulas {
 namespace {
 
-// For each relevant document found: the depth from which the ranking and the ideal hold it.
+// For each relevant document found, the depth at which both the ranking and the ideal hold it.
 std::vector<std::size_t> meeting_places(const JudgedRanking& judged) {
   struct Level {
     double grade;
@@ -50,7 +50,7 @@ double compatibility(const JudgedRanking& judged, const Params& params) {
     total += weight;
     weight *= params.p;
   }
-  return params.normalize ? (score / total) / (best / total) : score / total;
+  return at_most_one(params.normalize ? (score / total) / (best / total) : score / total);
 }
 
 }  // namespace berryeval::formulas

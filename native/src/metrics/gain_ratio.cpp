@@ -35,7 +35,8 @@ double g(const JudgedRanking& judged, const Params& params) {
   });
   double ideal = 0.0;
   for (const double gain : best) ideal += gain;
-  return divide(total, ideal);
+  const double ratio = divide(total, ideal);
+  return rule.is_bounded() ? at_most_one(ratio) : ratio;
 }
 
 }  // namespace berryeval::formulas

@@ -1,4 +1,4 @@
-// What a document gains its reader; the twin of berryeval.metrics.gains.
+// The gain of a document; the twin of GainRule in berryeval.metrics.families.ndcg.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace berryeval::formulas {
 // The level of a document is its grade, or one of these.
 inline constexpr double kNoJudgment = -1.0;
 inline constexpr double kNotJudged = -2.0;
-// The exponent from which on 2^grade grows no more, so that every gain is a finite number.
+// The largest exponent of 2^grade, so that every gain is finite.
 inline constexpr double kLargest = 1000.0;
 
-// The gain of a level: the grade, 2^grade - 1, or what the caller says; nothing below rel.
+// The gain of a level: the grade, 2^grade - 1, or the number given for it; 0 below rel.
 struct GainRule {
   const std::vector<std::pair<double, double>>& gains;
   Dcg dcg = Dcg::log2;
@@ -30,6 +30,12 @@ struct GainRule {
     return std::ranges::any_of(gains, [&](const auto& pair) { return pair.first == wanted; });
   }
 
+  // Whether the ideal ranking gains most: nothing is negative, and unjudged documents gain nothing.
+  bool is_bounded() const {
+    return std::ranges::none_of(
+        gains, [](const auto& pair) { return std::min(pair.first, pair.second) < 0; });
+  }
+
   double operator()(double level) const {
     if (level >= 0 && level < rel) return 0.0;
     for (const auto& [known, gain] : gains) {
@@ -40,7 +46,7 @@ struct GainRule {
   }
 };
 
-// visit(rank, gain) for the ranks that gain (or cost) something, from rank 1 down.
+// Calls visit(rank, gain) for every rank with a gain other than 0, from rank 1 down.
 template <class GainOf, class Visit>
 void walk(const JudgedRanking& judged, const GainOf& gain_of, std::size_t cutoff,
           const Visit& visit) {

@@ -20,7 +20,11 @@ double best_dcg(const JudgedRanking& judged, const GainRule& rule, std::size_t c
     return total;
   }
   const std::size_t depth = std::min(cutoff, judged.grades.size());
-  for (std::size_t place = 0; place < depth; ++place) {  // gains fall as grades do
+  if (depth > 0 && depth < Discounts::kRanks && rule.dcg == Dcg::log2 && rule.rel <= 1.0 &&
+      judged.grades[0] == 1.0 && judged.grades[depth - 1] == 1.0) {
+    return kDiscounts.unit_ideal[depth];
+  }
+  for (std::size_t place = 0; place < depth; ++place) {  // gains descend with grades
     const double gain = judged.grades[place] < 0 ? 0.0 : rule(judged.grades[place]);
     if (!(gain > 0)) break;
     total += gain / discount(place + 1);
@@ -30,7 +34,7 @@ double best_dcg(const JudgedRanking& judged, const GainRule& rule, std::size_t c
 
 GainRule rule_of(const Params& params) { return {params, params.dcg, params.rel}; }
 
-// The DCG of the ideal ranking, up to ranks that are asked for in rising order.
+// The DCG of the ideal ranking up to a rank; ranks must be requested in ascending order.
 class IdealSum {
  public:
   explicit IdealSum(const std::vector<double>& best) : best_(best) {}
@@ -52,7 +56,9 @@ class IdealSum {
 
 double ndcg(const JudgedRanking& judged, const Params& params) {
   const GainRule rule = rule_of(params);
-  return divide(found_dcg(judged, rule, params.cutoff), best_dcg(judged, rule, params.cutoff));
+  const double ratio =
+      divide(found_dcg(judged, rule, params.cutoff), best_dcg(judged, rule, params.cutoff));
+  return rule.is_bounded() ? at_most_one(ratio) : ratio;
 }
 
 double discounted_gain(const JudgedRanking& judged, const Params& params) {
@@ -78,7 +84,9 @@ double ndcg_at_relevant(const JudgedRanking& judged, const Params& params) {
     missed -= 1.0;
   });
   total += missed * dcg / ideal.up_to(best.size());
-  return total > 0 ? total / static_cast<double>(best.size()) : 0.0;
+  if (!(total > 0)) return 0.0;
+  const double mean = total / static_cast<double>(best.size());
+  return rule.is_bounded() ? at_most_one(mean) : mean;
 }
 
 double ndcg_at_changes(const JudgedRanking& judged, const Params& params) {
@@ -109,7 +117,8 @@ double ndcg_at_changes(const JudgedRanking& judged, const Params& params) {
     total += dcg / ideal.up_to(best.size());
     ++points;
   }
-  return total / static_cast<double>(points);
+  const double mean = total / static_cast<double>(points);
+  return rule.is_bounded() ? at_most_one(mean) : mean;
 }
 
 }  // namespace berryeval::formulas

@@ -1,4 +1,4 @@
-// How parameters arrive: by the names, and the words, that they have in Python.
+// Parameters are set by the names and words that they have in Python.
 #include <array>
 #include <stdexcept>
 #include <string>
@@ -19,7 +19,6 @@ constexpr auto kNumbers = std::to_array<Number>({
     {"judged_only", &Params::judged_only},
     {"recall", &Params::recall},
     {"p", &Params::p},
-    {"alpha", &Params::alpha},
     {"beta", &Params::beta},
     {"T", &Params::T},
     {"min_rel", &Params::min_rel},
@@ -30,7 +29,6 @@ constexpr auto kNumbers = std::to_array<Number>({
     {"c", &Params::c},
     {"d", &Params::d},
     {"docs", &Params::docs},
-    {"flag", &Params::flag},
     {"relative", &Params::relative},
     {"normalize", &Params::normalize},
     {"complete_is_zero", &Params::complete_is_zero},
@@ -51,16 +49,6 @@ constexpr auto kWords = std::to_array<Word>({
     {"gain", "scaled", [](Params& params) { params.gain = RbpGain::scaled; }},
     {"gain", "minmax", [](Params& params) { params.gain = RbpGain::minmax; }},
     {"gain", "raw", [](Params& params) { params.gain = RbpGain::raw; }},
-});
-
-struct List {
-  std::string_view name;
-  std::vector<double> Params::* field;
-};
-
-constexpr auto kLists = std::to_array<List>({
-    {"levels", &Params::levels},
-    {"weights", &Params::weights},
 });
 
 [[noreturn]] void refuse(std::string_view name) {
@@ -100,12 +88,8 @@ void Params::set(std::string_view name, std::string_view word) {
 }
 
 void Params::set(std::string_view name, const std::vector<double>& list) {
-  for (const List& entry : kLists) {
-    if (entry.name != name) continue;
-    this->*entry.field = list;
-    return;
-  }
-  refuse(name);
+  if (name != "levels") refuse(name);
+  levels = list;
 }
 
 }  // namespace berryeval

@@ -41,9 +41,7 @@ double biased_moved(const JudgedRanking& judged, const Params& params, const Gai
   });
 }
 
-}  // namespace
-
-double rank_biased_precision(const JudgedRanking& judged, const Params& params) {
+double unclamped(const JudgedRanking& judged, const Params& params) {
   const GainRule rule(params, Dcg::log2, params.rel);
   const double least = std::max(params.rel, 0.0);
   switch (params.gain) {
@@ -62,6 +60,15 @@ double rank_biased_precision(const JudgedRanking& judged, const Params& params) 
       return biased(judged, params, rule);
   }
   return 0.0;
+}
+
+}  // namespace
+
+double rank_biased_precision(const JudgedRanking& judged, const Params& params) {
+  const double value = unclamped(judged, params);
+  const bool bounded =
+      params.gain != RbpGain::raw && !(params.normalize && !GainRule(params).is_bounded());
+  return bounded ? at_most_one(value) : value;
 }
 
 double rbp_residual(const JudgedRanking& judged, const Params& params) {

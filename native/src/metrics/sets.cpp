@@ -25,7 +25,7 @@ double set_f(const JudgedRanking& judged, const Params& params) {
   const double precision = divide(found, judged.retrieved);
   const double recalled = divide(found, judged.relevant_total(params.rel));
   const double weight = params.beta * params.beta;
-  return (weight + 1.0) * precision * recalled / (weight * precision + recalled);
+  return at_most_one((weight + 1.0) * precision * recalled / (weight * precision + recalled));
 }
 
 double set_average_precision(const JudgedRanking& judged, const Params& params) {

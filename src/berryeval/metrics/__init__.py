@@ -13,6 +13,15 @@ from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
     from berryeval.data import JudgedHit, JudgedRanking, SubtopicHit, SubtopicRanking
+    from berryeval.metrics.array_checks import (
+        PADDING_ID,
+        GradeArray,
+        MetricResult,
+        QueryDocArray,
+        RelevanceArray,
+        validate_inputs,
+        validate_score_inputs,
+    )
     from berryeval.metrics.arrays import (
         evaluate_arrays,
         hit_rate,
@@ -39,15 +48,6 @@ if TYPE_CHECKING:
         cut_to_range,
         direction_of,
         range_of,
-    )
-    from berryeval.metrics.validation import (
-        PADDING_ID,
-        GradeArray,
-        MetricResult,
-        QueryDocArray,
-        RelevanceArray,
-        validate_inputs,
-        validate_score_inputs,
     )
 else:
     __getattr__, __dir__ = open_door(__name__)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, SupportsIndex
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, SupportsIndex, TypeAlias
 
 import numpy as np
 
 from berryeval._internal import backend as _backend
-from berryeval.metrics import _python
-from berryeval.metrics.validation import (
+from berryeval._internal.validate import nearest
+from berryeval.metrics.array_checks import (
     check_cutoff,
     check_denominator,
     check_grades,
@@ -20,13 +21,26 @@ from berryeval.metrics.validation import (
 )
 
 if TYPE_CHECKING:
-    from berryeval.metrics.validation import (
+    from berryeval.metrics.array_checks import (
         Denominator,
         GradeArray,
         MetricResult,
         QueryDocArray,
         RelevanceArray,
     )
+
+    # Scores all rows into the last argument; `_python.score_rows` is the specification.
+    Kernel: TypeAlias = Callable[
+        [
+            QueryDocArray,
+            RelevanceArray,
+            GradeArray | None,
+            float,
+            list[tuple[str, int]],
+            MetricResult,
+        ],
+        tuple[int, int, int] | None,
+    ]
 
 
 METRICS = ("recall", "precision", "mrr", "ndcg", "hit_rate")
@@ -42,14 +56,14 @@ def recall_at_k(
     grades: GradeArray | None = None,
     threshold: float = 1,
 ) -> MetricResult:
-    """The share of each query's relevant ids that its top `k` holds; 0.0 where there are none.
+    """Compute recall: the share of each query's relevant ids in its top `k`, 0.0 if it has none.
 
     Args:
-        retrieved: int32, one row per query, best first; -1 is padding, anywhere.
-        relevant: int32, one row per query, in any order; -1 is padding, anywhere.
-        k: how many columns of `retrieved` to read.
-        grades: the grade of each id in `relevant`, of the same shape (int32, float32 or float64).
-        threshold: with `grades`, the grade from which an id counts as relevant.
+        retrieved: int32 array, one row per query, best first; -1 anywhere is padding.
+        relevant: int32 array, one row per query, in any order; -1 anywhere is padding.
+        k: Number of columns of `retrieved` to read.
+        grades: Grade of each id in `relevant`, same shape (int32, float32 or float64).
+        threshold: Least grade of a relevant id; requires `grades`.
 
     Example:
         >>> import numpy as np
@@ -70,13 +84,13 @@ def precision_at_k(
     threshold: float = 1,
     denominator: Denominator = "retrieved",
 ) -> MetricResult:
-    """The share of relevant ids among the top `k`.
+    """Compute precision: the share of relevant ids in each query's top `k`.
 
-    By default it divides by the number of ids that are there (padding does not count, repeated ids
-    do: they took a place); `denominator="k"` divides by `k`, as the textbook does. The other
-    arguments are those of `recall_at_k`.
+    The default denominator is the number of ids in the top `k`: repeated ids count, padding does
+    not. `denominator="k"` divides by `k`, the textbook definition. The other arguments are those of
+    `recall_at_k`.
     """
-    metric = _precision_of(denominator)
+    metric = precision_of(denominator)
     return _score_one(metric, retrieved, relevant, k, grades, threshold)
 
 
@@ -88,7 +102,7 @@ def mrr(
     grades: GradeArray | None = None,
     threshold: float = 1,
 ) -> MetricResult:
-    """One over the rank of each query's first relevant id in the top `k`, 0.0 if there is none.
+    """Compute the reciprocal rank of each query's first relevant id in the top `k`, 0.0 if none.
 
     The mean over the queries is the mean reciprocal rank. The arguments are those of `recall_at_k`.
     """
@@ -102,11 +116,11 @@ def ndcg(
     *,
     grades: GradeArray | None = None,
 ) -> MetricResult:
-    """Normalised discounted cumulative gain of each query's top `k`.
+    """Compute the normalized discounted cumulative gain (nDCG) of each query's top `k`.
 
-    The gain of an id is 1, or its grade where there are `grades` (a grade below zero gains
-    nothing; pass `2**grades - 1` for exponential gains); the discount is log2(rank + 1); the ideal
-    is over all relevant ids, cut at `k`. 0.0 where nothing can be gained.
+    The gain of an id is 1, or its grade if `grades` are given (a negative grade gains nothing; pass
+    `2**grades - 1` for exponential gains). The discount is log2(rank + 1). The ideal ranking holds
+    all relevant ids, cut at `k`; if it gains nothing, nDCG is 0.0.
     """
     return _score_one("ndcg", retrieved, relevant, k, grades, 1)
 
@@ -119,7 +133,7 @@ def hit_rate(
     grades: GradeArray | None = None,
     threshold: float = 1,
 ) -> MetricResult:
-    """1.0 for each query whose top `k` holds a relevant id, else 0.0.
+    """Compute the hit rate: 1.0 for each query with a relevant id in its top `k`, else 0.0.
 
     The arguments are those of `recall_at_k`.
     """
@@ -136,20 +150,20 @@ def evaluate_arrays(
     threshold: float = 1,
     denominator: Denominator = "retrieved",
 ) -> dict[str, MetricResult]:
-    """Several metrics at several cutoffs, with every id looked up once.
+    """Compute several metrics at several cutoffs; every id is looked up once.
 
     Args:
-        retrieved: as for `recall_at_k`.
-        relevant: as for `recall_at_k`.
-        metrics: names from recall, precision, mrr, ndcg and hit_rate, with a cutoff as in
-            `"recall@10"` or `"recall_at_10"`, or without one.
-        k: the cutoff of the metrics named without one; by default all columns of `retrieved`.
-        grades: as for `recall_at_k`.
-        threshold: as for `recall_at_k`; ndcg reads the grades themselves.
-        denominator: as for `precision_at_k`.
+        retrieved: As for `recall_at_k`.
+        relevant: As for `recall_at_k`.
+        metrics: Names among recall, precision, mrr, ndcg and hit_rate, each with or without a
+            cutoff (`"recall@10"`, `"recall_at_10"`).
+        k: Cutoff of the metrics named without one; all columns of `retrieved` by default.
+        grades: As for `recall_at_k`.
+        threshold: As for `recall_at_k`; nDCG reads the grades themselves.
+        denominator: As for `precision_at_k`.
 
     Returns:
-        The scores of each metric under its name as it was given.
+        The scores of each metric, keyed by the name as given.
 
     Example:
         >>> import numpy as np
@@ -162,7 +176,7 @@ def evaluate_arrays(
     check_id_arrays(retrieved, relevant)
     columns = retrieved.shape[1]
     default_k = None if k is None else check_cutoff(k, columns)
-    precision = _precision_of(denominator)
+    precision = precision_of(denominator)
     requests: dict[str, tuple[str, int]] = {}
     for text in _as_names(metrics):
         name, cutoff = _parse(text)
@@ -172,7 +186,7 @@ def evaluate_arrays(
             precision if name == "precision" else name,
             cutoff or default_k or check_cutoff(columns, columns),
         )
-    out = _score(retrieved, relevant, list(requests.values()), grades, threshold)
+    out = _score(_active_kernel(), retrieved, relevant, list(requests.values()), grades, threshold)
     return dict(zip(requests, out, strict=True))
 
 
@@ -184,39 +198,62 @@ def _score_one(
     grades: GradeArray | None,
     threshold: float,
 ) -> MetricResult:
+    return score_one(
+        _active_kernel(), metric, retrieved, relevant, k, grades=grades, threshold=threshold
+    )
+
+
+def score_one(
+    kernel: Kernel,
+    metric: str,
+    retrieved: QueryDocArray,
+    relevant: RelevanceArray,
+    k: SupportsIndex,
+    *,
+    grades: GradeArray | None = None,
+    threshold: float = 1,
+) -> MetricResult:
+    """Check the arguments of one array metric and score every row with `kernel`."""
     check_id_arrays(retrieved, relevant)
     cutoff = check_cutoff(k, retrieved.shape[1])
-    scores: MetricResult = _score(retrieved, relevant, [(metric, cutoff)], grades, threshold)[0]
-    return scores
+    out: MetricResult = _score(kernel, retrieved, relevant, [(metric, cutoff)], grades, threshold)[
+        0
+    ]
+    return out
 
 
 def _score(
+    kernel: Kernel,
     retrieved: QueryDocArray,
     relevant: RelevanceArray,
     requests: list[tuple[str, int]],
     grades: GradeArray | None,
     threshold: float,
 ) -> MetricResult:
-    """One row of scores per request. The arrays of ids and the cutoffs have been checked."""
+    """Return one row of scores per request; ids and cutoffs are already checked."""
     if grades is not None:
         check_grades(relevant, grades)
     level = check_threshold(threshold, grades)
-    threads = _backend.thread_count()
     out = np.empty((len(requests), len(retrieved)), dtype=np.float32)
     if not requests:
         return out
-    if _backend.native is None:
-        conflict = _python.score_rows(retrieved, relevant, grades, level, requests, out)
-    else:
-        conflict = _backend.native.score_rows(
-            retrieved, relevant, grades, level, requests, out, threads
-        )
+    conflict = kernel(retrieved, relevant, grades, level, requests, out)
     if conflict is not None and grades is not None:
         raise_grade_conflict(relevant, grades, *conflict)
     return out
 
 
-def _precision_of(denominator: Denominator) -> str:
+def _active_kernel() -> Kernel:
+    threads = _backend.thread_count()
+    if _backend.native is not None:
+        return partial(_backend.native.score_rows, threads=threads)
+    from berryeval.metrics import _python
+
+    return _python.score_rows
+
+
+def precision_of(denominator: Denominator) -> str:
+    """Return the kernel's name of precision with this denominator."""
     return f"precision_of_{check_denominator(denominator)}"
 
 
@@ -232,13 +269,11 @@ def _as_names(metrics: Iterable[str]) -> list[str]:
 def _parse(text: str) -> tuple[str, int | None]:
     match = _SPELLING.fullmatch(text)
     if match is None or match["name"] not in METRICS:
-        import difflib
-
-        near = difflib.get_close_matches(text.partition("@")[0].lower(), METRICS, n=1)
+        near = nearest(text.partition("@")[0], METRICS, 1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         msg = (
-            f"metrics holds the unknown name {text!r}; {hint}"
-            f"known are {', '.join(METRICS)}, each also with a cutoff as in 'recall@10'"
+            f"metrics contains the unknown name {text!r}; {hint}"
+            f"known names are {', '.join(METRICS)}, each with an optional cutoff as in 'recall@10'"
         )
         raise ValueError(msg)
     return match["name"], None if match["k"] is None else int(match["k"])

@@ -1,8 +1,7 @@
-"""What a metric is: a named, parametrised, pure function of one judged ranking.
+"""Metrics: named, parameterized, pure functions of one judged ranking.
 
-A family file declares each of its metrics with the decorator `metric` on the reference function;
-the keyword-only arguments of the function are the metric's parameters, with their defaults.
-Nothing else is needed: parsing, printing, the reference documentation and the tests read it there.
+A family module declares each metric with the decorator `metric` on its reference function, whose
+keyword-only arguments are the parameters. Parser, documentation and tests read that declaration.
 """
 
 from __future__ import annotations
@@ -20,10 +19,8 @@ from berryeval.errors import MetricError
 
 if TYPE_CHECKING:
     from berryeval.data import JudgedRanking, SpanRanking, SubtopicRanking
-    from berryeval.metrics.ranges import Range, Within
+    from berryeval.metrics.ranges import Better, Range, Within
 
-
-# The parameters of metrics: what each kind accepts, and how a value is written.
 
 REQUIRED: Final = inspect.Parameter.empty
 
@@ -39,7 +36,7 @@ RbpGain: TypeAlias = Literal["binary", "scaled", "minmax", "raw"]
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a metric; without a default it must be given."""
+    """A parameter of a metric; required unless it has a default."""
 
     name: str
     kind: str
@@ -47,16 +44,16 @@ class Parameter:
 
     @property
     def required(self) -> bool:
-        """Whether the metric makes no sense without it."""
+        """Whether the parameter has no default."""
         return self.default is REQUIRED
 
     @property
     def base_kind(self) -> str:
-        """The kind without what says that it may be left out."""
+        """The kind without `| None`."""
         return self.kind.removesuffix(" | None")
 
-    def checked(self, owner: str, value: Any) -> Any:
-        """`value` as the parameter wants it, or a `MetricError` that says what it wants."""
+    def check(self, owner: str, value: Any) -> Any:
+        """Return `value` in its normal form; raise `MetricError` if it is not accepted."""
         if value is None and self.default is None:
             return None
         try:
@@ -70,18 +67,18 @@ class Parameter:
         return checked
 
 
-def shown(value: Any) -> str:
-    """A value as the grammar reads it."""
+def format_value(value: Any) -> str:
+    """Format a value as the grammar reads it."""
     if isinstance(value, tuple):
         if value and not isinstance(value[0], tuple):
-            return "[" + ",".join(shown(item) for item in value) + "]"
-        return "{" + ",".join(f"{shown(k)}:{shown(v)}" for k, v in value) + "}"
+            return "[" + ",".join(map(format_value, value)) + "]"
+        return "{" + ",".join(f"{format_value(k)}:{format_value(v)}" for k, v in value) + "}"
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # noqa: PLR2004 - exact below
         return str(int(value))
     return repr(value)
 
 
-# Some metrics look at every rank up to their cutoff; a typing error must not take hours.
+# Some metrics visit every rank up to their cutoff; a typo must not cost hours.
 _DEEPEST: Final = 10_000_000
 
 
@@ -138,13 +135,13 @@ def _one_of(words: tuple[str, ...]) -> Callable[[Any], str | None]:
     return lambda value: value if value in words else None
 
 
-# Choices among words; native code knows the words by the name of the parameter.
+# Accepted words by kind; the native core accepts the same words.
 CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "Discounting": ("log2", "exp-log2"),
     "Rounding": ("lround", "ceil0.9"),
     "RbpGain": ("binary", "scaled", "minmax", "raw"),
 }
-# How a parameter is checked: the value as it is kept, or None, or one of the usual errors.
+# A check returns the value in its normal form; None or an exception rejects it.
 CHECKS: Final[dict[str, Callable[[Any], Any]]] = {
     "int": _integer,
     "Count": _count,
@@ -165,15 +162,15 @@ WANTED: Final[dict[str, str]] = {
     "Shares": "a list of numbers from 0 to 1, as in [0,0.5,1]",
     "bool": "True or False",
     "Gains": (
-        "a mapping of grade to gain, as in gains={1:1,2:3}; of the levels below 0 there are -1, "
-        "documents without a judgment, and -2, documents in the pool that were not judged"
+        "a mapping of grade to gain, as in gains={1:1,2:3}; the only negative levels are -1 for "
+        "documents without a judgment and -2 for documents in the pool that were not judged"
     ),
     **{kind: " or ".join(map(repr, words)) for kind, words in CHOICES.items()},
 }
 
 
 Aggregate: TypeAlias = Literal["mean", "sum", "geometric mean"]
-# What a formula looks at: a `JudgedRanking`, or (in Python only) a `SubtopicRanking` or a
+# The argument of a formula: a `JudgedRanking`, or (in Python only) a `SubtopicRanking` or a
 # `SpanRanking`.
 Kind: TypeAlias = Literal["ranking", "subtopics", "spans"]
 Formula: TypeAlias = Callable[..., float]
@@ -183,21 +180,21 @@ F = TypeVar("F", bound=Formula)
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """A metric before its parameters are chosen.
+    """A metric without parameter values.
 
     Attributes:
-        name: the canonical name, as the literature writes it.
-        formula: the reference implementation, called with a judged ranking and the parameters.
-        parameters: what may be chosen.
-        aliases: other names of this metric, with the parameters that the name implies.
-        text: the formula in a line, for people.
-        peers: the tools that compute it too, with their own name for it.
-        aggregate: how the values of the queries become one.
-        native: whether the native core has a twin of this name.
-        within: between which ends the value of a run lies; by the parameters, if a function.
-        kind: what the formula looks at: one grade per document, one per document and subtopic, or
-            the passages as text.
-        suffix: what the text behind a name means, if not a cutoff: `rbp.95`, `utility_1,-1,0,0`.
+        name: Canonical name, as the literature writes it.
+        formula: Reference implementation, called with a judged ranking and the parameters.
+        parameters: Parameters with their kinds and defaults.
+        aliases: Other names, each with the parameters it implies.
+        text: Formula in one line.
+        peers: Names of the metric in other tools.
+        aggregate: Aggregation of the values of the queries.
+        native: Whether the native core implements the metric under the same name.
+        within: Range of the aggregated value, or a function from the parameters to it.
+        kind: Argument of the formula: grades, grades per subtopic, or the texts of passages.
+        suffix: Parser of the text behind a name that is not a cutoff: `rbp.95`.
+        better: Which values are better: higher, lower or neither.
     """
 
     name: str
@@ -211,6 +208,7 @@ class Definition:
     within: Within
     kind: Kind = "ranking"
     suffix: Suffix | None = None
+    better: Better = "higher"
 
     @property
     def summary(self) -> str:
@@ -218,35 +216,33 @@ class Definition:
         return (inspect.getdoc(self.formula) or "").partition("\n")[0]
 
     def __call__(self, **chosen: Any) -> Metric:
-        """The metric with these parameters; the others keep their defaults."""
+        """Return the metric with these parameters; the others keep their defaults."""
         known = {parameter.name for parameter in self.parameters}
         for name in chosen:
             if name not in known:
-                msg = (
-                    f"{self.name} takes no parameter {name!r}; "
-                    f"it takes {', '.join(sorted(known)) or 'none'}"
-                )
+                listed = ", ".join(sorted(known)) or "none"
+                msg = f"{self.name} has no parameter {name!r}; it has {listed}"
                 raise MetricError(msg)
         values = {}
         for parameter in self.parameters:
             value = chosen.get(parameter.name, parameter.default)
             if value is REQUIRED:
-                msg = f"{self.name} needs {_how_to_give(self.name, parameter.name)}"
+                msg = f"{self.name} needs {_describe_missing(self.name, parameter.name)}"
                 raise MetricError(msg)
-            values[parameter.name] = parameter.checked(self.name, value)
+            values[parameter.name] = parameter.check(self.name, value)
         _check_scale(self.name, values)
         return Metric(self, tuple(values.items()), frozenset(chosen))
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric with its parameters, ready to be computed. Its text is its canonical spelling.
+    """A metric with its parameters; `str(metric)` is its canonical spelling.
 
     Attributes:
-        definition: which metric it is.
-        values: the value of every parameter.
-        given: the parameters that were chosen, be it as our default has them; a profile's defaults
-            leave them alone. Metrics that compute the same are equal, whatever was given.
+        definition: Definition of the metric.
+        values: Value of every parameter.
+        given: Parameters given by the caller, which a profile's defaults do not replace. Metrics
+            with the same values are equal, whichever were given.
     """
 
     definition: Definition
@@ -255,22 +251,22 @@ class Metric:
 
     @cached_property
     def params(self) -> dict[str, Any]:
-        """The value of every parameter."""
+        """Value of every parameter by name."""
         return dict(self.values)
 
     @property
     def aggregate(self) -> Aggregate:
-        """How the values of the queries become one."""
+        """Aggregation of the values of the queries."""
         return self.definition.aggregate
 
     @property
     def range(self) -> Range:
-        """Between which ends the value of a run lies, both included."""
+        """Range of the aggregated value, both ends included."""
         within = self.definition.within
         return within(self.params) if callable(within) else within
 
     def __call__(self, judged: JudgedRanking | SubtopicRanking | SpanRanking) -> float:
-        """The value for one ranking of the metric's kind, by the reference implementation."""
+        """Compute the value of one ranking with the reference implementation."""
         params = dict(self.params)
         if params.pop("judged_only", False):
             judged = judged.condensed()
@@ -285,11 +281,11 @@ class Metric:
         for parameter in self.definition.parameters:
             value = self.params[parameter.name]
             if parameter.name not in AT_PARAMETERS and value != parameter.default:
-                chosen.append(f"{parameter.name}={shown(value)}")
+                chosen.append(f"{parameter.name}={format_value(value)}")
         text = self.definition.name + (f"({','.join(chosen)})" if chosen else "")
         for name in AT_PARAMETERS:
             if self.params.get(name) is not None:
-                text += f"@{shown(self.params[name])}"
+                text += f"@{format_value(self.params[name])}"
         return text
 
     def __repr__(self) -> str:
@@ -300,7 +296,7 @@ class Metric:
 AT_PARAMETERS: Final = ("cutoff", "recall")
 
 
-def metric(
+def metric(  # noqa: PLR0913 - the fields of a definition
     name: str,
     *,
     text: str,
@@ -312,21 +308,23 @@ def metric(
     condensable: bool = True,
     kind: Kind = "ranking",
     suffix: Suffix | None = None,
+    better: Better = "higher",
 ) -> Callable[[F], F]:
-    """Declare a reference function as the metric `name`; the definition becomes its attribute.
+    """Declare a reference function as the metric `name`, in its attribute `definition`.
 
     Args:
-        name: the canonical name.
-        text: the formula in a line, for people.
-        within: between which ends the value of a run lies, or what tells them by the parameters.
-        aliases: other names for it; a mapping gives each the parameters it implies.
-        peers: who else computes it, and under which name.
-        aggregate: how the values of the queries become one.
-        native: whether the native core has a twin.
-        condensable: whether `judged_only=True` makes sense.
-        kind: what the function looks at.
-        suffix: reads what stands behind a name, with the separator, if it is not just a cutoff:
-            a choice of parameters for each metric that is meant; a ValueError refuses it.
+        name: Canonical name.
+        text: Formula in one line.
+        within: Range of the aggregated value, or a function from the parameters to it.
+        aliases: Other names; a mapping gives each the parameters it implies.
+        peers: Names of the metric in other tools.
+        aggregate: Aggregation of the values of the queries.
+        native: Whether the native core implements the metric.
+        condensable: Whether the metric takes `judged_only`.
+        kind: Argument of the function.
+        suffix: Parser of the text behind a name, with its separator, into the parameters of each
+            metric it names; a ValueError rejects the text.
+        better: Which values are better: higher, lower or neither.
     """
     named = aliases if isinstance(aliases, Mapping) else {alias: {} for alias in aliases}
 
@@ -350,6 +348,7 @@ def metric(
             within,
             kind,
             suffix,
+            better,
         )
         return formula
 
@@ -357,7 +356,7 @@ def metric(
 
 
 def _kind_of(name: str, argument: inspect.Parameter) -> str:
-    """The annotation as text; an argument without one is of the kind of its default."""
+    """Return the annotation as text; without one, the type of the default."""
     given = argument.annotation
     if given is inspect.Parameter.empty:
         kind = type(argument.default).__name__
@@ -372,17 +371,17 @@ def _kind_of(name: str, argument: inspect.Parameter) -> str:
     return kind
 
 
-def _how_to_give(name: str, parameter: str) -> str:
+def _describe_missing(name: str, parameter: str) -> str:
     example = f"{name}@10" if parameter in AT_PARAMETERS else f"{name}({parameter}=...)"
     kind = "a cutoff" if parameter == "cutoff" else f"the parameter {parameter!r}"
     return f"{kind}, as in {example}"
 
 
 def _check_scale(name: str, values: Mapping[str, Any]) -> None:
-    """A scale of grades must rise."""
+    """Require a scale of grades with min_rel below max_rel."""
     if {"min_rel", "max_rel"} <= values.keys() and values["min_rel"] >= values["max_rel"]:
         msg = (
             f"min_rel of {name} must be less than max_rel, "
-            f"found {shown(values['min_rel'])} and {shown(values['max_rel'])}"
+            f"found {format_value(values['min_rel'])} and {format_value(values['max_rel'])}"
         )
         raise MetricError(msg)

@@ -1,4 +1,4 @@
-"""The catalogue: which metrics there are. A new family is one line in `FAMILIES`."""
+"""The catalogue of metrics. A new family is one module and one line in `FAMILIES`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
 
+from berryeval._internal.validate import require
 from berryeval.errors import MetricError
 from berryeval.metrics.base import Aggregate, Definition, Formula, Kind, metric
-from berryeval.metrics.ranges import UNBOUNDED, Range
+from berryeval.metrics.ranges import UNBOUNDED, Better, Range
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,8 +37,8 @@ FAMILIES = (
 
 F = TypeVar("F", bound=Formula)
 _registered: dict[str, Definition] = {}
-_NAME: Final = re.compile(r"[^\W\d_][\w-]*[^\W\d_]|[^\W\d_]")  # ends in a letter: no cutoff
-_RESERVED: Final = {"query", "outcome"}  # columns beside the metrics in a frame of scores
+_NAME: Final = re.compile(r"[^\W\d_][\w-]*[^\W\d_]|[^\W\d_]")  # no digit at the end: cutoffs
+_RESERVED: Final = {"query", "outcome"}  # other columns of a frame of scores
 
 
 @cache
@@ -53,12 +54,12 @@ def _built_in() -> dict[str, Definition]:
 
 
 def definitions() -> dict[str, Definition]:
-    """Every metric by its canonical name, in the order of the families; users' own come last."""
+    """Return every metric by its canonical name: built-in families first, then registered ones."""
     return {**_built_in(), **_registered}
 
 
 def names() -> dict[str, tuple[Definition, dict[str, Any]]]:
-    """Every name in lower case, with the definition it means and the parameters it implies."""
+    """Return every name in lower case with its definition and the parameters it implies."""
     found: dict[str, tuple[Definition, dict[str, Any]]] = {}
     for definition in definitions().values():
         found[definition.name.lower()] = (definition, {})
@@ -75,8 +76,9 @@ def register(
     aggregate: Aggregate = "mean",
     kind: Kind = "ranking",
     within: Range = UNBOUNDED,
+    better: Better = "higher",
 ) -> Callable[[F], F]:
-    """Make a Python function of a judged ranking a metric like any other.
+    """Register a Python function of a judged ranking as a metric.
 
         >>> from berryeval.metrics import parse_metric, register
         >>> @register("FirstRank", text="rank of the first relevant document, 0 if none")
@@ -86,22 +88,34 @@ def register(
         FirstRank(rel=2)
 
     Keyword-only arguments are parameters of the metric, checked by their annotation (`int`,
-    `float`, `bool`, ...); one called `cutoff` is written after an @. A name that exists already is
-    refused. With `kind="subtopics"` the function gets a
-    `SubtopicRanking`, which knows a grade per document and subtopic, with `kind="spans"` a
-    `SpanRanking`, which knows the passages themselves. `within` says between which ends the value
-    of a run lies, as (0, 1), if that is so: gates refuse limits that nothing can break.
+    `float`, `bool`, ...); `cutoff` is written after an @.
+
+    Args:
+        name: Canonical name; must be new.
+        text: Formula in one line.
+        aliases: Other names.
+        aggregate: Aggregation of the values of the queries.
+        kind: Argument of the function: "ranking" for a `JudgedRanking`, "subtopics" for a
+            `SubtopicRanking` (a grade per document and subtopic), "spans" for a `SpanRanking`
+            (the passages themselves).
+        within: Range of the aggregated value, such as (0, 1). Gates reject limits outside of it.
+        better: Which values are better: "higher", "lower" or "neither".
     """
-    if aggregate not in get_args(Aggregate):
-        msg = f"aggregate must be one of {', '.join(get_args(Aggregate))}; found {aggregate!r}"
-        raise MetricError(msg)
+    for option, value, choices in (
+        ("aggregate", aggregate, get_args(Aggregate)),
+        ("better", better, get_args(Better)),
+    ):
+        require(value in choices, option, f"one of {', '.join(choices)}", value, error=MetricError)
     known = names()
     for taken in (name, *aliases):
         if not _NAME.fullmatch(taken) or taken.lower() in _RESERVED:
-            msg = f"{taken!r} cannot be the name of a metric: letters, digits, _ and - can"
+            msg = (
+                f"{taken!r} cannot be the name of a metric; use letters, digits, _ and -, "
+                "and a letter at both ends"
+            )
             raise MetricError(msg)
         if taken.lower() in known:
-            msg = f"there is a metric {taken!r} already ({known[taken.lower()][0].name})"
+            msg = f"a metric {taken!r} already exists ({known[taken.lower()][0].name})"
             raise MetricError(msg)
 
     def declare(formula: F) -> F:
@@ -112,6 +126,7 @@ def register(
             aliases=tuple(aliases),
             aggregate=aggregate,
             kind=kind,
+            better=better,
         )(formula)
         _registered[name] = declared.definition  # type: ignore[attr-defined]
         return declared

@@ -1,4 +1,4 @@
-"""Names of metrics: every spelling in the field in, one canonical spelling out.
+"""Names of metrics: parse the spellings of all tools into one canonical spelling.
 
     canonical, ir_measures   nDCG@10   P(rel=2)@5   nDCG(dcg='exp-log2')@10   IPrec@0.1
     trec_eval                ndcg_cut_10   ndcg_cut.10   P_5   P.5,10   iprec_at_recall_0.10   map
@@ -12,10 +12,10 @@ Printing a metric and parsing it back is the identity.
 from __future__ import annotations
 
 import ast
-import difflib
 import re
 from typing import TYPE_CHECKING, Any
 
+from berryeval._internal.validate import nearest
 from berryeval.errors import MetricError, NotScoredError
 from berryeval.metrics.base import AT_PARAMETERS, Definition, Metric
 from berryeval.metrics.catalogue import definitions, names
@@ -32,16 +32,16 @@ _TAIL = re.compile(r"(?:_at_|_|\.)(?:[-+.]?[0-9]|[A-Za-z]\w*=).*")
 
 
 def parse_metric(text: str | Metric) -> Metric:
-    """The one metric that `text` names."""
+    """Return the one metric that `text` names."""
     found = parse_metrics([text])
     if len(found) != 1:
-        msg = f"{text!r} names {len(found)} metrics, expected one: {', '.join(map(str, found))}"
+        msg = f"{text!r} names {len(found)} metrics ({', '.join(map(str, found))}), expected one"
         raise MetricError(msg)
     return found[0]
 
 
 def parse_metrics(texts: Iterable[str | Metric]) -> list[Metric]:
-    """The metrics that `texts` name; trec_eval's `P.5,10` names several."""
+    """Return the metrics that `texts` name; one text may name several, as trec_eval's `P.5,10`."""
     metrics: list[Metric] = []
     for text in texts:
         if isinstance(text, Metric):
@@ -59,7 +59,7 @@ def _parse(text: str) -> list[Metric]:
     if match is None:
         msg = f"{text!r} is not a metric; metrics look like nDCG@10 or P(rel=2)@5"
         raise MetricError(msg)
-    name, tail = _known_part(text, match["name"])
+    name, tail = _split_known_name(text, match["name"])
     definition, implied = names()[name.lower()]
     given: list[Mapping[str, Any]] = [_parameters(text, match["params"])]
     if match["level"] is not None:
@@ -67,14 +67,14 @@ def _parse(text: str) -> list[Metric]:
     choices: Sequence[Mapping[str, Any]] = [{}]
     if match["at"] is not None:
         choices = [_at(text, definition, number) for number in match["at"].split(",")]
-        given.extend(_behind(text, definition, tail) if tail else [])
+        given.extend(_parse_tail(text, definition, tail) if tail else [])
     elif tail:
-        choices = _behind(text, definition, tail)
+        choices = _parse_tail(text, definition, tail)
     return [definition(**{**implied, **_merged(text, [*given, choice])}) for choice in choices]
 
 
-def _known_part(text: str, name: str) -> tuple[str, str]:
-    """The name of a metric, and what is behind it: `ndcg_cut_10` is `ndcg_cut` and `_10`."""
+def _split_known_name(text: str, name: str) -> tuple[str, str]:
+    """Split off the known name at the start: `ndcg_cut_10` is `ndcg_cut` and `_10`."""
     known = names()
     if name.lower() in known:
         return name, ""
@@ -85,20 +85,20 @@ def _known_part(text: str, name: str) -> tuple[str, str]:
     raise MetricError(_unknown(text, name))
 
 
-def _behind(text: str, definition: Definition, tail: str) -> Sequence[Mapping[str, Any]]:
-    """What stands behind a name: one choice of parameters per metric that is meant."""
+def _parse_tail(text: str, definition: Definition, tail: str) -> Sequence[Mapping[str, Any]]:
+    """Parse the text behind a name into the parameters of each metric it names."""
     if tail.startswith("_at_") or (definition.suffix is None and "=" not in tail):
         numbers = _SEPARATOR.sub("", tail, count=1).split(",")
         return [_at(text, definition, number) for number in numbers]
     try:
         return (definition.suffix or _gains)(tail)
     except ValueError:
-        msg = f"{tail!r} in {text!r} is nothing that {definition.name} understands"
+        msg = f"{definition.name} does not understand {tail!r} in {text!r}"
         raise MetricError(msg) from None
 
 
 def _gains(tail: str) -> list[dict[str, Any]]:
-    """Of trec_eval's `ndcg_1=3,2=9`."""
+    """Parse trec_eval's `ndcg_1=3,2=9`."""
     pairs = [pair.split("=") for pair in tail[1:].split(",")]
     return [{"gains": {float(level): float(gain) for level, gain in pairs}}]
 
@@ -115,7 +115,7 @@ def _merged(text: str, parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _at(text: str, definition: Definition, number: str) -> dict[str, Any]:
-    """What a number behind the name means: a cutoff, or a level of recall."""
+    """Parse a number behind the name: a cutoff or a recall level."""
     for parameter in definition.parameters:
         if parameter.name in AT_PARAMETERS:
             return {parameter.name: _number(text, number, parameter.base_kind)}
@@ -144,7 +144,7 @@ def _parameters(text: str, params: str | None) -> dict[str, Any]:
 
 
 def _split(params: str) -> list[str]:
-    """At commas, but not at those inside braces or brackets."""
+    """Split at commas outside of braces and brackets."""
     return [part for part in re.split(r",(?![^{]*\})(?![^\[]*\])", params) if part.strip()]
 
 
@@ -156,24 +156,19 @@ def _value(text: str) -> Any:
 
 
 def _unknown(text: str, name: str) -> str:
-    import difflib
-
-    spelled = {}
-    for definition in definitions().values():
-        for spelling in (*definition.aliases, definition.name):
-            spelled[spelling.lower()] = spelling
-    near = [spelled[match] for match in difflib.get_close_matches(name.lower(), spelled, n=3)]
+    near = nearest(name, (one for known in definitions().values() for one in _spellings(known)))
     hint = f"did you mean {' or '.join(near)}? " if near else ""
-    return f"unknown metric {text!r}; {hint}`berryeval list metrics` shows them all"
+    return f"unknown metric {text!r}; {hint}run `berryeval list metrics` to list all metrics"
 
 
-# Names of metrics as people list them: with commas between them, and one by several names.
+def _spellings(definition: Definition) -> tuple[str, ...]:
+    return (*definition.aliases, definition.name)
 
 
 def split_names(texts: Iterable[str]) -> list[str]:
-    """Names of metrics that were given one by one or with commas between them.
+    """Split texts at commas into names of metrics.
 
-    A comma inside of parentheses or before a bare number belongs to the name, as in
+    A comma inside parentheses or before a bare number belongs to the name, as in
     nDCG(gains={1:1,2:3}) and P.5,10.
     """
     names: list[str] = []
@@ -187,7 +182,7 @@ def split_names(texts: Iterable[str]) -> list[str]:
 
 
 def distinct_names(names: Iterable[str]) -> list[str]:
-    """The names without those that mean what an earlier one does: nDCG@10 is ndcg_cut_10."""
+    """Drop names of metrics that an earlier name already means: nDCG@10 is ndcg_cut_10."""
     seen: set[Metric] = set()
     kept: list[str] = []
     for name in names:
@@ -198,19 +193,16 @@ def distinct_names(names: Iterable[str]) -> list[str]:
     return kept
 
 
-# Finding a metric among those that were scored, by any spelling.
-
-
 def scored_name(wanted: str | Metric, metrics: Sequence[str], spellings: Mapping[str, str]) -> str:
-    """Which of `metrics` is wanted; a `NotScoredError` if none is.
+    """Find a scored metric by any spelling; raise `NotScoredError` if it was not scored.
 
-    A spelling that asks for what another asked for means the same metric, whatever a profile made
-    of it. Otherwise it means the metric of its canonical name.
+    A spelling that requests the same as an earlier one means the same metric, even where a profile
+    changed its parameters. Otherwise it means the metric with its canonical name.
 
     Args:
-        wanted: a spelling that is neither in `metrics` nor in `spellings`.
-        metrics: canonical names.
-        spellings: which of them each text means that was used to ask for it.
+        wanted: Spelling that is neither in `metrics` nor in `spellings`.
+        metrics: Canonical names of the scored metrics.
+        spellings: Canonical name of each text that requested a metric.
     """
     metric = _parsed(wanted)
     if metric is not None:
@@ -221,10 +213,9 @@ def scored_name(wanted: str | Metric, metrics: Sequence[str], spellings: Mapping
         if str(metric) in metrics:
             return str(metric)
     spelled = str(wanted if metric is None else metric)
-    known = {text.lower(): text for text in (*spellings, *metrics)}
-    near = difflib.get_close_matches(spelled.lower(), known, n=1)
-    hint = f"; did you mean {known[near[0]]}?" if near else ""
-    msg = f"{wanted!r} was not computed; there are {', '.join(metrics)}{hint}"
+    near = nearest(spelled, (*spellings, *metrics), 1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    msg = f"{wanted!r} was not computed; computed are {', '.join(metrics)}{hint}"
     raise NotScoredError(msg)
 
 
@@ -235,16 +226,14 @@ def _parsed(text: str | Metric) -> Metric | None:
         return None
 
 
-# What trec_eval calls a metric, for its own output format.
-
 _NAME = re.compile(r"[A-Za-z0-9_]+")
 
 
 def trec_name(metric: Metric) -> str:
-    """trec_eval's name, as in ndcg_cut_10; our own where trec_eval has no such metric.
+    """Return trec_eval's name, such as ndcg_cut_10, or the canonical name if trec_eval has none.
 
-    A metric that takes a cutoff or does without has two names there, as in "map, map_cut": the
-    second is the one with the cutoff.
+    A metric with an optional cutoff has two names there ("map, map_cut"); the second takes the
+    cutoff.
     """
     names = [name.strip() for name in metric.definition.peers.get("trec_eval", "").split(",")]
     at: int | float | None = None

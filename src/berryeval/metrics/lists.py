@@ -1,4 +1,4 @@
-"""Metrics on one ranked list of string ids with graded judgments, and a report over many.
+"""Metrics of one ranked list of string ids with graded judgments, and a report over many lists.
 
     >>> judgments = [RelevanceJudgment("a", 2), RelevanceJudgment("b", 1)]
     >>> round(ndcg(["a", "c", "b"], judgments, k=3), 4)
@@ -6,11 +6,11 @@
     >>> compute_all(["a", "c", "b"], judgments, k=3).recall
     1.0
 
-Judgments may also be a mapping of id to grade. A document is relevant from grade `threshold` on (1
-unless given); one without a judgment is not relevant. An id repeated in a list counts once, at its
-first rank. `k=None` reads the whole list. Precision divides by `k`, so that a short list is not
-rewarded; `denominator="retrieved"` divides by the number of results that are there, as
-`berryeval.metrics.precision_at_k` does by default.
+Judgments may also be a mapping of id to grade. A document is relevant if its grade is at least
+`threshold` (1 by default); a document without a judgment is not. A repeated id counts once, at its
+first rank. `k=None` reads the whole list. Precision divides by `k`, so that a short list is
+not rewarded; `denominator="retrieved"` divides by the number of results in the top `k`, the default
+of `berryeval.metrics.precision_at_k`.
 """
 
 from __future__ import annotations
@@ -22,22 +22,24 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, SupportsIndex, TypeAlias
 
-from berryeval.metrics import _python as _formulas
-from berryeval.metrics.validation import check_denominator, check_integer, shown_integer
+from berryeval.metrics._python import judge_ids
+from berryeval.metrics.array_checks import check_denominator, check_integer, shown_integer
+from berryeval.metrics.families import ap, rr, sets
+from berryeval.metrics.families import ndcg as _ndcg
+from berryeval.metrics.families import precision as _precision
+from berryeval.metrics.families import recall as _recall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from berryeval.metrics.validation import Denominator
+    from berryeval.data import JudgedRanking
+    from berryeval.metrics.array_checks import Denominator
 
-
-# Graded judgments of string ids, and the look-up every list metric starts with.
-
-_LARGEST_GRADE = 2**53  # up to here float64 holds every integer exactly
+_LARGEST_GRADE = 2**53  # float64 represents every integer up to here exactly
 
 
 class QueryType(str, Enum):
-    """What kind of question a query asks. `QueryType("code-lookup")` finds CODE_LOOKUP."""
+    """Type of question a query asks; `QueryType("code-lookup")` finds CODE_LOOKUP."""
 
     FACTUAL = "FACTUAL"
     CONCEPTUAL = "CONCEPTUAL"
@@ -58,13 +60,13 @@ class QueryType(str, Enum):
 
 @dataclass(frozen=True)
 class RelevanceJudgment:
-    """How relevant one chunk is to a query: any integer grade, 0 to 3 in the bundled sets."""
+    """The relevance of one chunk to a query: any integer grade; bundled sets use 0 to 3."""
 
     chunk_id: str
     grade: int
 
     def __post_init__(self) -> None:
-        """Refuse an id or a grade of the wrong kind."""
+        """Reject an id or a grade of the wrong type."""
         if not isinstance(self.chunk_id, str):
             msg = f"chunk_id must be a str, found {type(self.chunk_id).__name__} {self.chunk_id!r}"
             raise TypeError(msg)
@@ -79,18 +81,18 @@ class RelevanceJudgment:
 Judgments: TypeAlias = Iterable[RelevanceJudgment] | Mapping[str, int]
 
 
-def judge_list(
+def _judge(
     retrieved: Iterable[str], judgments: Judgments, k: SupportsIndex | None
-) -> tuple[_formulas.JudgedRanking, int]:
-    """The judged ranking and the cutoff that a list metric computes from."""
+) -> tuple[JudgedRanking, int]:
+    """Return the judged ranking and the cutoff of a list metric."""
     ids = as_ids(retrieved)
     cutoff = as_cutoff(k)
-    judged = _formulas.judge(ids, as_grades(judgments))
-    return judged, len(ids) if cutoff is None else cutoff
+    grades = {document: float(grade) for document, grade in as_grades(judgments).items()}
+    return judge_ids(ids, grades), cutoff or len(ids) or 1
 
 
 def as_cutoff(k: SupportsIndex | None) -> int | None:
-    """`k` as a plain int from 1 up, or None."""
+    """Return `k` as a positive int, or None."""
     if k is None:
         return None
     cutoff = check_integer("k", k)
@@ -101,7 +103,7 @@ def as_cutoff(k: SupportsIndex | None) -> int | None:
 
 
 def as_ids(retrieved: Iterable[str], name: str = "retrieved") -> tuple[str, ...]:
-    """The ids of a ranked list; `name` is what errors call it."""
+    """Return the ids of a ranked list; errors call it `name`."""
     unordered = isinstance(retrieved, str | bytes | Mapping | AbstractSet)
     if unordered or not isinstance(retrieved, Iterable):
         msg = f"{name} must be a list of ids, found {type(retrieved).__name__} {retrieved!r:.80}"
@@ -118,7 +120,7 @@ def as_ids(retrieved: Iterable[str], name: str = "retrieved") -> tuple[str, ...]
 
 
 def as_grades(judgments: Judgments, name: str = "judgments") -> dict[str, int]:
-    """The grade of each judged id; `name` is what errors call the judgments."""
+    """Return the grade of each judged id; errors call the judgments `name`."""
     if isinstance(judgments, Mapping):
         judgments = [RelevanceJudgment(chunk_id, grade) for chunk_id, grade in judgments.items()]
     elif isinstance(judgments, str | bytes) or not isinstance(judgments, Iterable):
@@ -144,14 +146,12 @@ def as_grades(judgments: Judgments, name: str = "judgments") -> dict[str, int]:
     return grades
 
 
-# The report over many judged lists: means of the whole set, by category and by difficulty.
-
 _UNNAMED = "unspecified"
 
 
 @dataclass(frozen=True)
 class QueryResult:
-    """What was retrieved for one query and what should have been."""
+    """The retrieved ids and the judgments of one query."""
 
     query_id: str
     retrieved: Iterable[str]
@@ -160,7 +160,7 @@ class QueryResult:
     difficulty: str | None = None
 
     def __post_init__(self) -> None:
-        """Read both inputs once, so that an iterator cannot be used up by the first metric."""
+        """Read both inputs once, so that the first metric does not exhaust an iterator."""
         if not isinstance(self.query_id, str):
             msg = f"query_id must be a str, found {type(self.query_id).__name__} {self.query_id!r}"
             raise TypeError(msg)
@@ -178,7 +178,7 @@ class QueryResult:
 
 @dataclass(frozen=True)
 class QualitySlice:
-    """The means of one group of queries."""
+    """Means of one group of queries."""
 
     count: int
     precision_at_5: float
@@ -188,11 +188,11 @@ class QualitySlice:
 
 @dataclass(frozen=True)
 class QualityReport:
-    """The means of a set of queries, whole and by group; `dataclasses.asdict` makes it JSON.
+    """Means of a set of queries, overall and by group; `dataclasses.asdict` makes it JSON.
 
-    Every query counts in every mean, one without relevant documents as 0.0.
-    `queries_without_hit` is the number of queries whose list holds nothing relevant at any rank.
-    Queries without a category or difficulty are grouped as "unspecified".
+    Every query counts in every mean; a query without relevant documents counts as 0.0.
+    `queries_without_hit` is the number of queries without a relevant document at any rank.
+    Queries without a category or difficulty form the group "unspecified".
     """
 
     total_queries: int
@@ -216,7 +216,7 @@ class _Row:
 
 
 def quality_report(query_results: Iterable[QueryResult], *, threshold: int = 1) -> QualityReport:
-    """Mean P@5, P@10, R@10 and MRR (over whole lists), also by category and by difficulty."""
+    """Compute mean P@5, P@10, R@10 and MRR (whole lists), also by category and by difficulty."""
     level = check_integer("threshold", threshold)
     rows = [_score_query(result, level) for result in _as_results(query_results)]
     return QualityReport(
@@ -234,11 +234,11 @@ def quality_report(query_results: Iterable[QueryResult], *, threshold: int = 1) 
 def mean_reciprocal_rank(
     query_results: Iterable[QueryResult], k: SupportsIndex | None = None, *, threshold: int = 1
 ) -> float:
-    """The mean of `reciprocal_rank` over queries; 0.0 if there are none."""
+    """Compute the mean of `reciprocal_rank` over queries; 0.0 without queries."""
     level = check_integer("threshold", threshold)
     cutoff = as_cutoff(k)
     return _mean(
-        _formulas.reciprocal_rank(*judge_list(result.retrieved, result.judgments, cutoff), level)
+        reciprocal_rank(result.retrieved, result.judgments, cutoff, threshold=level)
         for result in _as_results(query_results)
     )
 
@@ -249,21 +249,21 @@ def _as_results(query_results: Iterable[QueryResult]) -> list[QueryResult]:
         if not isinstance(result, QueryResult):
             msg = (
                 "query_results must be a list of QueryResult, "
-                f"found {type(result).__name__} {result!r:.80} at place {place}"
+                f"found {type(result).__name__} {result!r:.80} at index {place}"
             )
             raise TypeError(msg)
     return results
 
 
 def _score_query(result: QueryResult, threshold: int) -> _Row:
-    judged, length = judge_list(result.retrieved, result.judgments, None)
+    judged, length = _judge(result.retrieved, result.judgments, None)
     return _Row(
         category=_UNNAMED if result.category is None else str(result.category),
         difficulty=_UNNAMED if result.difficulty is None else str(result.difficulty),
-        precision_at_5=_formulas.precision(judged, 5, threshold, "k"),
-        precision_at_10=_formulas.precision(judged, 10, threshold, "k"),
-        recall_at_10=_formulas.recall(judged, 10, threshold),
-        reciprocal_rank=_formulas.reciprocal_rank(judged, length, threshold),
+        precision_at_5=_precision.precision(judged, cutoff=5, rel=threshold),
+        precision_at_10=_precision.precision(judged, cutoff=10, rel=threshold),
+        recall_at_10=_recall.recall(judged, cutoff=10, rel=threshold),
+        reciprocal_rank=rr.reciprocal_rank(judged, cutoff=length, rel=threshold),
     )
 
 
@@ -283,14 +283,14 @@ def _slices(rows: list[_Row], key: Callable[[_Row], str]) -> dict[str, QualitySl
 
 
 def _mean(values: Iterable[float]) -> float:
-    """The mean, exactly rounded, so that it does not depend on the order; 0.0 of nothing."""
+    """Return the correctly rounded mean, which does not depend on the order; 0.0 if empty."""
     numbers = list(values)
     return math.fsum(numbers) / len(numbers) if numbers else 0.0
 
 
 @dataclass(frozen=True)
 class ListScores:
-    """Every metric of one list at one cutoff."""
+    """All metrics of one list at one cutoff."""
 
     recall: float
     precision: float
@@ -308,10 +308,9 @@ def recall(
     *,
     threshold: int = 1,
 ) -> float:
-    """The share of the relevant documents that the top `k` holds."""
-    return _formulas.recall(
-        *judge_list(retrieved, judgments, k), check_integer("threshold", threshold)
-    )
+    """Compute recall: the share of the relevant documents in the top `k`."""
+    judged, cutoff = _judge(retrieved, judgments, k)
+    return _recall.recall(judged, cutoff=cutoff, rel=check_integer("threshold", threshold))
 
 
 def precision(
@@ -322,12 +321,9 @@ def precision(
     threshold: int = 1,
     denominator: Denominator = "k",
 ) -> float:
-    """The share of relevant documents in the top `k`."""
-    return _formulas.precision(
-        *judge_list(retrieved, judgments, k),
-        check_integer("threshold", threshold),
-        check_denominator(denominator),
-    )
+    """Compute precision: the share of relevant documents in the top `k`."""
+    judged, cutoff = _judge(retrieved, judgments, k)
+    return _compute_precision(judged, cutoff, check_integer("threshold", threshold), denominator)
 
 
 def f1(
@@ -338,12 +334,9 @@ def f1(
     threshold: int = 1,
     denominator: Denominator = "k",
 ) -> float:
-    """The harmonic mean of precision and recall at `k`."""
-    return _formulas.f1(
-        *judge_list(retrieved, judgments, k),
-        check_integer("threshold", threshold),
-        check_denominator(denominator),
-    )
+    """Compute the harmonic mean of precision and recall at `k`."""
+    judged, cutoff = _judge(retrieved, judgments, k)
+    return _compute_f1(judged, cutoff, check_integer("threshold", threshold), denominator)
 
 
 def reciprocal_rank(
@@ -353,14 +346,15 @@ def reciprocal_rank(
     *,
     threshold: int = 1,
 ) -> float:
-    """One over the rank of the first relevant document in the top `k`."""
-    judged, cutoff = judge_list(retrieved, judgments, k)
-    return _formulas.reciprocal_rank(judged, cutoff, check_integer("threshold", threshold))
+    """Compute 1 / rank of the first relevant document in the top `k`; 0.0 if there is none."""
+    judged, cutoff = _judge(retrieved, judgments, k)
+    return rr.reciprocal_rank(judged, cutoff=cutoff, rel=check_integer("threshold", threshold))
 
 
 def ndcg(retrieved: Iterable[str], judgments: Judgments, k: SupportsIndex | None = None) -> float:
-    """Normalised discounted cumulative gain: gain = grade, ideal over all judgments cut at `k`."""
-    return _formulas.ndcg(*judge_list(retrieved, judgments, k))
+    """Compute nDCG at `k` with the grade as gain; the ideal ranking holds all judgments."""
+    judged, cutoff = _judge(retrieved, judgments, k)
+    return _ndcg.ndcg(judged, cutoff=cutoff)
 
 
 def average_precision(
@@ -370,9 +364,9 @@ def average_precision(
     *,
     threshold: int = 1,
 ) -> float:
-    """Precision at each relevant document in the top `k`, divided by all relevant documents."""
-    judged, cutoff = judge_list(retrieved, judgments, k)
-    return _formulas.average_precision(judged, cutoff, check_integer("threshold", threshold))
+    """Compute average precision of the top `k`, divided by all relevant documents."""
+    judged, cutoff = _judge(retrieved, judgments, k)
+    return ap.average_precision(judged, cutoff=cutoff, rel=check_integer("threshold", threshold))
 
 
 def hit_rate(
@@ -382,10 +376,9 @@ def hit_rate(
     *,
     threshold: int = 1,
 ) -> float:
-    """1.0 if the top `k` holds a relevant document, else 0.0."""
-    return _formulas.hit_rate(
-        *judge_list(retrieved, judgments, k), check_integer("threshold", threshold)
-    )
+    """Return 1.0 if the top `k` holds a relevant document, else 0.0."""
+    judged, cutoff = _judge(retrieved, judgments, k)
+    return _precision.success(judged, cutoff=cutoff, rel=check_integer("threshold", threshold))
 
 
 def compute_all(
@@ -396,16 +389,29 @@ def compute_all(
     threshold: int = 1,
     denominator: Denominator = "k",
 ) -> ListScores:
-    """Every metric at once, each id looked up once."""
-    judged, cutoff = judge_list(retrieved, judgments, k)
-    level = check_integer("threshold", threshold)
-    places = check_denominator(denominator)
+    """Compute all metrics at once; each id is looked up once."""
+    judged, cutoff = _judge(retrieved, judgments, k)
+    rel = check_integer("threshold", threshold)
     return ListScores(
-        recall=_formulas.recall(judged, cutoff, level),
-        precision=_formulas.precision(judged, cutoff, level, places),
-        f1=_formulas.f1(judged, cutoff, level, places),
-        reciprocal_rank=_formulas.reciprocal_rank(judged, cutoff, level),
-        ndcg=_formulas.ndcg(judged, cutoff),
-        average_precision=_formulas.average_precision(judged, cutoff, level),
-        hit_rate=_formulas.hit_rate(judged, cutoff, level),
+        recall=_recall.recall(judged, cutoff=cutoff, rel=rel),
+        precision=_compute_precision(judged, cutoff, rel, denominator),
+        f1=_compute_f1(judged, cutoff, rel, denominator),
+        reciprocal_rank=rr.reciprocal_rank(judged, cutoff=cutoff, rel=rel),
+        ndcg=_ndcg.ndcg(judged, cutoff=cutoff),
+        average_precision=ap.average_precision(judged, cutoff=cutoff, rel=rel),
+        hit_rate=_precision.success(judged, cutoff=cutoff, rel=rel),
     )
+
+
+def _compute_precision(
+    judged: JudgedRanking, cutoff: int, rel: int, denominator: Denominator
+) -> float:
+    if check_denominator(denominator) == "k":
+        return _precision.precision(judged, cutoff=cutoff, rel=rel)
+    return sets.set_precision(judged.cut(cutoff), rel=rel)
+
+
+def _compute_f1(judged: JudgedRanking, cutoff: int, rel: int, denominator: Denominator) -> float:
+    if check_denominator(denominator) == "k":
+        return _recall.f1(judged, cutoff=cutoff, rel=rel)
+    return sets.set_f(judged.cut(cutoff), rel=rel)

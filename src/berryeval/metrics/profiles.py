@@ -1,6 +1,6 @@
-"""Conventions: what tools do differently, as values; a profile is a named set of them.
+"""Profiles: named sets of the conventions in which evaluation tools differ.
 
-`docs/conventions.md` says where each comes from and where a peer still differs.
+`docs/conventions.md` explains the origin of each, and where a tool still differs.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from berryeval._internal.validate import suggest
 from berryeval.data import RankingRule
 from berryeval.errors import ConfigurationError
 
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Conventions:
-    """What tools do differently, and we on request.
+    """Conventions in which evaluation tools differ.
 
     Attributes:
-        rule: how rows become a ranking.
-        every_judged_query: whether a judged query that the run lacks counts (as an empty ranking).
-        defaults: by the name of a metric, parameters that have another default than ours. They
-            apply where the parameter was not given; one that was, stays as it is.
-        text: all of it in a line, for people.
+        rule: Order of the rows of a ranking.
+        every_judged_query: Whether a judged query missing from the run counts, as an empty ranking.
+        defaults: Defaults of parameters, by metric name; a parameter that was given keeps its
+            value.
+        text: Summary in one line.
     """
 
     rule: RankingRule = field(default_factory=RankingRule)
@@ -34,15 +35,15 @@ class Conventions:
     defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     text: str = ""
 
-    def applied_to(self, metric: Metric) -> Metric:
-        """The metric with these defaults in place of our own."""
+    def apply_to(self, metric: Metric) -> Metric:
+        """Return the metric with the defaults of these conventions."""
         others = self.defaults.get(metric.definition.name)
         if not others:
             return metric
         chosen = dict(metric.params)
         for parameter in metric.definition.parameters:
-            open_to_others = chosen[parameter.name] == parameter.default
-            if parameter.name in others and parameter.name not in metric.given and open_to_others:
+            is_default = chosen[parameter.name] == parameter.default
+            if parameter.name in others and parameter.name not in metric.given and is_default:
                 chosen[parameter.name] = others[parameter.name]
         return metric.definition(**chosen)
 
@@ -88,11 +89,11 @@ PROFILES: dict[str, Conventions] = {
 
 
 def find_profile(profile: str | Conventions) -> Conventions:
-    """The conventions of that name; conventions of the caller's own are taken as they are."""
+    """Return the profile of that name; return `Conventions` unchanged."""
     if isinstance(profile, Conventions):
         return profile
     try:
         return PROFILES[profile]
     except KeyError:
-        msg = f"unknown profile {profile!r}; there are {', '.join(PROFILES)}"
+        msg = f"unknown profile {profile!r}; {suggest(str(profile), PROFILES)}"
         raise ConfigurationError(msg) from None

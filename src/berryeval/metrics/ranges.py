@@ -1,4 +1,4 @@
-"""Between which ends the values of a metric lie: every metric declares it (`within`)."""
+"""Ranges of metrics, and the direction in which a metric improves."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from berryeval._internal.intervals import Interval, aggregate
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from berryeval.metrics.base import Gains
+
 
 Range: TypeAlias = tuple[float, float]
-# The ends themselves, or what they are with these parameters.
+# The range, or a function from the parameters to the range.
 Within: TypeAlias = Range | Callable[[Mapping[str, Any]], Range]
 
 WITHIN_ONE: Final[Range] = (0.0, 1.0)
@@ -25,17 +27,21 @@ UNBOUNDED: Final[Range] = (-math.inf, math.inf)
 
 
 def of_gains(usual: Range) -> Within:
-    """These ends, unless a gain or the level it is for is below 0: nothing is known then."""
+    """Return `usual` unless the parameter `gains` contains a negative level or gain."""
 
-    def ends(params: Mapping[str, Any]) -> Range:
-        pairs = params["gains"] or ()
-        return UNBOUNDED if any(min(level, gain) < 0 for level, gain in pairs) else usual
+    def range_with(params: Mapping[str, Any]) -> Range:
+        return UNBOUNDED if has_negative(params["gains"]) else usual
 
-    return ends
+    return range_with
+
+
+def has_negative(gains: Gains | None) -> bool:
+    """Whether a gain or its level is negative, so that a ranking may beat the ideal one."""
+    return any(min(level, gain) < 0 for level, gain in gains or ())
 
 
 def range_of(metric: str) -> Range:
-    """Between which ends a metric lies, by any of its names; without ends if it is not known.
+    """Return the range of a metric by any of its names; unbounded if the metric is unknown.
 
     >>> range_of("nDCG@10"), range_of("DCG@10"), range_of("Mine")
     ((0.0, 1.0), (0.0, inf), (-inf, inf))
@@ -52,23 +58,23 @@ def range_of(metric: str) -> Range:
 def cut_to_range(
     interval: Interval, metric: str, how: str, values: npt.NDArray[np.float64]
 ) -> Interval:
-    """The part of an interval of an aggregate of these values that the metric can reach.
+    """Clip a confidence interval of an aggregate to the range of its metric.
 
     >>> import numpy as np
     >>> cut_to_range(Interval(-0.6, 1.5), "RR", "mean", np.array([0.0, 1.0]))
     Interval(low=0.0, high=1.0)
     """
-    low, high = range_of(metric)  # of the value of a run, as the metric itself puts it together
+    low, high = range_of(metric)  # of the aggregate over a run
     if how == "sum":
         scale = 1 if _is_sum(metric) else len(values)
         low, high, values = low * scale, high * scale, np.array([aggregate(how, values)])
-    # What was found can be found, whatever the metric says of itself.
+    # An observed value is possible, even if the metric declares a smaller range.
     low, high = min(low, float(values.min())), max(high, float(values.max()))
     return Interval(max(interval.low, low), min(interval.high, high))
 
 
 def _is_sum(metric: str) -> bool:
-    """Whether the values of a metric are added up, as it is declared."""
+    """Whether the metric is declared with the aggregate "sum"."""
     from berryeval.errors import MetricError
     from berryeval.metrics.grammar import parse_metric
 
@@ -78,21 +84,22 @@ def _is_sum(metric: str) -> bool:
         return False
 
 
-# Which way is better: of most metrics up, of some down, and of counts neither.
-
+Better: TypeAlias = Literal["higher", "lower", "neither"]
 Direction: TypeAlias = Literal["up", "down", "neither"]
-
-_DOWN: Final = frozenset({"NumNonrelJudgedRet", "RBPResidual", "TokensToHit", "Unjudged"})
-_NEITHER: Final = frozenset({"IDCG", "Judged", "NumQ", "NumRel", "NumRet"})
+_DIRECTIONS: Final[dict[Better, Direction]] = {
+    "higher": "up",
+    "lower": "down",
+    "neither": "neither",
+}
 
 
 def direction_of(metric: str) -> Direction:
-    """Which way a metric gets better, by its canonical name; one of your own is taken for "up".
+    """Return the direction in which a metric improves; "up" if the metric is unknown.
 
     >>> direction_of("nDCG@10"), direction_of("TokensToHit(budget=500)"), direction_of("NumRet")
     ('up', 'down', 'neither')
     """
-    name = re.split(r"[(@]", metric, maxsplit=1)[0]
-    if name in _DOWN:
-        return "down"
-    return "neither" if name in _NEITHER else "up"
+    from berryeval.metrics.catalogue import definitions
+
+    definition = definitions().get(re.split(r"[(@]", metric, maxsplit=1)[0])
+    return _DIRECTIONS[definition.better] if definition else "up"

@@ -1,4 +1,4 @@
-"""The page docs/metrics.md, written from the catalogue; run as a module it prints the page."""
+"""Generator of docs/metrics.md from the catalogue; run as a module to print the page."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 INTRODUCTION = """\
 # Metrics
 
-Every metric that BerryEval knows, written from its catalogue by `make docs`. A metric is a pure
-function of one *judged ranking*: the ranks and grades of the documents that the judgments know, how
-many documents were retrieved, and the grades that were there to be found. Those of passages look at
-the texts instead, and only `evaluate_hits` has them ([relevance.md](relevance.md)). `rel` is the
-grade from which a document counts as relevant; `judged_only=True` leaves unjudged documents out of
-the ranking. Names may be written in any spelling below, in upper or lower case, with the cutoff as
-in `name@10`, `name_10`, `name_at_10` or `name.10`.
+All metrics of BerryEval, generated from the catalogue by `make docs`. A metric is a pure function
+of one *judged ranking*: the ranks and grades of the judged documents, the number of retrieved
+documents, and the grades of all judged documents of the query. Passage metrics read the texts of
+the hits instead and are available in `evaluate_hits` only ([relevance.md](relevance.md)). `rel` is
+the least grade of a relevant document; `judged_only=True` removes unjudged documents from the
+ranking. Every spelling below works, in upper or lower case, with a cutoff written as `name@10`,
+`name_10`, `name_at_10` or `name.10`.
 """
 
 
 def markdown() -> str:
-    """The whole page."""
+    """Return the whole page."""
     return INTRODUCTION + "".join(_section(definition) for definition in definitions().values())
 
 
@@ -34,9 +34,10 @@ def _section(definition: Definition) -> str:
     rows = [
         ("formula", definition.text),
         ("parameters", ", ".join(map(_parameter, definition.parameters)) or "none"),
-        ("also called", ", ".join(f"`{alias}`" for alias in aliases) or "nothing else"),
+        ("also called", ", ".join(f"`{alias}`" for alias in aliases) or "none"),
         ("elsewhere", ", ".join(f"{tool}: `{name}`" for tool, name in definition.peers.items())),
         ("over queries", definition.aggregate),
+        ("better", definition.better),
         ("computed by", _computed_by(definition)),
     ]
     table = "\n".join(f"| {name} | {_cell(text)} |" for name, text in rows if text)
@@ -46,7 +47,7 @@ def _section(definition: Definition) -> str:
 
 def _computed_by(definition: Definition) -> str:
     if definition.kind == "spans":
-        return "Python, by `evaluate_hits`: it looks at texts, not at grades"
+        return "Python, in `evaluate_hits`: it reads texts, not grades"
     return "native code and Python" if definition.native else "Python"
 
 

@@ -1,4 +1,4 @@
-"""Scores from judgments and rankings, and audits of both."""
+"""Scores of rankings against judgments, and audits of both."""
 
 from typing import TYPE_CHECKING
 
@@ -7,7 +7,7 @@ from berryeval._internal.door import open_door
 if TYPE_CHECKING:
     from berryeval.scoring.auditing import AuditReport, audit
     from berryeval.scoring.engine import as_qrels, as_run, evaluate, judge, value_of
-    from berryeval.scoring.hits import evaluate_hits, judge_and_score
+    from berryeval.scoring.hit_scoring import evaluate_hits, judge_and_score
     from berryeval.scoring.scores import UNSPECIFIED, Scores
     from berryeval.scoring.ties import TieEffect, TieGroup
     from berryeval.scoring.unjudged import Bound, Bounds, bounds

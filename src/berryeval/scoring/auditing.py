@@ -1,4 +1,4 @@
-"""`audit`: look at judgments and a run before, or beside, scoring them."""
+"""`audit`: report everything in judgments and a run that makes their scores doubtful."""
 
 from __future__ import annotations
 
@@ -25,30 +25,34 @@ from berryeval.data import (
 )
 from berryeval.metrics import Conventions, Metric, find_profile, parse_metrics
 from berryeval.scoring.engine import judge, value_of
-from berryeval.scoring.ties import Span, TieEffect, TieGroup, effect_of, spans_of, without_subtopics
+from berryeval.scoring.ties import (
+    Span,
+    TieEffect,
+    TieGroup,
+    compute_effect,
+    find_ties,
+    require_ranking,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from berryeval.data import Kind
 
-
-# `AuditReport`: what an audit found, for people and for machines.
-
 SHOWN: Final = 5
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A row or line that cannot count.
+    """A row or line that is excluded from scoring.
 
     Attributes:
-        kind: what is wrong.
-        source: where: in the run or in the judgments.
-        line: its line in the file; 0 if there is no file.
-        query: the query of the row.
-        document: the document of the row.
-        text: the line itself, if it is no row.
+        kind: Kind of fault.
+        source: File with the fault: run or judgments.
+        line: Line number; 0 without a file.
+        query: Query of the row.
+        document: Document of the row.
+        text: The line itself if it could not be parsed.
     """
 
     kind: Literal["faulty line", "repeated document", "NaN"]
@@ -65,13 +69,13 @@ class Fault:
 
 @dataclass(frozen=True)
 class RankConflict:
-    """The rank column of a query contradicts its scores.
+    """A contradiction between the rank column of a query and its scores.
 
     Attributes:
-        query: the query.
-        count: how often a document ranked next below another has the higher score.
-        upper: the first such pair: document, given rank and score of the one ranked higher,
-        lower: and of the one ranked lower.
+        query: Query of the rows.
+        count: Number of adjacent pairs in which the lower-ranked document has the higher score.
+        upper: Document, rank and score of the higher-ranked document of the first such pair.
+        lower: Document, rank and score of the lower-ranked one.
     """
 
     query: str
@@ -89,7 +93,7 @@ class RankConflict:
 
 @dataclass(frozen=True)
 class TieRange:
-    """The mean of a metric if every tie were broken in the worst, the best or any way."""
+    """The aggregate of a metric with ties broken in the worst, the best and a random way."""
 
     value: float
     worst: float
@@ -109,23 +113,23 @@ class TieRange:
 
 @dataclass(frozen=True)
 class AuditReport:
-    """Everything that makes a score doubtful.
+    """Findings that make a score doubtful.
 
     Attributes:
-        run: the name of the run.
-        k: the cutoff that the audit looks at.
-        queries: how many queries are judged.
-        faults: faulty lines, repeated documents and NaN. They were left out of all that follows.
-        missing_queries: judged, but not in the run.
-        empty_queries: in the run, without a document.
-        extra_queries: in the run, but not judged.
-        without_relevant: judged queries without a relevant document.
-        unjudged: how many of the top k have no judgment, for every query where some do not.
-        top: how many documents the top k of all judged queries hold.
-        rank_conflicts: queries whose given ranks contradict the scores.
-        ties: ties that begin in the top k.
-        tie_effects: for each query and metric that ties could change, by how much.
-        tie_ranges: the same for the mean of each metric.
+        run: Name of the run.
+        k: Cutoff of the audit.
+        queries: Number of judged queries.
+        faults: Faulty lines, repeated documents and NaN, excluded from all other findings.
+        missing_queries: Judged queries that are not in the run.
+        empty_queries: Queries of the run without documents.
+        extra_queries: Queries of the run without judgments.
+        without_relevant: Judged queries without a relevant document.
+        unjudged: Number of unjudged documents in the top k, for every query that has any.
+        top: Number of documents in the top k of all judged queries.
+        rank_conflicts: Queries whose rank column contradicts the scores.
+        ties: Ties that begin in the top k.
+        tie_effects: Range of each metric for each query that ties could change.
+        tie_ranges: Range of the aggregate of each metric.
     """
 
     run: str
@@ -149,12 +153,12 @@ class AuditReport:
         return not any(finding for _, finding in self._findings())
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON, in full precision; an infinite score is the text "inf" or "-inf"."""
+        """Return the report for JSON; an infinite score is the text "inf" or "-inf"."""
         return {**_json_safe(asdict(self)), "clean": self.clean}
 
     def text(self) -> str:
-        """For people: a line per kind of finding."""
-        lines = [f"audit of {self.run}: {self.queries} judged queries, looking at the top {self.k}"]
+        """Format the report with a line per kind of finding."""
+        lines = [f"audit of {self.run}: {self.queries} judged queries, top {self.k}"]
         lines += [f"  {title}: {_listed(found)}" for title, found in self._findings() if found]
         if self.clean:
             lines.append("  nothing to report")
@@ -162,7 +166,7 @@ class AuditReport:
         return "\n".join(lines)
 
     def _findings(self) -> list[tuple[str, list[str]]]:
-        """Every kind of finding, with the findings as text."""
+        """Return the kinds of findings with the findings as text."""
         faults: dict[str, list[str]] = {"faulty line": [], "repeated document": [], "NaN": []}
         for fault in self.faults:
             faults[fault.kind].append(str(fault))
@@ -176,9 +180,9 @@ class AuditReport:
             ("judged queries missing from the run", list(self.missing_queries)),
             ("queries with an empty ranking", list(self.empty_queries)),
             ("queries of the run without judgments", list(self.extra_queries)),
-            ("judged queries with nothing relevant", list(self.without_relevant)),
+            ("judged queries without relevant documents", list(self.without_relevant)),
             (
-                f"queries with unjudged documents in the top {self.k} ({share:.1%} of all there)",
+                f"queries with unjudged documents in the top {self.k} ({share:.1%} of the top)",
                 [f"{query} ({count})" for query, count in self.unjudged.items()],
             ),
             ("queries whose rank column contradicts the scores", [*map(str, self.rank_conflicts)]),
@@ -201,25 +205,22 @@ def _tie(tie: TieGroup) -> str:
 
 
 def _listed(items: Iterable[str]) -> str:
-    """How many, and the first few by name."""
+    """Format the number of items and the first few of them."""
     found = list(items)
     more = f", and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
     return f"{len(found)}: {', '.join(found[:SHOWN])}{more}"
 
 
-# Tables for an audit: whatever is wrong with a source is noted, and the rest can be scored.
-
-
 @dataclass
 class Loaded:
-    """What could be read, and what could not.
+    """A source of judgments or of a run, with its faults.
 
     Attributes:
-        table: the sound rows; of a repeated document, the first; of one in several groups of
-            judgments, the highest grade.
-        name: the name of the source.
-        faults: the lines and rows that are not in the table.
-        given: the rows of each query that give a rank: rank, score, document.
+        table: Valid rows; the first of a repeated document, the highest grade of a document in
+            several groups of judgments.
+        name: Name of the source.
+        faults: Lines and rows that are not in the table.
+        given: Rows with a rank, by query: rank, score, document.
     """
 
     table: QueryTable
@@ -228,18 +229,20 @@ class Loaded:
     given: dict[str, list[tuple[int, float, str]]] = field(default_factory=dict)
 
 
-def load(source: Run | Qrels | Mapping[str, Mapping[str, float]] | PathLike, kind: Kind) -> Loaded:
-    """Read a source of judgments or of a run without stopping at what is wrong with it."""
+def load_leniently(
+    source: Run | Qrels | Mapping[str, Mapping[str, float]] | PathLike, kind: Kind
+) -> Loaded:
+    """Read judgments or a run and collect all faults."""
     if isinstance(source, Run | Qrels):
         name = source.name if isinstance(source, Run) else source.table.source or kind
-        return _sorted_out(_table_rows(source.table), kind, name, list(source.table.queries))
+        return _separate_faults(_table_rows(source.table), kind, name, list(source.table.queries))
     if isinstance(source, Mapping):
-        return _sorted_out(_dict_rows(source), kind, kind, list(source))
+        return _separate_faults(_dict_rows(source), kind, kind, list(source))
     rows = raw_rows(source, kind)
     if rows is not None:
-        return _sorted_out(rows, kind, name_of(source), [])
+        return _separate_faults(rows, kind, name_of(source), [])
     table = load_table(source, kind, {}, lenient=True)
-    found = _sorted_out(_table_rows(table), kind, name_of(source), list(table.queries))
+    found = _separate_faults(_table_rows(table), kind, name_of(source), list(table.queries))
     if table.dropped:
         left_out = f"{table.dropped} rows, repeated or without a number"
         found.faults.insert(0, Fault("faulty line", kind, 0, text=left_out))
@@ -264,7 +267,7 @@ def _dict_rows(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[RawRow]:
                 yield RawRow(query, document, value)
 
 
-def _sorted_out(
+def _separate_faults(
     rows: Iterable[RawRow | FaultyLine], kind: Kind, name: str, queries: list[str]
 ) -> Loaded:
     sound: dict[str, dict[str, float]] = {query: {} for query in queries}
@@ -301,31 +304,30 @@ def audit(
     profile: str | Conventions = "berryeval",
     seed: int = 0,
 ) -> AuditReport:
-    """Say what makes the scores of a run doubtful. Nothing that is wrong stops an audit.
+    """Report everything that makes the scores of a run doubtful; faults do not stop the audit.
 
-    Only a file can have faulty lines, and only a TREC file a rank column. `TieEffect` says how the
-    range of a metric under ties is found; `seed` is that of its sample, where there are too many
-    orders to try all.
+    Only files have faulty lines, and only TREC files have a rank column. `TieEffect` describes how
+    the range of a metric under ties is found.
 
     Args:
-        qrels: a `Qrels`, a dict `{query: {document: grade}}`, or the path of a file.
-        run: a `Run`, a dict `{query: {document: score}}`, or the path of a file.
-        metrics: those whose range under ties is wanted.
-        k: the cutoff to look at.
-        profile: whose conventions to follow.
-        seed: for sampling.
+        qrels: `Qrels`, a dict `{query: {document: grade}}`, or the path of a file.
+        run: `Run`, a dict `{query: {document: score}}`, or the path of a file.
+        metrics: Metrics whose range under ties is reported.
+        k: Cutoff of the audit.
+        profile: Conventions to follow.
+        seed: Random seed of the sampled orders of ties.
     """
     if k < 1:
         msg = f"k must be at least 1, found {k}"
         raise ValueError(msg)
     conventions = find_profile(profile)
     names = [metrics] if isinstance(metrics, str | Metric) else metrics
-    wanted = [without_subtopics(conventions.applied_to(metric)) for metric in parse_metrics(names)]
-    judgments, results = load(qrels, "qrels"), load(run, "run")
-    looked = _look(judgments, results, conventions)
+    wanted = [require_ranking(conventions.apply_to(metric)) for metric in parse_metrics(names)]
+    judgments, results = load_leniently(qrels, "qrels"), load_leniently(run, "run")
+    queries = _judge_queries(judgments, results, conventions)
     effects = [
-        effect_of(one.judged, one.spans, metric, one.query, seed)
-        for one in looked
+        compute_effect(one.judged, one.spans, metric, one.query, seed)
+        for one in queries
         for metric in wanted
         if any(span.matters(one.judged) for span in one.spans)
     ]
@@ -334,23 +336,25 @@ def audit(
         k=k,
         queries=len(judgments.table.queries),
         faults=(*judgments.faults, *results.faults),
-        missing_queries=tuple(one.query for one in looked if not one.in_run),
-        empty_queries=tuple(one.query for one in looked if one.in_run and not one.judged.retrieved),
+        missing_queries=tuple(one.query for one in queries if not one.in_run),
+        empty_queries=tuple(
+            one.query for one in queries if one.in_run and not one.judged.retrieved
+        ),
         extra_queries=tuple(
             sorted(set(results.table.queries) - set(judgments.table.queries), key=str.encode)
         ),
-        without_relevant=tuple(one.query for one in looked if not one.judged.relevant_total(1)),
-        unjudged={one.query: holes for one in looked if (holes := one.unjudged(k))},
-        top=sum(min(k, one.judged.retrieved) for one in looked),
+        without_relevant=tuple(one.query for one in queries if not one.judged.relevant_total(1)),
+        unjudged={one.query: holes for one in queries if (holes := one.unjudged(k))},
+        top=sum(min(k, one.judged.retrieved) for one in queries),
         rank_conflicts=tuple(_rank_conflicts(results)),
-        ties=tuple(tie for one in looked for tie in one.ties(k)),
+        ties=tuple(tie for one in queries for tie in one.ties(k)),
         tie_effects=tuple(effect for effect in effects if effect.worst < effect.best),
-        tie_ranges=_ranges(looked, wanted, effects, conventions),
+        tie_ranges=_ranges(queries, wanted, effects, conventions),
     )
 
 
 @dataclass(frozen=True)
-class _Looked:
+class _JudgedQuery:
     """One judged query and its ranking."""
 
     query: str
@@ -376,22 +380,24 @@ class _Looked:
         ]
 
 
-def _look(judgments: Loaded, results: Loaded, conventions: Conventions) -> list[_Looked]:
-    """Every judged query, in the order of bytes."""
+def _judge_queries(
+    judgments: Loaded, results: Loaded, conventions: Conventions
+) -> list[_JudgedQuery]:
+    """Return every judged query, sorted by bytes."""
     qrels, run, rule = judgments.table, results.table, conventions.rule
     place_of = {query: place for place, query in enumerate(run.queries)}
-    queries = list(qrels.queries)
-    looked = []
-    for place in sorted(range(len(queries)), key=lambda place: queries[place].encode()):
-        match = place_of.get(queries[place])
-        spans = [] if match is None else spans_of(run, match, rule)
+    ids = list(qrels.queries)
+    queries = []
+    for place in sorted(range(len(ids)), key=lambda place: ids[place].encode()):
+        match = place_of.get(ids[place])
+        spans = [] if match is None else find_ties(run, match, rule)
         judged = judge(qrels, place, run, match, rule)
-        looked.append(_Looked(queries[place], judged, spans, match is not None))
-    return looked
+        queries.append(_JudgedQuery(ids[place], judged, spans, match is not None))
+    return queries
 
 
 def _rank_conflicts(results: Loaded) -> list[RankConflict]:
-    """Queries where a document ranked next below another has the higher score."""
+    """Find queries in which the lower-ranked of two adjacent documents has the higher score."""
     conflicts = []
     for query in sorted(results.given, key=str.encode):
         rows = sorted(results.given[query], key=lambda row: row[0])
@@ -414,18 +420,18 @@ def _rank_conflicts(results: Loaded) -> list[RankConflict]:
 
 
 def _ranges(
-    looked: list[_Looked],
+    queries: list[_JudgedQuery],
     metrics: list[Metric],
     effects: list[TieEffect],
     conventions: Conventions,
 ) -> dict[str, TieRange]:
-    """What the ties make of each mean; queries whose ties cannot matter keep their value."""
+    """Return the range of each aggregate; queries whose ties do not matter keep their value."""
     found = {(effect.query, effect.metric): effect for effect in effects}
     ranges = {}
     for metric in metrics:
         rows = []
         exact = True
-        for one in looked:
+        for one in queries:
             if not (one.in_run or conventions.every_judged_query):
                 continue
             effect = found.get((one.query, str(metric)))

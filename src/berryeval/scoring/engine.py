@@ -1,4 +1,4 @@
-"""`evaluate`: judgments and a run in, scores out. One join, and everything is computed from it."""
+"""`evaluate`: score a run against judgments. All metrics are computed from one join."""
 
 from __future__ import annotations
 
@@ -44,43 +44,43 @@ def evaluate(
 ) -> Scores:
     """Score a run against judgments.
 
-    The policy, stated once: every judged query counts; one that the run lacks scores as an empty
-    ranking and is listed as missing. Queries of the run without judgments are listed, not scored. A
-    query with nothing relevant counts like the others. Documents are ranked by score, highest
-    first, and those of one score by id, highest bytes first. A document without a judgment is not
-    relevant; one that is judged for several groups has the highest of their grades, except for
-    metrics of diversity, which see each group as a subtopic. `profile="trec_eval"` averages over
-    the queries that both files hold instead.
+    Every judged query counts; a query missing from the run scores as an empty ranking and is listed
+    as missing. Queries without judgments are listed and not scored. A query without relevant
+    documents counts like the others. Documents are ranked by score, highest first, and equal scores
+    by document id, highest bytes first. A document without a judgment is not relevant; a document
+    judged in several groups has the highest of their grades, except in diversity metrics, which
+    treat each group as a subtopic. `profile="trec_eval"` averages over the queries in both files
+    instead.
 
     Args:
-        qrels: a `Qrels`, or what `Qrels.load` takes: a dict `{query: {document: grade}}`, a path
+        qrels: `Qrels`, or an argument of `Qrels.load`: a dict `{query: {document: grade}}`, a path
             (TREC, BEIR, JSON, Parquet), a frame (pandas, polars, Arrow), or an array of ids.
-        run: a `Run`, or what `Run.load` takes: the same with scores. A TREC file is scored as it is
-            read, without making a table of it.
-        metrics: names in any spelling, or `Metric`s.
-        profile: whose conventions to follow: a name of `PROFILES`, or `Conventions`.
-        lenient: leave faulty lines out of files, keep the first row of a repeated document, and
-            count both in `Scores.dropped`, where otherwise they are an error.
+        run: `Run`, or an argument of `Run.load`: the same with scores. A TREC file is scored while
+            it is read, without building a table.
+        metrics: Names in any spelling, or `Metric` objects.
+        profile: Conventions to follow: a name in `PROFILES`, or `Conventions`.
+        lenient: Drop faulty lines and repeated documents and count them in `Scores.dropped`,
+            instead of raising an error.
     """
     conventions = find_profile(profile)
-    wanted = wanted_metrics(metrics, conventions)
+    wanted = parse_requests(metrics, conventions)
     judgments = as_qrels(qrels, lenient=lenient)
     unique = list(dict.fromkeys(metric for _, metric in wanted))
-    _refuse_spans(unique)
+    _reject_spans(unique)
     if isinstance(run, str | os.PathLike) and is_text_file(run) and not lenient:
         found = _score_file(judgments, run, unique, conventions.rule)
     else:
         results = as_run(run, lenient=lenient)
         found = score_tables(judgments, results, unique, conventions.rule)
     check_finite(found, unique, judgments.table)
-    return scores_from(judgments.table, found, wanted, unique, conventions)
+    return build_scores(judgments.table, found, wanted, unique, conventions)
 
 
-def _refuse_spans(metrics: Iterable[Metric]) -> None:
+def _reject_spans(metrics: Iterable[Metric]) -> None:
     for metric in metrics:
         if metric.definition.kind == "spans":
             msg = (
-                f"{metric} looks at the texts of hits, and ids have none: judge a run of eval by "
+                f"{metric} needs the texts of hits, and ids have none; rescore a run of eval with "
                 f"its benchmark (berryeval runs rescore RUN -m {metric}, without --qrels), or use "
                 "evaluate_hits(benchmark, hits, ...) in Python"
             )
@@ -88,8 +88,8 @@ def _refuse_spans(metrics: Iterable[Metric]) -> None:
 
 
 @dataclass(frozen=True)
-class Found:
-    """Values and counts in the order of the judged queries' table."""
+class RawScores:
+    """Values and counts in the order of the table of judgments."""
 
     values: npt.NDArray[np.float64]
     counts: npt.NDArray[np.int64]
@@ -98,10 +98,10 @@ class Found:
     dropped: int = 0
 
 
-def wanted_metrics(
+def parse_requests(
     metrics: Iterable[str | Metric], conventions: Conventions
 ) -> list[tuple[str, Metric]]:
-    """Each metric with the text that named it; of a text that named several, our name for each."""
+    """Return each metric with the text that named it, or its own name if a text named several."""
     if isinstance(metrics, str | Metric):
         metrics = [metrics]
     wanted = []
@@ -109,12 +109,12 @@ def wanted_metrics(
         found = parse_metrics([text])
         for metric in found:
             name = str(text) if len(found) == 1 else str(metric)
-            wanted.append((name, conventions.applied_to(metric)))
+            wanted.append((name, conventions.apply_to(metric)))
     return wanted
 
 
 def as_qrels(source: Any, *, lenient: bool = False) -> Qrels:
-    """Judgments in any form as `Qrels`."""
+    """Convert judgments in any form to `Qrels`."""
     found = Qrels.load(source, lenient=lenient)
     if not lenient or found.table.distinct:
         return found
@@ -122,21 +122,21 @@ def as_qrels(source: Any, *, lenient: bool = False) -> Qrels:
 
 
 def as_run(source: Any, *, lenient: bool = False) -> Run:
-    """A run in any form as `Run`."""
+    """Convert a run in any form to `Run`."""
     found = Run.load(source, lenient=lenient)
     if not lenient or found.table.distinct:
         return found
     return replace(found, table=found.table.without_repeats())
 
 
-def scores_from(
+def build_scores(
     qrels: QueryTable,
-    found: Found,
+    found: RawScores,
     wanted: list[tuple[str, Metric]],
     unique: list[Metric],
     conventions: Conventions,
 ) -> Scores:
-    """The table of the queries that count, in order."""
+    """Build the table of the queries that count, sorted by id."""
     ids = qrels.queries.to_bytes_list()
     ordered = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
     counts_in = conventions.every_judged_query | (found.counts[ordered, 3] > 0)
@@ -158,7 +158,7 @@ def scores_from(
 
 
 def _spellings(wanted: list[tuple[str, Metric]]) -> dict[str, str]:
-    """What each text that was used names; one that names several metrics names none of them."""
+    """Map each text to the metric it names; drop texts that name several."""
     named: dict[str, set[Metric]] = {}
     for text, metric in wanted:
         named.setdefault(text, set()).add(metric)
@@ -166,15 +166,14 @@ def _spellings(wanted: list[tuple[str, Metric]]) -> dict[str, str]:
 
 
 def _outcomes(counts: npt.NDArray[np.int64]) -> tuple[Outcome, ...]:
-    """What became of each query."""
     retrieved, _, relevant, in_run = counts.T
     names: tuple[Outcome, ...] = ("ok", "no relevant documents", "empty", "missing")
     places = np.where(in_run == 0, 3, np.where(retrieved == 0, 2, np.where(relevant == 0, 1, 0)))
     return tuple([names[place] for place in places.tolist()])
 
 
-def score_tables(judgments: Qrels, run: Run, metrics: list[Metric], rule: RankingRule) -> Found:
-    """Join judgments and a run, and compute the metrics from the join."""
+def score_tables(judgments: Qrels, run: Run, metrics: list[Metric], rule: RankingRule) -> RawScores:
+    """Join judgments with a run and compute the metrics."""
     qrels = judgments.flat
     place_of = {query: index for index, query in enumerate(run.table.queries.to_bytes_list())}
     judged_ids = qrels.queries.to_bytes_list()
@@ -197,7 +196,9 @@ def score_tables(judgments: Qrels, run: Run, metrics: list[Metric], rule: Rankin
     if rest:
         _score_in_python(judgments, run.table, matches, metrics, rest, rule, values, counts)
     extra = sorted(set(place_of) - set(judged_ids))
-    return Found(values, counts, [query.decode() for query in extra], run.name, run.table.dropped)
+    return RawScores(
+        values, counts, [query.decode() for query in extra], run.name, run.table.dropped
+    )
 
 
 def _score_in_python(
@@ -227,7 +228,7 @@ def _score_in_python(
 def value_of(
     metric: Metric, judged: JudgedRanking | SubtopicRanking | SpanRanking, query: str
 ) -> float:
-    """The value of a metric that anyone may have written, or an error that says whose it was."""
+    """Return the value of a metric; a failure raises an error that names metric and query."""
     try:
         value = metric(judged)
     except MetricError as error:
@@ -245,8 +246,8 @@ def _not_finite(metric: Metric, query: str, value: float) -> MetricError:
     return MetricError(f"{metric} of query {query!r} must be a finite number, found {value}")
 
 
-def check_finite(found: Found, metrics: list[Metric], qrels: QueryTable) -> None:
-    """Refuse what overflowed, whichever backend computed it."""
+def check_finite(found: RawScores, metrics: list[Metric], qrels: QueryTable) -> None:
+    """Reject overflowed values, from either backend."""
     if not np.isfinite(found.values).all():
         row, query = np.argwhere(~np.isfinite(found.values))[0].tolist()
         raise _not_finite(metrics[row], qrels.queries[query], float(found.values[row, query]))
@@ -255,7 +256,7 @@ def check_finite(found: Found, metrics: list[Metric], qrels: QueryTable) -> None
 def judge(
     qrels: QueryTable, query: int, run: QueryTable, run_query: int | None, rule: RankingRule
 ) -> JudgedRanking:
-    """The join of one query, by the reference implementation; its twin is `QueryJudge`."""
+    """Join one query in Python; the native twin is `QueryJudge`."""
     start, end = int(qrels.offsets[query]), int(qrels.offsets[query + 1])
     grade_of: dict[bytes, float] = {}
     for row, document in enumerate(qrels.documents.to_bytes_list(start, end), start=start):
@@ -276,8 +277,8 @@ def judge(
 
 def _score_file(
     judgments: Qrels, path: PathLike, metrics: list[Metric], rule: RankingRule
-) -> Found:
-    """Score a run from its file without making a table of it, where that is possible."""
+) -> RawScores:
+    """Score a run while reading its file; fall back to a table if the native core cannot."""
     text = read_bytes(path)
     native, rows = _native_metrics(metrics)
     if _backend.native is not None and len(rows) == len(metrics):
@@ -291,14 +292,14 @@ def _score_file(
         )  # fmt: skip
         if outcome["clean"]:
             extra = [query.decode() for query in sorted(outcome["extra_queries"])]
-            return Found(values, counts, extra, outcome["tag"].decode())
-    # What is wrong with the file, if anything, the reader of tables says.
+            return RawScores(values, counts, extra, outcome["tag"].decode())
+    # The table reader reports faults of the file.
     table = table_from_text(text, "run", name_of(path))
     return score_tables(judgments, Run(table, table.labels.get("tag", "run")), metrics, rule)
 
 
 def _native_metrics(metrics: list[Metric]) -> tuple[list[Spec], list[int]]:
-    """The metrics the native core computes, as it wants them, and their places."""
+    """Return the specs of the metrics that the native core computes, and their rows."""
     specs: list[Spec] = []
     rows = []
     for row, metric in enumerate(metrics):
@@ -314,9 +315,9 @@ Spec: TypeAlias = tuple[
 
 
 def _spec(metric: Metric) -> Spec:
-    """A metric for native code: numbers, words and lists by parameter, and the gains.
+    """Describe a metric for native code: numbers, words and lists by parameter, and the gains.
 
-    A number that was not given is NaN, a cutoff that was not given is left out.
+    A missing number is NaN; a missing cutoff is left out.
     """
     numbers: dict[str, float] = {}
     words: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""A table of scores as JSON holds it, checked: what it is made of, or where it is wrong."""
+"""Validation of a table of scores read from JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST: Final = 2**63 - 1
 
 
 def read_columns(data: Any, where: str) -> dict[str, Any]:
-    """The arguments of `Scores`; a `DataError` says which metric, query or name is wrong."""
+    """Return the arguments of `Scores`; raise a `DataError` that names the faulty field."""
     at = f"{where}." if where else ""
     if not isinstance(data, Mapping):
         raise refused(where, "an object with scores", data)
@@ -68,22 +68,22 @@ def _texts(data: Mapping[str, Any], name: str, at: str) -> tuple[str, ...]:
 
 
 def _names(data: Mapping[str, Any], name: str, at: str) -> tuple[str, ...]:
-    """Texts of which none stands twice."""
+    """Read distinct texts."""
     found = _texts(data, name, at)
     if len(set(found)) < len(found):
         twice = next(one for place, one in enumerate(found) if one in found[:place])
-        msg = f"{at}{name}: {twice!r} stands there twice; every name must be there once"
+        msg = f"{at}{name}: found {twice!r} twice; names must be distinct"
         raise DataError(msg)
     return found
 
 
 def _check_order(queries: tuple[str, ...], where: str) -> None:
-    """Tables are paired by place, so that the order of queries must be the same in all."""
+    """Require sorted queries: tables are paired by position."""
     for place, (before, after) in enumerate(pairwise(queries), 1):
         if before > after:
             msg = (
-                f"{where}[{place}]: {after!r} stands behind {before!r}; "
-                "expected the queries in the order of their bytes"
+                f"{where}[{place}]: found {after!r} after {before!r}; "
+                "expected the queries sorted by bytes"
             )
             raise DataError(msg)
 
@@ -91,7 +91,7 @@ def _check_order(queries: tuple[str, ...], where: str) -> None:
 def _words(
     data: Mapping[str, Any], name: str, at: str, count: int, known: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """So many texts, each of them one of those that are known."""
+    """Read `count` texts that are all in `known`."""
     found = _texts(data, name, at)
     _check_length(found, count, f"{at}{name}")
     for place, one in enumerate(found):
@@ -109,7 +109,7 @@ def _strategies(data: Mapping[str, Any], at: str, count: int) -> tuple[str, ...]
 
 def _check_length(found: Any, count: int, where: str) -> None:
     if len(found) != count:
-        msg = f"{where}: expected an array of {count}, found one of {len(found)}"
+        msg = f"{where}: expected an array of length {count}, found length {len(found)}"
         raise DataError(msg)
 
 

@@ -1,4 +1,4 @@
-"""`Scores`: the table query x metric of one run, with what it takes to trust it."""
+"""`Scores`: the values of every metric and query of one run, with counts and confidence."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ UNSPECIFIED: Final = "unspecified"
 class Scores:
     """The values of every metric for every judged query that counts.
 
-    Two tables are equal if they hold the same queries, metrics, outcomes and counts, and the same
-    values to the byte. No value is ever NaN.
+    Two tables are equal if queries, metrics, outcomes, counts and all bytes of the values are
+    equal. No value is NaN.
 
     Attributes:
-        metrics: the canonical names of the metrics.
-        queries: the query ids, in the order of their bytes.
+        metrics: Canonical names of the metrics.
+        queries: Query ids, sorted by bytes.
         values: float64, one row per metric, one column per query.
-        aggregates: how each metric's values become one: mean, sum or geometric mean.
-        outcomes: what became of each query.
+        aggregates: Aggregation of each metric: mean, sum or geometric mean.
+        outcomes: Outcome of each query.
         counts: int64, one row per query: retrieved, judged of these, relevant, in the run (0, 1).
-        extra_queries: queries of the run without judgments; they are not scored.
-        run_name: the name of the run.
-        spellings: which metric each name means that the caller used.
-        dropped: how many faulty or repeated rows a lenient reader left out of the files.
-        left_out: judged queries that do not count, because the profile wants only those of the run.
-        strategies: who decided what is relevant to each query; empty where judgments did for all.
-        token_threshold: the overlap from which on the words of a chunk decide, where they do.
-        pack: the pack that decided, if one did: its name, version, and the hash of its rules.
-        notes: what people should know about how the hits were judged, a line each.
+        extra_queries: Queries of the run without judgments, which are not scored.
+        run_name: Name of the run.
+        spellings: Canonical name of each name that the caller used.
+        dropped: Number of faulty or repeated rows that a lenient reader dropped.
+        left_out: Judged queries that the profile does not count, because the run lacks them.
+        strategies: Relevance strategy of each query; empty if judgments decided all.
+        token_threshold: Least token overlap of a relevant chunk, for that strategy.
+        pack: Pack that decided relevance: name, version, and hash of its rules; or empty.
+        notes: Remarks on the relevance decisions, one per line.
     """
 
     metrics: tuple[str, ...]
@@ -69,51 +69,51 @@ class Scores:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Make the numbers read-only: a table is a value."""
+        """Make the arrays read-only."""
         self.values.flags.writeable = self.counts.flags.writeable = False
 
     @cached_property
     def mean(self) -> ByMetric:
-        """One value per metric, over all queries: the mean, or what the metric asks for."""
+        """Aggregate of each metric over all queries: the mean, or the metric's own aggregate."""
         return ByMetric(
             self, [aggregate(*row) for row in zip(self.aggregates, self.values, strict=True)]
         )
 
     @cached_property
     def sum(self) -> ByMetric:
-        """The values of all queries added up, in the order of the queries."""
+        """Sum of each metric over all queries."""
         return ByMetric(self, [aggregate("sum", row) for row in self.values])
 
     @cached_property
     def std(self) -> ByMetric:
-        """The standard deviation over the queries (n - 1); 0.0 for fewer than two."""
+        """Standard deviation of each metric over the queries (n - 1); 0.0 below two queries."""
         return ByMetric(
             self, [float(row.std(ddof=1)) if len(row) > 1 else 0.0 for row in self.values]
         )
 
     @property
     def count(self) -> int:
-        """How many queries count."""
+        """Number of queries that count."""
         return len(self.queries)
 
     @property
     def retrieved(self) -> int:
-        """How many documents all rankings hold."""
+        """Number of documents in all rankings."""
         return int(self.counts[:, 0].sum())
 
     @property
     def unjudged(self) -> int:
-        """How many of the retrieved documents have no judgment."""
+        """Number of retrieved documents without a judgment."""
         return self.retrieved - int(self.counts[:, 1].sum())
 
     @cached_property
     def outcome_counts(self) -> dict[Outcome, int]:
-        """How many queries came to each outcome."""
+        """Number of queries with each outcome."""
         found = Counter(self.outcomes)
         return {outcome: found[outcome] for outcome in OUTCOMES}
 
     def details(self, metric: str) -> Details:
-        """What stands behind a score: how many queries, and who decided what is relevant."""
+        """Return the numbers of queries and relevance strategies behind a score."""
         counts = strategy_counts(self.strategies, self.count)
         return Details(
             average=self.mean[metric],
@@ -126,16 +126,16 @@ class Scores:
         )
 
     def with_outcome(self, outcome: Outcome) -> list[str]:
-        """The queries that came to this outcome."""
+        """Return the queries with this outcome."""
         pairs = zip(self.queries, self.outcomes, strict=True)
         return [query for query, found in pairs if found == outcome]
 
     def per_query(self, metric: str) -> dict[str, float]:
-        """The value of every query."""
+        """Return the value of every query."""
         return dict(zip(self.queries, self.values[self.row_of(metric)].tolist(), strict=True))
 
     def row_of(self, metric: str) -> int:
-        """Which row of `values` is this metric's, by any spelling of its name."""
+        """Return the row of `values` for a metric, by any spelling of its name."""
         name = self.spellings.get(str(metric), str(metric))
         if name not in self.metrics:
             from berryeval.metrics import scored_name
@@ -151,18 +151,16 @@ class Scores:
         *,
         seed: int = 0,
     ) -> Interval:
-        """A confidence interval of the mean (or sum, or geometric mean), queries being the sample.
+        """Compute a confidence interval of the aggregate, with the queries as the sample.
 
-        "bootstrap" takes the percentiles of 10,000 resamples of the queries (1,000 beyond 1,000
-        queries), drawn from NumPy's PCG64 with `seed`: the same table always gives the same
-        interval, and metrics of one table are resampled alike. "t" is Student's interval, for a
-        geometric mean in the logarithms, cut to what the metric can be; it needs SciPy and no
-        seed. Both ends are the value itself
-        where nothing varies: with fewer than two queries or all of one value, or a geometric mean
-        that is 0.
+        "bootstrap" is the percentile interval of 10,000 resamples of the queries (1,000 above 1,000
+        queries), drawn from NumPy's PCG64 with `seed`; all metrics share the resamples. "t" is
+        Student's interval (of the logarithms for a geometric mean), clipped to the range of the
+        metric; it needs SciPy. Without variation (below two queries, equal values, or a geometric
+        mean of 0), both ends are the value itself.
         """
         if not 0 < level < 1:
-            msg = f"level must lie between 0 and 1, found {level!r}"
+            msg = f"level must be between 0 and 1, found {level!r}"
             raise ValueError(msg)
         if method not in {"bootstrap", "t"}:
             msg = f"method must be 'bootstrap' or 't', found {method!r}"
@@ -176,7 +174,7 @@ class Scores:
         return cut_to_range(t_interval(how, values, level), self.metrics[row], how, values)
 
     def select(self, queries: Iterable[str]) -> Scores:
-        """The table of these queries alone; the others are gone from every mean and count."""
+        """Return the table of these queries only."""
         wanted = set(queries)
         places = [place for place, query in enumerate(self.queries) if query in wanted]
         return replace(
@@ -192,7 +190,7 @@ class Scores:
         )
 
     def without(self, metric: str) -> Scores:
-        """The table without this metric."""
+        """Return the table without this metric."""
         row = self.row_of(metric)
         gone = self.metrics[row]
         return replace(
@@ -204,7 +202,7 @@ class Scores:
         )
 
     def only(self, metrics: Sequence[str]) -> Scores:
-        """The table of these metrics alone, in their order and by these spellings."""
+        """Return the table of these metrics only, in this order and with these spellings."""
         rows = list(dict.fromkeys(map(self.row_of, metrics)))
         return replace(
             self,
@@ -214,8 +212,8 @@ class Scores:
             spellings={name: self.metrics[self.row_of(name)] for name in metrics},
         )
 
-    def with_those_of(self, other: Scores) -> Scores:
-        """The table with the metrics of another one that it has not; of the same queries."""
+    def with_metrics_of(self, other: Scores) -> Scores:
+        """Return the table with the missing metrics of another table of the same queries."""
         rows = [row for row, name in enumerate(other.metrics) if name not in self.metrics]
         return replace(
             self,
@@ -226,10 +224,9 @@ class Scores:
         )
 
     def by(self, groups: Mapping[str, str | None]) -> dict[str, Scores]:
-        """A table per group: `scores.by(category_of)["FACTUAL"].mean["nDCG@10"]`.
+        """Return a table per group, as in `scores.by(category_of)["FACTUAL"].mean["nDCG@10"]`.
 
-        Every query is in one group; one without a label is in "unspecified". Groups come in the
-        order of their names.
+        Queries without a label form the group "unspecified". Groups are sorted by name.
         """
         members: dict[str, list[str]] = {}
         for query in self.queries:
@@ -238,7 +235,7 @@ class Scores:
         return {label: self.select(members[label]) for label in sorted(members)}
 
     def summary(self, level: float = 0.95) -> dict[str, Any]:
-        """Everything but the queries' own values, ready for JSON, in full precision."""
+        """Return aggregates, intervals and counts for JSON, in full precision."""
         metrics = {}
         for name, how in zip(self.metrics, self.aggregates, strict=True):
             metrics[name] = {
@@ -266,11 +263,11 @@ class Scores:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole table, ready for JSON, in full precision; `from_dict` reads it back."""
+        """Return the whole table for JSON, in full precision; `from_dict` reads it back."""
         return {name: plain(part) for name, part in self._parts()}
 
     def parts(self) -> Parts:
-        """What `to_dict` gives, the values of one metric at a time."""
+        """Return the content of `to_dict`, with the values of one metric at a time."""
         return Parts(self._parts)
 
     def _parts(self) -> Iterator[tuple[str, Any]]:
@@ -296,21 +293,21 @@ class Scores:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], where: str = "") -> Scores:
-        """What `to_dict` gave, as a table again.
+        """Read the output of `to_dict`.
 
-        What it cannot be is a `DataError` with metric and query: a value that is no finite number,
-        an array that is too short, an unknown outcome. `where` says where the object stands.
+        A value that is not a finite number, an array of the wrong length or an unknown outcome
+        raises a `DataError` that names metric and query; `where` prefixes its location.
         """
         return cls(**read_columns(data, where))
 
     def to_json(self) -> str:
-        """`to_dict` as JSON; the same table always gives the same bytes."""
+        """Return `to_dict` as JSON; equal tables give equal bytes."""
         import json
 
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     def to_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
-        """A data frame: a row per query, with its outcome, and a column per metric."""
+        """Return a data frame with a row per query and columns for outcome and metrics."""
         columns: dict[str, Any] = {"query": list(self.queries), "outcome": list(self.outcomes)}
         columns.update(zip(self.metrics, self.values, strict=True))
         if library not in {"pandas", "polars"}:
@@ -337,7 +334,7 @@ class Scores:
 
     @property
     def _decided(self) -> tuple[Strategy, ...]:
-        """Who decided for each query, also where judgments did for all."""
+        """Relevance strategy of each query, also if judgments decided all."""
         qrels: Strategy = "qrels"
         return self.strategies or (qrels,) * self.count
 
@@ -349,7 +346,7 @@ class Scores:
 
 
 class ByMetric(Mapping[str, float]):
-    """One number per metric, found by any spelling of its name."""
+    """One number per metric, accessible by any spelling of its name."""
 
     def __init__(self, scores: Scores, numbers: list[float]) -> None:
         self._scores = scores

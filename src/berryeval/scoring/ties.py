@@ -1,7 +1,7 @@
-"""Ties: documents of one score, and what a metric makes of the orders they could stand in.
+"""Ties: documents with equal scores, and the values of a metric over their possible orders.
 
-A metric sees only which grade stands at which rank, so orders that differ in nothing but documents
-of one grade are one order to it; all of these are equally likely.
+A metric depends only on the grade at each rank, so orders that swap documents of equal grade count
+as one. All orders are equally likely.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ _rank_of = attrgetter("rank")
 
 @dataclass(frozen=True)
 class Span:
-    """Ranks `first` to `last` hold documents of one score."""
+    """Ranks `first` to `last`, which hold documents of equal score."""
 
     score: float
     first: int
     last: int
 
     def hits(self, judged: JudgedRanking) -> list[JudgedHit]:
-        """The judged documents among them."""
+        """Return the judged documents in the span."""
         start = bisect_left(judged.hits, self.first, key=_rank_of)
         return list(judged.hits[start : bisect_right(judged.hits, self.last, key=_rank_of)])
 
     def matters(self, judged: JudgedRanking) -> bool:
-        """Whether another order could change a metric: the grades are not all the same."""
+        """Whether another order could change a metric, because the grades differ."""
         hits = self.hits(judged)
         whole = len(hits) == self.last - self.first + 1
         return bool(hits) and not (whole and len({hit.grade for hit in hits}) == 1)
@@ -55,14 +55,14 @@ class Span:
 
 @dataclass(frozen=True)
 class TieGroup:
-    """Documents of one score that begin in the top k.
+    """Documents of equal score that begin in the top k.
 
     Attributes:
-        query: the query they were retrieved for.
-        score: the score they share.
-        ranks: the first and the last rank they hold together.
-        relevant: how many of them are relevant (grade 1 or more).
-        crosses: whether the cutoff k falls among them, so that chance decides who is in the top k.
+        query: Query of the ranking.
+        score: Score of the documents.
+        ranks: First and last rank of the documents.
+        relevant: Number of relevant documents among them (grade 1 or more).
+        crosses: Whether the tie extends beyond rank k, so that it decides which are in the top k.
     """
 
     query: str
@@ -74,17 +74,17 @@ class TieGroup:
 
 @dataclass(frozen=True)
 class TieEffect:
-    """What a metric could be if the ties of a query were broken otherwise.
+    """The range of a metric over the possible orders of a query's ties.
 
     Attributes:
-        query: the query.
-        metric: the metric.
-        value: its value with ties broken by the rule in use.
-        worst: the lowest value of any order.
-        best: the highest.
-        expected: the mean over all orders.
-        exact: whether all orders were tried; otherwise 100 drawn at random with a fixed seed, and
-            for the worst and the best also the orders by rising and by falling grade.
+        query: Query of the ranking.
+        metric: Canonical name of the metric.
+        value: Value with ties broken by the ranking rule.
+        worst: Lowest value of any order.
+        best: Highest value of any order.
+        expected: Mean over all orders.
+        exact: Whether all orders were tried. Otherwise 100 orders were sampled with a fixed seed;
+            worst and best also include the orders by ascending and by descending grade.
     """
 
     query: str
@@ -96,17 +96,17 @@ class TieEffect:
     exact: bool
 
 
-def without_subtopics(metric: Metric) -> Metric:
-    """The metric, if it can be audited: some see more than grades at ranks."""
+def require_ranking(metric: Metric) -> Metric:
+    """Require a metric of grades at ranks, the only kind that can be audited."""
     if metric.definition.kind != "ranking":
-        what = "diversity" if metric.definition.kind == "subtopics" else "text"
-        msg = f"{metric} is a metric of {what}, which cannot be audited"
+        kind = "diversity" if metric.definition.kind == "subtopics" else "passage"
+        msg = f"{metric} is a {kind} metric and cannot be audited"
         raise MetricError(msg)
     return metric
 
 
-def spans_of(run: QueryTable, place: int, rule: RankingRule) -> list[Span]:
-    """The ties of a ranking, best first, as the rule sees the scores."""
+def find_ties(run: QueryTable, place: int, rule: RankingRule) -> list[Span]:
+    """Return the ties of a ranking, best first, in the precision of the rule."""
     start, end = int(run.offsets[place]), int(run.offsets[place + 1])
     scores = run.values[start:end]
     keys = (scores.astype(np.float32) if rule.single_precision else scores).tolist()
@@ -120,10 +120,10 @@ def spans_of(run: QueryTable, place: int, rule: RankingRule) -> list[Span]:
     return spans
 
 
-def effect_of(
+def compute_effect(
     judged: JudgedRanking, spans: list[Span], metric: Metric, query: str, seed: int
 ) -> TieEffect:
-    """The range of a metric over the orders of the ties."""
+    """Compute the range of a metric over the orders of the ties."""
     value = value_of(metric, judged, query)
     depth = _depth(metric)
     tied = [
@@ -145,12 +145,11 @@ def effect_of(
     else:
         generator = random.Random(f"{seed} {query}")  # noqa: S311 - a sample, not a secret
         values = [
-            value_with([hit for one in tied for hit in one.drawn(generator)])
-            for _ in range(SAMPLES)
+            value_with([hit for one in tied for hit in one.draw(generator)]) for _ in range(SAMPLES)
         ]
         extremes += [
-            value_with([hit for one in tied for hit in one.by_grade(falling=falling)])
-            for falling in (False, True)
+            value_with([hit for one in tied for hit in one.by_grade(descending=descending)])
+            for descending in (False, True)
         ]
     extremes += values
     expected = math.fsum(values) / len(values)
@@ -158,7 +157,7 @@ def effect_of(
 
 
 def _depth(metric: Metric) -> float:
-    """The rank below which the order cannot matter to the metric, where we know of one."""
+    """Return the rank below which the order cannot change the metric, if known."""
     cutoff = metric.params.get("cutoff")
     ours = metric.definition.formula.__module__.startswith("berryeval.")
     if cutoff is None or not ours or metric.params.get("judged_only"):
@@ -168,13 +167,13 @@ def _depth(metric: Metric) -> float:
 
 @dataclass(frozen=True)
 class _Tied:
-    """Ranks that documents of one score share, and the grades of those that are judged."""
+    """Ranks of documents with equal score, and the grades of the judged ones."""
 
     ranks: range
     grades: list[float]
 
     def order_count(self) -> int:
-        """How many orders a metric can tell apart."""
+        """Number of distinct orders of the grades."""
         size, count = len(self.ranks), 1
         for same in Counter(self.grades).values():
             count *= math.comb(size, same)
@@ -182,18 +181,18 @@ class _Tied:
         return count
 
     def orders(self) -> Iterator[list[JudgedHit]]:
-        """Each of them once."""
+        """Yield each distinct order."""
         return _placements(tuple(self.ranks), sorted(Counter(self.grades).items()))
 
-    def drawn(self, generator: random.Random) -> list[JudgedHit]:
-        """One of them at random."""
+    def draw(self, generator: random.Random) -> list[JudgedHit]:
+        """Sample one order."""
         return list(map(JudgedHit, generator.sample(self.ranks, len(self.grades)), self.grades))
 
-    def by_grade(self, *, falling: bool) -> list[JudgedHit]:
-        """Relevant documents first, or last; those without a judgment in between."""
-        grades = sorted(self.grades, reverse=falling)
+    def by_grade(self, *, descending: bool) -> list[JudgedHit]:
+        """Order by grade, with unjudged documents between relevant and nonrelevant ones."""
+        grades = sorted(self.grades, reverse=descending)
         relevant = sum(grade > 0 for grade in grades)
-        top = relevant if falling else len(grades) - relevant
+        top = relevant if descending else len(grades) - relevant
         bottom = len(self.ranks) - (len(grades) - top)
         return list(map(JudgedHit, [*self.ranks[:top], *self.ranks[bottom:]], grades))
 
@@ -206,7 +205,7 @@ def _all_orders(tied: list[_Tied]) -> Iterator[list[JudgedHit]]:
 def _placements(
     ranks: tuple[int, ...], grades: list[tuple[float, int]]
 ) -> Iterator[list[JudgedHit]]:
-    """Every way to put so many documents of each grade at these ranks."""
+    """Yield every assignment of the grades, each with its count, to the ranks."""
     if not grades:
         yield []
         return

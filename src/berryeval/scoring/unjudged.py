@@ -1,22 +1,15 @@
-"""Bounds: what a score could be if the unjudged documents of the rankings were judged.
+"""Bounds of a score over all possible grades of the retrieved unjudged documents.
 
-A retrieved document without a judgment (or with a negative grade: in the pool, not judged) could
-have any grade from 0 to the highest of the judgments (at least 1). `bounds` evaluates the metric
-with such grades filled in, always among them the two extremes: all of them 0, and all of them the
-highest. Documents that the run did not retrieve stay as they are.
+A retrieved document without a judgment (or with a negative grade) could have any grade from 0 to
+the highest in the judgments (at least 1). `bounds` fills in such grades and always tries the two
+extremes, all 0 and all highest. The interval is *exact* in three cases: the metric cannot drop when
+a grade rises (P, Success, RR); all combinations of integer grades were tried (at most
+`EXACT_LIMIT`); or nothing is unjudged.
 
-The interval is *exact*, the true range, in three cases:
-
-- the metric can only rise with a grade (P, Success, RR): then the two extremes are the range;
-- every possibility was tried: all grades 0, 1, ... up to the highest for all unjudged documents of
-  the query, where these are at most `EXACT_LIMIT`;
-- nothing is unjudged.
-
-For any other metric it is a *hull*: the span of the two extremes and of up to 30 cases between
-them, where the upper or the lower part of the unjudged documents has the highest grade and the
-rest 0. Metrics that compare with all there is to find (AP, nDCG, recall) do fall when a document
-at the bottom turns out to be relevant, so for them the extremes alone would be too narrow. The true
-range always contains the hull, and can be wider.
+Otherwise it is a *hull*: the span of the extremes and of up to 30 cases in which the upper or lower
+part of the unjudged documents has the highest grade and the rest 0. Metrics relative to all
+relevant documents (AP, nDCG, recall) drop if a document at the bottom becomes relevant, so the
+extremes alone would be too narrow. The true range contains the hull and may be wider.
 """
 
 from __future__ import annotations
@@ -31,7 +24,7 @@ from berryeval._internal.intervals import Interval, aggregate
 from berryeval.data import JudgedHit, JudgedRanking
 from berryeval.metrics import Conventions, Metric, find_profile, parse_metric
 from berryeval.scoring.engine import as_qrels, as_run, judge, value_of
-from berryeval.scoring.ties import without_subtopics
+from berryeval.scoring.ties import require_ranking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -42,7 +35,7 @@ if TYPE_CHECKING:
 
 EXACT_LIMIT: Final = 256
 SPLITS: Final = 16
-# Metrics that no higher grade of a retrieved document can lower.
+# Metrics that never drop when the grade of a retrieved document rises.
 MONOTONE: Final = frozenset({"P", "Success", "RR"})
 
 
@@ -51,11 +44,11 @@ class Bound:
     """The range of one query's value.
 
     Attributes:
-        low: the lowest value found.
-        high: the highest value found.
-        value: the value with the judgments as they are.
-        unjudged: how many retrieved documents have no judgment.
-        exact: whether low and high are the true range, or only values inside of it.
+        low: Lowest value found.
+        high: Highest value found.
+        value: Value with the given judgments.
+        unjudged: Number of retrieved documents without a judgment.
+        exact: Whether low and high are the true range, or a part of it.
     """
 
     low: float
@@ -67,15 +60,15 @@ class Bound:
 
 @dataclass(frozen=True)
 class Bounds:
-    """The range of a metric, for every query that counts and for all of them.
+    """The range of a metric for every query that counts, and of its aggregate.
 
     Attributes:
-        metric: the metric's canonical name.
-        highest: the grade that unjudged documents had at most.
-        per_query: the range of each query.
-        mean: the range of the mean (or of what the metric asks for).
-        value: the mean with the judgments as they are.
-        exact: whether that of every query is exact.
+        metric: Canonical name of the metric.
+        highest: Highest grade assumed for unjudged documents.
+        per_query: Range of each query.
+        mean: Range of the aggregate.
+        value: Aggregate with the given judgments.
+        exact: Whether the ranges of all queries are exact.
     """
 
     metric: str
@@ -86,7 +79,7 @@ class Bounds:
     exact: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """Return the bounds for JSON."""
         return {
             "metric": self.metric,
             "highest": self.highest,
@@ -104,12 +97,12 @@ def bounds(
     *,
     profile: str | Conventions = "berryeval",
 ) -> Bounds:
-    """The range of a metric over all possible grades of the retrieved unjudged documents.
+    """Compute the range of a metric over all grades of the retrieved unjudged documents.
 
-    The text at the head of `berryeval.scoring.unjudged` says when it is exact.
+    The docstring of `berryeval.scoring.unjudged` explains when the range is exact.
     """
     conventions = find_profile(profile)
-    wanted = without_subtopics(conventions.applied_to(parse_metric(metric)))
+    wanted = require_ranking(conventions.apply_to(parse_metric(metric)))
     judgments, results = as_qrels(qrels).flat, as_run(run).table
     highest = max(1.0, float(judgments.values.max(initial=1.0)))
     place_of = {query: place for place, query in enumerate(results.queries)}
@@ -158,7 +151,7 @@ def _extremes(count: int, highest: float) -> Iterator[tuple[float, ...]]:
 
 
 def _splits(count: int, highest: float) -> Iterator[tuple[float, ...]]:
-    """The extremes, and the highest grade for the upper or for the lower part."""
+    """Yield the extremes, and splits with the highest grade in the upper or lower part."""
     yield from _extremes(count, highest)
     parts = min(count, SPLITS)
     for part in range(1, parts):
@@ -168,7 +161,7 @@ def _splits(count: int, highest: float) -> Iterator[tuple[float, ...]]:
 
 
 def _filled(judged: JudgedRanking, holes: list[int], filling: tuple[float, ...]) -> JudgedRanking:
-    """The ranking as if its unjudged documents had these grades."""
+    """Return the ranking with these grades for its unjudged documents."""
     judged_hits = [hit for hit in judged.hits if hit.grade >= 0]
     hits = judged_hits + [
         JudgedHit(rank, grade) for rank, grade in zip(holes, filling, strict=True)

@@ -267,7 +267,7 @@ def _joined(old: Scores, new: Scores) -> Scores:
     if old.queries != new.queries:
         msg = "the queries of the run and of the new scores differ; nothing was saved"
         raise DataError(msg)
-    return old.with_those_of(new)
+    return old.with_metrics_of(new)
 
 
 def _write_folder(path: Path, record: RunRecord) -> None:

@@ -372,7 +372,7 @@ def all_scores(record: ProviderRecord) -> Scores:
         raise ConfigurationError(msg)
     if standard is None or standard.queries != scores.queries:
         return scores
-    return scores.with_those_of(standard)
+    return scores.with_metrics_of(standard)
 
 
 def _asked(candidates: Sequence[Candidate]) -> list[str] | None:

@@ -1,1 +1,1 @@
-"""One module per family of metrics."""
+"""Families of metrics, one module each."""

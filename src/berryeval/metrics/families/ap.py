@@ -1,4 +1,4 @@
-"""Average precision, and what is made of it."""
+"""Average precision and interpolated precision."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from berryeval.metrics.base import Rounding, Share, Shares
 
 
-# What a query counts at least in a geometric mean, which one 0 would make 0.
+# Least value of a query in a geometric mean, which a single 0 would make 0.
 LEAST = 0.00001
 
 
@@ -32,7 +32,7 @@ def average_precision(
 ) -> float:
     """Average precision: the precision at each relevant document, over all relevant documents.
 
-    A cutoff ends the sum at rank k and leaves the divisor alone. 0.0 without relevant documents.
+    A cutoff ends the sum at rank k but keeps the divisor. 0.0 without relevant documents.
     """
     relevant = judged.relevant_total(rel)
     return sum_of_precisions(judged, rel, cutoff) / relevant if relevant else 0.0
@@ -48,9 +48,9 @@ def average_precision(
     native=True,
 )
 def geometric_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
-    """Average precision for the geometric mean, where hard queries weigh more (Robertson, 2006).
+    """Average precision for the geometric mean, which weights hard queries more (Robertson, 2006).
 
-    A query's value is AP, at least 0.00001; pytrec_eval gives the logarithm of that instead.
+    A query's value is AP, at least 0.00001; pytrec_eval returns its logarithm instead.
     """
     return max(average_precision(judged, rel=rel), LEAST)
 
@@ -64,20 +64,18 @@ def geometric_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> f
     native=True,
 )
 def yet_another_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
-    """Average precision on the scale of log odds, nearer to a normal distribution (Robertson)."""
+    """Average precision as log odds, closer to a normal distribution (Robertson)."""
     total = sum_of_precisions(judged, rel)
     return math.log((1.0 + total) / (1.0 + judged.relevant_total(rel) - total))
 
 
 def sum_of_precisions(judged: JudgedRanking, rel: float, cutoff: int | None = None) -> float:
-    """The sum of the precisions at the ranks of the relevant documents."""
+    """Return the sum of the precisions at the ranks of the relevant documents."""
     total = 0.0
     for place, (rank, found) in enumerate(judged.found_at(rel, cutoff), start=1):
         total += found * (place / rank)
     return total
 
-
-# Interpolated precision: the best precision from a level of recall on.
 
 ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
@@ -93,18 +91,18 @@ ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 def interpolated_precision(
     judged: JudgedRanking, *, recall: Share, rel: float = 1.0, rounding: Rounding = "lround"
 ) -> float:
-    """Interpolated precision at a level of recall.
+    """Interpolated precision: the best precision at or above a recall level.
 
     A level between two documents is rounded as in trec_eval 10: to the nearest, halves up.
-    `rounding='ceil0.9'` is the rule of trec_eval 9, and so of pytrec_eval, ir_measures and ranx:
-    add 0.9 and cut.
+    `rounding='ceil0.9'` is the rule of trec_eval 9, pytrec_eval, ir_measures and ranx: add 0.9 and
+    truncate.
     """
     precisions = falling_precisions(judged, rel)
     return at_recall(precisions, recall * judged.relevant_total(rel), rounding)
 
 
-def levels_of(tail: str) -> list[Mapping[str, list[float]]]:
-    """Of trec_eval's `11pt_avg_0.25,0.5`: the levels of recall."""
+def parse_levels(tail: str) -> list[Mapping[str, list[float]]]:
+    """Parse the recall levels of trec_eval's `11pt_avg_0.25,0.5`."""
     return [{"levels": [float(number) for number in tail[1:].split(",")]}]
 
 
@@ -115,7 +113,7 @@ def levels_of(tail: str) -> list[Mapping[str, list[float]]]:
     aliases=("11pt_avg",),
     peers={"trec_eval": "11pt_avg"},
     native=True,
-    suffix=levels_of,
+    suffix=parse_levels,
 )
 def average_interpolated_precision(
     judged: JudgedRanking,
@@ -124,7 +122,7 @@ def average_interpolated_precision(
     rounding: Rounding = "lround",
     levels: Shares = ELEVEN,
 ) -> float:
-    """Interpolated precision averaged over eleven levels of recall, or those given."""
+    """Mean of interpolated precision over eleven recall levels, or the given ones."""
     precisions = falling_precisions(judged, rel)
     relevant = judged.relevant_total(rel)
     total = 0.0
@@ -134,7 +132,7 @@ def average_interpolated_precision(
 
 
 def falling_precisions(judged: JudgedRanking, rel: float) -> list[float]:
-    """For each relevant document that was found, the best precision from its rank on."""
+    """Return, for each relevant document found, the best precision from its rank on."""
     best = 0.0
     precisions: list[float] = []
     ranks = judged.found_at(rel)
@@ -146,7 +144,7 @@ def falling_precisions(judged: JudgedRanking, rel: float) -> list[float]:
 
 
 def at_recall(precisions: list[float], wanted: float, rounding: Rounding) -> float:
-    """The value where `wanted` documents, a fraction maybe, are to be found."""
+    """Return the precision at `wanted` relevant documents, a number that may be fractional."""
     whole = math.floor(wanted)
     if rounding == "ceil0.9":
         count = math.floor(wanted + 0.9)

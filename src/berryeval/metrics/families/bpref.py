@@ -11,7 +11,7 @@ from berryeval.metrics.ranges import WITHIN_ONE
 if TYPE_CHECKING:
     from berryeval.data import JudgedRanking
 
-# Smoothing for the estimate of precision above a document.
+# Smoothing of the estimated precision above a document.
 EPSILON = 0.00001
 
 
@@ -25,11 +25,11 @@ EPSILON = 0.00001
     condensable=False,
 )
 def bpref(judged: JudgedRanking, *, rel: float = 1.0) -> float:
-    """Binary preference: how rarely judged nonrelevant documents stand above relevant ones.
+    """Binary preference: how rarely judged nonrelevant documents rank above relevant ones.
 
-    Buckley and Voorhees, SIGIR 2004, in trec_eval's form: R relevant and N judged nonrelevant
-    documents. What was not judged is passed over. A query without nonrelevant judgments counts
-    the relevant documents found (where ranx gives NaN).
+    Buckley and Voorhees, SIGIR 2004, in trec_eval's form, with R relevant and N judged nonrelevant
+    documents. Unjudged documents are ignored. Without nonrelevant judgments, the value is the share
+    of relevant documents found (ranx returns NaN).
     """
     relevant = judged.relevant_total(rel)
     nonrelevant = sum(0 <= grade < rel for grade in judged.grades)
@@ -42,7 +42,7 @@ def bpref(judged: JudgedRanking, *, rel: float = 1.0) -> float:
             continue
         if hit.grade < rel:
             above += 1
-        elif above and most:  # hits that repeat what was found stand above, and are in no judgment
+        elif above and most:  # repeated hits of a judgment rank above without one of their own
             total += found_at[hit.rank] * (1.0 - min(above, most) / most)
         else:
             total += found_at[hit.rank]
@@ -60,9 +60,9 @@ def bpref(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     condensable=False,
 )
 def geometric_bpref(judged: JudgedRanking, *, rel: float = 1.0) -> float:
-    """Binary preference for the geometric mean, where hard queries weigh more.
+    """Binary preference for the geometric mean, which weights hard queries more.
 
-    A query's value is bpref, at least 0.00001; pytrec_eval gives the logarithm of that instead.
+    A query's value is bpref, at least 0.00001; pytrec_eval returns its logarithm instead.
     """
     return max(bpref(judged, rel=rel), LEAST)
 
@@ -78,8 +78,8 @@ def geometric_bpref(judged: JudgedRanking, *, rel: float = 1.0) -> float:
 def inferred_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """Inferred average precision (Yilmaz and Aslam, CIKM 2006).
 
-    For pools that were judged in part: a grade below 0 says that a document was in the pool and
-    was not drawn for judging.
+    For partly judged pools: a negative grade means that a document was in the pool but was not
+    sampled for judging.
     """
     relevant = judged.relevant_total(rel)
     found_at = dict(judged.found_at(rel))

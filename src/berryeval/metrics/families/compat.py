@@ -1,4 +1,4 @@
-"""Compatibility: how far the ranking agrees with the best possible one."""
+"""Compatibility: agreement of the ranking with the ideal ranking."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 def compatibility(judged: JudgedRanking, *, p: Share = 0.95, normalize: bool = True) -> float:
     """Compatibility (Clarke, Vtyurina and Smucker, ACM TOIS 39(1), 2021).
 
-    Rank-biased overlap of the ranking with its nearest ideal ranking: all documents of a positive
-    grade, highest grade first, documents of one grade in the order of the ranking, and those it
-    lacks behind them. The sum goes as deep as the longer of the two; `normalize` divides by what
-    the ideal itself reaches there. 0.0 without relevant documents.
+    Rank-biased overlap of the ranking with its closest ideal ranking: all documents of a positive
+    grade, highest grade first; within a grade, retrieved documents in the order of the ranking and
+    then the missing ones. The sum is as deep as the longer of the two; `normalize` divides by the
+    value of the ideal ranking. 0.0 without relevant documents.
     """
     ideal = sum(grade > 0 for grade in judged.grades)
     depth = max(judged.retrieved, ideal)
@@ -43,18 +43,19 @@ def compatibility(judged: JudgedRanking, *, p: Share = 0.95, normalize: bool = T
         weight *= p
     if not ideal:
         return 0.0
-    return (score / total) / (best / total) if normalize else score / total
+    value = (score / total) / (best / total) if normalize else score / total
+    return min(value, 1.0)
 
 
 def meeting_places(judged: JudgedRanking) -> list[int]:
-    """For each relevant document found: the depth from which the ranking and the ideal hold it."""
+    """Return, for each relevant document found, the depth at which ranking and ideal hold it."""
     next_place: dict[float, int] = {}
     for place, grade in enumerate(judged.grades, start=1):
         next_place.setdefault(grade, place)
     places = []
     for rank, grade in judged.hits:
         if grade > 0:
-            # One of a group of judgments may be worth less than the group, and than all others.
+            # A member of a group of judgments may have a grade that no other judgment has.
             place = next_place.get(grade) or 1 + sum(best > grade for best in judged.grades)
             places.append(max(rank, place))
             next_place[grade] = place + 1

@@ -1,4 +1,4 @@
-"""Counts, and what is made of counts alone."""
+"""Counts, and metrics computed from counts alone."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     aliases=("num_q",),
     peers={"trec_eval": "num_q", "ir_measures": "NumQ"},
     aggregate="sum",
+    better="neither",
     native=True,
     condensable=False,
 )
-def number_of_queries(judged: JudgedRanking) -> float:  # noqa: ARG001 - whatever it holds
-    """How many queries the averages are over."""
+def number_of_queries(judged: JudgedRanking) -> float:  # noqa: ARG001 - 1 for any ranking
+    """Number of queries in the averages."""
     return 1.0
 
 
@@ -36,10 +37,11 @@ def number_of_queries(judged: JudgedRanking) -> float:  # noqa: ARG001 - whateve
     aliases=("num_ret",),
     peers={"trec_eval": "num_ret", "ir_measures": "NumRet"},
     aggregate="sum",
+    better="neither",
     native=True,
 )
 def number_retrieved(judged: JudgedRanking, *, rel: float | None = None) -> float:
-    """How many documents were retrieved; with `rel`, as ir_measures has it, relevant ones."""
+    """Number of documents retrieved; with `rel`, as in ir_measures, of relevant ones."""
     return float(judged.retrieved if rel is None else len(judged.relevant_ranks(rel)))
 
 
@@ -50,11 +52,12 @@ def number_retrieved(judged: JudgedRanking, *, rel: float | None = None) -> floa
     aliases=("num_rel",),
     peers={"trec_eval": "num_rel", "ir_measures": "NumRel"},
     aggregate="sum",
+    better="neither",
     native=True,
     condensable=False,
 )
 def number_relevant(judged: JudgedRanking, *, rel: float = 1.0) -> float:
-    """How many relevant documents there are to be found."""
+    """Number of relevant documents in the judgments."""
     return float(judged.relevant_total(rel))
 
 
@@ -70,7 +73,7 @@ def number_relevant(judged: JudgedRanking, *, rel: float = 1.0) -> float:
 def number_relevant_retrieved(
     judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1.0
 ) -> float:
-    """How many relevant documents were found. ranx averages its `hits`, this adds up."""
+    """Number of relevant documents found. ranx averages its `hits`; this is the sum."""
     return float(judged.relevant_found(rel, cutoff))
 
 
@@ -81,11 +84,12 @@ def number_relevant_retrieved(
     aliases=("num_nonrel_judged_ret",),
     peers={"trec_eval": "num_nonrel_judged_ret"},
     aggregate="sum",
+    better="lower",
     native=True,
     condensable=False,
 )
 def number_nonrelevant_retrieved(judged: JudgedRanking, *, rel: float = 1.0) -> float:
-    """How many of the documents that were found had been judged and are not relevant."""
+    """Number of retrieved documents that were judged not relevant."""
     return float(sum(0 <= hit.grade < rel for hit in judged.hits))
 
 
@@ -95,19 +99,20 @@ def number_nonrelevant_retrieved(judged: JudgedRanking, *, rel: float = 1.0) -> 
     text="|not judged in the top k| / k",
     aliases=("unj",),
     peers={"trec_eval": "unj"},
+    better="lower",
     native=True,
 )
 def unjudged(judged: JudgedRanking, *, cutoff: int) -> float:
-    """The share of the top k that nobody judged, among them pooled documents with a grade below 0.
+    """Share of unjudged documents in the top k, including pooled documents with a negative grade.
 
-    A ranking shorter than k is filled up with judged documents.
+    A ranking shorter than k is padded with judged documents.
     """
     known = sum(hit.grade >= 0 and hit.rank <= cutoff for hit in judged.hits)
     return (min(cutoff, judged.retrieved) - known) / cutoff
 
 
-def coefficients(tail: str) -> list[Mapping[str, float]]:
-    """Of trec_eval's `utility_1,-1,0,0`."""
+def parse_coefficients(tail: str) -> list[Mapping[str, float]]:
+    """Parse trec_eval's `utility_1,-1,0,0`."""
     return [dict(zip("abcd", map(float, tail[1:].split(",")), strict=True))]
 
 
@@ -118,7 +123,7 @@ def coefficients(tail: str) -> list[Mapping[str, float]]:
     aliases=("utility",),
     peers={"trec_eval": "utility"},
     native=True,
-    suffix=coefficients,
+    suffix=parse_coefficients,
 )
 def utility(
     judged: JudgedRanking,
@@ -130,7 +135,7 @@ def utility(
     docs: Count = 0,
     rel: float = 1.0,
 ) -> float:
-    """A linear utility of the retrieved set; `docs` is the size of the collection, for d."""
+    """Linear utility of the retrieved set; `docs`, used with `d`, is the collection size."""
     found = judged.relevant_found(rel)
     relevant = judged.relevant_total(rel)
     wrong = judged.retrieved - len(judged.relevant_ranks(rel))

@@ -1,14 +1,13 @@
-"""The C/W/L family: a user reads on from rank i with probability C(i), and gains what is read.
+"""The C/W/L family: a user at rank i continues with probability C(i) and gains what is read.
 
-Every value here is the gain that the user can expect per document read,
+Every value is the expected gain per document read,
 
     sum of V(i) * gain(i) / sum of V(i),   V(1) = 1,   V(i + 1) = V(i) * C(i)
 
 (Moffat, Bailey, Scholer and Thomas, ACM TOIS 35(3), 2017; Azzopardi, Thomas and Moffat, SIGIR
-2019). The gain of a document is the place of its grade on the scale from `min_rel` (0.0) to
-`max_rel` (1.0); a grade outside is moved to the nearer end, and a document without a judgment gains
-0.0. A model that never ends is followed for 1000 ranks, as cwl_eval does; a ranking that ends
-earlier goes on with documents that gain nothing. Nothing retrieved is 0.0.
+2019). The gain of a document is its grade on the scale from `min_rel` (0.0) to `max_rel` (1.0),
+clipped to that scale; a document without a judgment gains 0.0. Models without an end stop after
+1000 ranks, as in cwl_eval; a shorter ranking continues with documents that gain nothing.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ if TYPE_CHECKING:
 DEPTH: Final = 1000
 
 
-def gains_of(
+def iterate_gains(
     judged: JudgedRanking, min_rel: float, max_rel: float, depth: int
 ) -> Iterator[tuple[int, float]]:
-    """The ranks up to `depth` where something is gained, with the gain."""
+    """Yield the ranks up to `depth` with a positive gain, and the gain."""
     for rank, grade in judged.hits:
         if rank > depth:
             return
@@ -43,7 +42,7 @@ def gains_of(
 def expected_gain(
     gains: Iterator[tuple[int, float]], depth: int, reads_on: Callable[[int, float, float], float]
 ) -> float:
-    """The gain per document of a user who goes on by `reads_on(rank, gain, gain so far)`."""
+    """Return the gain per document of a user with C(i) = `reads_on(rank, gain, gain so far)`."""
     at, gain = next(gains, (0, 0.0))
     reached = 1.0
     total = weight = so_far = 0.0
@@ -60,7 +59,7 @@ def expected_gain(
 
 
 def ratio_squared(place: float) -> float:
-    """((place - 1) / place)^2: how INSQ and its kin read on; nobody does from a place up to 1."""
+    """Return ((place - 1) / place)^2, the C(i) of INSQ and related models; 0.0 up to place 1."""
     if place <= 1.0:
         return 0.0
     ratio = (place - 1.0) / place
@@ -79,7 +78,7 @@ def scaled_dcg(
 ) -> float:
     """Scaled discounted cumulative gain: nDCG where the ideal is k documents of the top grade."""
     total = 0.0
-    for rank, gain in gains_of(judged, min_rel, max_rel, cutoff):
+    for rank, gain in iterate_gains(judged, min_rel, max_rel, cutoff):
         total += gain / math.log2(rank + 1)
     ideal = 0.0
     for rank in range(1, cutoff + 1):
@@ -104,7 +103,7 @@ def bejeweled_player(
 ) -> float:
     """Bejeweled player model (Zhang et al., SIGIR 2017), static: stop at rank k, or gain T."""
     total = 0.0
-    for rank, gain in gains_of(judged, min_rel, max_rel, cutoff):
+    for rank, gain in iterate_gains(judged, min_rel, max_rel, cutoff):
         total += gain
         if total >= T:
             return total / rank
@@ -125,8 +124,8 @@ def insq(
     min_rel: float = 0.0,
     max_rel: float,
 ) -> float:
-    """INSQ (Moffat, Scholer and Thomas, ADCS 2012): patience grows with the rank and the need T."""
-    gains = gains_of(judged, min_rel, max_rel, DEPTH)
+    """INSQ (Moffat, Scholer and Thomas, ADCS 2012): patience grows with rank and target T."""
+    gains = iterate_gains(judged, min_rel, max_rel, DEPTH)
     return expected_gain(gains, DEPTH, lambda rank, _, __: ratio_squared(rank + 2.0 * T))
 
 
@@ -144,11 +143,11 @@ def inst(
     min_rel: float = 0.0,
     max_rel: float,
 ) -> float:
-    """INST (Bailey et al., SIGIR 2015): INSQ where what was gained already lowers the need.
+    """INST (Bailey et al., SIGIR 2015): INSQ with a target that shrinks by the gain so far.
 
-    A need T below 0.5 may be met so well that C(i) of cwl_eval exceeds 1; the user stops here then.
+    With a target T below 0.5, C(i) of cwl_eval may exceed 1; here the user then stops.
     """
-    gains = gains_of(judged, min_rel, max_rel, DEPTH)
+    gains = iterate_gains(judged, min_rel, max_rel, DEPTH)
     return expected_gain(
         gains, DEPTH, lambda rank, _, so_far: ratio_squared(rank + T + (T - so_far))
     )
@@ -166,7 +165,7 @@ def nerr8(judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: 
     reached = 1.0
     total = weight = 0.0
     before = 0
-    for rank, gain in gains_of(judged, min_rel, max_rel, cutoff):
+    for rank, gain in iterate_gains(judged, min_rel, max_rel, cutoff):
         weight += reached * (rank - before)
         total += reached * gain
         reached *= 1.0 - gain
@@ -182,8 +181,8 @@ def nerr8(judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: 
     native=True,
 )
 def nerr9(judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: float) -> float:
-    """Nearly ERR, equation 9: gain stops the user, and so does the discount 1 / rank, up to k."""
-    gains = gains_of(judged, min_rel, max_rel, cutoff)
+    """Nearly ERR, equation 9: gain stops the user, and so does the discount 1 / rank."""
+    gains = iterate_gains(judged, min_rel, max_rel, cutoff)
     return expected_gain(gains, cutoff, lambda rank, gain, _: rank / (rank + 1.0) * (1.0 - gain))
 
 
@@ -195,8 +194,8 @@ def nerr9(judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: 
     native=True,
 )
 def nerr10(judged: JudgedRanking, *, p: Share = 0.9, min_rel: float = 0.0, max_rel: float) -> float:
-    """Nearly ERR, equation 10: gain stops the user, and patience p runs out as in RBP."""
-    gains = gains_of(judged, min_rel, max_rel, DEPTH)
+    """Nearly ERR, equation 10: gain stops the user, and persistence p decays as in RBP."""
+    gains = iterate_gains(judged, min_rel, max_rel, DEPTH)
     return expected_gain(gains, DEPTH, lambda _, gain, __: p * (1.0 - gain))
 
 
@@ -214,8 +213,8 @@ def nerr11(
     min_rel: float = 0.0,
     max_rel: float,
 ) -> float:
-    """Nearly ERR, equation 11: gain stops the user, who otherwise reads on as in INSQ."""
-    gains = gains_of(judged, min_rel, max_rel, DEPTH)
+    """Nearly ERR, equation 11: gain stops the user, who otherwise continues as in INSQ."""
+    gains = iterate_gains(judged, min_rel, max_rel, DEPTH)
     return expected_gain(
         gains, DEPTH, lambda rank, gain, _: ratio_squared(rank + 2.0 * T) * (1.0 - gain)
     )

@@ -1,12 +1,10 @@
-"""Novelty and diversity: how many subtopics of a query a ranking answers, how soon, how often.
+"""Novelty and diversity: how many subtopics of a query a ranking covers, and how early.
 
-The second column of a TREC qrels file names the subtopic of a judgment; all subtopics with at least
-one relevant document weigh the same, the others are left out. A subtopic that has been answered n
-times is worth (1 - alpha)^n of a new one. These metrics are computed in Python: they need grades
-per subtopic, which only small collections have.
+The second column of a TREC qrels file names the subtopic of a judgment. All subtopics with a
+relevant document have the same weight; a subtopic covered n times before is worth (1 - alpha)^n.
 
-The best possible ranking is the greedy one: at each rank the document that adds most, of equal ones
-that with the highest id, as ndeval does. A query without relevant documents is 0.0.
+The ideal ranking is greedy, as in ndeval: at each rank the document that adds most, of equal ones
+the one with the highest id. Another ranking may gain more, so the normalized metrics can exceed 1.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.data import SubtopicRanking, answered
 from berryeval.metrics.base import metric
-from berryeval.metrics.ranges import WITHIN_ONE
+from berryeval.metrics.ranges import COUNT, WITHIN_ONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -25,12 +23,14 @@ if TYPE_CHECKING:
     from berryeval.metrics.base import Share
 
 
-# What the ERR of ndeval and ir_measures takes for alpha.
+# The alpha of ERR-IA in ndeval and ir_measures.
 ERR_ALPHA: Final = 0.5
 
 
-def gains(answers: Iterable[tuple[int, list[str]]], alpha: float) -> list[tuple[int, float]]:
-    """The rank and the gain of each document: the worth of the subtopics it answers."""
+def compute_gains(
+    answers: Iterable[tuple[int, list[str]]], alpha: float
+) -> list[tuple[int, float]]:
+    """Return the rank and the gain of each document, the worth of the subtopics it covers."""
     worth: dict[str, float] = {}
     found = []
     for rank, subtopics in answers:
@@ -43,10 +43,10 @@ def gains(answers: Iterable[tuple[int, list[str]]], alpha: float) -> list[tuple[
 def ideal_gains(
     ranking: SubtopicRanking, rel: float, alpha: float, cutoff: int | None
 ) -> list[tuple[int, float]]:
-    """The gains of the greedy best ranking, up to `cutoff`.
+    """Return the gains of the greedy ideal ranking up to `cutoff`.
 
-    Documents that answer the same subtopics are worth the same: only the first of each such queue
-    needs to be looked at.
+    Documents that cover the same subtopics are interchangeable, so only the first of each queue is
+    a candidate.
     """
     queues: dict[tuple[str, ...], deque[int]] = {}
     for place, grades in enumerate(ranking.documents):
@@ -66,15 +66,15 @@ def ideal_gains(
 
 
 def worth_of(subtopics: Iterable[str], worth: Mapping[str, float]) -> float:
-    """What these subtopics are worth together, added up in their order; a new one is worth 1.0."""
+    """Return the total worth of subtopics, added in their order; a new one is worth 1.0."""
     total = 0.0
     for subtopic in subtopics:
         total += worth.get(subtopic, 1.0)
     return total
 
 
-def added(gains: Iterable[tuple[int, float]], discount: Callable[[int], float]) -> float:
-    """The sum of gain / discount, from rank 1 down."""
+def sum_discounted(gains: Iterable[tuple[int, float]], discount: Callable[[int], float]) -> float:
+    """Return the sum of gain / discount, from rank 1 down."""
     total = 0.0
     for rank, gain in gains:
         total += gain / discount(rank)
@@ -82,18 +82,18 @@ def added(gains: Iterable[tuple[int, float]], discount: Callable[[int], float]) 
 
 
 def log_discount(rank: int) -> float:
-    """The discount of DCG."""
+    """Return the discount of DCG."""
     return math.log2(rank + 1)
 
 
-def scaled(
+def scale_gain(
     ranking: SubtopicRanking,
     rel: float,
     alpha: float,
     cutoff: int | None,
     discount: Callable[[int], float],
 ) -> float:
-    """The discounted gain, over that of documents that all answer every subtopic."""
+    """Return the discounted gain relative to documents that each cover every subtopic."""
     subtopics = len(ranking.relevant_totals(rel))
     depth = ranking.retrieved if cutoff is None else cutoff
     if not subtopics or not depth:
@@ -103,27 +103,28 @@ def scaled(
     for rank in range(1, depth + 1):
         most += gain / discount(rank)
         gain *= 1.0 - alpha
-    return added(gains(ranking.answers(rel, cutoff), alpha), discount) / most
+    found = sum_discounted(compute_gains(ranking.answers(rel, cutoff), alpha), discount)
+    return min(found / most, 1.0)
 
 
-def normalised(
+def normalize_gain(
     ranking: SubtopicRanking,
     rel: float,
     alpha: float,
     cutoff: int | None,
     discount: Callable[[int], float],
 ) -> float:
-    """The discounted gain, over that of the greedy best ranking."""
-    best = added(ideal_gains(ranking, rel, alpha, cutoff), discount)
+    """Return the discounted gain relative to the greedy ideal ranking."""
+    best = sum_discounted(ideal_gains(ranking, rel, alpha, cutoff), discount)
     if not best:
         return 0.0
-    return added(gains(ranking.answers(rel, cutoff), alpha), discount) / best
+    return sum_discounted(compute_gains(ranking.answers(rel, cutoff), alpha), discount) / best
 
 
 @metric(
     "ERR_IA",
     within=WITHIN_ONE,
-    text="sum over the top k of gain / rank, over the same of documents that answer every subtopic",
+    text="sum over the top k of gain / rank, over the same of documents that cover every subtopic",
     aliases=("ERR-IA",),
     peers={"ir_measures": "ERR_IA", "ndeval": "ERR-IA"},
     kind="subtopics",
@@ -131,28 +132,28 @@ def normalised(
 def err_ia(ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float = 1.0) -> float:
     """Intent-aware expected reciprocal rank, scaled as in ndeval; alpha is 0.5.
 
-    Without a cutoff the ranking itself says how deep. ndeval forgets to scale at k = 1.
+    Without a cutoff, the depth is the length of the ranking. ndeval does not scale at k = 1.
     """
-    return scaled(ranking, rel, ERR_ALPHA, cutoff, float)
+    return scale_gain(ranking, rel, ERR_ALPHA, cutoff, float)
 
 
 @metric(
     "nERR_IA",
-    within=WITHIN_ONE,
-    text="sum over the top k of gain / rank, over the same of the best possible ranking",
+    within=COUNT,
+    text="sum over the top k of gain / rank, over the same of the greedy ideal ranking",
     aliases=("nERR-IA",),
     peers={"ir_measures": "nERR_IA", "ndeval": "nERR-IA"},
     kind="subtopics",
 )
 def nerr_ia(ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float = 1.0) -> float:
-    """Intent-aware expected reciprocal rank, over that of the best possible ranking."""
-    return normalised(ranking, rel, ERR_ALPHA, cutoff, float)
+    """Intent-aware expected reciprocal rank relative to the greedy ideal ranking."""
+    return normalize_gain(ranking, rel, ERR_ALPHA, cutoff, float)
 
 
 @metric(
     "alpha_DCG",
     within=WITHIN_ONE,
-    text="sum over the top k of gain / log2(rank + 1), over that of documents that answer all",
+    text="sum over the top k of gain / log2(rank + 1), over that of documents that cover all",
     aliases=("\N{GREEK SMALL LETTER ALPHA}_DCG", "alpha-DCG"),
     peers={"ir_measures": "alpha_DCG", "ndeval": "alpha-DCG"},
     kind="subtopics",
@@ -162,15 +163,15 @@ def alpha_dcg(
 ) -> float:
     """Discounted gain of novelty (Clarke et al., SIGIR 2008), scaled as in ndeval.
 
-    Without a cutoff the ranking itself says how deep. ndeval forgets to scale at k = 1.
+    Without a cutoff, the depth is the length of the ranking. ndeval does not scale at k = 1.
     """
-    return scaled(ranking, rel, alpha, cutoff, log_discount)
+    return scale_gain(ranking, rel, alpha, cutoff, log_discount)
 
 
 @metric(
     "alpha_nDCG",
-    within=WITHIN_ONE,
-    text="sum over the top k of gain / log2(rank + 1), over the same of the best possible ranking",
+    within=COUNT,
+    text="sum over the top k of gain / log2(rank + 1), over the same of the greedy ideal ranking",
     aliases=("\N{GREEK SMALL LETTER ALPHA}_nDCG", "alpha-nDCG"),
     peers={"ir_measures": "alpha_nDCG", "ndeval": "alpha-nDCG"},
     kind="subtopics",
@@ -178,8 +179,8 @@ def alpha_dcg(
 def alpha_ndcg(
     ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float = 1.0, alpha: Share = 0.5
 ) -> float:
-    """Discounted gain of novelty (Clarke et al., SIGIR 2008), over that of the best ranking."""
-    return normalised(ranking, rel, alpha, cutoff, log_discount)
+    """Discounted gain of novelty (Clarke et al., SIGIR 2008) relative to the greedy ideal."""
+    return normalize_gain(ranking, rel, alpha, cutoff, log_discount)
 
 
 @metric(
@@ -196,27 +197,28 @@ def nrbp(
     subtopics = len(ranking.relevant_totals(rel))
     if not subtopics:
         return 0.0
-    total = rank_biased(gains(ranking.answers(rel), alpha), beta)
-    return total * (1.0 - (1.0 - alpha) * beta) / subtopics
+    total = sum_rank_biased(compute_gains(ranking.answers(rel), alpha), beta)
+    return min(total * (1.0 - (1.0 - alpha) * beta) / subtopics, 1.0)
 
 
 @metric(
     "nNRBP",
-    within=WITHIN_ONE,
-    text="sum of gain * beta^(rank - 1), over the same of the best possible ranking",
+    within=COUNT,
+    text="sum of gain * beta^(rank - 1), over the same of the greedy ideal ranking",
     peers={"ir_measures": "nNRBP", "ndeval": "nNRBP"},
     kind="subtopics",
 )
 def nnrbp(
     ranking: SubtopicRanking, *, rel: float = 1.0, alpha: Share = 0.5, beta: Share = 0.5
 ) -> float:
-    """Novelty- and rank-biased precision, over that of the best possible ranking."""
-    best = rank_biased(ideal_gains(ranking, rel, alpha, None), beta)
-    return rank_biased(gains(ranking.answers(rel), alpha), beta) / best if best else 0.0
+    """Novelty- and rank-biased precision relative to the greedy ideal ranking."""
+    best = sum_rank_biased(ideal_gains(ranking, rel, alpha, None), beta)
+    found = sum_rank_biased(compute_gains(ranking.answers(rel), alpha), beta)
+    return found / best if best else 0.0
 
 
-def rank_biased(gains: Iterable[tuple[int, float]], beta: float) -> float:
-    """The sum of gain * beta^(rank - 1), from rank 1 down."""
+def sum_rank_biased(gains: Iterable[tuple[int, float]], beta: float) -> float:
+    """Return the sum of gain * beta^(rank - 1), from rank 1 down."""
     total = 0.0
     for rank, gain in gains:
         total += gain * math.pow(beta, rank - 1)
@@ -255,7 +257,7 @@ def ap_ia(ranking: SubtopicRanking, *, rel: float = 1.0) -> float:
     kind="subtopics",
 )
 def p_ia(ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float = 1.0) -> float:
-    """Intent-aware precision; without a cutoff, of the ranking as a whole."""
+    """Intent-aware precision; without a cutoff, of the whole ranking."""
     relevant = ranking.relevant_totals(rel)
     depth = ranking.retrieved if cutoff is None else cutoff
     if not relevant or not depth:
@@ -267,7 +269,7 @@ def p_ia(ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float = 1.
 @metric(
     "StRecall",
     within=WITHIN_ONE,
-    text="|subtopics answered in the top k| / |subtopics|",
+    text="|subtopics covered in the top k| / |subtopics|",
     aliases=("subtopic_recall", "strec"),
     peers={"ir_measures": "StRecall", "ndeval": "strec"},
     kind="subtopics",
@@ -275,7 +277,7 @@ def p_ia(ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float = 1.
 def subtopic_recall(
     ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float = 1.0
 ) -> float:
-    """Subtopic recall (Zhai, Cohen and Lafferty, SIGIR 2003): the share of subtopics answered."""
+    """Subtopic recall (Zhai, Cohen and Lafferty, SIGIR 2003): the share of subtopics covered."""
     relevant = ranking.relevant_totals(rel)
     found = {name for _, subtopics in ranking.answers(rel, cutoff) for name in subtopics}
     return len(found) / len(relevant) if relevant else 0.0

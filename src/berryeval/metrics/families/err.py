@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 def expected_reciprocal_rank(
     judged: JudgedRanking, *, cutoff: int | None = None, max_rel: Positive = 4.0
 ) -> float:
-    """Expected reciprocal rank (Chapelle et al., CIKM 2009): where the user stops reading.
+    """Expected reciprocal rank (Chapelle et al., CIKM 2009) at which the user stops reading.
 
     The user stops at a document with the probability R of its grade, and a stop at rank i is worth
-    1 / i. `max_rel` is the top of the scale of grades; gdeval always takes 4. A grade above it
-    counts as `max_rel`, one below zero, like no judgment, as 0.
+    1 / i. `max_rel` is the highest grade of the scale (always 4 in gdeval). A higher grade counts
+    as `max_rel`; a negative grade counts as 0, as an unjudged document does.
     """
     floor = math.pow(2.0, -max_rel)
     reached = 1.0

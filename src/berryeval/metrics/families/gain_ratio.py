@@ -1,4 +1,4 @@
-"""G and binG: gain over what it cost to reach it."""
+"""G and binG: gain relative to the cost of reaching it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from berryeval.metrics.base import metric
-from berryeval.metrics.families.ndcg import GainRule, best_gains, walk
+from berryeval.metrics.families.ndcg import GainRule, at_most_one, best_gains, walk
 from berryeval.metrics.ranges import WITHIN_ONE, of_gains
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     native=True,
 )
 def binary_g(judged: JudgedRanking, *, rel: float = 1.0) -> float:
-    """G for binary relevance: a relevant document pays for the nonrelevant ones above it."""
+    """G for binary relevance: nonrelevant documents above a relevant one discount it."""
     total = 0.0
     for place, (rank, found) in enumerate(judged.found_at(rel), start=1):
         total += found / math.log2(2 + rank - place)
@@ -40,9 +40,9 @@ def binary_g(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     native=True,
 )
 def g(judged: JudgedRanking, *, gains: Gains | None = None) -> float:
-    """G: gain over cost, where only what the ideal ranking would do better costs anything.
+    """G: gain discounted by the cost so far in excess of the gain so far.
 
-    A rank costs what the ideal ranking gains there, at least 1. `gains` are those of nDCG.
+    A rank costs the gain of the ideal ranking at that rank, at least 1. `gains` as for nDCG.
     """
     rule = GainRule(gains)
     best = best_gains(judged, rule)
@@ -60,4 +60,4 @@ def g(judged: JudgedRanking, *, gains: Gains | None = None) -> float:
     ideal = 0.0
     for gain in best:
         ideal += gain
-    return total / ideal if ideal else 0.0
+    return at_most_one(total / ideal, gains) if ideal else 0.0

@@ -1,4 +1,4 @@
-"""How much of a ranking the judgments know, and how well it keeps relevant documents in front."""
+"""Share of judged documents, and accuracy of the order of relevant and other documents."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     peers={"ir_measures": "Judged"},
     native=True,
     condensable=False,
+    better="neither",
 )
 def judged_share(judged: JudgedRanking, *, cutoff: int | None = None) -> float:
-    """The share of the top k, or of the whole ranking, that has a judgment.
+    """Share of judged documents in the top k, or in the whole ranking.
 
-    A ranking shorter than k is measured as it is. A negative grade is no judgment. 0.0 if nothing
-    was retrieved.
+    A ranking shorter than k is not padded. A negative grade is not a judgment. 0.0 if nothing was
+    retrieved.
     """
     top = _top(judged, cutoff)
     known = sum(hit.grade >= 0 for hit in judged.hits if hit.rank <= top)
@@ -34,15 +35,15 @@ def judged_share(judged: JudgedRanking, *, cutoff: int | None = None) -> float:
 @metric(
     "Accuracy",
     within=WITHIN_ONE,
-    text="the share of pairs (relevant, not relevant) in the top k that stand in that order",
+    text="share of the pairs (relevant, not relevant) in the top k that are in that order",
     peers={"ir_measures": "Accuracy"},
     native=True,
 )
 def accuracy(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1.0) -> float:
-    """The probability that a relevant document stands before one that is not relevant.
+    """Probability that a relevant document ranks above a document that is not relevant.
 
     Both are drawn from the top k, or from the whole ranking; a document without a judgment is not
-    relevant. 0.0 if nothing relevant was retrieved, 1.0 if nothing else was.
+    relevant. 0.0 if nothing relevant was retrieved, 1.0 if only relevant documents were.
     """
     top = _top(judged, cutoff)
     ranks = judged.relevant_ranks(rel, top)

@@ -1,4 +1,4 @@
-"""Discounted cumulative gain: by itself, over the ideal, and averaged along the ranking."""
+"""Discounted cumulative gain: plain, normalized by the ideal, and averaged over ranks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from berryeval.metrics.base import metric
-from berryeval.metrics.ranges import COUNT, WITHIN_ONE, of_gains
+from berryeval.metrics.ranges import COUNT, WITHIN_ONE, has_negative, of_gains
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,14 +17,11 @@ if TYPE_CHECKING:
     from berryeval.data import JudgedRanking
     from berryeval.metrics.base import Discounting, Gains
 
-
-# What a document gains its reader: the rules that nDCG and its relatives share.
-
-# The level of a document is its grade, or one of these; the numbers are trec_eval's.
+# The level of a document is its grade, or one of these numbers of trec_eval.
 NO_JUDGMENT: Final = -1.0
 NOT_JUDGED: Final = -2.0
 
-# The exponent from which on 2^grade grows no more, so that every gain is a finite number.
+# The largest exponent of 2^grade, so that every gain is finite.
 LARGEST: Final = 1000.0
 
 GainOf: TypeAlias = Callable[[float], float]
@@ -32,16 +29,15 @@ GainOf: TypeAlias = Callable[[float], float]
 
 @dataclass(frozen=True)
 class GainRule:
-    """The gain of a level: the grade, 2^grade - 1, or what the caller says.
+    """The gain of a level: the grade, 2^grade - 1, or a given number.
 
-    Two levels of `gains` stand for documents that were not judged, as in trec_eval: -1 for those
-    without a line in the judgments, -2 for those in the pool (with whatever grade below 0). Such
-    documents never belong to the ideal ranking.
+    As in trec_eval, level -1 means documents without a judgment and level -2 documents in the pool
+    that were not judged (any negative grade). Neither belongs to the ideal ranking.
 
     Attributes:
-        gains: the gains of some levels, instead of what the rule would give them.
+        gains: Gains of some levels that replace the default.
         dcg: 'log2' for the grade itself, 'exp-log2' for 2^grade - 1.
-        rel: a judged document below this grade gains nothing.
+        rel: Least grade that gains anything.
     """
 
     gains: Gains | None = None
@@ -49,7 +45,7 @@ class GainRule:
     rel: float = 0.0
 
     def __call__(self, level: float) -> float:
-        """The gain of a level."""
+        """Return the gain of a level."""
         if 0 <= level < self.rel:
             return 0.0
         for known, gain in self.gains or ():
@@ -63,7 +59,7 @@ class GainRule:
 def walk(
     judged: JudgedRanking, gain_of: GainOf, cutoff: int | None = None
 ) -> Iterator[tuple[int, float]]:
-    """The ranks that gain (or cost) something, with how much, from rank 1 down."""
+    """Yield the ranks with a gain other than 0, and the gain, from rank 1 down."""
     unknown = gain_of(NO_JUDGMENT)
     depth = judged.retrieved if cutoff is None else min(cutoff, judged.retrieved)
     rank = 0
@@ -81,7 +77,7 @@ def walk(
 
 
 def best_gains(judged: JudgedRanking, gain_of: GainOf, cutoff: int | None = None) -> list[float]:
-    """The positive gains of the judged documents, highest first: the ideal ranking."""
+    """Return the positive gains of the judged documents, highest first: the ideal ranking."""
     gains = (gain_of(grade) for grade in judged.grades if grade >= 0)
     return sorted((gain for gain in gains if gain > 0), reverse=True)[:cutoff]
 
@@ -89,7 +85,7 @@ def best_gains(judged: JudgedRanking, gain_of: GainOf, cutoff: int | None = None
 @metric(
     "nDCG",
     within=of_gains(WITHIN_ONE),
-    text="sum of gain / log2(rank + 1), over the same of the best possible ranking",
+    text="sum of gain / log2(rank + 1), over the same of the ideal ranking",
     aliases={"ndcg": {}, "ndcg_cut": {}, "ndcg_burges": {"dcg": "exp-log2"}},
     peers={"trec_eval": "ndcg, ndcg_cut", "ir_measures": "nDCG", "ranx": "ndcg, ndcg_burges"},
     native=True,
@@ -102,18 +98,17 @@ def ndcg(
     gains: Gains | None = None,
     rel: float = 0.0,
 ) -> float:
-    """Normalised discounted cumulative gain (Järvelin and Kekäläinen, ACM TOIS 20(4), 2002).
+    """Normalized discounted cumulative gain (Järvelin and Kekäläinen, ACM TOIS 20(4), 2002).
 
-    The gain is the grade, or with `dcg='exp-log2'` 2^grade - 1 (Burges et al., ICML 2005); `gains`
-    gives some grades a gain of their own, and below `rel` nothing is gained. Of the levels below 0,
-    -1 is for documents without a judgment and -2 for documents in the pool that were not judged.
-    The ideal is over all judged documents with a positive gain, in the order of their gains
-    (trec_eval does not sort gains that differ by less than 1), cut at k. 0.0 where nothing can be
-    gained.
+    The gain is the grade, or 2^grade - 1 with `dcg='exp-log2'` (Burges et al., ICML 2005). `gains`
+    replaces the gain of some grades; grades below `rel` gain nothing. Level -1 means documents
+    without a judgment, level -2 documents in the pool that were not judged. The ideal ranking holds
+    all judged documents with a positive gain, sorted by gain and cut at k (trec_eval does not sort
+    gains that differ by less than 1). 0.0 if the ideal gains nothing.
     """
     rule = GainRule(gains, dcg, rel)
     ideal = discounted(enumerate(best_gains(judged, rule, cutoff), start=1))
-    return discounted(walk(judged, rule, cutoff)) / ideal if ideal else 0.0
+    return at_most_one(discounted(walk(judged, rule, cutoff)) / ideal, gains) if ideal else 0.0
 
 
 @metric(
@@ -132,18 +127,19 @@ def discounted_gain(
     gains: Gains | None = None,
     rel: float = 0.0,
 ) -> float:
-    """Discounted cumulative gain; the gains are those of nDCG."""
+    """Discounted cumulative gain, with the gains of nDCG."""
     return discounted(walk(judged, GainRule(gains, dcg, rel), cutoff))
 
 
 @metric(
     "IDCG",
     within=of_gains(COUNT),
-    text="DCG of the best possible ranking",
+    text="DCG of the ideal ranking",
     aliases=("ideal_dcg",),
     peers={"trec_eval": "ideal_dcg"},
     native=True,
     condensable=False,
+    better="neither",
 )
 def ideal_gain(
     judged: JudgedRanking,
@@ -153,7 +149,7 @@ def ideal_gain(
     gains: Gains | None = None,
     rel: float = 0.0,
 ) -> float:
-    """The discounted cumulative gain that the best possible ranking has."""
+    """Discounted cumulative gain of the ideal ranking."""
     best = best_gains(judged, GainRule(gains, dcg, rel), cutoff)
     return discounted(enumerate(best, start=1))
 
@@ -161,16 +157,15 @@ def ideal_gain(
 @metric(
     "nDCGrel",
     within=of_gains(WITHIN_ONE),
-    text="mean over the documents with a gain of nDCG at their rank; at the end for those missed",
+    text="mean over the documents with a gain of nDCG at their rank, or at the end if missed",
     aliases=("ndcg_rel",),
     peers={"trec_eval": "ndcg_rel"},
     native=True,
 )
 def ndcg_at_relevant(judged: JudgedRanking, *, gains: Gains | None = None) -> float:
-    """The mean of nDCG over the documents with a positive gain, as AP is one of precision.
+    """Mean of nDCG over the documents with a positive gain, as AP is a mean of precision.
 
-    Each counts with nDCG at the rank where it was found; each that was not found, with nDCG at the
-    end of the ranking.
+    A document counts with nDCG at its rank; a missing document with nDCG at the end of the ranking.
     """
     rule = GainRule(gains)
     best = best_gains(judged, rule)
@@ -186,7 +181,7 @@ def ndcg_at_relevant(judged: JudgedRanking, *, gains: Gains | None = None) -> fl
             total += (1 + also[rank]) * (found_dcg / ideal.up_to(rank))
             found += 1 + also[rank]
     total += (len(best) - found) * found_dcg / ideal.up_to(len(best))
-    return total / len(best) if total > 0 else 0.0
+    return at_most_one(total / len(best), gains) if total > 0 else 0.0
 
 
 @metric(
@@ -198,11 +193,11 @@ def ndcg_at_relevant(judged: JudgedRanking, *, gains: Gains | None = None) -> fl
     native=True,
 )
 def ndcg_at_changes(judged: JudgedRanking, *, gains: Gains | None = None) -> float:
-    """The mean of nDCG over the ranks where the ideal ranking passes to a lower gain.
+    """Mean of nDCG over the ranks where the gain of the ideal ranking drops.
 
     As in trec_eval, the last of these is where the ideal gain becomes 0, and a ranking that is
-    longer by two documents or more counts once more, with nDCG at its end. Where `gains` lets only
-    documents of grade 0 gain something, trec_eval gives 0.
+    longer by two or more documents adds nDCG at its end. If only documents of grade 0 gain
+    anything, trec_eval returns 0.
     """
     rule = GainRule(gains)
     best = best_gains(judged, rule)
@@ -220,11 +215,11 @@ def ndcg_at_changes(judged: JudgedRanking, *, gains: Gains | None = None) -> flo
             found_dcg += found[start][1] / math.log2(found[start][0] + 1)
             start += 1
         total += found_dcg / ideal.up_to(point)
-    return total / len(points)
+    return at_most_one(total / len(points), gains)
 
 
 class IdealSum:
-    """The DCG of the ideal ranking, up to ranks that are asked for in rising order."""
+    """The DCG of the ideal ranking up to a rank; ranks must be requested in ascending order."""
 
     def __init__(self, best: list[float]) -> None:
         self._best = best
@@ -232,15 +227,23 @@ class IdealSum:
         self._total = 0.0
 
     def up_to(self, rank: int) -> float:
-        """The sum over the ideal ranking's documents down to `rank`."""
+        """Return the DCG of the ideal ranking down to `rank`."""
         while self._placed < min(rank, len(self._best)):
             self._total += self._best[self._placed] / math.log2(self._placed + 2)
             self._placed += 1
         return self._total
 
 
+def at_most_one(ratio: float, gains: Gains | None) -> float:
+    """Remove the excess over 1 that rounding adds to a sum in another order than the ideal's.
+
+    With negative levels or gains a ranking may really beat the ideal one.
+    """
+    return ratio if has_negative(gains) else min(ratio, 1.0)
+
+
 def discounted(gains: Iterable[tuple[int, float]]) -> float:
-    """The sum of gain / log2(rank + 1), from rank 1 down."""
+    """Return the sum of gain / log2(rank + 1), from rank 1 down."""
     total = 0.0
     for rank, gain in gains:
         total += gain / math.log2(rank + 1)

@@ -1,4 +1,4 @@
-"""Precision and success: how much of the top of the ranking is relevant."""
+"""Precision and success of the top of the ranking."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     native=True,
 )
 def precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
-    """Precision: the share of the top k that is relevant.
+    """Precision: the share of relevant documents in the top k.
 
-    A ranking shorter than k is filled up with documents that are not relevant.
+    A ranking shorter than k is padded with documents that are not relevant.
     """
     return len(judged.relevant_ranks(rel, cutoff)) / cutoff
 
@@ -36,5 +36,5 @@ def precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     native=True,
 )
 def success(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
-    """Success, or hit rate: whether the top k holds anything relevant."""
+    """Success, or hit rate: whether the top k holds a relevant document."""
     return 1.0 if judged.relevant_ranks(rel, cutoff) else 0.0

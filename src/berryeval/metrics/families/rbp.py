@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from berryeval.metrics.base import metric
 from berryeval.metrics.families.ndcg import GainOf, GainRule, best_gains, walk
-from berryeval.metrics.ranges import UNBOUNDED, WITHIN_ONE, Range
+from berryeval.metrics.ranges import UNBOUNDED, WITHIN_ONE, Range, has_negative
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from berryeval.metrics.base import Gains, Positive, RbpGain, Share
 
 
-def dialects(tail: str) -> list[Mapping[str, Any]]:
-    """Of ranx' `rbp.95` and of trec_eval's `rbp_p=0.8,1=0.5`, each with its tool's gains."""
+def parse_dialects(tail: str) -> list[Mapping[str, Any]]:
+    """Parse ranx's `rbp.95` and trec_eval's `rbp_p=0.8,1=0.5`, each with its tool's gains."""
     if "=" not in tail:
         if tail.startswith("."):
             return [{"p": float(f"0{tail}"), "gain": "raw"}]
@@ -29,8 +29,8 @@ def dialects(tail: str) -> list[Mapping[str, Any]]:
 
 
 def _range(params: Mapping[str, Any]) -> Range:
-    """Raw gains may be anything."""
-    return UNBOUNDED if params["gain"] == "raw" else WITHIN_ONE
+    beats_ideal = params["normalize"] and has_negative(params["gains"])
+    return UNBOUNDED if params["gain"] == "raw" or beats_ideal else WITHIN_ONE
 
 
 @metric(
@@ -40,7 +40,7 @@ def _range(params: Mapping[str, Any]) -> Range:
     aliases=("rank_biased_precision",),
     peers={"trec_eval": "rbp", "ir_measures": "RBP", "ranx": "rbp"},
     native=True,
-    suffix=dialects,
+    suffix=parse_dialects,
 )
 def rank_biased_precision(
     judged: JudgedRanking,
@@ -53,35 +53,37 @@ def rank_biased_precision(
     gains: Gains | None = None,
     normalize: bool = False,
 ) -> float:
-    """Rank-biased precision: the gain of a reader who goes on to the next document with chance p.
+    """Rank-biased precision: the gain of a reader who continues with probability p.
 
-    A document gains, if its grade reaches `rel`, by the choice of `gain`:
+    A document of grade `rel` or more gains, depending on `gain`:
 
     - 'binary': 1, as in ir_measures;
-    - 'scaled': the grade over `max_rel` (the query's highest grade if not given), at most 1;
-    - 'minmax': the grade, or what `gains` says; if one of the query's gains lies outside of 0 to 1
-      then all are moved and scaled into it. trec_eval's `rbp` is RBP(p=0.9,rel=0,gain='minmax');
-    - 'raw': the grade, or what `gains` says. ranx' `rbp.95` is RBP(p=0.95,gain='raw').
+    - 'scaled': the grade over `max_rel` (by default the query's highest grade), at most 1;
+    - 'minmax': the grade, or its number in `gains`; if a gain of the query is outside of 0 to 1,
+      all are rescaled to that range. trec_eval's `rbp` is RBP(p=0.9,rel=0,gain='minmax');
+    - 'raw': the grade, or its number in `gains`. ranx's `rbp.95` is RBP(p=0.95,gain='raw').
 
-    'binary', and 'scaled' with `max_rel`, mean the same for every query and stay within 0 and 1.
-    `normalize` divides by the best value that is possible.
+    'binary', and 'scaled' with `max_rel`, are comparable between queries. `normalize` divides by
+    the value of the ideal ranking.
     """
-    gain_of = gain_function(judged, GainRule(gains, "log2", rel), gain, max_rel)
+    gain_of = choose_gain(judged, GainRule(gains, "log2", rel), gain, max_rel)
     total = 0.0
     for rank, number in walk(judged, gain_of, cutoff):
         total += number * p ** (rank - 1)
-    if not normalize:
-        return (1.0 - p) * total
-    best = 0.0
-    for place, number in enumerate(best_gains(judged, gain_of, cutoff)):
-        best += number * p**place
-    return total / best if best else 0.0
+    value = (1.0 - p) * total
+    if normalize:
+        best = 0.0
+        for place, number in enumerate(best_gains(judged, gain_of, cutoff)):
+            best += number * p**place
+        value = total / best if best else 0.0
+    unbounded = gain == "raw" or (normalize and has_negative(gains))
+    return value if unbounded else min(value, 1.0)
 
 
-def gain_function(
+def choose_gain(
     judged: JudgedRanking, rule: GainRule, gain: RbpGain, max_rel: float | None
 ) -> GainOf:
-    """The gain of a level, by the choice of the parameter `gain`."""
+    """Return the gain of a level for the parameter `gain`."""
     least = max(rule.rel, 0.0)
     if gain == "binary":
         return lambda level: 1.0 if level >= least else 0.0
@@ -104,8 +106,8 @@ def gain_function(
     return moved
 
 
-def residual_dialect(tail: str) -> list[Mapping[str, Any]]:
-    """Of trec_eval's `rbp_resid_p=0.8`."""
+def parse_residual(tail: str) -> list[Mapping[str, Any]]:
+    """Parse trec_eval's `rbp_resid_p=0.8`."""
     name, value = tail[1:].split("=")
     if name != "p":
         raise ValueError(tail)
@@ -119,13 +121,14 @@ def residual_dialect(tail: str) -> list[Mapping[str, Any]]:
     aliases={"rbp_resid": {"complete_is_zero": True}},
     peers={"trec_eval": "rbp_resid"},
     native=True,
-    suffix=residual_dialect,
+    suffix=parse_residual,
+    better="lower",
 )
 def rbp_residual(judged: JudgedRanking, *, p: Share = 0.9, complete_is_zero: bool = False) -> float:
-    """How much RBP could still grow: the weight of what was not judged or lies below the ranking.
+    """Possible increase of RBP: the weight of unjudged documents and of ranks below the ranking.
 
-    trec_eval leaves out the weight below the ranking, p^n, where all its n documents are judged;
-    `complete_is_zero` does the same, and the name `rbp_resid` means that.
+    If all n documents are judged, trec_eval omits the weight below the ranking, p^n;
+    `complete_is_zero` does the same, and the name `rbp_resid` implies it.
     """
     known = [hit.rank for hit in judged.hits if hit.grade >= 0]
     if complete_is_zero and len(known) == judged.retrieved:

@@ -1,4 +1,4 @@
-"""Recall and R-precision: how much of what is relevant the top of the ranking holds."""
+"""Recall and R-precision of the top of the ranking."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     native=True,
 )
 def recall(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
-    """Recall: the share of the relevant documents that the top k holds."""
+    """Recall: the share of the relevant documents in the top k."""
     relevant = judged.relevant_total(rel)
     return judged.relevant_found(rel, cutoff) / relevant if relevant else 0.0
 
@@ -37,9 +37,9 @@ def recall(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     peers={"LongMemEval": "recall_all"},
 )
 def all_found(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
-    """Evidence completeness: whether the top k holds all there is to be found.
+    """Evidence completeness: whether the top k holds all relevant documents.
 
-    For questions that need several pieces of evidence at once. 0.0 if nothing is relevant.
+    For questions that need several pieces of evidence. 0.0 if nothing is relevant.
     """
     relevant = judged.relevant_total(rel)
     return 1.0 if relevant and judged.relevant_found(rel, cutoff) == relevant else 0.0
@@ -54,7 +54,7 @@ def all_found(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     native=True,
 )
 def relative_precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
-    """Relative precision: precision over the best precision that is possible at rank k."""
+    """Relative precision: precision divided by the best possible precision at rank k."""
     best = min(cutoff, judged.relevant_total(rel))
     return min(judged.relevant_found(rel, cutoff), best) / best if best else 0.0
 
@@ -68,7 +68,7 @@ def relative_precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) 
     native=True,
 )
 def f1(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
-    """The harmonic mean of P@k and R@k. `SetF` is that of the whole ranking."""
+    """Harmonic mean of P@k and R@k; `SetF` covers the whole ranking."""
     hits = len(judged.relevant_ranks(rel, cutoff))
     if not hits:
         return 0.0
@@ -86,13 +86,13 @@ def f1(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     native=True,
 )
 def r_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
-    """R-precision: precision at the rank where precision and recall are equal."""
+    """R-precision: precision at the rank where precision equals recall."""
     relevant = judged.relevant_total(rel)
     return judged.relevant_found(rel, relevant) / relevant if relevant else 0.0
 
 
-def multiples(tail: str) -> list[Mapping[str, float]]:
-    """Of `Rprec_mult_0.20` and `Rprec_mult.0.2,0.4`: a metric per number."""
+def parse_multiples(tail: str) -> list[Mapping[str, float]]:
+    """Parse `Rprec_mult_0.20` and `Rprec_mult.0.2,0.4`, one metric per number."""
     return [{"mult": float(number)} for number in tail[1:].split(",")]
 
 
@@ -103,9 +103,9 @@ def multiples(tail: str) -> list[Mapping[str, float]]:
     aliases=("Rprec_mult",),
     peers={"trec_eval": "Rprec_mult"},
     native=True,
-    suffix=multiples,
+    suffix=parse_multiples,
 )
 def r_precision_multiple(judged: JudgedRanking, *, mult: Positive, rel: float = 1.0) -> float:
-    """Precision at a multiple of the number of relevant documents, rounded up from a tenth on."""
+    """Precision at a multiple of the number of relevant documents, rounded up from 0.1."""
     cutoff = math.floor(mult * judged.relevant_total(rel) + 0.9)
     return min(judged.relevant_found(rel, cutoff), cutoff) / cutoff if cutoff else 0.0

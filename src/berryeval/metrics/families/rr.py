@@ -20,6 +20,6 @@ if TYPE_CHECKING:
     native=True,
 )
 def reciprocal_rank(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1.0) -> float:
-    """Reciprocal rank: how far down the first relevant document stands; 0.0 if there is none."""
+    """Reciprocal of the rank of the first relevant document; 0.0 if there is none."""
     ranks = judged.relevant_ranks(rel, cutoff)
     return 1.0 / ranks[0] if ranks else 0.0

@@ -1,4 +1,4 @@
-"""Set metrics: the ranking as a set, without an order."""
+"""Set metrics: the retrieved documents without their order."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     native=True,
 )
 def set_precision(judged: JudgedRanking, *, rel: float = 1.0, relative: bool = False) -> float:
-    """Set precision: the share of the retrieved documents that is relevant.
+    """Set precision: the share of relevant documents among the retrieved ones.
 
-    `relative=True`, as ir_measures writes it, is `SetRelP`.
+    `relative=True`, the spelling of ir_measures, is `SetRelP`.
     """
     if relative:
         return set_relative_precision(judged, rel=rel)
@@ -43,7 +43,7 @@ def set_precision(judged: JudgedRanking, *, rel: float = 1.0, relative: bool = F
     native=True,
 )
 def set_relative_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
-    """Set precision over the best that is possible for so many documents."""
+    """Set relative precision: set precision divided by the best possible for its size."""
     best = min(judged.retrieved, judged.relevant_total(rel))
     return min(judged.relevant_found(rel), best) / best if best else 0.0
 
@@ -57,13 +57,13 @@ def set_relative_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     native=True,
 )
 def set_recall(judged: JudgedRanking, *, rel: float = 1.0) -> float:
-    """Set recall: the share of the relevant documents that was retrieved at all."""
+    """Set recall: the share of the relevant documents that were retrieved."""
     relevant = judged.relevant_total(rel)
     return judged.relevant_found(rel) / relevant if relevant else 0.0
 
 
-def squared_betas(tail: str) -> list[Mapping[str, float]]:
-    """Of trec_eval's `set_F_0.5`: its number stands in the place of beta squared."""
+def parse_squared_beta(tail: str) -> list[Mapping[str, float]]:
+    """Parse trec_eval's `set_F_0.5`, whose number is beta squared."""
     return [{"beta": math.sqrt(float(tail[1:]))}]
 
 
@@ -74,13 +74,13 @@ def squared_betas(tail: str) -> list[Mapping[str, float]]:
     aliases=("set_F",),
     peers={"trec_eval": "set_F", "ir_measures": "SetF", "ranx": "f1"},
     native=True,
-    suffix=squared_betas,
+    suffix=parse_squared_beta,
 )
 def set_f(judged: JudgedRanking, *, beta: Positive = 1.0, rel: float = 1.0) -> float:
-    """The F metric of the retrieved set (van Rijsbergen, 1979): recall counts beta times as much.
+    """F-measure of the retrieved set (van Rijsbergen, 1979): recall counts beta times as much.
 
-    trec_eval's `set_F_x`, and with it `SetF(beta=x)` of ir_measures, has x in the place of beta
-    squared; `set_F_x` means here what it means there, `SetF(beta=...)` means beta.
+    In trec_eval's `set_F_x`, and in `SetF(beta=x)` of ir_measures, x is beta squared. Here
+    `set_F_x` means the same as there, and `SetF(beta=...)` means beta.
     """
     hits = len(judged.relevant_ranks(rel))
     if not hits:
@@ -88,7 +88,7 @@ def set_f(judged: JudgedRanking, *, beta: Positive = 1.0, rel: float = 1.0) -> f
     precision = hits / judged.retrieved
     recalled = judged.relevant_found(rel) / judged.relevant_total(rel)
     weight = beta * beta
-    return (weight + 1.0) * precision * recalled / (weight * precision + recalled)
+    return min((weight + 1.0) * precision * recalled / (weight * precision + recalled), 1.0)
 
 
 @metric(

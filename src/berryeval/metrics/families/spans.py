@@ -1,8 +1,7 @@
-"""Metrics of chunks: how much text was retrieved, how much of it was wanted, and from where.
+"""Passage metrics: how much relevant text was retrieved, and from which files.
 
-They look at the characters of passages, where other metrics look at grades: they need the texts,
-and so are computed in Python, by `evaluate_hits`, and never from ids alone. A character or token
-that two chunks hold counts once, and spans that only touch share nothing.
+They compare the characters of passages instead of grades, so they need texts and are computed in
+Python by `evaluate_hits`. A character or token in two chunks counts once.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ if TYPE_CHECKING:
     kind="spans",
 )
 def character_iou(ranking: SpanRanking, *, cutoff: int | None = None, rel: float = 1.0) -> float:
-    """Intersection over union of the characters that were wanted and those in the top k.
+    """Intersection over union of the wanted characters and those in the top k.
 
-    Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval", Chroma, 2024, where
-    overlapping chunks count a character as often as they hold it; here it counts once.
+    Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval", Chroma, 2024. There a
+    character counts once per overlapping chunk; here it counts once.
     """
     return _over_union(ranking.shared(rel, cutoff))
 
@@ -48,9 +47,9 @@ def character_iou(ranking: SpanRanking, *, cutoff: int | None = None, rel: float
     kind="spans",
 )
 def token_recall(ranking: SpanRanking, *, cutoff: int | None = None, rel: float = 1.0) -> float:
-    """Token recall: the share of what was wanted that the top k holds.
+    """Token recall: the share of the wanted tokens in the top k.
 
-    Tokens are words, and each sign that is none; a token belongs to the passage in which it begins.
+    Tokens are words and single other characters; a token belongs to the passage where it starts.
     """
     shared = ranking.shared(rel, cutoff, "tokens")
     return shared.found / shared.wanted if shared.wanted else 0.0
@@ -66,7 +65,7 @@ def token_recall(ranking: SpanRanking, *, cutoff: int | None = None, rel: float 
     kind="spans",
 )
 def token_precision(ranking: SpanRanking, *, cutoff: int | None = None, rel: float = 1.0) -> float:
-    """Token precision: the share of the top k that was wanted. 0.0 if nothing was retrieved."""
+    """Token precision: the share of wanted tokens in the top k. 0.0 if nothing was retrieved."""
     shared = ranking.shared(rel, cutoff, "tokens")
     return shared.found / shared.retrieved if shared.retrieved else 0.0
 
@@ -81,31 +80,32 @@ def token_precision(ranking: SpanRanking, *, cutoff: int | None = None, rel: flo
     kind="spans",
 )
 def precision_omega(ranking: SpanRanking, *, rel: float = 1.0) -> float:
-    """How much of perfectly retrieved chunks was wanted: the best a chunking allows.
+    """Share of wanted text in perfectly retrieved chunks: the best a chunking allows.
 
-    Precision with perfect recall (Smith and Troynikov, Chroma, 2024): of all chunks that share a
-    character with a wanted passage. What no chunk holds counts as missed. It says nothing about
-    the ranking, and needs the chunks of the system.
+    Precision at perfect recall (Smith and Troynikov, Chroma, 2024), over all chunks that share a
+    character with a wanted passage. Text in no chunk counts as missed. The value does not depend on
+    the ranking and needs the chunks of the system.
     """
     return _over_union(ranking.shared_by_chunks(rel))
 
 
-def _up_to_the_budget(params: Mapping[str, Any]) -> Range:
+def _range_of_budget(params: Mapping[str, Any]) -> Range:
     return 0.0, float(params["budget"])
 
 
 @metric(
     "TokensToHit",
-    within=_up_to_the_budget,
+    within=_range_of_budget,
     text="tokens of the hits down to the first relevant one, at most the budget",
     aliases=("tokens_to_hit", "tokens_to_first_hit"),
     condensable=False,
     kind="spans",
+    better="lower",
 )
 def tokens_to_hit(ranking: SpanRanking, *, budget: Count = 8192, rel: float = 1.0) -> float:
-    """How much must be read until something relevant comes; less is better.
+    """Number of tokens to read up to the first relevant hit; lower is better.
 
-    What was not found costs the whole budget, so that returning nothing does not pay.
+    Finding nothing costs the whole budget, so that returning nothing does not pay.
     """
     ranks = ranking.judged.relevant_ranks(rel)
     return float(min(ranking.tokens_read(ranks[0]), budget)) if ranks else float(budget)
@@ -120,7 +120,7 @@ def tokens_to_hit(ranking: SpanRanking, *, budget: Count = 8192, rel: float = 1.
     kind="spans",
 )
 def file_recall(ranking: SpanRanking, *, cutoff: int, rel: float = 1.0) -> float:
-    """File recall: the ranking as one of files, each where its first hit stands."""
+    """File recall of the ranking of files, each at the rank of its first hit."""
     wanted = ranking.wanted_files(rel)
     seen = set().union(*ranking.ranked_files()[:cutoff])
     found = sum(not names.isdisjoint(seen) for names in wanted)
@@ -138,7 +138,7 @@ def file_recall(ranking: SpanRanking, *, cutoff: int, rel: float = 1.0) -> float
 def file_reciprocal_rank(
     ranking: SpanRanking, *, cutoff: int | None = None, rel: float = 1.0
 ) -> float:
-    """File reciprocal rank: the ranking as one of files, each where its first hit stands."""
+    """Reciprocal rank in the ranking of files, each at the rank of its first hit."""
     wanted = set().union(*ranking.wanted_files(rel))
     for rank, names in enumerate(ranking.ranked_files()[:cutoff], start=1):
         if not wanted.isdisjoint(names):

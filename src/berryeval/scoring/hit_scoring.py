@@ -1,4 +1,4 @@
-"""`evaluate_hits`: a benchmark and what a system returned in, scores out."""
+"""`evaluate_hits`: score the hits of a system on a benchmark."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from berryeval.data import (
 from berryeval.metrics import Conventions, find_profile
 from berryeval.relevance import Rankings, Relevance, RelevanceOptions, checked_id
 from berryeval.scoring.engine import (
-    Found,
+    RawScores,
+    build_scores,
     check_finite,
+    parse_requests,
     score_tables,
-    scores_from,
     value_of,
-    wanted_metrics,
 )
 
 if TYPE_CHECKING:
@@ -43,17 +43,14 @@ if TYPE_CHECKING:
     from berryeval.scoring.scores import Scores
 
 
-# Judged rankings as columns: what is computed of each query stays, the query itself does not.
-
-
 class JudgedColumns:
-    """Takes judged queries one by one, in their order, and gives the values of metrics.
+    """Values of metrics for judged queries, which are added in order and not kept.
 
-    Native code computes at the end what ids and grades say all about; the rest is computed when a
-    query is added.
+    Native metrics of rankings that ids and grades describe completely are computed at the end, all
+    others when a query is added.
 
     Attributes:
-        queries: their ids.
+        queries: Ids of the queries.
     """
 
     def __init__(self, judge: Relevance, queries: Sequence[str], metrics: Sequence[Metric]) -> None:
@@ -68,25 +65,25 @@ class JudgedColumns:
         self._others = [row for row in range(len(metrics)) if row not in set(self._native)]
         self._values = np.zeros((len(metrics), len(queries)), dtype=np.float64)
         self._judgments, self._rankings = _Rows(), _Rows()
-        self._told: list[bool] = []
+        self._is_plain: list[bool] = []
         self._counts = array("q")
 
     def add(self, query: str, judged: Judged, *, in_run: bool) -> None:
-        """The next query."""
-        place = len(self._told)
+        """Add the next query."""
+        place = len(self._is_plain)
         ranking = judged.ranking
-        self._told.append(self._tell(ranking))
+        self._is_plain.append(self._add_tables(ranking))
         known = sum(hit.grade >= 0 for hit in ranking.hits)
         self._counts.extend((ranking.retrieved, known, ranking.relevant_total(1), in_run))
         views = _Views(self._judge, judged)
-        for row in self._others if self._told[-1] else range(len(self._metrics)):
+        for row in self._others if self._is_plain[-1] else range(len(self._metrics)):
             metric = self._metrics[row]
             self._values[row, place] = value_of(metric, views[metric.definition.kind], query)
 
-    def _tell(self, ranking: JudgedRanking) -> bool:
-        """Note judgments and a run whose join gives this ranking; whether it does.
+    def _add_tables(self, ranking: JudgedRanking) -> bool:
+        """Add judgments and a run whose join gives this ranking; return whether it does.
 
-        It cannot where one hit covers several targets, or one that was found before.
+        It does not if a hit covers several targets, or a target that was found before.
         """
         free: dict[float, list[bytes]] = defaultdict(list)
         judgments = [(b"%d" % place, grade) for place, grade in enumerate(ranking.grades)]
@@ -100,11 +97,11 @@ class JudgedColumns:
 
     @property
     def counts(self) -> npt.NDArray[np.int64]:
-        """Of each query: retrieved, judged of these, relevant, in the run."""
+        """Counts of each query: retrieved, judged of these, relevant, in the run."""
         return np.array(self._counts, dtype=np.int64).reshape(-1, 4)
 
     def table(self) -> QueryTable:
-        """The judgments."""
+        """Return the judgments."""
         return self._judgments.table(self.queries)
 
     def values(self) -> npt.NDArray[np.float64]:
@@ -113,13 +110,13 @@ class JudgedColumns:
             chosen = [self._metrics[row] for row in self._native]
             run = Run(self._rankings.table(self.queries))
             found = score_tables(Qrels(self.table()), run, chosen, RankingRule()).values
-            told = np.array(self._told, dtype=np.bool_)
-            self._values[self._native] = np.where(told, found, self._values[self._native])
+            plain = np.array(self._is_plain, dtype=np.bool_)
+            self._values[self._native] = np.where(plain, found, self._values[self._native])
         return self._values
 
 
 class _Rows:
-    """Rows of a document and a number, grouped by query, as they come."""
+    """Growing rows of a document and a number, grouped by query."""
 
     def __init__(self) -> None:
         self._documents = bytearray()
@@ -128,7 +125,7 @@ class _Rows:
         self._offsets = array("q", [0])
 
     def add(self, rows: Iterable[tuple[bytes, float]]) -> None:
-        """The rows of the next query."""
+        """Add the rows of the next query."""
         for identity, value in rows:
             self._documents += identity
             self._ends.append(len(self._documents))
@@ -136,7 +133,7 @@ class _Rows:
         self._offsets.append(len(self._values))
 
     def table(self, queries: StringColumn) -> QueryTable:
-        """The table of these queries."""
+        """Return the rows as the table of these queries."""
         documents = np.frombuffer(bytes(self._documents), dtype=np.uint8)
         return QueryTable(
             queries=queries,
@@ -148,7 +145,7 @@ class _Rows:
 
 
 class _Views(dict[str, Any]):
-    """A judged ranking as each kind of metric sees it, made when it is asked for."""
+    """Views of a judged ranking by kind of metric, built on first use."""
 
     def __init__(self, judge: Relevance, judged: Judged) -> None:
         super().__init__(ranking=judged.ranking)
@@ -165,7 +162,7 @@ class _Views(dict[str, Any]):
 
 
 def _one_subtopic(judged: JudgedRanking) -> SubtopicRanking:
-    """The ranking for metrics of diversity: without subtopics, all is of one."""
+    """Return the ranking for diversity metrics, with one subtopic for all documents."""
     return SubtopicRanking(
         [SubtopicHit(hit.rank, {"0": hit.grade}) for hit in judged.hits],
         judged.retrieved,
@@ -188,12 +185,12 @@ def evaluate_hits(
     chunks: Iterable[Chunk] | None = None,
     lenient: bool = False,
 ) -> Scores:
-    """Score what a system returned for the queries of a benchmark.
+    """Score the hits of a system for the queries of a benchmark.
 
-    The policy is that of `evaluate`, and what is relevant is decided for each query by the first
-    that can: judgments, the pack, the words of the expected answer (docs/relevance.md).
-    `scores.strategies` says who did, `scores.notes` what was doubtful. Every query of the benchmark
-    counts; one about which nobody can decide has the outcome "no relevant documents".
+    The policy is that of `evaluate`. Relevance is decided for each query by the first strategy that
+    applies: judgments, the pack, or the words of the expected answer (docs/relevance.md).
+    `scores.strategies` lists the strategy of each query and `scores.notes` any doubts. Every query
+    of the benchmark counts; if no strategy applies, its outcome is "no relevant documents".
 
         >>> import berryeval as be
         >>> from berryeval.records import Anchor, Document, Hit, Judgment, Query
@@ -213,19 +210,19 @@ def evaluate_hits(
         'qrels'
 
     Args:
-        benchmark: the benchmark, or `Relevance.of(benchmark, ...)`, made once for many systems.
-        hits: `{query: hits}`, where hits are a list of `Hit`s, of JSON objects or of ids (best
-            first), or a dict of ids and scores; or a `Run`, or what `Run.load` takes. Hits that
-            all have a rank are taken in that order, others by score; a list in which none has a
-            rank or a score is taken as it stands.
-        metrics: names in any spelling, or `Metric`s.
-        profile: whose conventions to follow: a name of `PROFILES`, or `Conventions`.
-        k: how many hits of each query to look at; all if None.
-        relevance: what to change about how relevance is decided; what a pack seals is refused.
-        chunks: how the system cut the corpus. Judgments of chunk ids, hits that are no more than an
-            id, and `PrecisionOmega` need it.
-        lenient: of hits with the same id keep the first and count the others in `Scores.dropped`,
-            where otherwise they are an error.
+        benchmark: Benchmark, or `Relevance.of(benchmark, ...)` to score several systems.
+        hits: `{query: hits}`, where hits are a list of `Hit` objects, JSON objects or ids (best
+            first), or a dict of ids and scores; or a `Run`, or an argument of `Run.load`. Hits are
+            ordered by rank if all have one, otherwise by score; a list without ranks and scores
+            keeps its order.
+        metrics: Names in any spelling, or `Metric` objects.
+        profile: Conventions to follow: a name in `PROFILES`, or `Conventions`.
+        k: Number of hits to score per query; all by default.
+        relevance: Options of the relevance decision; options sealed by a pack are rejected.
+        chunks: Chunks of the system's corpus. Required for judgments of chunk ids, for hits that
+            are only an id, and for `PrecisionOmega`.
+        lenient: Keep the first of several hits with the same id and count the others in
+            `Scores.dropped`, instead of raising an error.
     """
     judge = _relevance(benchmark, relevance, chunks)
     return judge_and_score(judge, hits, metrics, profile=profile, k=k, lenient=lenient)
@@ -245,13 +242,13 @@ def judge_and_score(
     lenient: bool = False,
     seen: Callable[[str, Sequence[Hit], Judged], None] = _ignored,
 ) -> Scores:
-    """The scores of `evaluate_hits`; `seen` gets each query, its hits, and what was found of them.
+    """Compute the scores of `evaluate_hits`; call `seen` with each query, its hits and judgment.
 
-    One query after the other is read, judged and forgotten, in the order of `judge.queries`.
+    Queries are processed and discarded in the order of `judge.queries`.
     """
     conventions = find_profile(profile)
     rule = conventions.rule if k is None else replace(conventions.rule, depth=k)
-    wanted = wanted_metrics(metrics, conventions)
+    wanted = parse_requests(metrics, conventions)
     unique = list(dict.fromkeys(metric for _, metric in wanted))
     rankings = Rankings(hits, rule, lenient=lenient)
     queries = [checked_id(query, "the id of a query") for query in judge.queries]
@@ -266,10 +263,10 @@ def judge_and_score(
         strategy_of[query] = judged.strategy
         notes += [judged.notes] if judged.notes else []
     extra = rankings.beyond(queries)
-    found = Found(columns.values(), columns.counts, extra, rankings.name, rankings.dropped)
+    found = RawScores(columns.values(), columns.counts, extra, rankings.name, rankings.dropped)
     table = columns.table()
     check_finite(found, unique, table)
-    scores = scores_from(table, found, wanted, unique, conventions)
+    scores = build_scores(table, found, wanted, unique, conventions)
     return replace(
         scores,
         strategies=tuple(strategy_of[query] for query in scores.queries),
@@ -290,7 +287,7 @@ def _relevance(
         msg = f"expected a Benchmark or a Relevance, found {type(benchmark).__name__}"
         raise TypeError(msg)
     if options is not None or chunks is not None:
-        msg = "options and chunks belong to Relevance.of(...), which is already made"
+        msg = "pass options and chunks to Relevance.of(...) when creating the Relevance"
         raise TypeError(msg)
     return benchmark
 
@@ -299,10 +296,10 @@ def _notes(judge: Relevance, groups: Iterable[Iterable[str]]) -> tuple[str, ...]
     notes = list(dict.fromkeys(itertools.chain.from_iterable(groups)))
     unclear = sum(one.what == "section" for one in judge.targets.ambiguous)
     if unclear:
-        notes.insert(0, f"targets that could be several sections, and count as missed: {unclear}")
+        notes.insert(0, f"targets that match several sections, counted as missed: {unclear}")
     if judge.targets.drift:
         lost = len(judge.targets.drift)
-        notes.insert(0, f"targets that are not in the corpus: {lost}")
+        notes.insert(0, f"targets not found in the corpus: {lost}")
     if len(notes) > _MOST_NOTES:
         more = len(notes) - _MOST_NOTES
         notes[_MOST_NOTES:] = [f"and {more} more"]

@@ -1,7 +1,7 @@
-"""Checks of the array contract. Nothing is converted: what does not fit is an error that says how.
+"""Types and argument checks of the array contract. Arguments are never converted.
 
-A value of the wrong kind (not an array, not an integer) is a TypeError, a wrong property of the
-right kind (dtype, shape, layout, range) a ValueError. Both backends are behind these same checks.
+A value of the wrong kind (not an array, not an integer) raises TypeError; a wrong dtype, shape,
+memory layout or range raises ValueError. Both backends share these checks.
 """
 
 from __future__ import annotations
@@ -12,25 +12,23 @@ from typing import Any, Literal, NoReturn, SupportsIndex, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-# The types of the array contract.
-
 PADDING_ID = -1
-"""Marks an unused place in a row of ids. It may stand anywhere in the row and is never a hit."""
+"""The id of an empty place, anywhere in a row. It never matches."""
 
 QueryDocArray: TypeAlias = npt.NDArray[np.int32]
-"""Retrieved ids, one row per query, best first: the rank is the column counted from 1."""
+"""Retrieved ids, one row per query, best first; the rank is the column counted from 1."""
 
 RelevanceArray: TypeAlias = npt.NDArray[np.int32]
 """Relevant (or, with grades, judged) ids, one row per query, in any order."""
 
 GradeArray: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.float32] | npt.NDArray[np.float64]
-"""The grade of each id of a `RelevanceArray`, in the same place."""
+"""The grade of each id of a `RelevanceArray`, at the same position."""
 
 MetricResult: TypeAlias = npt.NDArray[np.float32]
 """One score per query."""
 
 Denominator: TypeAlias = Literal["retrieved", "k"]
-"""What precision divides by: the ids that are there in the top k, or k itself."""
+"""The denominator of precision: the number of ids in the top k, or k itself."""
 
 
 _LARGEST_GRADE = float(np.finfo(np.float32).max)
@@ -42,28 +40,28 @@ def validate_inputs(retrieved: QueryDocArray, relevant: RelevanceArray, k: Suppo
 
     Args:
         retrieved: int32, 2-D, C-contiguous; one row per query, best first.
-        relevant: the same, with as many rows.
-        k: an integer from 1 to the number of columns of `retrieved`.
+        relevant: int32, 2-D, C-contiguous; as many rows as `retrieved`.
+        k: Integer from 1 to the number of columns of `retrieved`.
 
     Raises:
-        TypeError: an argument is not a NumPy array, or `k` not an integer.
-        ValueError: wrong dtype, shape or layout, or `k` out of range.
+        TypeError: An argument is not a NumPy array, or `k` is not an integer.
+        ValueError: Wrong dtype, shape or layout, or `k` out of range.
     """
     check_id_arrays(retrieved, relevant)
     check_cutoff(k, retrieved.shape[1])
 
 
 def validate_score_inputs(ids: QueryDocArray, scores: npt.NDArray[Any]) -> None:
-    """Check an array of ids with an array of scores beside it.
+    """Check an array of ids and the array of their scores.
 
     Args:
         ids: int32, 2-D, C-contiguous.
-        scores: float32 or float64, C-contiguous, of the shape of `ids`. NaN is refused wherever
-            `ids` holds a document: it has no place in any order.
+        scores: float32 or float64, C-contiguous, same shape as `ids`. NaN is rejected unless the
+            id is padding, because NaN cannot be ranked.
 
     Raises:
-        TypeError: an argument is not a NumPy array.
-        ValueError: wrong dtype, shape or layout, or a NaN score.
+        TypeError: An argument is not a NumPy array.
+        ValueError: Wrong dtype, shape or layout, or a NaN score.
     """
     _check_array("ids", ids, ("int32",))
     _check_beside("scores", scores, _FLOATS, "ids", ids)
@@ -78,7 +76,7 @@ def validate_score_inputs(ids: QueryDocArray, scores: npt.NDArray[Any]) -> None:
 
 
 def check_id_arrays(retrieved: QueryDocArray, relevant: RelevanceArray) -> None:
-    """Check the two arrays of ids alone and against each other."""
+    """Check both arrays of ids, and that they have the same number of rows."""
     _check_array("retrieved", retrieved, ("int32",))
     _check_array("relevant", relevant, ("int32",))
     if relevant.shape[0] != retrieved.shape[0]:
@@ -90,8 +88,8 @@ def check_id_arrays(retrieved: QueryDocArray, relevant: RelevanceArray) -> None:
 
 
 def check_integer(name: str, value: SupportsIndex) -> int:
-    """`value` as a plain int; a bool, a float or anything else is a TypeError."""
-    if not isinstance(value, bool | np.bool_):  # older NumPy takes its own bool for an integer
+    """Return `value` as an int; a bool, a float or anything else raises TypeError."""
+    if not isinstance(value, bool | np.bool_):  # older NumPy accepts its own bool as an index
         try:
             return operator.index(value)
         except TypeError:
@@ -101,12 +99,12 @@ def check_integer(name: str, value: SupportsIndex) -> int:
 
 
 def shown_integer(value: int) -> str:
-    """`value` as text; Python refuses to write integers of thousands of digits."""
+    """Format `value`; Python refuses to format integers of thousands of digits."""
     return str(value) if abs(value) < 10**40 else f"{'-' if value < 0 else ''}10**40 or more"
 
 
 def check_cutoff(k: SupportsIndex, columns: int, name: str = "k") -> int:
-    """`k` as a plain int between 1 and `columns`."""
+    """Return `k` as an int between 1 and `columns`."""
     cutoff = check_integer(name, k)
     if columns == 0:
         msg = f"{name} must be between 1 and the columns of retrieved, but retrieved has no columns"
@@ -121,7 +119,7 @@ def check_cutoff(k: SupportsIndex, columns: int, name: str = "k") -> int:
 
 
 def check_denominator(denominator: Denominator) -> Denominator:
-    """`denominator` if precision knows it."""
+    """Require a denominator that precision knows."""
     if not isinstance(denominator, str) or denominator not in {"retrieved", "k"}:
         msg = f"denominator must be 'retrieved' or 'k', found {denominator!r}"
         raise ValueError(msg)
@@ -129,7 +127,7 @@ def check_denominator(denominator: Denominator) -> Denominator:
 
 
 def check_grades(relevant: RelevanceArray, grades: GradeArray) -> None:
-    """Check that `grades` grades every id of `relevant` with a number metrics can add up."""
+    """Check that every id of `relevant` has a finite grade in the range of float32."""
     _check_beside("grades", grades, ("int32", *_FLOATS), "relevant", relevant)
     if grades.dtype == np.int32:
         return
@@ -146,7 +144,7 @@ def check_grades(relevant: RelevanceArray, grades: GradeArray) -> None:
 
 
 def check_threshold(threshold: float, grades: GradeArray | None) -> float:
-    """`threshold` as a float64 that compares with the grades as they would in their own type."""
+    """Return `threshold` as a float that compares with the grades in their own precision."""
     kinds = int | float | np.integer | np.floating
     if isinstance(threshold, bool) or not isinstance(threshold, kinds):
         msg = f"threshold must be a number, found {type(threshold).__name__} {threshold!r}"
@@ -161,14 +159,14 @@ def check_threshold(threshold: float, grades: GradeArray | None) -> float:
         )
         raise ValueError(msg)
     if grades is not None and grades.dtype == np.float32:
-        return float(np.float32(threshold))  # 0.7 means the float32 that the user wrote as 0.7
+        return float(np.float32(threshold))  # 0.7 must match a float32 grade written as 0.7
     return float(threshold)
 
 
 def raise_grade_conflict(
     relevant: RelevanceArray, grades: GradeArray, row: int, first: int, second: int
 ) -> NoReturn:
-    """Refuse a row that judges one id twice with different grades."""
+    """Reject a row with two different grades for one id."""
     msg = (
         f"grades must give an id one grade per row, found {grades[row, first].item()} and "
         f"{grades[row, second].item()} for id {int(relevant[row, first])} in row {row}, "
@@ -197,7 +195,7 @@ def _check_array(name: str, array: npt.NDArray[Any], dtypes: tuple[str, ...]) ->
             f"np.array({name}, dtype=np.{dtypes[0]}) makes one"
         )
         raise TypeError(msg)
-    if isinstance(array, np.matrix):  # its rows are matrices again, and nobody expects that
+    if isinstance(array, np.matrix):  # rows of a matrix are matrices again
         msg = f"{name} must be a plain numpy.ndarray, found a matrix; np.asarray({name}) makes one"
         raise TypeError(msg)
     if isinstance(array, np.ma.MaskedArray):

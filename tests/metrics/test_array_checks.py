@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from berryeval.metrics.array_checks import PADDING_ID, validate_inputs, validate_score_inputs
 from berryeval.metrics.arrays import (
     evaluate_arrays,
     hit_rate,
@@ -16,7 +17,6 @@ from berryeval.metrics.arrays import (
     precision_at_k,
     recall_at_k,
 )
-from berryeval.metrics.validation import PADDING_ID, validate_inputs, validate_score_inputs
 from tests.metrics.arrays import ids
 
 if TYPE_CHECKING:
