@@ -100,7 +100,7 @@ def test_wrong_usage_is_exit_2(
     assert printed.err.startswith("error: ")
     assert printed.err.count("\n") == 1
     assert said in printed.err
-    assert printed.err.endswith("(berryeval --help shows what there is)\n")
+    assert printed.err.endswith("(berryeval --help lists commands and options)\n")
 
 
 def failing_app(error: BaseException, *, flag: bool = False) -> App:

@@ -233,7 +233,7 @@ def test_failed_queries_make_no_baseline_unless_allowed(
     assert run(build_app(), ["baseline", "set", "errors.json"]) == 2
     refused = capsys.readouterr().err
     words = (
-        "4 of 40 queries of bm25 on drinks failed and score 0: a baseline of them hides later "
+        "4 of 40 queries of bm25 on drinks failed and score 0: as a baseline they hide later "
         "drops of these queries"
     )
     assert words in refused

@@ -63,7 +63,7 @@ def test_validate_passes_what_is_good(capsys: pytest.CaptureFixture[str]) -> Non
         "  good\n"
         "    1 query only: one of them moves a mean by up to 1.000\n"
         "    → look at confidence intervals before you compare two systems\n\n"
-        "0 errors, 0 warnings, 1 to know\n"
+        "0 errors, 0 warnings, 1 note\n"
     )
 
 
@@ -77,7 +77,7 @@ def test_validate_shows_the_first_of_many(capsys: pytest.CaptureFixture[str]) ->
     text = printed(capsys)
     assert "error: target (12)\n" in text
     assert text.count("there is no document 'gone") == 5
-    assert "  … and 7 more; --all shows every one\n" in text
+    assert "  … and 7 more; --all shows them\n" in text
     assert run(build_app(), ["validate", "faulty", "--all"]) == 1
     text = printed(capsys)
     assert text.count("there is no document 'gone") == 12
@@ -112,7 +112,7 @@ def test_inspect_shows_what_the_benchmark_says_of_itself(
     """Version, description and thresholds; numbers that are all equal are said once."""
     assert run(build_app(), ["inspect", "good"]) == 0
     text = printed(capsys)
-    assert text.startswith("good 2\nOne fact.\n\ndocuments     1; 3 words each\n")
+    assert text.startswith("good 2\nOne fact.\n\ndocuments     1; 3 words per document\n")
     assert "\nthresholds    nDCG@10 ≥ 0.5\n" in text
     assert text.endswith("\nquery q\n  What is tea?\n\n  grade 1: 'd'\n    Tea is hot.\n")
 
@@ -142,7 +142,7 @@ def test_inspect_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         (["validate", "good", "--options", "corpus=docs"], "berryeval has no option 'corpus'; it"),
         (["inspect", "rows.csv", "--options", "corpsu=docs"], "csv has no option 'corpsu'; did"),
         (["inspect", "rows.csv", "--options", "corpus"], "--options: expected NAME=VALUE, found"),
-        (["validate", "good", "--options"], "--options has no value; give it as NAME=VALUE"),
+        (["validate", "good", "--options"], "--options has no value; write it as NAME=VALUE"),
         (["validate", "rows.csv", "--options", "text=a", "text=b"], "'text' is given twice"),
         (["validate", "rows.csv", "--options", "text=[a"], "text must be a list like [1, 4] or"),
         (["validate", "rows.csv", "--options", "text=[a]"], "text of the loader csv must be a te"),

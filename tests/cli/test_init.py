@@ -28,7 +28,7 @@ def test_a_folder_of_documents(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == (
         "written: berryeval.yaml\nwritten: questions.csv\n"
         "written: .berryeval/berryeval.schema.json\n"
-        "next: replace the titles in questions.csv by questions of your users, then:\n"
+        "next: replace the titles in questions.csv with questions of your users, then:\n"
         "berryeval eval\n"
     )
     assert Path("questions.csv").read_text() == (

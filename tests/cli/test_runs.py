@@ -180,19 +180,19 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval("runs", "list", "--since", "2026-01-01T02:00+00:00") == 0
     assert capsys.readouterr().out.count("run-") == 2
     assert berryeval("runs", "list", "--until", "2025-12-30") == 0
-    assert "no such runs" in capsys.readouterr().out
+    assert "no matching runs" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("list", "--provider", "bm52"), "has a provider 'bm52'; did you mean bm25?"),
+        (("list", "--provider", "bm52"), "has a provider 'bm52'; did you mean 'bm25'?"),
         (("list", "--benchmark", "nut"), "has a benchmark 'nut'; there are fruit"),
         (("list", "--since", "soon"), "--since: expected a date (2026-02-21), a time or an age"),
         (("list", "-m", "foo@3"), "has 'foo@3'; there are "),
         (
             ("list", "-m", "RR", "P@7"),
-            "runs rescore run-0002 -m P@7 --save adds it to one",
+            "runs rescore run-0002 -m P@7 --save adds it to that run",
         ),
         (("list", "--limit", "-1"), "--limit must be 0 or more, found -1"),
         (("list", "--store", "none"), "there is no store: it is turned off"),
@@ -200,14 +200,14 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         (("show", "run-01"), "did you mean run-0001 or run-0002?"),
         (("show", "run-000"), "is the beginning of 2 runs: run-0002, run-0001; give more"),
         (("show", "latest~2"), "no run 'latest~2'"),
-        (("trend", "ndgc@10"), "has 'ndgc@10'; there are nDCG@10"),
-        (("trend", "P@7"), "runs rescore run-0002 -m P@7 --save adds it to one"),
+        (("trend", "ndgc@10"), "has 'ndgc@10'; did you mean 'nDCG@10'?"),
+        (("trend", "P@7"), "runs rescore run-0002 -m P@7 --save adds it to that run"),
         (("trend", "P(rel=2)@5"), "runs rescore run-0002 -m 'P(rel=2)@5' --save"),
         (("trend", "RR", "-o", "x.doc"), "x.doc: expected a name that ends in .svg, .html, .csv"),
         (("prune",), "say which runs go"),
         (("prune", "--keep", "-1"), "--keep must be 0 or more"),
         (("prune", "--older-than", "old"), "--older-than: expected an age such as 90d, 12h or 2w"),
-        (("prune", "--keep", "1"), "nothing was deleted: nobody is here to be asked; say --yes"),
+        (("prune", "--keep", "1"), "there is no terminal to confirm on; add --yes"),
         (("export",), "name one RUN (or latest), or give a folder with --all"),
         (("import", "nowhere"), "nowhere: no such file or folder"),
         (("import", "drinks"), "drinks: there is no finished run in it"),
@@ -437,7 +437,7 @@ def test_a_run_of_fewer_queries_does_not_end_a_trend(capsys: pytest.CaptureFixtu
     assert berryeval("runs", "trend", "RR", "--provider", "bm25") == 0
     printed = capsys.readouterr().out
     assert f"3 runs, lowest {min(values):.3f}, highest {max(values):.3f}" in printed
-    assert "against run-0002, the last that was asked this" in printed
+    assert "against run-0002, the last comparable run" in printed
     assert ": run-0003: other queries were asked; not compared" in printed
     assert "run-0004: " not in printed
 
@@ -462,7 +462,7 @@ def test_values_of_queries_that_failed_are_told(capsys: pytest.CaptureFixture[st
     assert berryeval("runs", "trend", "RR", "-o", "t.csv") == 0
     printed = capsys.readouterr().out
     assert ", 5 of 5 failed, " in printed
-    assert "! run-0001 (2 of 5): queries failed, and count as 0" in printed
+    assert "! run-0001 (2 of 5): queries failed and count as 0" in printed
     head, *rows = Path("t.csv").read_text("utf-8").splitlines()
     place = head.split(",").index("failed")
     assert [row.split(",")[place] for row in rows] == ["2", "0", "5"]
@@ -483,13 +483,13 @@ def test_a_trend_tells_of_providers_that_failed(capsys: pytest.CaptureFixture[st
     assert berryeval("runs", "trend", "RR") == 0
     printed = capsys.readouterr().out
     assert "1 run, lowest" in printed
-    assert f"! run-0002: bm25 on {part.name} failed, and has no value: no server" in printed
+    assert f"! run-0002: bm25 on {part.name} failed and has no value: no server" in printed
     assert berryeval("runs", "trend", "RR", "--json") == 0
     (told,) = data_of(capsys)["failed"]
     assert (told["run"], told["provider"], told["failure"]) == ("run-0002", "bm25", "no server")
     assert berryeval("runs", "trend", "RR", "--provider", "bm25", "--since", record.created) == 0
     printed = capsys.readouterr().out
-    assert "no such run has RR" in printed
+    assert "no matching run has RR" in printed
     assert "run-0002: bm25" in printed
 
 
@@ -591,7 +591,7 @@ def test_machines_prune_and_export(capsys: pytest.CaptureFixture[str]) -> None:
     """What goes and what was written is in the envelope; nobody is asked."""
     filled(*(run_of(n) for n in range(3)))
     assert berryeval("runs", "prune", "--keep", "1", "--json") == 2
-    assert "say --yes or --dry-run" in json.loads(capsys.readouterr().out)["error"]["message"]
+    assert "add --yes or --dry-run" in json.loads(capsys.readouterr().out)["error"]["message"]
     old = ["run-0001", "run-0000"]
     assert berryeval("runs", "prune", "--keep", "1", "--json", "--dry-run") == 0
     assert data_of(capsys) == {"store": str(STORE), "runs": old, "deleted": 0}

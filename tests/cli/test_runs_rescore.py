@@ -101,7 +101,7 @@ def test_reports_of_before_are_named_with_how_to_write_them(
     capsys.readouterr()
     assert berryeval("runs", "rescore", "run", "-m", "AP", "--save") == 0
     said = capsys.readouterr().out
-    assert "note: run/report.html is without the new metrics" in said
+    assert "note: run/report.html lacks the new metrics" in said
     again = said.partition("write it again: berryeval ")[2].split()
     assert again == ["report", "run", "-o", "run/report.html"]
     assert berryeval(*again) == 0

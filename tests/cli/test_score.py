@@ -303,7 +303,7 @@ def test_an_audit_of_faulty_files_asks_for_lenient(
     Path("run").write_text(RUN + line)
     said = refused(capsys, "qrels", "run", *METRICS, "--audit")
     assert problem in said
-    assert said.endswith("; with --lenient, --audit lists what is wrong and leaves it out\n")
+    assert said.endswith("; with --lenient, --audit lists faulty lines and skips them\n")
     assert "run line 8: " in printed(capsys, "qrels", "run", *METRICS, "--audit", "--lenient")
     assert "--lenient" not in refused(capsys, "qrels", "run", *METRICS)
     assert "--lenient" not in refused(capsys, "nowhere", "run", *METRICS, "--audit")

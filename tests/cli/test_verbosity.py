@@ -68,7 +68,7 @@ def test_verbose_shows_log_lines_once(capsys: pytest.CaptureFixture[str]) -> Non
     def speak() -> None:
         from berryeval.cli.logs import error_screen, log_level, log_lines
 
-        with log_lines(error_screen(), log_level(quiet=False, verbose=False)):
+        with log_lines(error_screen(), log_level()):
             logging.getLogger("berryeval").debug("looking")
 
     assert run(app, ["speak"]) == 0

@@ -1,4 +1,4 @@
-"""The command `berryeval`: the table of commands, and the one place where errors become exit codes.
+"""The command `berryeval`: the table of commands, and the place where errors become exit codes.
 
     0  passed
     1  quality failed
@@ -7,7 +7,7 @@
   130  interrupted
   143  terminated
 
-Commands are imported when they are called, so that `--help` stays fast.
+A command is imported only when it is called, which keeps `--help` fast.
 """
 
 from __future__ import annotations
@@ -35,106 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 
-# How a command that fails says so: a line for people, and with `--json` one for machines too.
-
-
-@dataclass(frozen=True)
-class Failures:
-    """What to do with the failure of one command line.
-
-    Attributes:
-        command: the name of the command; "" if the line names none.
-        json: whether it was to print JSON.
-        debug: whether to show where an error came from.
-    """
-
-    command: str
-    json: bool
-    debug: bool
-
-    @classmethod
-    def of(cls, app: App, tokens: Sequence[str], *, debug: bool) -> Failures:
-        """Those of a command line."""
-        _, apps, rest = app.parse_commands(tokens)
-        command = " ".join(one.name[0] for one in apps[1:])
-        options = rest[: rest.index("--")] if "--" in rest else rest
-        return cls(command, "--json" in options and command != "trec-eval", debug)
-
-    def say(self, error: Exception, code: int, *, kind: str = "", hint: str = "") -> int:
-        """Say what went wrong; the exit code is returned as it is."""
-        if self.debug:
-            import traceback
-
-            _say("".join(traceback.format_exception(error)).rstrip())
-        message = " ".join(str(error).split()) or type(error).__name__
-        self._say_as_json(kind or _kind(error), message)
-        _say(f"error: {message}{f' ({hint})' if hint else ''}")
-        return code
-
-    def say_interrupted(self, message: str, code: int) -> int:
-        """Say that somebody wanted the command to end."""
-        self._say_as_json("interrupted", message)
-        _say(message)
-        return code
-
-    def _say_as_json(self, kind: str, message: str) -> None:
-        if not self.json or sys.stdout is None:
-            return
-        from berryeval.cli.output import print_json_error
-
-        try:
-            print_json_error(self.command, kind, message)
-            sys.stdout.flush()
-        except OSError:  # the other line and the exit code say it too
-            abandon_stdout()
-
-
-def _kind(error: Exception) -> str:
-    """Our errors by their names: `ConfigurationError` is "configuration"."""
-    if isinstance(error, BerryEvalError):
-        name = type(error).__name__.removesuffix("Error")
-        return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
-    return "system" if isinstance(error, OSError) else "bug"
-
-
-def _say(text: str) -> None:
-    """Write to stderr, if there is one that can be written to: the exit code speaks for itself."""
-    if sys.stderr is not None:
-        with contextlib.suppress(OSError):
-            print(visible(text), file=sys.stderr, flush=True)
-
-
-def abandon_stdout() -> None:
-    """Point stdout to nowhere, or Python would complain once more when it closes it."""
-    with contextlib.suppress(OSError, ValueError):  # it may be no file at all
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-# SIGTERM, which ends a command as Ctrl-C does: what was done is kept, and said.
-
-
-@contextmanager
-def terminable() -> Iterator[Callable[[], bool]]:
-    """Hear SIGTERM for a while, unless somebody else does; gives whether it came."""
-    ours = threading.current_thread() is threading.main_thread()
-    if not ours or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
-        yield lambda: False
-        return
-    came: list[int] = []
-
-    def end(number: int, _: object) -> None:
-        came.append(number)
-        if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in the background of a shell
-            raise KeyboardInterrupt
-        signal.raise_signal(signal.SIGINT)  # event loops have their own way with it
-
-    signal.signal(signal.SIGTERM, end)
-    try:
-        yield lambda: bool(came)
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
 EXIT_PASSED: Final = 0
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
@@ -142,44 +42,70 @@ EXIT_RUN_FAILED: Final = 3
 EXIT_INTERRUPTED: Final = 130
 EXIT_TERMINATED: Final = 143
 
-DEBUG_FLAG = "--debug"
+DEBUG_FLAG: Final = "--debug"
+# Commands by group; the first column is the module and function, the second the name.
+_COMMANDS: Final = (
+    ("eval:evaluate", "eval", "Run providers on benchmarks, score them and print the table."),
+    ("gate:gate", "gate", "Judge a run against thresholds and a baseline."),
+    ("compare:compare", "compare", "Compare runs and test the differences for significance."),
+    ("init:init", "init", "Write a starting berryeval.yaml."),
+    ("score:score", "score", "Score a run against judgments."),
+    ("report:report", "report", "Write a report on runs, in any format."),
+    ("validate:validate", "validate", "Check a benchmark for faults."),
+    ("inspect:inspect", "inspect", "Show the contents of a benchmark."),
+    ("version:version", "version", "Show versions and the backend in use."),
+)
+_GROUPS: Final = {
+    ("baseline", "Work with the baseline that runs are compared with."): (
+        ("baseline:set_baseline", "set", "Save the scores of a run as the baseline."),
+        ("baseline:show", "show", "Show the contents of a baseline."),
+        ("baseline:diff", "diff", "Show how a run differs from the baseline."),
+    ),
+    ("list", "List metrics, providers, benchmarks and formats."): (
+        ("list:chunkers", "chunkers", "List the chunkers."),
+        ("list:providers", "providers", "List the providers."),
+        ("list:metrics", "metrics", "List the metrics."),
+        ("list:benchmarks", "benchmarks", "List the bundled benchmarks."),
+        ("list:formats", "formats", "List the benchmark formats."),
+        ("list:exporters", "exporters", "List the report formats."),
+    ),
+    ("runs", "Work with past runs."): (
+        ("runs_list:list_runs", "list", "List past runs."),
+        ("runs_list:show", "show", "Show one run as eval printed it."),
+        ("runs_trend:trend", "trend", "Show a metric over time."),
+        ("runs_files:export", "export", "Write runs to files."),
+        ("runs_files:import_", "import", "Add runs to the store."),
+        ("runs_files:prune", "prune", "Delete old runs from the store."),
+        ("runs_rescore:rescore", "rescore", "Score a run with other metrics or judgments."),
+    ),
+}
 
 
 def build_app() -> App:
-    """The command tree; a new command is one line here and one thin file beside this one."""
+    """Build the command tree; a new command is one row above and one file beside this one."""
     app = App(
         name="berryeval",
         help="Evaluate retrieval: exact metrics, fast.",
         help_epilogue=(
             "Exit codes: 0 passed, 1 quality failed, 2 wrong usage or configuration, "
-            "3 the run failed. Any command takes --quiet (no warnings and hints), --verbose (log "
-            f"lines), and {DEBUG_FLAG} to show where an error came from."
+            "3 the run failed. Every command accepts --quiet (no warnings or hints), --verbose "
+            f"(log lines) and {DEBUG_FLAG} (traceback of an error)."
         ),
         help_format="plaintext",
         version=__version__,
     )
-    app.command(
-        "berryeval.cli.eval:evaluate",
-        name=["eval", "evaluate"],
-        help="Run providers on benchmarks, score them, and print the table.",
-    )
-    app.command(
-        "berryeval.cli.gate:gate", help="Judge a run by thresholds, and against a baseline."
-    )
-    app.command("berryeval.cli.compare:compare", help="Compare runs: is the difference real?")
-    app.command(_baselines())
-    app.command("berryeval.cli.init:init", help="Write a starting berryeval.yaml.")
-    app.command("berryeval.cli.score:score", help="Score a run against judgments.")
-    app.command("berryeval.cli.report:report", help="Write runs as a report, in any format.")
-    app.command(_lists())
-    app.command(_runs())
-    app.command("berryeval.cli.validate:validate", help="Check a benchmark for faults.")
-    app.command("berryeval.cli.inspect:inspect", help="Show what is in a benchmark.")
-    app.command("berryeval.cli.version:version", help="Show versions and the backend in use.")
+    for target, name, text in _COMMANDS:
+        names = [name, "evaluate"] if name == "eval" else [name]
+        app.command(f"berryeval.cli.{target}", name=names, help=text)
+    for (group, about), commands in _GROUPS.items():
+        inner = App(name=group, help=about, help_format="plaintext")
+        for target, name, text in commands:
+            inner.command(f"berryeval.cli.{target}", name=name, help=text)
+        app.command(inner)
     app.command(
         "berryeval.cli.trec_eval:trec_eval",
         name="trec-eval",
-        help="Score a run with the flags, the output and the exit codes of trec_eval.",
+        help="Score a run with the flags, output and exit codes of trec_eval.",
         help_flags=[],  # the command reads its own flags, as trec_eval does
         version_flags=[],
         end_of_options_delimiter="",
@@ -187,62 +113,30 @@ def build_app() -> App:
     return app
 
 
-def _baselines() -> App:
-    """The commands of `berryeval baseline`."""
-    baselines = App(name="baseline", help="The run to compare with.", help_format="plaintext")
-    baselines.command("berryeval.cli.baseline:set_baseline", name="set", help="Keep a run as it.")
-    baselines.command("berryeval.cli.baseline:show", help="Show what it holds.")
-    baselines.command("berryeval.cli.baseline:diff", help="Show how a run differs from it.")
-    return baselines
-
-
-def _lists() -> App:
-    """The commands of `berryeval list`."""
-    lists = App(name="list", help="Show what there is.", help_format="plaintext")
-    lists.command("berryeval.cli.list:chunkers", help="Show every chunker.")
-    lists.command("berryeval.cli.list:providers", help="Show every provider.")
-    lists.command("berryeval.cli.list:metrics", help="Show every metric.")
-    lists.command("berryeval.cli.list:benchmarks", help="Show the bundled benchmarks.")
-    lists.command("berryeval.cli.list:formats", help="Show the formats of benchmarks.")
-    lists.command("berryeval.cli.list:exporters", help="Show the formats of reports.")
-    return lists
-
-
-def _runs() -> App:
-    """The commands of `berryeval runs`."""
-    runs = App(name="runs", help="Work with past runs.", help_format="plaintext")
-    runs.command("berryeval.cli.runs_list:list_runs", name="list", help="Show past runs.")
-    runs.command("berryeval.cli.runs_list:show", help="Show one run as eval printed it.")
-    runs.command("berryeval.cli.runs_trend:trend", help="Show a metric over time.")
-    runs.command("berryeval.cli.runs_files:export", help="Write runs to files.")
-    runs.command("berryeval.cli.runs_files:import_", name="import", help="Put runs into the store.")
-    runs.command("berryeval.cli.runs_files:prune", help="Forget old runs.")
-    runs.command(
-        "berryeval.cli.runs_rescore:rescore",
-        help="Score a run with other metrics or judgments, without searching again.",
-    )
-    return runs
+def main() -> None:
+    """Run the command line of this process and exit."""
+    sys.exit(run(build_app(), sys.argv[1:]))
 
 
 def run(app: App, arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code; an error is one line on stderr.
+    """Run one command line and return its exit code; an error prints one line on stderr.
 
-    With `--json` it is also an envelope on stdout, with its kind and message.
+    With `--json` an error is also an envelope on stdout, with its kind and message.
     """
-    _take_every_character()
+    _escape_unprintable()
     tokens, debug = _take_debug(arguments)
-    app.suppress_keyboard_interrupt = False  # or it would exit by itself, without a word
+    app.suppress_keyboard_interrupt = False  # cyclopts would exit without a message
     failures = Failures.of(app, drop_verbosity(tokens), debug=debug)
     tokens, verbosity = take_verbosity(failures.command, tokens)
-    with terminable() as terminated:
+    with catch_sigterm() as terminated:
         try:
             return _run(app, tokens, failures, verbosity)
         except KeyboardInterrupt as interrupt:
             code = EXIT_TERMINATED if terminated() else EXIT_INTERRUPTED
-            return failures.say_interrupted(str(interrupt) or "interrupted", code)
+            return failures.report_interrupt(str(interrupt) or "interrupted", code)
 
 
-def _run(  # noqa: PLR0911 - one per kind of end
+def _run(  # noqa: PLR0911 - one return per kind of end
     app: App, tokens: list[str], failures: Failures, verbosity: Verbosity
 ) -> int:
     try:
@@ -253,40 +147,130 @@ def _run(  # noqa: PLR0911 - one per kind of end
         if sys.stdout is not None:
             sys.stdout.flush()
     except CycloptsError as error:
-        hint = f"{app.name[0]} --help shows what there is"
-        return failures.say(error, EXIT_USAGE, kind="usage", hint=hint)
+        hint = f"{app.name[0]} --help lists commands and options"
+        return failures.report(error, EXIT_USAGE, kind="usage", hint=hint)
     except RunFailedError as error:
-        return failures.say(error, EXIT_RUN_FAILED)
+        return failures.report(error, EXIT_RUN_FAILED)
     except BerryEvalError as error:
-        return failures.say(error, EXIT_USAGE)
-    except BrokenPipeError:  # the reader (head, less) has enough
+        return failures.report(error, EXIT_USAGE)
+    except BrokenPipeError:  # the reader (head, less) has closed the pipe
         abandon_stdout()
         return EXIT_PASSED
     except OSError as error:
         if error.errno != errno.ENOSPC:
-            return failures.say(error, EXIT_RUN_FAILED)
+            return failures.report(error, EXIT_RUN_FAILED)
         abandon_stdout()
-        return failures.say(OSError(f"the output cannot be written: {error.strerror}"), EXIT_USAGE)
-    except Exception as error:  # noqa: BLE001 - the last line of defence against a traceback
+        failure = OSError(f"the output cannot be written: {error.strerror}")
+        return failures.report(failure, EXIT_USAGE)
+    except Exception as error:  # noqa: BLE001 - users see one line, not a traceback
         hint = f"this looks like a bug; {DEBUG_FLAG} shows where it happened"
-        return failures.say(error, EXIT_RUN_FAILED, hint=hint)
+        return failures.report(error, EXIT_RUN_FAILED, hint=hint)
     return result if isinstance(result, int) else EXIT_PASSED
 
 
-def _take_every_character() -> None:
-    """Show as escapes what stdout and stderr have no letters for, instead of failing at the end."""
+def _escape_unprintable() -> None:
+    """Make stdout and stderr escape characters that their encoding lacks."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def _take_debug(arguments: Sequence[str]) -> tuple[list[str], bool]:
-    """The arguments without the debug flag, which may stand anywhere before a `--`."""
+    """Remove the debug flag, which may come anywhere before a `--`."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     options = [token for token in arguments[:end] if token != DEBUG_FLAG]
     return [*options, *arguments[end:]], len(options) < end
 
 
-def main() -> None:
-    """Entry point of the console script."""
-    sys.exit(run(build_app(), sys.argv[1:]))
+@dataclass(frozen=True)
+class Failures:
+    """How the failure of a command line is reported.
+
+    Attributes:
+        command: Name of the command; "" if the line names none.
+        json: Whether the command prints JSON.
+        debug: Whether to print the traceback.
+    """
+
+    command: str
+    json: bool
+    debug: bool
+
+    @classmethod
+    def of(cls, app: App, tokens: Sequence[str], *, debug: bool) -> Failures:
+        """Read the command and its output format from the tokens."""
+        _, apps, rest = app.parse_commands(tokens)
+        command = " ".join(one.name[0] for one in apps[1:])
+        options = rest[: rest.index("--")] if "--" in rest else rest
+        return cls(command, "--json" in options and command != "trec-eval", debug)
+
+    def report(self, error: Exception, code: int, *, kind: str = "", hint: str = "") -> int:
+        """Print the error and return the exit code."""
+        if self.debug:
+            import traceback
+
+            _print_error("".join(traceback.format_exception(error)).rstrip())
+        message = " ".join(str(error).split()) or type(error).__name__
+        self._print_json(kind or _kind_of(error), message)
+        _print_error(f"error: {message}{f' ({hint})' if hint else ''}")
+        return code
+
+    def report_interrupt(self, message: str, code: int) -> int:
+        """Print that the command was interrupted and return the exit code."""
+        self._print_json("interrupted", message)
+        _print_error(message)
+        return code
+
+    def _print_json(self, kind: str, message: str) -> None:
+        if not self.json or sys.stdout is None:
+            return
+        from berryeval.cli.output import print_json_error
+
+        try:
+            print_json_error(self.command, kind, message)
+            sys.stdout.flush()
+        except OSError:  # the line on stderr and the exit code carry the error too
+            abandon_stdout()
+
+
+def _kind_of(error: Exception) -> str:
+    """Return the kind of an error by its class: `ConfigurationError` is "configuration"."""
+    if isinstance(error, BerryEvalError):
+        name = type(error).__name__.removesuffix("Error")
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+    return "system" if isinstance(error, OSError) else "bug"
+
+
+def _print_error(text: str) -> None:
+    """Print to stderr, if it can be written to."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(visible(text), file=sys.stderr, flush=True)
+
+
+def abandon_stdout() -> None:
+    """Redirect stdout to the null device, so that Python does not fail when it closes it."""
+    with contextlib.suppress(OSError, ValueError):  # stdout may have no file descriptor
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def catch_sigterm() -> Iterator[Callable[[], bool]]:
+    """Treat SIGTERM like Ctrl-C, unless another handler is set; yields whether it arrived."""
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield lambda: False
+        return
+    received: list[int] = []
+
+    def interrupt(number: int, _: object) -> None:
+        received.append(number)
+        if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a background job of a shell
+            raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)  # event loops handle this signal themselves
+
+    signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield lambda: bool(received)
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)

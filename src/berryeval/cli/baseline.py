@@ -1,20 +1,21 @@
-"""`berryeval baseline set|show|diff`."""
+"""`berryeval baseline set`, `show` and `diff`."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.text import visible
+from berryeval.cli.flags import STDOUT, Flag, OutputFileName
 from berryeval.cli.logs import is_quiet
-from berryeval.cli.options import STDOUT, Flag, OutputFileName
 
 if TYPE_CHECKING:
     from berryeval.gates import Baseline
     from berryeval.runs import RunRecord
 
 
-FILE = "berryeval-baseline.json"
+FILE: Final = "berryeval-baseline.json"
 
 
 def set_baseline(
@@ -25,19 +26,17 @@ def set_baseline(
     allow_errors: Flag = False,
     json: Flag = False,
 ) -> None:
-    """Keep the scores of a run as the baseline, in a small file to be committed.
+    """Save the scores of a run as the baseline, in a small file to commit.
 
-    Queries without an answer score 0, and later drops of them would not be seen: a run with such
-    is refused unless --allow-errors.
+    Failed queries score 0, which would hide later drops: a run with failures is rejected unless
+    --allow-errors is given.
 
     Args:
         run: A run folder, its run.json, the name of a run, or `latest`.
-        output: The file; - is stdout.
-        allow_errors: Keep the scores of queries that failed, too.
-        json: Print JSON.
+        output: File to write; - for stdout.
+        allow_errors: Accept a run with failed queries.
+        json: JSON output.
     """
-    from pathlib import Path
-
     from berryeval.cli.output import print_document, print_json
     from berryeval.errors import DataError
     from berryeval.gates import Baseline
@@ -46,12 +45,14 @@ def set_baseline(
     record = find_record(run)
     baseline = Baseline.of(record)
     if not baseline.parts:
-        msg = f"no provider of {record.id} has scores: a baseline of it would hold nothing"
+        msg = f"no provider of {record.id} has scores: its baseline would be empty"
         raise DataError(msg)
-    failed = _failing(record)
+    failed = _count_failures(record)
     if failed and not allow_errors:
-        msg = f"{_masked(failed)}; ask them again (berryeval eval --resume FOLDER --retry-errors), "
-        msg += "or keep them so with --allow-errors"
+        msg = (
+            f"{_format_failures(failed)}; ask them again "
+            "(berryeval eval --resume FOLDER --retry-errors), or accept them with --allow-errors"
+        )
         raise DataError(msg)
     to_stdout = output == STDOUT
     if not to_stdout:
@@ -68,24 +69,24 @@ def set_baseline(
             "left_out": left_out,
             "failed_queries": failed,
             **({"text": baseline.dumps()} if to_stdout else {}),
-            **_summary(baseline),
+            **_describe(baseline),
         }
         print_json("baseline set", data)
+        return
+    if to_stdout:
+        print_document(baseline.dumps())
     else:
         owners = ", ".join(f"{part.provider} on {part.benchmark}" for part in baseline.parts)
-        if to_stdout:
-            print_document(baseline.dumps())
-        else:
-            print(visible(f"baseline written to {output}: {owners}"))
-        if left_out:
-            words = visible(f"not in it, as they failed: {', '.join(left_out)}")
-            print(words, file=sys.stderr if to_stdout else sys.stdout)
-        if failed and not is_quiet():
-            print(visible(f"warning: {_masked(failed)}"), file=sys.stderr)
+        print(visible(f"baseline written to {output}: {owners}"))
+    if left_out:
+        words = visible(f"left out because they failed: {', '.join(left_out)}")
+        print(words, file=sys.stderr if to_stdout else sys.stdout)
+    if failed and not is_quiet():
+        print(visible(f"warning: {_format_failures(failed)}"), file=sys.stderr)
 
 
-def _failing(record: RunRecord) -> list[dict[str, str | int]]:
-    """Of each provider with scores how many of its queries failed, where some did."""
+def _count_failures(record: RunRecord) -> list[dict[str, Any]]:
+    """Count the failed queries of each provider with scores; providers without any are omitted."""
     from berryeval.runner import failed_of
 
     return [
@@ -101,45 +102,41 @@ def _failing(record: RunRecord) -> list[dict[str, str | int]]:
     ]
 
 
-def _masked(failed: list[dict[str, str | int]]) -> str:
-    """How many queries failed, and what that does to a baseline."""
+def _format_failures(failed: list[dict[str, Any]]) -> str:
     counts = ", ".join(
         f"{one['failed']} of {one['queries']} queries of {one['provider']} on {one['benchmark']}"
         for one in failed
     )
-    return f"{counts} failed and score 0: a baseline of them hides later drops of these queries"
+    return f"{counts} failed and score 0: as a baseline they hide later drops of these queries"
 
 
 def show(file: str = FILE, /, *, json: Flag = False) -> None:
-    """Show what a baseline holds.
+    """Show the contents of a baseline.
 
     Args:
         file: A file of `berryeval baseline set`, or a run.
-        json: Print JSON, in full precision.
+        json: JSON output, in full precision.
     """
-    from rich.table import Table
-
     from berryeval._internal import numbers
-    from berryeval.cli.output import console, print_json
+    from berryeval.cli.output import build_table, console, print_json
     from berryeval.workflows import find_baseline
 
     baseline = find_baseline(file)
     if json:
-        print_json("baseline show", _summary(baseline))
+        print_json("baseline show", _describe(baseline))
         return
     screen = console()
     screen.print(f"{file}: run {baseline.run} of {baseline.created}")
     screen.print()
-    table = Table(box=None, pad_edge=False)
-    for column in ("benchmark", "provider", "queries", "metric", "value", "of queries"):
-        table.add_column(column)
+    rows = []
     for part in baseline.parts:
-        for name, row in part.values.items():
+        for name, values in part.values.items():
             value = part.value(name)
             shown = numbers.NOTHING if value is None else numbers.exact_metric(value)
             how = part.aggregate_of(name)
-            table.add_row(part.benchmark, part.provider, str(len(row)), name, shown, how)
-    screen.print(table)
+            rows.append((part.benchmark, part.provider, str(len(values)), name, shown, how))
+    titles = ("benchmark", "provider", "queries", "metric", "value", "of queries")
+    screen.print(build_table(titles, rows))
 
 
 def diff(
@@ -147,14 +144,14 @@ def diff(
 ) -> int:
     """Show how a run differs from the baseline, metric by metric.
 
-    Exits with 1 where a fall of a metric is significant, or a provider failed; where that cannot
-    be told, or something of the baseline is not in the run, only with --strict.
+    Exits with 1 if a metric dropped significantly or a provider failed. With --strict,
+    inconclusive results and items missing from the run fail too.
 
     Args:
         run: A run folder, its run.json, the name of a run, or `latest`.
         baseline: A file of `berryeval baseline set`, or a run.
-        strict: Fail where it cannot be told.
-        json: Print JSON, in full precision.
+        strict: Fail on inconclusive results.
+        json: JSON output, in full precision.
     """
     from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED
     from berryeval.cli.gate import print_verdicts
@@ -180,7 +177,7 @@ def diff(
     return EXIT_PASSED if good else EXIT_FAILED
 
 
-def _summary(baseline: Baseline) -> dict[str, object]:
+def _describe(baseline: Baseline) -> dict[str, object]:
     return {
         "run": baseline.run,
         "created": baseline.created,

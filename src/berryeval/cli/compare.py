@@ -8,9 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from berryeval._internal import numbers
+from berryeval.cli.flags import STDOUT, Flag, Format, Metrics, Output
 from berryeval.cli.logs import is_quiet
-from berryeval.cli.options import STDOUT, Flag, Format, Metrics, Output
-from berryeval.cli.output import print_indented, text_of
+from berryeval.cli.output import print_indented, render_text
 from berryeval.reports import (
     MIXED,
     build_differences_table,
@@ -146,7 +146,7 @@ def _compared(runs: Sequence[str], options: Options, qrels: str | None, title: s
 def _printed(made: Report, output: str | None, wanted: str | None) -> str | None:
     """The report as a text for stdout; None if it goes to files, or is not asked for."""
     if output == STDOUT or (output is None and wanted):
-        return text_of(made, wanted or "markdown")
+        return render_text(made, wanted or "markdown")
     return None
 
 

@@ -12,8 +12,8 @@ from cyclopts import Parameter
 from berryeval._internal.text import command_line, to_go_on
 from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED, EXIT_RUN_FAILED
 from berryeval.cli.eval_view import View, say_how_to_go_on, worst_of
+from berryeval.cli.flags import Depth, Flag, Metrics, OutputFolder, Quiet, Several, Verbose
 from berryeval.cli.logs import error_screen, log_level, log_lines, progress_on
-from berryeval.cli.options import Depth, Flag, Metrics, OutputFolder, Quiet, Several, Verbose
 from berryeval.errors import ConfigurationError
 from berryeval.gates import within_budget
 from berryeval.reports import Report

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.text import visible
 from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED
+from berryeval.cli.flags import STDOUT, Flag, Output, Several
 from berryeval.cli.logs import is_quiet
-from berryeval.cli.options import STDOUT, Flag, Output, Several
-from berryeval.cli.output import text_of
+from berryeval.cli.output import render_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -199,7 +199,7 @@ def write_files(report: Report, formats: Sequence[str], folder: Path | str) -> l
     from berryeval.reports import write_in_format
 
     if folder == STDOUT:
-        return [{"format": name, "text": text_of(report, name)} for name in formats]
+        return [{"format": name, "text": render_text(report, name)} for name in formats]
     return [
         {"format": name, "path": str(path)}
         for name in formats

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from berryeval.cli.flags import Flag
 from berryeval.cli.logs import is_quiet
-from berryeval.cli.options import Flag
 
 
 def init(folder: str | None = None, /, *, force: Flag = False, json: Flag = False) -> None:
-    """Write a starting berryeval.yaml here, and a table of questions for your documents.
+    """Write a starting berryeval.yaml and a table of questions for your documents.
 
     Example: berryeval init docs
 
     Args:
-        folder: Your documents (texts or JSON lines), or a benchmark you have already; without, a
-            bundled one to start with. One that begins with a hyphen: ./-docs.
-        force: Replace files that are there.
-        json: Print JSON.
+        folder: Your documents (texts or JSON Lines) or an existing benchmark; default: a bundled
+            benchmark. Write a name that begins with a hyphen as ./-docs.
+        force: Overwrite existing files.
+        json: JSON output.
     """
     from berryeval.cli.output import print_json
     from berryeval.workflows import QUESTIONS, write_starting_files
@@ -32,5 +32,5 @@ def init(folder: str | None = None, /, *, force: Flag = False, json: Flag = Fals
     if is_quiet():
         return
     if written.has_examples:
-        print(f"next: replace the titles in {QUESTIONS} by questions of your users, then:")
+        print(f"next: replace the titles in {QUESTIONS} with questions of your users, then:")
     print("berryeval eval")

@@ -1,10 +1,10 @@
-"""`berryeval inspect`."""
+"""`berryeval inspect`, and the loader options that it shares with `validate`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.cli.options import Flag, Format, Several
+from berryeval.cli.flags import Flag, Format, Several
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark, Example, Spread, Summary
 
 
-# `--options NAME=VALUE`: what the loader of a format takes, as `options` of berryeval.yaml.
+_LISTED: Final = 8  # categories and the like on one line
+_TARGETS: Final = 5  # of the example
+_PASSAGE: Final = 300  # characters of each target
 
 
 def read_options(texts: list[str] | None) -> dict[str, Any]:
-    """The options by name: a value in brackets is a list, every other is a text.
+    """Read `--options NAME=VALUE`: a value in brackets is a list, any other a text.
 
     >>> read_options(["corpus=docs", "categories=[1, 4]"])
     {'corpus': 'docs', 'categories': [1, 4]}
@@ -27,7 +29,7 @@ def read_options(texts: list[str] | None) -> dict[str, Any]:
     from berryeval.workflows import read_pairs
 
     if texts is not None and not texts:
-        msg = "--options has no value; give it as NAME=VALUE, or leave it out"
+        msg = "--options has no value; write it as NAME=VALUE, or omit it"
         raise ConfigurationError(msg)
     given = texts or []
     pairs = read_pairs(given, "--options")
@@ -36,10 +38,10 @@ def read_options(texts: list[str] | None) -> dict[str, Any]:
     if twice is not None:
         msg = f"--options: {twice!r} is given twice; give it once"
         raise ConfigurationError(msg)
-    return {name: _value(name, text) for name, text in pairs.items()}
+    return {name: _read_value(name, text) for name, text in pairs.items()}
 
 
-def _value(name: str, text: str) -> Any:
+def _read_value(name: str, text: str) -> Any:
     if not text.startswith("["):
         return text
     import yaml
@@ -53,12 +55,6 @@ def _value(name: str, text: str) -> Any:
         raise ConfigurationError(msg) from None
 
 
-SHOWN: Final = 8  # categories and the like on one line
-TARGETS: Final = 5  # of the example
-PASSAGE: Final = 300  # characters of each
-RELEVANT: Final = "relevant a query"
-
-
 def inspect(
     benchmark: str,
     /,
@@ -68,14 +64,14 @@ def inspect(
     options: Several = None,
     json: Flag = False,
 ) -> None:
-    """Show what is in a benchmark: a summary, and one query with what is relevant to it.
+    """Show the contents of a benchmark: a summary, and one query with its relevant passages.
 
     Args:
-        benchmark: A bundled benchmark, or a file or folder in any format that can be loaded.
-        query: The id of the query to show; otherwise the first with a passage to find.
-        format: The format, if it cannot be told from the files.
-        options: What the format takes (`berryeval list formats`): --options corpus=docs split=dev.
-        json: Print JSON instead of text.
+        benchmark: A bundled benchmark, or a file or folder in a known format.
+        query: Id of the query to show; default: the first one with a passage to find.
+        format: Benchmark format, if the files do not reveal it.
+        options: Options of the format (`berryeval list formats`): --options corpus=docs split=dev.
+        json: JSON output.
     """
     from berryeval.benchmarks import Summary, example_of, load_benchmark
     from berryeval.cli.output import console, print_json
@@ -83,7 +79,9 @@ def inspect(
     loaded = load_benchmark(benchmark, format=format, **read_options(options))
     summary, example = Summary.of(loaded), example_of(loaded, query)
     if json:
-        print_json("inspect", {**_facts(loaded), **summary.to_json(), "example": example.to_json()})
+        print_json(
+            "inspect", {**_describe(loaded), **summary.to_json(), "example": example.to_json()}
+        )
         return
     screen = console()
     _print_summary(screen, loaded, summary)
@@ -91,7 +89,7 @@ def inspect(
     _print_example(screen, example)
 
 
-def _facts(benchmark: Benchmark) -> dict[str, Any]:
+def _describe(benchmark: Benchmark) -> dict[str, Any]:
     return {
         "name": benchmark.name,
         "version": benchmark.version,
@@ -103,52 +101,45 @@ def _facts(benchmark: Benchmark) -> dict[str, Any]:
 
 
 def _print_summary(screen: Console, benchmark: Benchmark, summary: Summary) -> None:
-    from rich.table import Table
-
     from berryeval.cli.eval_view import shown_remarks
-    from berryeval.cli.output import print_indented
+    from berryeval.cli.output import build_table, print_indented
 
     screen.print(f"{benchmark.name} {benchmark.version}".strip(), style="bold")
     if benchmark.description:
         print_indented(screen, benchmark.description, 0)
     screen.print()
     rows = {
-        "documents": f"{summary.documents:,}{_spread(summary.document_words, 'words each')}",
-        "queries": f"{summary.queries:,}{_spread(summary.query_words, 'words each')}",
-        "judgments": f"{summary.judgments:,}{_spread(summary.judged_per_query, RELEVANT)}",
-        "targets": _counted(summary.targets),
-        "grades": _counted({f"{grade:g}": count for grade, count in summary.grades.items()}),
-        "categories": _counted(summary.categories),
-        "difficulties": _counted(summary.difficulties),
+        "documents": _format_size(summary.documents, summary.document_words, "words per document"),
+        "queries": _format_size(summary.queries, summary.query_words, "words per query"),
+        "judgments": _format_size(
+            summary.judgments, summary.judged_per_query, "relevant per query"
+        ),
+        "targets": _format_counts(summary.targets),
+        "grades": _format_counts({f"{grade:g}": count for grade, count in summary.grades.items()}),
+        "categories": _format_counts(summary.categories),
+        "difficulties": _format_counts(summary.difficulties),
         "pack": benchmark.pack,
         "thresholds": ", ".join(
             f"{name} ≥ {least:g}" for name, least in benchmark.thresholds.items()
         ),
         "content hash": summary.content_hash,
     }
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column()
-    table.add_column(overflow="fold")
-    for name, value in rows.items():
-        if value:
-            table.add_row(name, value)
-    screen.print(table)
-    for remark in shown_remarks(benchmark.remarks, SHOWN):
+    screen.print(build_table(("", ""), (row for row in rows.items() if row[1])))
+    for remark in shown_remarks(benchmark.remarks, _LISTED):
         print_indented(screen, f"note: {remark}", 0, style="yellow")
 
 
-def _spread(spread: Spread, what: str) -> str:
+def _format_size(count: int, spread: Spread, what: str) -> str:
     if not spread.greatest:
-        return ""
+        return f"{count:,}"
     if spread.least == spread.greatest:
-        return f"; {spread.least:g} {what}"
-    middle = f"{spread.median:g} in the middle"
-    return f"; {spread.least:g} to {spread.greatest:g} {what}, {middle}"
+        return f"{count:,}; {spread.least:,g} {what}"
+    return f"{count:,}; {spread.least:,g} to {spread.greatest:,g} {what}, median {spread.median:,g}"
 
 
-def _counted(counts: Mapping[str, int]) -> str:
-    shown = [f"{name or '(none)'}: {count:,}" for name, count in list(counts.items())[:SHOWN]]
-    more = [f"… {len(counts) - SHOWN} more"] if len(counts) > SHOWN else []
+def _format_counts(counts: Mapping[str, int]) -> str:
+    shown = [f"{name or '(none)'}: {count:,}" for name, count in list(counts.items())[:_LISTED]]
+    more = [f"… {len(counts) - _LISTED} more"] if len(counts) > _LISTED else []
     return ", ".join([*shown, *more])
 
 
@@ -164,12 +155,12 @@ def _print_example(screen: Console, example: Example) -> None:
         print_indented(screen, f"{name}: {value}", 2)
     if not example.targets:
         print_indented(screen, "no judgments", 2, style="dim")
-    for target in example.targets[:TARGETS]:
+    for target in example.targets[:_TARGETS]:
         screen.print()
         places = f" (at {len(target.texts)} places)" if len(target.texts) > 1 else ""
         print_indented(screen, f"grade {target.grade:g}: {target.name}{places}", 2, style="cyan")
-        text = cut(target.texts[0], PASSAGE) if target.texts else "(no place found)"
+        text = cut(target.texts[0], _PASSAGE) if target.texts else "(not found in the document)"
         print_indented(screen, text, 4)
-    if len(example.targets) > TARGETS:
+    if len(example.targets) > _TARGETS:
         screen.print()
-        screen.print(f"  … and {counted(len(example.targets) - TARGETS, 'more target')}")
+        screen.print(f"  … and {counted(len(example.targets) - _TARGETS, 'more target')}")

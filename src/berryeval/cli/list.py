@@ -1,216 +1,193 @@
-"""`berryeval list benchmarks` and `berryeval list formats`."""
+"""`berryeval list`: metrics, providers, benchmarks, chunkers and formats."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from berryeval.cli.options import Flag
+from berryeval.cli.flags import Flag
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
     from berryeval.metrics import Definition
     from berryeval.providers import ProviderFacts
 
+    Facts = list[dict[str, Any]]
+
+
+def _print(
+    kind: str, facts: Facts, titles: Sequence[str], rows: Iterable[Sequence[str]], *, json: bool
+) -> None:
+    """Print facts as JSON, or rows as a table."""
+    from berryeval.cli.output import build_table, console, print_json
+
+    if json:
+        print_json(f"list {kind}", {kind: facts})
+    else:
+        console().print(build_table(titles, rows))
+
+
+def _print_facts(kind: str, facts: Facts, *, json: bool) -> None:
+    """Print facts whose keys are the titles of the table."""
+    titles = list(facts[0]) if facts else []
+    _print(kind, facts, titles, (list(map(str, one.values())) for one in facts), json=json)
+
 
 def benchmarks(*, json: Flag = False) -> None:
-    """Show the benchmarks that come with the package.
+    """List the benchmarks that come with the package.
 
     Args:
-        json: Print JSON instead of a table.
+        json: JSON output.
     """
-    from berryeval.benchmarks import bundled_benchmarks
+    from berryeval.benchmarks import bundled_benchmarks, load_benchmark
 
-    found = [_facts(name) for name in bundled_benchmarks()]
-    if not found and not json:
-        print("no benchmarks are bundled with this installation")
+    loaded = {name: load_benchmark(name) for name in bundled_benchmarks()}
+    facts: Facts = [
+        {
+            "benchmark": name,
+            "version": one.version,
+            "documents": len(one.documents),
+            "queries": len(one.queries),
+            "judgments": len(one.judgments),
+            "pack": one.pack,
+            "description": one.description,
+        }
+        for name, one in loaded.items()
+    ]
+    if not facts and not json:
+        print("this installation has no bundled benchmarks")
         return
-    _show("benchmarks", found, json=json)
+    _print_facts("benchmarks", facts, json=json)
 
 
 def formats(*, json: Flag = False) -> None:
-    """Show the formats that benchmarks are read from, and how each is known.
+    """List the benchmark formats and how each is recognized.
 
     Args:
-        json: Print JSON instead of a table.
+        json: JSON output.
     """
     from berryeval.benchmarks import LOADERS, options_of
 
-    found = []
-    for name in LOADERS:
-        loader = LOADERS.get(name)
-        options = ", ".join(options_of(loader))
-        found.append(
-            {"format": name, "what": loader.summary, "signs": loader.signs, "options": options}
-        )
-    _show("formats", found, json=json)
-
-
-def _facts(name: str) -> dict[str, Any]:
-    from berryeval.benchmarks import load_benchmark
-
-    benchmark = load_benchmark(name)
-    return {
-        "benchmark": name,
-        "version": benchmark.version,
-        "documents": len(benchmark.documents),
-        "queries": len(benchmark.queries),
-        "judgments": len(benchmark.judgments),
-        "pack": benchmark.pack,
-        "description": benchmark.description,
-    }
-
-
-def _show(what: str, rows: list[dict[str, Any]], *, json: bool) -> None:
-    from berryeval.cli.output import console, print_json
-
-    if json:
-        print_json(f"list {what}", {what: rows})
-        return
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for title in rows[0]:
-        table.add_column(title, overflow="fold")
-    for row in rows:
-        table.add_row(*map(str, row.values()))
-    console().print(table)
-
-
-# `berryeval list chunkers`.
+    loaders = {name: LOADERS.get(name) for name in LOADERS}
+    facts: Facts = [
+        {
+            "format": name,
+            "what": loader.summary,
+            "signs": loader.signs,
+            "options": ", ".join(options_of(loader)),
+        }
+        for name, loader in loaders.items()
+    ]
+    _print_facts("formats", facts, json=json)
 
 
 def chunkers(*, json: Flag = False) -> None:
-    """Show every chunker: what it makes, its options, and how it is written.
+    """List the chunkers with their chunks, options and notation.
 
     Args:
-        json: Print JSON instead of a table.
+        json: JSON output.
     """
     from berryeval.chunkers import CHUNKERS
-    from berryeval.cli.output import console, print_json
 
-    found = [_list_chunkers_facts(name, CHUNKERS.get(name)) for name in CHUNKERS]
-    if json:
-        print_json("list chunkers", {"chunkers": found})
-        return
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for title in ("chunker", "makes", "options"):
-        table.add_column(title, overflow="fold")
-    for facts in found:
-        options = ", ".join(f"{known['name']}={known['default']}" for known in facts["options"])
-        table.add_row(facts["usual"], facts["makes"], options)
-    console().print(table)
+    facts = [_describe_chunker(name, CHUNKERS.get(name)) for name in CHUNKERS]
+    rows = [
+        (
+            one["usual"],
+            one["makes"],
+            ", ".join(f"{x['name']}={x['default']}" for x in one["options"]),
+        )
+        for one in facts
+    ]
+    _print("chunkers", facts, ("chunker", "makes", "options"), rows, json=json)
 
 
-def _list_chunkers_facts(name: str, chunker: type) -> dict[str, Any]:
-    """What is known of a chunker; of one that others made, perhaps its name alone."""
+def _describe_chunker(name: str, chunker: type) -> dict[str, Any]:
+    """Describe a chunker; one from another package may declare nothing but its name."""
     from berryeval.chunkers import options_of
 
     known = options_of(chunker)
-    options = [
-        {
-            "name": option.name,
-            "default": option.default,
-            "wanted": option.wanted,
-            "text": option.text,
-        }
-        for option in known.values()
-    ]
-    makes = getattr(chunker, "summary", "") or (chunker.__doc__ or "").partition("\n")[0]
     return {
         "name": name,
         "usual": str(chunker()) if known else name,
-        "makes": makes,
-        "options": options,
+        "makes": getattr(chunker, "summary", "") or (chunker.__doc__ or "").partition("\n")[0],
+        "options": [
+            {
+                "name": option.name,
+                "default": option.default,
+                "wanted": option.wanted,
+                "text": option.text,
+            }
+            for option in known.values()
+        ],
     }
-
-
-# `berryeval list exporters`.
 
 
 def exporters(*, json: Flag = False) -> None:
-    """Show every format of reports: what it writes, and which endings mean it.
+    """List the report formats with their files and file name endings.
 
     Args:
-        json: Print JSON instead of a table.
+        json: JSON output.
     """
-    from berryeval.cli.output import console, print_json
     from berryeval.reports import EXPORTERS
 
-    found = [_list_exporters_facts(name) for name in EXPORTERS]
-    if json:
-        print_json("list exporters", {"exporters": found})
-        return
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for title in ("exporter", "writes", "endings", "goes to"):
-        table.add_column(title, overflow="fold")
-    for facts in found:
-        names = ", ".join([facts["name"], *facts["aliases"]])
-        table.add_row(names, facts["writes"], " ".join(facts["endings"]), facts["home"])
-    console().print(table)
-
-
-def _list_exporters_facts(name: str) -> dict[str, Any]:
-    from berryeval.reports import EXPORTERS
-
-    exporter = EXPORTERS.get(name)
-    return {
-        "name": name,
-        "aliases": EXPORTERS.aliases_of(name),
-        "writes": exporter.summary,
-        "endings": list(exporter.endings),
-        "home": exporter.home,
-    }
-
-
-# `berryeval list metrics`.
+    facts: Facts = [
+        {
+            "name": name,
+            "aliases": EXPORTERS.aliases_of(name),
+            "writes": EXPORTERS.get(name).summary,
+            "endings": list(EXPORTERS.get(name).endings),
+            "home": EXPORTERS.get(name).home,
+        }
+        for name in EXPORTERS
+    ]
+    rows = [
+        (
+            ", ".join([one["name"], *one["aliases"]]),
+            one["writes"],
+            " ".join(one["endings"]),
+            one["home"],
+        )
+        for one in facts
+    ]
+    _print("exporters", facts, ("exporter", "writes", "endings", "goes to"), rows, json=json)
 
 
 def metrics(*, json: Flag = False) -> None:
-    """Show every metric: its names, parameters and formula, and who else computes it.
+    """List the metrics with their names, parameters, formulas, and other tools that have them.
 
     Args:
-        json: Print JSON instead of a table.
+        json: JSON output.
     """
-    from berryeval.cli.output import console, print_json
     from berryeval.metrics import definitions
 
-    found = [_list_metrics_facts(definition) for definition in definitions().values()]
-    if json:
-        print_json("list metrics", {"metrics": found})
-        return
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for title in ("metric", "other names", "parameters", "formula", "also in"):
-        table.add_column(title, overflow="fold")
-    for facts in found:
-        table.add_row(
-            facts["name"],
-            ", ".join(facts["aliases"]),
-            ", ".join(map(_shown, facts["parameters"])),
-            facts["formula"],
-            ", ".join(facts["peers"]),
+    facts = [_describe_metric(definition) for definition in definitions().values()]
+    rows = [
+        (
+            one["name"],
+            ", ".join(one["aliases"]),
+            ", ".join(map(_format_parameter, one["parameters"])),
+            one["formula"],
+            ", ".join(one["peers"]),
         )
-    console().print(table)
-
-
-def _list_metrics_facts(definition: Definition) -> dict[str, Any]:
-    parameters = [
-        {
-            "name": parameter.name,
-            "kind": parameter.kind,
-            "required": parameter.required,
-            "default": None if parameter.required else parameter.default,
-        }
-        for parameter in definition.parameters
+        for one in facts
     ]
+    titles = ("metric", "other names", "parameters", "formula", "also in")
+    _print("metrics", facts, titles, rows, json=json)
+
+
+def _describe_metric(definition: Definition) -> dict[str, Any]:
     return {
         "name": definition.name,
         "aliases": list(definition.aliases),
-        "parameters": parameters,
+        "parameters": [
+            {
+                "name": parameter.name,
+                "kind": parameter.kind,
+                "required": parameter.required,
+                "default": None if parameter.required else parameter.default,
+            }
+            for parameter in definition.parameters
+        ],
         "formula": definition.text,
         "summary": definition.summary,
         "aggregate": definition.aggregate,
@@ -218,47 +195,36 @@ def _list_metrics_facts(definition: Definition) -> dict[str, Any]:
     }
 
 
-def _shown(parameter: dict[str, Any]) -> str:
+def _format_parameter(parameter: Mapping[str, Any]) -> str:
     if parameter["required"]:
-        return f"{parameter['name']}"
+        return str(parameter["name"])
     return f"{parameter['name']}={parameter['default']}"
 
 
-# `berryeval list providers`.
-
-
 def providers(*, json: Flag = False) -> None:
-    """Show every provider: its names, its options with their defaults, and what it needs.
+    """List the providers with their names, options, defaults and required packages.
 
     Args:
-        json: Print JSON instead of a table.
+        json: JSON output.
     """
-    from berryeval.cli.output import console, print_json
     from berryeval.providers import PROVIDERS, provider_facts
 
     found = [provider_facts(name) for name in PROVIDERS]
-    if json:
-        print_json(
-            "list providers", {"providers": [_list_providers_facts(facts) for facts in found]}
-        )
-        return
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for title in ("provider", "other names", "installed", "what", "options"):
-        table.add_column(title, overflow="fold")
-    for facts in found:
-        table.add_row(
-            facts.name,
-            ", ".join(facts.aliases),
-            _installed(facts),
-            facts.summary,
+    rows = [
+        (
+            one.name,
+            ", ".join(one.aliases),
+            _installed(one),
+            one.summary,
             ", ".join(
                 option.name if option.required else f"{option.name}={option.default!r}"
-                for option in facts.options
+                for option in one.options
             ),
         )
-    console().print(table)
+        for one in found
+    ]
+    titles = ("provider", "other names", "installed", "what", "options")
+    _print("providers", list(map(_describe_provider, found)), titles, rows, json=json)
 
 
 def _installed(facts: ProviderFacts) -> str:
@@ -267,7 +233,7 @@ def _installed(facts: ProviderFacts) -> str:
     return f"pip install 'berryeval[{facts.extra}]'" if facts.extra else "no"
 
 
-def _list_providers_facts(facts: ProviderFacts) -> dict[str, Any]:
+def _describe_provider(facts: ProviderFacts) -> dict[str, Any]:
     return {
         "name": facts.name,
         "aliases": list(facts.aliases),
@@ -276,7 +242,7 @@ def _list_providers_facts(facts: ProviderFacts) -> dict[str, Any]:
             {
                 "name": option.name,
                 "required": option.required,
-                "default": _json_value(option.default),
+                "default": _to_json(option.default),
                 "description": option.description,
             }
             for option in facts.options
@@ -287,8 +253,8 @@ def _list_providers_facts(facts: ProviderFacts) -> dict[str, Any]:
     }
 
 
-def _json_value(value: Any) -> Any:
-    """A default as JSON has it; one that it has not, as Python writes it."""
+def _to_json(value: Any) -> Any:
+    """Return a default as JSON, or as Python writes it where JSON has no such type."""
     if isinstance(value, tuple | list):
-        return [_json_value(item) for item in value]
+        return [_to_json(item) for item in value]
     return value if isinstance(value, str | int | float | dict | None) else repr(value)

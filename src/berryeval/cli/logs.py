@@ -1,4 +1,4 @@
-"""Log lines on stderr: ours, and only as many as were asked for."""
+"""Verbosity, log lines and progress bars; everything here goes to stderr."""
 
 from __future__ import annotations
 
@@ -29,6 +29,10 @@ _FLAGS: Final = {QUIET: QUIET, "-q": QUIET, VERBOSE: VERBOSE, "-v": VERBOSE}
 # Flags that a command reads itself; those of trec-eval are trec_eval's.
 _OWN: Final = {"eval": (QUIET, VERBOSE), "report": (QUIET,)}
 _UNTOUCHED: Final = ("trec-eval",)
+
+LOG_VARIABLE: Final = "BERRYEVAL_LOG"
+_LEVELS: Final = ("debug", "info", "warning", "error")
+_MAX_BARS: Final = 8
 
 
 class Verbosity(NamedTuple):
@@ -73,21 +77,18 @@ def take_verbosity(command: str, tokens: Sequence[str]) -> tuple[list[str], Verb
         return rest, asked
     own = _OWN.get(command, ())
     kept = [token for token in inside if token not in _FLAGS or _FLAGS[token] in own]
-    moved = [flag for flag in own if flag in given and not any(_is(one, flag) for one in kept)]
+    here = {_FLAGS.get(token) for token in kept}
+    moved = [flag for flag in own if flag in given and flag not in here]
     return [*kept, *moved, *rest[end:]], asked
-
-
-def _is(token: str, flag: str) -> bool:
-    return _FLAGS.get(token) == flag
 
 
 @contextmanager
 def use_verbosity(command: str, asked: Verbosity) -> Iterator[None]:
-    """Show as many log lines as were asked for while a command runs; `eval` shows its own."""
+    """Show log lines as asked while a command runs; `eval` shows its own."""
     if asked.quiet and asked.verbose:
         msg = f"choose one of {QUIET} and {VERBOSE}"
         raise ConfigurationError(msg)
-    if asked == Verbosity() or command == "eval":
+    if asked == _DEFAULT or command == "eval":
         yield
         return
 
@@ -99,23 +100,19 @@ def use_verbosity(command: str, asked: Verbosity) -> Iterator[None]:
         _asked.reset(before)
 
 
-LOG_VARIABLE: Final = "BERRYEVAL_LOG"
-_LEVELS: Final = ("debug", "info", "warning", "error")
-
-
 def error_screen() -> Console:
-    """Where progress and log lines go; in a file or pipe no line is broken."""
+    """Return the screen for progress and log lines; a file or pipe gets unbroken lines."""
     from berryeval.cli.output import SafeScreen, safe_screen
 
     on_terminal = sys.stderr is not None and sys.stderr.isatty()
     return safe_screen(SafeScreen, file=sys.stderr, width=None if on_terminal else UNBROKEN)
 
 
-def log_level(*, quiet: bool, verbose: bool) -> int:
-    """Which lines to show: notes and what is worse, unless a flag or `BERRYEVAL_LOG` says more."""
+def log_level(*, quiet: bool = False, verbose: bool = False) -> int:
+    """Return the lowest level to show: notes, unless a flag or `BERRYEVAL_LOG` says otherwise."""
     quiet, verbose = quiet or is_quiet(), verbose or is_verbose()
     if quiet and verbose:
-        msg = "choose one of --quiet and --verbose"
+        msg = f"choose one of {QUIET} and {VERBOSE}"
         raise ConfigurationError(msg)
     if quiet or verbose:
         return logging.ERROR if quiet else logging.DEBUG
@@ -129,7 +126,7 @@ def log_level(*, quiet: bool, verbose: bool) -> int:
 
 
 class _Lines(logging.Handler):
-    """Writes a line per record, above a progress bar if there is one."""
+    """A handler that prints a line per record, above a progress bar if there is one."""
 
     def __init__(self, screen: Console) -> None:
         super().__init__()
@@ -141,33 +138,28 @@ class _Lines(logging.Handler):
 
 @contextmanager
 def log_lines(screen: Console, level: int) -> Iterator[None]:
-    """Show our log lines there for a while, and those of nobody else."""
-    ours, all_of_them = logging.getLogger("berryeval"), logging.getLogger()
-    if any(isinstance(one, _Lines) for one in ours.handlers):  # they are shown already
+    """Show the log lines of berryeval on a screen, and those of no other package."""
+    ours, root = logging.getLogger("berryeval"), logging.getLogger()
+    if any(isinstance(one, _Lines) for one in ours.handlers):  # an outer block shows them
         yield
         return
     lines, nothing, before = _Lines(screen), logging.NullHandler(), ours.level
     ours.addHandler(lines)
     ours.setLevel(level)
-    # A root without handlers is given one, and then shows the chatter of every package, as soon as
-    # any of them logs a warning.
-    all_of_them.addHandler(nothing)
+    # The first warning of any package gives a root logger without handlers one of its own, which
+    # then shows the lines of all packages.
+    root.addHandler(nothing)
     try:
         yield
     finally:
-        all_of_them.removeHandler(nothing)
+        root.removeHandler(nothing)
         ours.removeHandler(lines)
         ours.setLevel(before)
 
 
-# A progress bar per provider, with the time that is left, on stderr and only on a terminal.
-
-_MOST: Final = 8  # bars at once
-
-
 @contextmanager
 def progress_on(screen: Console, *, hidden: bool = False) -> Iterator[Listener | None]:
-    """What shows how a run goes on; nothing does where nobody looks."""
+    """Show a progress bar per provider; yields None unless the screen is a terminal."""
     if hidden or not screen.is_terminal:
         yield None
         return
@@ -194,12 +186,14 @@ def progress_on(screen: Console, *, hidden: bool = False) -> Iterator[Listener |
 
 
 class _Bars:
+    """A listener that advances one bar per provider."""
+
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._task: TaskID | None = None
 
     def start(self, benchmark: str, provider: str, total: int, done: int) -> None:
-        for task in self._progress.task_ids[: 1 - _MOST]:
+        for task in self._progress.task_ids[: 1 - _MAX_BARS]:
             self._progress.remove_task(task)
         self._task = self._progress.add_task(
             f"{provider} on {benchmark}", total=total, completed=done

@@ -1,4 +1,4 @@
-"""What commands print: one envelope for machines, one kind of screen for people."""
+"""What commands print: one JSON envelope, and screens and tables for people."""
 
 from __future__ import annotations
 
@@ -12,33 +12,78 @@ from rich.segment import Segment
 from berryeval._internal.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from rich.console import ConsoleOptions, RenderableType
+    from rich.table import Table
     from rich.text import Text
 
     from berryeval.reports import OutputFile, Report
 
 
 SCHEMA_VERSION = 1
-UNBROKEN: Final = 10_000  # columns, where no terminal says how many there are
+UNBROKEN: Final = 10_000  # columns of an output that is not a terminal
+_NAMED: Final = 3  # files in a message
 
 
 def print_json(command: str, data: dict[str, Any]) -> None:
-    """Print `data` in the envelope that every `--json` shares, in ASCII: any stdout takes it."""
-    envelope = {"schema_version": SCHEMA_VERSION, "command": command, "data": data}
-    print(json.dumps(envelope, indent=2))
+    """Print `data` in the envelope of every `--json`, in ASCII, which any stdout can encode."""
+    _print_envelope(command, data=data)
 
 
 def print_json_error(command: str, kind: str, message: str) -> None:
-    """Print what went wrong, instead of data, in the same envelope."""
-    error = {"kind": kind, "message": message}
-    envelope = {"schema_version": SCHEMA_VERSION, "command": command, "error": error}
-    print(json.dumps(envelope, indent=2))
+    """Print an error in the same envelope."""
+    _print_envelope(command, error={"kind": kind, "message": message})
+
+
+def _print_envelope(command: str, **content: dict[str, Any]) -> None:
+    print(json.dumps({"schema_version": SCHEMA_VERSION, "command": command, **content}, indent=2))
+
+
+def print_document(text: str) -> None:
+    """Print a report in UTF-8, the encoding it declares, whatever the terminal uses."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode(errors="backslashreplace"))
+        sys.stdout.buffer.flush()
+
+
+class SafeScreen(Console):
+    """A screen that escapes control characters in texts; its own still work."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Escape a text before its width is measured."""
+        return super().render_str(visible(text), **options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Escape texts that were built elsewhere."""
+        for segment in super().render(renderable, options):
+            text, style, control = segment
+            yield segment if control else Segment(visible(text), style)
+
+
+class OutputScreen(SafeScreen):
+    """A screen for stdout, which lets the command handle a closed pipe."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise instead of exiting."""
+        raise BrokenPipeError
+
+
+def safe_screen(kind: type[SafeScreen], **options: Any) -> SafeScreen:
+    """Build a screen that prints texts literally, without markup."""
+    return kind(markup=False, highlight=False, emoji=False, soft_wrap=True, **options)
+
+
+def console() -> Console:
+    """Return the screen of stdout: as wide as the terminal, unbroken in a file or pipe."""
+    return safe_screen(OutputScreen, width=None if sys.stdout.isatty() else UNBROKEN)
 
 
 def print_indented(screen: Console, text: str, indent: int, *, style: str = "") -> None:
-    """Print a text whose lines all begin under its first."""
+    """Print a text with all its lines indented."""
     from rich.padding import Padding
     from rich.text import Text
 
@@ -46,60 +91,32 @@ def print_indented(screen: Console, text: str, indent: int, *, style: str = "") 
     screen.print(padded, soft_wrap=False)
 
 
-def console() -> Console:
-    """Where tables go: as wide as the terminal, or as they need in a file or pipe."""
-    return safe_screen(OutputScreen, width=None if sys.stdout.isatty() else UNBROKEN)
+def build_table(
+    titles: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[str] = ()
+) -> Table:
+    """Build a table without borders.
+
+    Args:
+        titles: Column titles; if all are empty, the table has no header.
+        rows: Cells by column.
+        right: Titles of the columns that are aligned to the right.
+    """
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, show_header=any(titles))
+    for title in titles:
+        table.add_column(title, justify="right" if title in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
-def print_document(text: str) -> None:
-    """Print in UTF-8, whatever the terminal is set to: it is what files say of themselves."""
-    if sys.stdout is not None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(text.encode(errors="backslashreplace"))
-        sys.stdout.buffer.flush()
-
-
-# Where tables and lines go; whatever data says, it cannot steer the terminal.
-
-
-class SafeScreen(Console):
-    """One that shows control characters of texts as escapes; its own still work."""
-
-    def render_str(self, text: str, **options: Any) -> Text:
-        """A text, with escapes before its width is measured."""
-        return super().render_str(visible(text), **options)
-
-    def render(
-        self, renderable: RenderableType, options: ConsoleOptions | None = None
-    ) -> Iterable[Segment]:
-        """What is written, also of texts that were made elsewhere."""
-        for segment in super().render(renderable, options):
-            text, style, control = segment
-            yield segment if control else Segment(visible(text), style)
-
-
-class OutputScreen(SafeScreen):
-    """One that leaves it to the command to end when its reader has gone."""
-
-    def on_broken_pipe(self) -> None:
-        """Say so."""
-        raise BrokenPipeError
-
-
-def safe_screen(kind: type[SafeScreen], **options: Any) -> SafeScreen:
-    """A screen that takes texts as they are."""
-    return kind(markup=False, highlight=False, emoji=False, soft_wrap=True, **options)
-
-
-_NAMED: Final = 3  # files in a message
-
-
-def files_of(made: Report, name: str, label: str = "", *, to_stdout: bool) -> list[OutputFile]:
-    """The files of a format; several of them do not go to stdout."""
+def build_files(report: Report, name: str, label: str = "", *, to_stdout: bool) -> list[OutputFile]:
+    """Build the files of a format; stdout takes only one."""
     from berryeval.errors import ConfigurationError
     from berryeval.reports import EXPORTERS
 
-    files = EXPORTERS.get(name).files(made, label)
+    files = EXPORTERS.get(name).files(report, label)
     if len(files) > 1 and to_stdout:
         parts = ", ".join(file.name for file in files[:_NAMED])
         more = ", ..." if len(files) > _NAMED else ""
@@ -108,7 +125,7 @@ def files_of(made: Report, name: str, label: str = "", *, to_stdout: bool) -> li
     return files
 
 
-def text_of(made: Report, name: str) -> str:
-    """The report as one text, in a format that makes only one file."""
-    (file,) = files_of(made, name, to_stdout=True)
+def render_text(report: Report, name: str) -> str:
+    """Render a report as text, in a format that makes only one file."""
+    (file,) = build_files(report, name, to_stdout=True)
     return file.text

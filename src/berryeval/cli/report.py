@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.text import visible
-from berryeval.cli.options import STDOUT, Flag, Formats, Output, Quiet
-from berryeval.cli.output import files_of
+from berryeval.cli.flags import STDOUT, Flag, Formats, Output, Quiet
+from berryeval.cli.output import build_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +53,7 @@ def report(
     with log_lines(error_screen(), log_level(quiet=quiet, verbose=False)):
         made, folder = named_report(runs, title)
     files = [
-        files_of(made, name, label, to_stdout=_to_stdout(name, output)) for name in names
+        build_files(made, name, label, to_stdout=_to_stdout(name, output)) for name in names
     ]  # all formats are made before one is written: a wrong one stops all
     found = []
     for name, own in zip(names, files, strict=True):

@@ -1,4 +1,4 @@
-"""`berryeval runs export` and `berryeval runs import`."""
+"""`berryeval runs export`, `import` and `prune`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.text import visible
-from berryeval.cli.options import STDOUT, Flag, Format, Output
-from berryeval.cli.output import text_of
+from berryeval.cli.flags import STDOUT, Flag, Format, Output
+from berryeval.cli.output import render_text
 from berryeval.cli.runs_list import read_filters
 
 if TYPE_CHECKING:
     from berryeval.runs import RunRecord, Store
 
 
-RECORD: Final = "json"  # the record itself, not a report of it
+_RECORD: Final = "json"  # the record itself, not a report on it
+_LISTED: Final = 10  # names of runs to delete
 
 
 def export(
@@ -23,41 +24,34 @@ def export(
     /,
     *,
     output: Output = None,
-    format: Format = None,  # noqa: A002 - its name
-    all: str | None = None,  # noqa: A002 - its name
+    format: Format = None,  # noqa: A002 - the name of the option
+    all: str | None = None,  # noqa: A002 - the name of the option
     benchmark: str | None = None,
     since: str | None = None,
     store: str | None = None,
     json: Flag = False,
 ) -> None:
-    """Write the whole record of a run as JSON: every answer, every score, to the bit.
+    """Write the complete record of a run as JSON, with every answer and score in full precision.
 
-    Another ending or format writes a report of it, as `berryeval report` does.
+    Another ending or format writes a report, as `berryeval report` does.
 
     Examples: berryeval runs export latest -o latest.json, or ... -o latest.csv
 
     Args:
-        run: Its name or the beginning of it, its folder, `latest`, or `latest~1`.
-        output: The file; stdout (-) unless given. A name that ends in .gz is packed.
-        format: json for the record, or another name of `berryeval list exporters`; what the ending
-            of --output says unless given.
-        all: A folder, to which every run of the store is written as a file of its own.
+        run: Name of a run or the start of it, its folder, `latest`, or `latest~1`.
+        output: File to write; default: stdout (-). A name that ends in .gz is compressed.
+        format: json for the record, or another name of `berryeval list exporters`; default: the
+            ending of --output.
+        all: Folder for the records of all runs in the store, one file each.
         benchmark: With --all: only runs on this benchmark.
-        since: With --all: only runs from then on.
-        store: Where runs are remembered, if not .berryeval/results.db.
-        json: Print where the files are as JSON; a record that would go to stdout is in it.
+        since: With --all: earliest start.
+        store: Path or PostgreSQL URL of the store; default: .berryeval/results.db.
+        json: Paths of the files as JSON; a record that would go to stdout is included.
     """
-    from berryeval._internal.text import counted
     from berryeval.cli.logs import error_screen, log_level, log_lines
     from berryeval.cli.output import print_document
     from berryeval.errors import ConfigurationError
-    from berryeval.workflows import (
-        export_all,
-        find_record,
-        opened_store,
-        store_place,
-        write_text_file,
-    )
+    from berryeval.workflows import find_record, write_text_file
 
     if (run is None) == (all is None):
         msg = "name one RUN (or latest), or give a folder with --all"
@@ -67,32 +61,41 @@ def export(
             owner = "--output" if format is None else "--format"
             msg = f"--all writes the records of runs into its folder; {owner} is for one RUN"
             raise ConfigurationError(msg)
-        with opened_store(store_place(store)) as opened:
-            filters = read_filters(benchmark, None, since)
-            written = [
-                {"run": name, "path": str(path)}
-                for name, path in export_all(opened, Path(all), filters)
-            ]
-        _say(written, f"{counted(len(written), 'run')} written to {all}", json=json)
+        _export_all(all, benchmark, since, store, json=json)
         return
-    wanted = _format(output, format)
-    with log_lines(error_screen(), log_level(quiet=False, verbose=False)):
+    wanted = _choose_format(output, format)
+    with log_lines(error_screen(), log_level()):
         record = find_record(run or "", store)
     if output == STDOUT:
         output = None
-    if wanted != RECORD:
-        _report(record, wanted, output, json=json)
+    if wanted != _RECORD:
+        _export_report(record, wanted, output, json=json)
     elif output is not None:
         write_text_file(Path(output), record.dumps())
-        _say([{"run": record.id, "path": output}], f"written to {output}", json=json)
+        _print([{"run": record.id, "path": output}], f"written to {output}", json=json)
     elif json:
-        _say([{"run": record.id, "path": None, "record": record.to_json()}], "", json=True)
+        _print([{"run": record.id, "path": None, "record": record.to_json()}], "", json=True)
     else:
         print_document(f"{record.dumps()}\n")
 
 
-def _format(output: str | None, given: str | None) -> str:
-    """What to write: the record, or the exporter that the format or the ending names."""
+def _export_all(
+    folder: str, benchmark: str | None, since: str | None, store: str | None, *, json: bool
+) -> None:
+    from berryeval._internal.text import counted
+    from berryeval.workflows import export_all, opened_store, store_place
+
+    with opened_store(store_place(store)) as opened:
+        filters = read_filters(benchmark, None, since)
+        written = [
+            {"run": name, "path": str(path)}
+            for name, path in export_all(opened, Path(folder), filters)
+        ]
+    _print(written, f"{counted(len(written), 'run')} written to {folder}", json=json)
+
+
+def _choose_format(output: str | None, given: str | None) -> str:
+    """Return "json" for the record, or the exporter that the format or the ending names."""
     from berryeval._internal.files import plain_suffix
     from berryeval.reports import EXPORTERS, format_of
 
@@ -100,31 +103,30 @@ def _format(output: str | None, given: str | None) -> str:
         EXPORTERS.get(given)
         return EXPORTERS.canonical(given)
     if output is None or output == STDOUT or not plain_suffix(output):
-        return RECORD
+        return _RECORD
     return format_of(output)
 
 
-def _report(record: RunRecord, name: str, output: str | None, *, json: bool) -> None:
-    """Write the run as `berryeval report` does; to stdout unless there is a file."""
+def _export_report(record: RunRecord, name: str, output: str | None, *, json: bool) -> None:
+    """Write a report as `berryeval report` does; default: to stdout."""
     from berryeval.cli.output import print_document
     from berryeval.reports import Report, write_in_format
     from berryeval.workflows import judged
 
-    made = judged(Report.of([record]))
+    report = judged(Report.of([record]))
     if output is None:
-        text = text_of(made, name)
+        text = render_text(report, name)
         if json:
-            _say([{"run": record.id, "path": None, "text": text}], "", json=True)
+            _print([{"run": record.id, "path": None, "text": text}], "", json=True)
         else:
             print_document(text)
         return
-    paths = list(map(str, write_in_format(made, name, output)))
+    paths = list(map(str, write_in_format(report, name, output)))
     runs = [{"run": record.id, "path": path} for path in paths]
-    _say(runs, f"written to {', '.join(paths)}", json=json)
+    _print(runs, f"written to {', '.join(paths)}", json=json)
 
 
-def _say(runs: list[dict[str, Any]], text: str, *, json: bool) -> None:
-    """Print what was exported, for people or for machines."""
+def _print(runs: list[dict[str, Any]], text: str, *, json: bool) -> None:
     from berryeval.cli.output import print_json
 
     if json:
@@ -139,15 +141,15 @@ def import_(
     store: str | None = None,
     json: Flag = False,
 ) -> int:
-    """Put runs into the store: folders of runs, what lies below a folder, exported files.
+    """Add runs to the store: run folders, folders of runs, and exported files.
 
     Example: berryeval runs import .berryeval/runs
 
     Args:
-        paths: Folders or files; .berryeval/runs unless given.
-        replace: Where the store has the same run with other content, take that of the file.
-        store: Where runs are remembered, if not .berryeval/results.db.
-        json: Print JSON.
+        paths: Folders or files; default: .berryeval/runs.
+        replace: Overwrite runs of the same name that differ.
+        store: Path or PostgreSQL URL of the store; default: .berryeval/results.db.
+        json: JSON output.
     """
     from berryeval.cli.app import EXIT_PASSED, EXIT_USAGE
     from berryeval.cli.output import print_json
@@ -184,11 +186,6 @@ def import_(
     return EXIT_USAGE
 
 
-# `berryeval runs prune`.
-
-SHOWN: Final = 10  # names
-
-
 def prune(
     *,
     keep: int | None = None,
@@ -199,18 +196,18 @@ def prune(
     store: str | None = None,
     json: Flag = False,
 ) -> None:
-    """Forget old runs. Folders of runs stay: `runs import` brings them back.
+    """Delete old runs from the store; run folders stay, and `runs import` restores them.
 
     Example: berryeval runs prune --keep 100 --older-than 90d
 
     Args:
-        keep: Keep the newest so many.
-        older_than: Forget those that are older: 90d, 12h, 2w. With --keep, only if both say so.
-        benchmark: Look only at runs on this benchmark.
-        dry_run: Show what would go.
-        yes: Do not ask.
-        store: Where runs are remembered, if not .berryeval/results.db.
-        json: Print JSON; nobody is asked, so it wants --yes or --dry-run.
+        keep: Number of newest runs to keep.
+        older_than: Age above which runs are deleted: 90d, 12h, 2w; with --keep, both must hold.
+        benchmark: Only runs on this benchmark.
+        dry_run: List of the runs, without deleting them.
+        yes: No confirmation.
+        store: Path or PostgreSQL URL of the store; default: .berryeval/results.db.
+        json: JSON output; requires --yes or --dry-run.
     """
     from berryeval._internal.text import counted, read_age
     from berryeval.workflows import opened_store, store_place, to_prune
@@ -219,40 +216,40 @@ def prune(
     with opened_store(store_place(store)) as opened:
         names = to_prune(opened, read_filters(benchmark), keep=keep, older_than=age)
         if json:
-            _as_json(opened, names, dry_run=dry_run, yes=yes)
+            _prune_as_json(opened, names, dry_run=dry_run, yes=yes)
             return
         if not names:
-            print("no run is to go")
+            print("no runs to delete")
             return
-        more = f"\n  ... and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        more = f"\n  ... and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
         print(f"{counted(len(names), 'run')} of {opened.shown}:")
-        print("\n".join(f"  {visible(name)}" for name in names[:SHOWN]) + more, flush=True)
+        print("\n".join(f"  {visible(name)}" for name in names[:_LISTED]) + more, flush=True)
         if dry_run:
             print("dry run: nothing was deleted")
-        elif yes or _agreed():
+        elif yes or _confirm():
             print(f"{counted(opened.delete(names), 'run')} deleted")
         else:
             print("nothing was deleted")
 
 
-def _as_json(store: Store, names: list[str], *, dry_run: bool, yes: bool) -> None:
-    """Delete them if that was said, and print which."""
+def _prune_as_json(store: Store, names: list[str], *, dry_run: bool, yes: bool) -> None:
+    """Delete the runs if confirmed, and print their names."""
     from berryeval.cli.output import print_json
     from berryeval.errors import ConfigurationError
 
     if names and not (dry_run or yes):
-        msg = "nothing was deleted: --json asks nobody; say --yes or --dry-run"
+        msg = "nothing was deleted: --json cannot ask for confirmation; add --yes or --dry-run"
         raise ConfigurationError(msg)
     deleted = 0 if dry_run or not names else store.delete(names)
     print_json("runs prune", {"store": store.shown, "runs": names, "deleted": deleted})
 
 
-def _agreed() -> bool:
-    """Ask; where nobody can answer, say how to go on."""
+def _confirm() -> bool:
+    """Ask for confirmation; without a terminal, raise an error that names --yes."""
     from berryeval.errors import ConfigurationError
 
     if sys.stdin is None or not sys.stdin.isatty():
-        msg = "nothing was deleted: nobody is here to be asked; say --yes"
+        msg = "nothing was deleted: there is no terminal to confirm on; add --yes"
         raise ConfigurationError(msg)
     print("delete them? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in {"y", "yes"}

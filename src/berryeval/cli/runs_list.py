@@ -1,4 +1,4 @@
-"""`berryeval runs list`."""
+"""`berryeval runs list` and `berryeval runs show`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.cli.options import Flag, Metrics
+from berryeval.cli.flags import Flag, Metrics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,30 +24,31 @@ if TYPE_CHECKING:
         StoredRun,
     )
 
-
-# `berryeval runs show`.
+_LIMIT: Final = 20  # runs
+_OWNERS: Final = ("benchmark", "provider")
+_COLUMNS: Final = 3  # metrics, without --metrics
 
 
 def show(run: str = "latest", /, *, store: str | None = None, json: Flag = False) -> None:
-    """Show one run: what it measured, as `eval` printed it, and what it was.
+    """Show one run: its versions, and its tables as `eval` printed them.
 
     Example: berryeval runs show latest~1
 
     Args:
-        run: Its name or the beginning of it, its folder, a file, `latest`, or `latest~1`.
-        store: Where runs are remembered, if not .berryeval/results.db.
-        json: Print JSON, in full precision.
+        run: Name of a run or the start of it, its folder, a file, `latest`, or `latest~1`.
+        store: Path or PostgreSQL URL of the store; default: .berryeval/results.db.
+        json: JSON output, in full precision.
     """
     from berryeval.cli.logs import error_screen, log_level, log_lines
     from berryeval.cli.output import console, print_json
     from berryeval.workflows import find_run
 
-    with log_lines(error_screen(), log_level(quiet=False, verbose=False)):
+    with log_lines(error_screen(), log_level()):
         found = find_run(run, store)
     record = found.record
     if json:
         folder = None if found.folder is None else str(found.folder)
-        print_json("runs show", {**_about(record), "folder": folder})
+        print_json("runs show", {**_describe(record), "folder": folder})
         return
     screen = console()
     screen.print(f"run {record.id}, {record.created}", style="bold")
@@ -78,14 +79,12 @@ def _print_part(screen: Console, part: BenchmarkRecord) -> None:
 
 
 def _shared_metrics(part: BenchmarkRecord) -> list[str]:
-    """The metrics that every provider with scores has, in their order."""
-    tables = [set(one.scores.metrics) for one in part.providers if one.scores]
-    first = next((one.scores for one in part.providers if one.scores), None)
-    names = first.metrics if first else ()
-    return [name for name in names if all(name in table for table in tables)]
+    """Return the metrics that all providers with scores share, in order."""
+    tables = [one.scores.metrics for one in part.providers if one.scores]
+    return [name for name in tables[0] if all(name in table for table in tables)] if tables else []
 
 
-def _about(record: RunRecord) -> dict[str, Any]:
+def _describe(record: RunRecord) -> dict[str, Any]:
     return {
         "run": record.id,
         "created": record.created,
@@ -98,14 +97,14 @@ def _about(record: RunRecord) -> dict[str, Any]:
                 "content_hash": part.content_hash,
                 "queries": len(part.queries),
                 "k": part.k,
-                "providers": [_provider(one) for one in part.providers],
+                "providers": [_describe_provider(one) for one in part.providers],
             }
             for part in record.benchmarks
         ],
     }
 
 
-def _provider(one: ProviderRecord) -> dict[str, Any]:
+def _describe_provider(one: ProviderRecord) -> dict[str, Any]:
     return {
         "provider": one.name,
         "failure": one.failure,
@@ -117,7 +116,58 @@ def _provider(one: ProviderRecord) -> dict[str, Any]:
     }
 
 
-# Options that the commands about past runs share.
+def list_runs(
+    *,
+    benchmark: str | None = None,
+    provider: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    limit: int = _LIMIT,
+    metrics: Metrics = None,
+    store: str | None = None,
+    json: Flag = False,
+) -> None:
+    """List past runs, newest first.
+
+    Example: berryeval runs list --benchmark technical-docs --since 30d -m nDCG@10 RR
+
+    Args:
+        benchmark: Only runs on this benchmark.
+        provider: Only runs of this provider.
+        since: Earliest start: a date (2026-02-21), a time, or an age (30d, 12h).
+        until: Latest start.
+        limit: Maximum number of runs; 0 for all.
+        metrics: Metrics to show; default: the first metric of each run.
+        store: Path or PostgreSQL URL of the store; default: .berryeval/results.db.
+        json: JSON output, in full precision.
+    """
+    from berryeval.cli.output import console, print_json
+    from berryeval.errors import ConfigurationError
+    from berryeval.reports import INTERVAL_NAME
+    from berryeval.workflows import opened_store, store_place
+
+    if limit < 0:
+        msg = f"--limit must be 0 or more, found {limit}"
+        raise ConfigurationError(msg)
+    names = _split_metrics(metrics)
+    filters = read_filters(benchmark, provider, since, until)
+    with opened_store(store_place(store)) as opened:
+        found = opened.list_runs(filters, limit=limit, metrics=names or None)
+        if not found:
+            reject_unknown_names(opened, filters)
+        if names:
+            reject_unknown_metrics(opened, names, filters, store)
+        shown = opened.shown
+    if json:
+        print_json("runs list", {"store": shown, "runs": [asdict(run) for run in found]})
+        return
+    screen = console()
+    if not found:
+        screen.print(f"no matching runs in the store {shown}")
+        return
+    _print(screen, found, _choose_columns(found, names))
+    if any(value.low is not None for run in found for one in run.results for value in one.values):
+        screen.print(f"each value with its {INTERVAL_NAME}", style="dim")
 
 
 def read_filters(
@@ -126,7 +176,7 @@ def read_filters(
     since: str | None = None,
     until: str | None = None,
 ) -> Filters:
-    """What the options ask for."""
+    """Build the filters that the options ask for."""
     from berryeval._internal.text import read_time
     from berryeval.runs import Filters
 
@@ -138,37 +188,34 @@ def read_filters(
     )
 
 
-def refuse_unknown(store: Store, filters: Filters) -> None:
-    """Say so if no run has such a benchmark or provider at all, with the nearest."""
-    from berryeval._internal.validate import nearest
+def reject_unknown_names(store: Store, filters: Filters) -> None:
+    """Reject a benchmark or provider that no run has, and suggest the closest one."""
+    from berryeval._internal.validate import suggest
     from berryeval.errors import DataError
 
     for kind, wanted, known in (
         ("benchmark", filters.benchmark, store.benchmarks),
         ("provider", filters.provider, store.providers),
     ):
-        if wanted is None or wanted in (names := known()):
-            continue
-        near = nearest(wanted, names)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
-        if names:
+        if wanted is not None and (names := known()) and wanted not in names:
+            hint = suggest(wanted, names)
             msg = f"no run in the store {store.shown} has a {kind} {wanted!r}; {hint}"
             raise DataError(msg)
 
 
-def refuse_metrics(
+def reject_unknown_metrics(
     store: Store, metrics: Sequence[str], filters: Filters, asked: str | None
 ) -> None:
-    """Say so if no run has one of these metrics at all, and how one gets it.
+    """Reject a metric that no run has, with the command that computes it.
 
     Args:
-        store: that is looked into.
-        metrics: by their names.
-        filters: of the runs that are meant; one of them is named, if there is one.
-        asked: what `--store` said.
+        store: Store to search.
+        metrics: Names of metrics.
+        filters: Filters of the command; the message names a run that passes them, if there is one.
+        asked: Value of `--store`.
     """
     from berryeval._internal.text import to_score_again
-    from berryeval._internal.validate import nearest
+    from berryeval._internal.validate import suggest
     from berryeval.errors import MetricError
     from berryeval.metrics import parse_metric
 
@@ -177,83 +224,23 @@ def refuse_metrics(
         try:
             known = str(parse_metric(metric))
             runs = store.names(filters) or store.names() or ["latest"]
-            hint = f"{to_score_again(runs[0], metric, store=asked)} adds it to one"
+            hint = f"{to_score_again(runs[0], metric, store=asked)} adds it to that run"
         except MetricError:
             if not names:
                 raise
-            known = metric
-            hint = f"there are {', '.join(nearest(metric, names) or names)}"
+            known, hint = metric, suggest(metric, names)
         if names and known not in names:
             msg = f"no run in the store {store.shown} has {metric!r}; {hint}"
             raise MetricError(msg)
 
 
-def failures_of(failed: int, queries: int) -> str:
-    """How many queries ended without an answer, beside a value that counts them as 0."""
+def format_failures(failed: int, queries: int) -> str:
+    """Format the number of failed queries, which count as 0 in the value beside it."""
     return f"{failed} of {queries} failed" if failed else ""
 
 
-SHOWN: Final = 20  # runs
-_OWNERS: Final = ("benchmark", "provider")
-_COLUMNS: Final = 3  # metrics, where nobody says which
-
-
-def list_runs(
-    *,
-    benchmark: str | None = None,
-    provider: str | None = None,
-    since: str | None = None,
-    until: str | None = None,
-    limit: int = SHOWN,
-    metrics: Metrics = None,
-    store: str | None = None,
-    json: Flag = False,
-) -> None:
-    """Show past runs, the newest first.
-
-    Example: berryeval runs list --benchmark technical-docs --since 30d -m nDCG@10 RR
-
-    Args:
-        benchmark: Only runs on this benchmark.
-        provider: Only runs of this provider.
-        since: Only runs from then on: a date (2026-02-21), a time, or an age (30d, 12h).
-        until: Only runs up to then.
-        limit: At most so many runs; 0 shows all.
-        metrics: Which values to show; by default the first that each run was asked for.
-        store: Where runs are remembered, if not .berryeval/results.db.
-        json: Print JSON, in full precision.
-    """
-    from berryeval.cli.output import console, print_json
-    from berryeval.errors import ConfigurationError
-    from berryeval.reports import INTERVAL_NAME
-    from berryeval.workflows import opened_store, store_place
-
-    if limit < 0:
-        msg = f"--limit must be 0 or more, found {limit}"
-        raise ConfigurationError(msg)
-    names = _names(metrics)
-    filters = read_filters(benchmark, provider, since, until)
-    with opened_store(store_place(store)) as opened:
-        found = opened.list_runs(filters, limit=limit, metrics=names or None)
-        if not found:
-            refuse_unknown(opened, filters)
-        if names:
-            refuse_metrics(opened, names, filters, store)
-        shown = opened.shown
-    if json:
-        print_json("runs list", {"store": shown, "runs": [asdict(run) for run in found]})
-        return
-    screen = console()
-    if not found:
-        screen.print(f"no such runs in the store {shown}")
-        return
-    _print(screen, found, _columns(found, names))
-    if any(value.low is not None for run in found for one in run.results for value in one.values):
-        screen.print(f"each value with its {INTERVAL_NAME}", style="dim")
-
-
-def _names(metrics: Sequence[str] | None) -> list[str]:
-    """The metrics that were asked for; what reads them is imported only then."""
+def _split_metrics(metrics: Sequence[str] | None) -> list[str]:
+    """Split the names of metrics; without any, the metrics package is not imported."""
     if not metrics:
         return []
     from berryeval.metrics import split_names
@@ -261,8 +248,8 @@ def _names(metrics: Sequence[str] | None) -> list[str]:
     return split_names(metrics)
 
 
-def _columns(found: Sequence[StoredRun], names: Sequence[str]) -> list[str]:
-    """The metrics that are shown: those of `names` in their order, or the first of each result."""
+def _choose_columns(found: Sequence[StoredRun], names: Sequence[str]) -> list[str]:
+    """Return the metrics to show: those of `names` in order, or the first of each result."""
     if names:
         from berryeval.runs import canonical
 
@@ -272,31 +259,31 @@ def _columns(found: Sequence[StoredRun], names: Sequence[str]) -> list[str]:
 
 
 def _print(screen: Console, found: Sequence[StoredRun], columns: Sequence[str]) -> None:
-    """One table if there is room; else a line and a table per run, as names are to be copied."""
+    """Print one table if it fits; otherwise a line and a table per run, which keeps names whole."""
     from rich.measure import Measurement
 
     failing = any(one.failed for run in found for one in run.results)
     titles = [*columns, *(["queries"] * failing)]
-    table = _empty(("run", "when", *_OWNERS), titles)
+    table = _build_empty(("run", "when", *_OWNERS), titles)
     for run in found:
-        head = [run.id, _when(run)]
-        for row in _rows(run, columns) or [[]]:
+        head = [run.id, _format_start(run)]
+        for row in _build_rows(run, columns) or [[]]:
             table.add_row(*head, *row)
             head = ["", ""]
     if Measurement.get(screen, screen.options.update(width=10_000), table).maximum <= screen.width:
         screen.print(table)
         return
     for run in found:
-        screen.print(f"{run.id}  {_when(run)}", style="bold")
-        table = _empty(_OWNERS, titles)
-        for row in _rows(run, columns):
+        screen.print(f"{run.id}  {_format_start(run)}", style="bold")
+        table = _build_empty(_OWNERS, titles)
+        for row in _build_rows(run, columns):
             table.add_row(*row)
         if run.results:
             screen.print(table)
         screen.print()
 
 
-def _empty(owners: Sequence[str], titles: Sequence[str]) -> Table:
+def _build_empty(owners: Sequence[str], titles: Sequence[str]) -> Table:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
@@ -307,25 +294,25 @@ def _empty(owners: Sequence[str], titles: Sequence[str]) -> Table:
     return table
 
 
-def _rows(run: StoredRun, columns: Sequence[str]) -> list[list[str]]:
-    """A row per result; what failed comes last, and rows may be shorter than the table."""
+def _build_rows(run: StoredRun, columns: Sequence[str]) -> list[list[str]]:
+    """Build a row per result; a row without failures is one cell shorter."""
     rows = []
     for one in run.results:
-        cells = [one.benchmark, one.provider, *(_cell(one, metric) for metric in columns)]
-        failed = failures_of(one.failed, one.queries)
+        cells = [one.benchmark, one.provider, *(_format_value(one, metric) for metric in columns)]
+        failed = format_failures(one.failed, one.queries)
         rows.append([*cells, failed] if failed else cells)
     return rows
 
 
-def _when(run: StoredRun) -> str:
-    """When it was started, by the clock of this place: runs may come from several."""
+def _format_start(run: StoredRun) -> str:
+    """Format the start of a run in local time; runs may come from several time zones."""
     from berryeval._internal.text import moment_of
 
     moment = datetime.fromtimestamp(moment_of(run.created, run.id)).astimezone()
     return moment.strftime("%Y-%m-%d %H:%M")
 
 
-def _cell(result: StoredResult, metric: str) -> str:
+def _format_value(result: StoredResult, metric: str) -> str:
     from berryeval._internal import numbers
 
     if result.failure and not result.values:

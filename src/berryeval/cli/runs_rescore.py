@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.cli.options import Flag, Metrics
+from berryeval.cli.flags import Flag, Metrics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from berryeval.workflows import FoundRun, Rescored
 
 
-_REPORTS: Final = ("report.*", "junit.xml")  # what eval leaves in the folder of a run
+_REPORTS: Final = ("report.*", "junit.xml")  # files that eval writes to a run folder
 
 
 def rescore(
@@ -29,24 +29,24 @@ def rescore(
     store: str | None = None,
     json: Flag = False,
 ) -> None:
-    """Score a run that was made before, by other metrics or judgments; nothing is searched.
+    """Score a past run with other metrics or judgments, without searching again.
 
     Example: berryeval runs rescore latest -m nDCG@20 bpref --save
 
     Args:
-        run: Its folder, its name or the beginning of it, a file, `latest`, or `latest~1`.
-        metrics: What to compute: -m nDCG@10 AP, -m nDCG@10,AP, or -m twice.
-        qrels: Judge hits by their ids, as these judgments say (TREC, JSON, ...).
-        benchmark: Where the benchmark is now; its judgments count, also where they have changed.
-        per_query: Show every query too.
-        save: Add the metrics to the run, in its folder and in the store; what is there stays.
-        store: Where runs are remembered, if not .berryeval/results.db.
-        json: Print JSON, in full precision.
+        run: Name of a run or the start of it, its folder, a file, `latest`, or `latest~1`.
+        metrics: Metrics to compute: -m nDCG@10 AP, -m nDCG@10,AP, or -m repeated.
+        qrels: Judgments by hit id (TREC, JSON, ...), used instead of the benchmark's.
+        benchmark: Current location of the benchmark, whose judgments may have changed.
+        per_query: A row per query as well.
+        save: Add the metrics to the run folder and the store; existing scores stay.
+        store: Path or PostgreSQL URL of the store; default: .berryeval/results.db.
+        json: JSON output, in full precision.
     """
     from berryeval.cli.logs import error_screen, log_level, log_lines
     from berryeval.errors import ConfigurationError
     from berryeval.metrics import split_names
-    from berryeval.workflows import find_run
+    from berryeval.workflows import find_run, save_rescored, store_place
 
     names = split_names(metrics or [])
     if not names:
@@ -55,19 +55,19 @@ def rescore(
     if qrels is not None and benchmark is not None:
         msg = "choose one of --qrels and --benchmark"
         raise ConfigurationError(msg)
-    with log_lines(error_screen(), log_level(quiet=False, verbose=False)):
+    with log_lines(error_screen(), log_level()):
         found = find_run(run, store)
-    parts = _rescored(found, names, qrels, benchmark)
-    saved = _saved(found, parts, store) if save else []
+    parts = _rescore(found, names, qrels, benchmark)
+    saved = save_rescored(found, parts, store_place(store)) if save else []
     if json:
         _print_json(found, parts, saved, per_query=per_query)
     else:
         _print(parts, saved, per_query=per_query)
         if saved:
-            _say_outdated(found)
+            _warn_outdated(found)
 
 
-def _rescored(
+def _rescore(
     found: FoundRun, names: list[str], qrels: str | None, benchmark: str | None
 ) -> list[Rescored]:
     from berryeval.errors import DataError
@@ -83,17 +83,11 @@ def _rescored(
     return parts
 
 
-def _saved(found: FoundRun, parts: Sequence[Rescored], store: str | None) -> list[str]:
-    from berryeval.workflows import save_rescored, store_place
-
-    return save_rescored(found, parts, store_place(store))
-
-
 def _print(parts: Sequence[Rescored], saved: list[str], *, per_query: bool) -> None:
     from berryeval._internal.text import counted
     from berryeval.cli.eval_tables import print_legend, quality_tables
     from berryeval.cli.output import console, print_indented
-    from berryeval.cli.score import query_table
+    from berryeval.cli.score import build_query_table
 
     screen = console()
     for part in parts:
@@ -102,7 +96,7 @@ def _print(parts: Sequence[Rescored], saved: list[str], *, per_query: bool) -> N
         for name, scores in part.scores.items() if per_query else ():
             screen.print()
             screen.print(name)
-            screen.print(query_table(scores))
+            screen.print(build_query_table(scores))
         screen.print()
         metrics = list(next(iter(part.scores.values())).metrics) if part.scores else []
         for table in quality_tables(dict(part.scores), metrics, screen.width):
@@ -117,25 +111,25 @@ def _print(parts: Sequence[Rescored], saved: list[str], *, per_query: bool) -> N
 
 
 def _hash_of(part: Rescored) -> str:
-    """The data that the scores are by: what the benchmark is now, else what it was in the run."""
+    """Return the hash of the data that was scored: the current benchmark's, or the run's."""
     return part.content_hash or part.part.content_hash
 
 
-def _outdated(found: FoundRun) -> list[Path]:
-    """The reports in the folder of the run: they were written before, and are not written anew."""
+def _find_outdated(found: FoundRun) -> list[Path]:
+    """Return the reports in the run folder, which lack the new metrics."""
     if found.folder is None:
         return []
     return [path for name in _REPORTS for path in sorted(found.folder.glob(name))]
 
 
-def _say_outdated(found: FoundRun) -> None:
+def _warn_outdated(found: FoundRun) -> None:
     from berryeval._internal.text import command_line
     from berryeval.cli.output import console
 
-    for path in _outdated(found):
+    for path in _find_outdated(found):
         again = command_line("report", str(found.folder), "-o", path)
         console().print(
-            f"note: {path} is without the new metrics; to write it again: {again}", style="yellow"
+            f"note: {path} lacks the new metrics; to write it again: {again}", style="yellow"
         )
 
 
@@ -162,6 +156,6 @@ def _print_json(
             for part in parts
         ],
         "saved": saved,
-        "outdated": [str(path) for path in _outdated(found)] if saved else [],
+        "outdated": [str(path) for path in _find_outdated(found)] if saved else [],
     }
     print_json("runs rescore", data)

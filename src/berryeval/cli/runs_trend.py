@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from cyclopts import Parameter
 
-from berryeval.cli.options import STDOUT, Flag, Output
-from berryeval.cli.runs_list import failures_of, read_filters, refuse_metrics, refuse_unknown
+from berryeval.cli.flags import STDOUT, Flag, Output
+from berryeval.cli.runs_list import (
+    format_failures,
+    read_filters,
+    reject_unknown_metrics,
+    reject_unknown_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,8 +25,8 @@ if TYPE_CHECKING:
 
 BLOCKS: Final = "▁▂▃▄▅▆▇█"
 ASCII: Final = "_.-=+*#@"
-APART: Final = ":"  # in place of a value that does not compare
-_LONGEST: Final = 60  # points of a line
+APART: Final = ":"  # marks a value that is not comparable
+_MAX_POINTS: Final = 60  # of a line
 _NAMED: Final = 3  # runs in a note
 
 
@@ -40,23 +45,23 @@ def trend(
     store: str | None = None,
     json: Flag = False,
 ) -> None:
-    """Show a metric over time: a line per benchmark and provider.
+    """Show a metric over time, with a line per benchmark and provider.
 
-    It follows the runs that were asked what the newest was; others are points between them, for
-    their values do not compare: the benchmark, its queries or the number of hits were others.
+    The line joins the runs that are comparable with the newest one. Runs with another version of
+    the benchmark, other queries or another number of hits appear as separate points.
 
     Example: berryeval runs trend nDCG@10 --benchmark technical-docs -o trend.svg
 
     Args:
-        metric: Its name, in any spelling.
+        metric: Name of a metric, in any spelling.
         benchmark: Only this benchmark.
         provider: Only this provider.
-        since: Only runs from then on: a date (2026-02-21), a time, or an age (30d, 12h).
-        until: Only runs up to then.
-        output: A file for the chart (.svg, .html) or the numbers (.csv); - is stdout.
-        format: Of that file: svg, html or csv; what its ending says unless given, csv on stdout.
-        store: Where runs are remembered, if not .berryeval/results.db.
-        json: Print JSON, in full precision.
+        since: Earliest start: a date (2026-02-21), a time, or an age (30d, 12h).
+        until: Latest start.
+        output: File for the chart (.svg, .html) or the numbers (.csv); - for stdout.
+        format: File format: svg, html or csv; default: the ending of --output, csv on stdout.
+        store: Path or PostgreSQL URL of the store; default: .berryeval/results.db.
+        json: JSON output, in full precision.
     """
     from dataclasses import asdict
 
@@ -71,9 +76,9 @@ def trend(
         lines = trend_lines(opened.trend(metric, filters))
         failures = opened.failures(filters)
         if not lines:
-            refuse_unknown(opened, filters)
-            refuse_metrics(opened, [metric], filters, store)
-    text = _written(lines, output, format)
+            reject_unknown_names(opened, filters)
+            reject_unknown_metrics(opened, [metric], filters, store)
+    text = _write(lines, output, format)
     if json:
         failed = [asdict(one) for one in failures]
         data = {"lines": [line.to_dict() for line in lines], "failed": failed}
@@ -83,18 +88,18 @@ def trend(
         print_document(text)
     screen = console() if text is None else error_screen()
     if not lines:
-        screen.print(f"no such run has {metric}")
+        screen.print(f"no matching run has {metric}")
     for line in lines if text is None else ():
         _print_line(screen, line)
     for one in failures:
-        words = f"! {one.run}: {one.provider} on {one.benchmark} failed, and has no value: "
+        words = f"! {one.run}: {one.provider} on {one.benchmark} failed and has no value: "
         print_indented(screen, words + shortened(one.failure), 0, style="yellow")
     if output is not None and text is None:
         screen.print(f"written to {output}")
 
 
-def _written(lines: Sequence[TrendLine], output: str | None, format_: str | None) -> str | None:
-    """Write the chart or the numbers; as a text, if they go to stdout."""
+def _write(lines: Sequence[TrendLine], output: str | None, format_: str | None) -> str | None:
+    """Write the chart or the numbers; return their text if it goes to stdout."""
     from berryeval.reports import trend_text, write_trend
 
     if output is None and format_ is None:
@@ -111,54 +116,55 @@ def _print_line(screen: Console, line: TrendLine) -> None:
     from berryeval.reports import INTERVAL_NAME
 
     screen.print(f"{line.provider} on {line.benchmark}: {line.metric}", style="bold")
-    screen.print(f"  {sparkline(line, _marks())}")
+    screen.print(f"  {draw_sparkline(line, _choose_marks())}")
     values = line.values
     last = line.points[-1]
     around = numbers.interval_around(
         last.value.value, last.value.low, last.value.high, last.value.n
     )
     lowest, highest, newest = map(numbers.metric, (min(values), max(values), values[-1]))
-    failed = f", {failures_of(last.failed, last.value.n)}" if last.failed else ""
+    failed = f", {format_failures(last.failed, last.value.n)}" if last.failed else ""
+    interval = f" ({INTERVAL_NAME} {around})" if around else ""
     screen.print(
         f"  {counted(len(values), 'run')}, lowest {lowest}, highest {highest}, "
-        f"last {newest}{f' ({INTERVAL_NAME} {around})' if around else ''}{failed}{_change(line)}"
+        f"last {newest}{interval}{failed}{_format_change(line)}"
     )
-    for note in _notes(line):
+    for note in _list_notes(line):
         screen.print(f"  {note}", style="yellow")
     screen.print()
 
 
-def _change(line: TrendLine) -> str:
+def _format_change(line: TrendLine) -> str:
     from berryeval._internal import numbers
 
     if line.before is None or line.change is None:
         return ""
     neighbour = line.before is line.points[-2]
-    against = "the run before" if neighbour else f"{line.before.run}, the last that was asked this"
+    against = "the run before" if neighbour else f"{line.before.run}, the last comparable run"
     return f", {numbers.delta(line.change)} against {against}"
 
 
-def _notes(line: TrendLine) -> Iterator[str]:
-    """Which runs do not compare, by reason; and in which that do, queries failed."""
+def _list_notes(line: TrendLine) -> Iterator[str]:
+    """List runs that are not comparable, by reason, and comparable runs with failures."""
     reasons: dict[str, list[str]] = {}
     for place, why in line.apart.items():
         reasons.setdefault(why, []).append(line.points[place].run)
     for why, runs in reasons.items():
-        yield f"{APART} {_some(runs)}: {why}; not compared"
+        yield f"{APART} {_format_last(runs)}: {why}; not compared"
     failing = [one for one in line.followed[:-1] if one.failed]
     if failing:
         named = [f"{one.run} ({one.failed} of {one.value.n})" for one in failing]
-        yield f"! {_some(named)}: queries failed, and count as 0"
+        yield f"! {_format_last(named)}: queries failed and count as 0"
 
 
-def _some(names: Sequence[str]) -> str:
-    """The last of them, and how many more there are."""
+def _format_last(names: Sequence[str]) -> str:
+    """Format the last few names and the number of others."""
     rest = len(names) - _NAMED
     return ", ".join(names[-_NAMED:]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _marks() -> str:
-    """Blocks, or letters where the output cannot show them."""
+def _choose_marks() -> str:
+    """Return block characters, or ASCII where stdout cannot encode them."""
     try:
         BLOCKS.encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -166,19 +172,19 @@ def _marks() -> str:
     return BLOCKS
 
 
-def sparkline(line: TrendLine, marks: str) -> str:
-    """The last values as marks from low to high; points stand for those that do not compare."""
-    first = max(0, len(line.points) - _LONGEST)
+def draw_sparkline(line: TrendLine, marks: str) -> str:
+    """Draw the last values as marks from low to high; a colon marks one not comparable."""
+    first = max(0, len(line.points) - _MAX_POINTS)
     places = [place for place in range(first, len(line.points)) if place not in line.apart]
     values = [line.points[place].value.value for place in places]
-    heights = dict(zip(places, _heights(values, len(marks)), strict=True))
+    heights = dict(zip(places, _scale(values, len(marks)), strict=True))
     text = "... " if first else ""
     for place in range(first, len(line.points)):
         text += marks[heights[place]] if place in heights else APART
     return text
 
 
-def _heights(values: Sequence[float], count: int) -> list[int]:
+def _scale(values: Sequence[float], count: int) -> list[int]:
     low, high = min(values), max(values)
     if low == high:
         return [count // 2] * len(values)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from berryeval.cli.app import EXIT_FAILED
+from berryeval.cli.flags import Flag, Format, Several
 from berryeval.cli.inspect import read_options
-from berryeval.cli.options import Flag, Format, Several
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark, Finding, Report
 
 
-SHOWN: Final = 5  # findings of a check, unless all are wanted
+_LISTED: Final = 5  # findings of a check, without --all
 _STYLES: Final = {"error": "bold red", "warning": "yellow", "info": "cyan"}
 
 
@@ -27,16 +27,16 @@ def validate(
     all: Flag = False,  # noqa: A002 - its name
     json: Flag = False,
 ) -> int:
-    """Check a benchmark: what makes its numbers wrong or doubtful, where, and what to do.
+    """Check a benchmark for faults that make its numbers wrong or doubtful.
 
     Exits with 1 if there are errors, with 2 if the benchmark cannot be read.
 
     Args:
-        benchmark: A bundled benchmark, or a file or folder in any format that can be loaded.
-        format: The format, if it cannot be told from the files.
-        options: What the format takes (`berryeval list formats`): --options corpus=docs split=dev.
-        all: Show every finding, not only the first of each kind.
-        json: Print JSON, always with every finding.
+        benchmark: A bundled benchmark, or a file or folder in a known format.
+        format: Benchmark format, if the files do not reveal it.
+        options: Options of the format (`berryeval list formats`): --options corpus=docs split=dev.
+        all: Every finding, not only the first five of each kind.
+        json: JSON output, with every finding.
     """
     from berryeval.benchmarks import Summary, check_benchmark, load_benchmark
     from berryeval.cli.output import print_json
@@ -53,7 +53,7 @@ def validate(
         }
         print_json("validate", data)
     else:
-        _print(loaded, report, None if all else SHOWN)
+        _print(loaded, report, None if all else _LISTED)
     return 0 if report.passed else EXIT_FAILED
 
 
@@ -74,9 +74,9 @@ def _print(benchmark: Benchmark, report: Report, most: int | None) -> None:
         for finding in findings[:most]:
             _print_finding(screen, finding)
         if most is not None and len(findings) > most:
-            screen.print(f"  … and {len(findings) - most} more; --all shows every one")
+            screen.print(f"  … and {len(findings) - most} more; --all shows them")
     screen.print()
-    screen.print(_verdict(report))
+    screen.print(_count_findings(report))
 
 
 def _print_finding(screen: Console, finding: Finding) -> None:
@@ -88,9 +88,9 @@ def _print_finding(screen: Console, finding: Finding) -> None:
         print_indented(screen, f"→ {finding.advice}", 4, style="dim")
 
 
-def _verdict(report: Report) -> str:
+def _count_findings(report: Report) -> str:
     from berryeval._internal.text import counted
 
     counts = report.counts
     errors, warnings = counted(counts["error"], "error"), counted(counts["warning"], "warning")
-    return f"{errors}, {warnings}, {counts['info']} to know"
+    return f"{errors}, {warnings}, {counted(counts['info'], 'note')}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 
 from berryeval import __version__
-from berryeval.cli.options import Flag
+from berryeval.cli.flags import Flag
 from berryeval.cli.output import print_json
 
 
@@ -13,24 +13,24 @@ def version(*, json: Flag = False) -> None:
     """Show versions and the backend in use.
 
     Args:
-        json: Print JSON instead of text.
+        json: JSON output.
     """
     import numpy as np
 
-    from berryeval._internal import backend as _backend
+    from berryeval._internal import backend
 
     facts = {
         "version": __version__,
-        "backend": _backend.BACKEND,
+        "backend": backend.BACKEND,
         "python": platform.python_version(),
         "numpy": np.__version__,
         "platform": platform.platform(),
     }
     if json:
-        print_json("version", {**facts, "native_problem": _backend.native_problem})
+        print_json("version", {**facts, "native_problem": backend.native_problem})
         return
     print(f"berryeval {facts.pop('version')}")
-    if _backend.native_problem:
-        facts["backend"] += f" (not native: {_backend.native_problem})"
+    if backend.native_problem:
+        facts["backend"] += f" (not native: {backend.native_problem})"
     for name, value in facts.items():
         print(f"{name:<9} {value}")

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from berryeval.workflows.benchmarking import Provider, listed, run_benchmark
     from berryeval.workflows.config import check_model
     from berryeval.workflows.evaluation import Listener, failed_queries, failed_runs, run_plan
+    from berryeval.workflows.file_scores import FileScores, score_files
     from berryeval.workflows.gate import (
         baseline_for,
         check_gate,

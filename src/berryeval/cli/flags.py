@@ -1,4 +1,4 @@
-"""Options that several commands share. A short flag means the same in every command."""
+"""Options that several commands share; a short flag means the same in all of them."""
 
 from __future__ import annotations
 

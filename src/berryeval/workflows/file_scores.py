@@ -1,0 +1,159 @@
+"""Score a file of rankings against a file of judgments."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from berryeval._internal.files import read_bytes
+from berryeval._internal.text import command_line
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.metrics import distinct_names, parse_metrics, split_names
+from berryeval.scoring import as_qrels, as_run, evaluate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from berryeval.scoring import AuditReport, Scores
+
+STDIN: Final = "-"
+_JUDGED: Final = "Judged@10"
+_QRELS_COLUMNS: Final = 4  # of TREC judgments
+_RUN_COLUMNS: Final = 6  # of a TREC run
+_BEGINNING: Final = 1 << 16  # bytes
+
+
+@dataclass(frozen=True)
+class FileScores:
+    """The scores of a run file.
+
+    Attributes:
+        scores: Values by metric and query.
+        profile: Name of the conventions that were followed.
+        judged: Mean fraction of the top 10 that has a judgment.
+        groups: Scores by group of queries; None if no groups were asked for.
+        audit: Findings of the audit; None if none was asked for.
+    """
+
+    scores: Scores
+    profile: str
+    judged: float
+    groups: Mapping[str, Scores] | None = None
+    audit: AuditReport | None = None
+
+
+def score_files(
+    qrels: str,
+    run: str,
+    metrics: Sequence[str],
+    *,
+    profile: str = "berryeval",
+    lenient: bool = False,
+    audit: bool = False,
+    by: str | None = None,
+) -> FileScores:
+    """Score a run file against a judgment file.
+
+    Args:
+        qrels: Judgment file; - for stdin.
+        run: Run file; - for stdin.
+        metrics: Names of metrics; one text may hold several, separated by commas.
+        profile: Name of the conventions to follow.
+        lenient: Skip faulty lines and repeated documents, and count them.
+        audit: Look for ties, unjudged documents and the like.
+        by: JSON file that maps query ids to labels.
+    """
+    names = distinct_names(split_names(metrics))
+    _check_arguments(qrels, run, names, audit=audit)
+    labels = None if by is None else _read_labels(by)
+    if lenient:
+        _reject_swapped(qrels, run)
+    try:
+        scores = evaluate(qrels, run, [*names, _JUDGED], profile=profile, lenient=lenient)
+    except DataError as error:
+        _reject_swapped(qrels, run)
+        if audit and _is_readable(qrels, run):
+            msg = f"{error}; with --lenient, --audit lists faulty lines and skips them"
+            raise type(error)(msg) from None
+        raise
+    if not scores.count:
+        what = "no query of the run is judged" if scores.left_out else "there are no judgments"
+        msg = f"{qrels}: {what}, so there is nothing to score"
+        raise DataError(msg)
+    judged = scores.mean[_JUDGED]
+    if _JUDGED not in map(str, parse_metrics(names)):
+        scores = scores.without(_JUDGED)
+    return FileScores(
+        scores,
+        profile,
+        judged,
+        None if labels is None else scores.by(labels),
+        _audit(qrels, run, names, profile) if audit else None,
+    )
+
+
+def _check_arguments(qrels: str, run: str, names: Sequence[str], *, audit: bool) -> None:
+    problem = ""
+    if not names:
+        problem = "name at least one metric, as in -m nDCG@10 AP"
+    elif qrels == run == STDIN:
+        problem = "only one of QRELS and RUN can be read from stdin"
+    elif audit and STDIN in {qrels, run}:
+        problem = "--audit reads the files twice and cannot read stdin"
+    if problem:
+        raise ConfigurationError(problem)
+
+
+def _audit(qrels: str, run: str, names: Sequence[str], profile: str) -> AuditReport:
+    from berryeval.scoring import audit
+
+    return audit(qrels, run, names, profile=profile)
+
+
+def _is_readable(qrels: str, run: str) -> bool:
+    """Return whether both files have valid lines."""
+    try:
+        as_run(run, lenient=True)
+        as_qrels(qrels, lenient=True)
+    except DataError:
+        return False
+    return True
+
+
+def _reject_swapped(qrels: str, run: str) -> None:
+    """Reject a run in place of the judgments and judgments in place of the run."""
+    if STDIN in {qrels, run}:
+        return
+    if _count_columns(run) == _QRELS_COLUMNS and _count_columns(qrels) >= _RUN_COLUMNS:
+        msg = (
+            f"QRELS and RUN seem to be swapped: {qrels} looks like a run (6 columns) and {run} "
+            f"like judgments (4); judgments come first: {command_line('score', run, qrels)}"
+        )
+        raise DataError(msg)
+
+
+def _count_columns(path: str) -> int:
+    """Count the columns of the first line that is neither blank nor a comment."""
+    try:
+        beginning = read_bytes(path)[:_BEGINNING].tobytes()
+    except DataError:
+        return 0
+    for line in beginning.split(b"\n"):
+        columns = line.split()
+        if columns and not columns[0].startswith(b"#"):
+            return len(columns)
+    return 0
+
+
+def _read_labels(path: str) -> dict[str, str]:
+    content = read_bytes(path).tobytes()
+    try:
+        labels: Any = json.loads(content)
+    except ValueError as error:
+        msg = f"{path}: is not JSON ({error})"
+        raise DataError(msg) from None
+    if isinstance(labels, dict) and all(isinstance(label, str) for label in labels.values()):
+        return labels
+    msg = f'{path}: must map query ids to labels, as in {{"q1": "factual"}}'
+    raise DataError(msg)
