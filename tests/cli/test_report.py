@@ -145,7 +145,7 @@ def test_the_same_second_of_another_run_is_not_overwritten(
         ((), "no run to report on"),
         (("plain", "-o", "x.pdf"), "x.pdf: unknown ending '.pdf', expected one of "),
         (("plain", "-f", "md", "tex"), "markdown and latex would both go to stdout"),
-        (("plain", "-f", "md", "tex", "-o", "x.md"), "2 formats do not go into one file"),
+        (("plain", "-f", "md", "tex", "-o", "x.md"), "2 formats do not fit in one file"),
         (("plain", "-f", "csv", "-o", "-"), "csv makes 2 files"),
         (("hard", "-f", "trec"), "trec makes 2 files"),
         (("plain", "-o", "file/x.md"), "file: cannot create this folder (File exists)"),

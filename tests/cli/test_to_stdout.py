@@ -67,7 +67,7 @@ def test_compare_prints_a_text_format(capsys: pytest.CaptureFixture[str]) -> Non
         (("compare", "old.json", "new.json", "-o", "--json"), "expected a path, or - for stdout"),
         (("gate", "same.json", "--fail-below", "RR=0.1", "--export", "junit", "md", "-o", "-"),
          "would both go to stdout"),
-        (("runs", "export", "latest", "-o", "a.doc"), "the ending '.doc', which tells no"),
+        (("runs", "export", "latest", "-o", "a.doc"), "unknown ending '.doc'"),
         (("runs", "export", "--all", "out", "--format", "csv"), "--format is for one RUN"),
     ],
 )  # fmt: skip

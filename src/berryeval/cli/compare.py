@@ -8,9 +8,10 @@ from rich.table import Table
 from rich.text import Text
 
 from berryeval._internal import numbers
+from berryeval._internal.text import counted
 from berryeval.cli.flags import STDOUT, Flag, Format, Metrics, Output
 from berryeval.cli.logs import is_quiet
-from berryeval.cli.output import print_indented, render_text
+from berryeval.cli.output import console, print_document, print_indented, print_json, render_text
 from berryeval.reports import (
     MIXED,
     build_differences_table,
@@ -36,6 +37,16 @@ if TYPE_CHECKING:
     from berryeval.stats import PairedDifference
     from berryeval.workflows import Options
 
+_MARKS: Final = {
+    "better": "+", "worse": "-", "higher": "^", "lower": "v", "mixed": "~", "not tested": "?",
+}  # fmt: skip
+_STYLES: Final = {"better": "green", "worse": "bold red"}
+_WIDE: Final = 100  # narrower terminals do not show the values of the baseline
+_NAME: Final = 16  # characters of a name that stay on one line
+# Columns that narrow terminals leave out, in this order; value and delta give the baseline.
+_DISPENSABLE: Final = ("baseline", "effect", "W/T/L", "value", "n", "p")
+_LEGEND: Final = "+ better, - worse, ^ higher, v lower, ? not tested; no mark: not significant"
+
 
 def compare(  # noqa: PLR0913 - the options of the command
     *runs: str,
@@ -52,44 +63,44 @@ def compare(  # noqa: PLR0913 - the options of the command
     anyway: Flag = False,
     qrels: str | None = None,
     output: Output = None,
-    format: Format = None,  # noqa: A002 - its name
+    format: Format = None,  # noqa: A002 - the name of the option
     title: str = "",
     json: Flag = False,
 ) -> None:
-    """Compare runs, or the providers of one run: is the difference real, how large, and where?
+    """Compare runs, or the providers of one run, and test the differences for significance.
 
-    One run compares its providers. Several compare what they have in common, old against new;
+    One run compares its providers. Several runs compare the providers they share, old against new;
     RUN#PROVIDER names one provider of a run.
 
     Examples: berryeval compare latest --baseline bm25, or berryeval compare OLD NEW -m nDCG@10 AP
 
     Args:
         runs: Folders, run.json files or names of runs, latest; RUN#PROVIDER for one provider. With
-            --qrels: files of rankings, as `berryeval score` reads them.
-        baseline: What all others are compared with: a run or system by its name; the first unless
-            given. `all` compares every pair.
-        metrics: What to compare: -m nDCG@10 AP; without, what all runs were asked for.
-        test: randomization, t, wilcoxon, sign or bootstrap.
-        correction: For several comparisons: holm, bonferroni, benjamini-hochberg, tukey, none.
-        interval: Of the difference: t, bca or percentile.
-        level: Of confidence.
-        seed: Of the random samples.
-        by: Compare groups of queries too: category, difficulty, or a name of their metadata.
-        moved: How many of the queries that changed most are explained.
-        benchmark: Only this one of several.
-        anyway: Compare runs on different data of a benchmark, by the queries that they share.
-        qrels: Judgments; the runs are then files of rankings.
-        output: Write a report to this file or folder, too (.md .tex .json .csv .html); - prints
-            the report instead.
-        format: Of the report: a name of `berryeval list exporters`. Without --output, a format of
-            one text (markdown, latex, ...) is printed.
-        title: Of the report.
-        json: Print JSON, in full precision.
+            --qrels: run files, as `berryeval score` reads them.
+        baseline: Run or system that the others are compared with; default: the first. `all`
+            compares every pair.
+        metrics: Metrics to compare: -m nDCG@10 AP; default: those that all runs share.
+        test: Significance test: randomization, t, wilcoxon, sign or bootstrap.
+        correction: Multiple-comparison correction: holm, bonferroni, benjamini-hochberg, tukey,
+            none.
+        interval: Confidence interval of the difference: t, bca or percentile.
+        level: Confidence level.
+        seed: Random seed.
+        by: Query property to group by: category, difficulty, or a metadata field.
+        moved: Number of queries to explain, those that changed most.
+        benchmark: Only this benchmark.
+        anyway: Compare runs on different versions of a benchmark, using the queries they share.
+        qrels: Judgments; the runs are then run files.
+        output: File or folder for a report (.md .tex .json .csv .html); - for stdout.
+        format: Report format, a name of `berryeval list exporters`. Without --output, a format
+            with a single file (markdown, latex, ...) is printed.
+        title: Title of the report.
+        json: JSON output, in full precision.
     """
     from berryeval.metrics import split_names
     from berryeval.workflows import Options
 
-    _check(runs, output, format)
+    _check_arguments(runs, output, format)
     options = Options(
         baseline=baseline,
         metrics=split_names(metrics or []) or None,
@@ -103,24 +114,22 @@ def compare(  # noqa: PLR0913 - the options of the command
         benchmark=benchmark,
         anyway=anyway,
     )
-    made = _compared(runs, options, qrels, title)
-    printed = _printed(made, output, format)
-    files = _written(made, output, format) if printed is None else []
+    report = _compare(runs, options, qrels, title)
+    text = _render(report, output, format)
+    files = _write(report, output, format) if text is None else []
     if json:
-        _print_json(made, files, printed)
-        return
-    from berryeval.cli.output import console, print_document
-
-    if printed is not None:
-        print_document(printed)
-        return
-    screen = console()
-    print_comparisons(screen, made)
-    for path in files:
-        screen.print(f"written: {path}")
+        _print_json(report, files, text)
+    elif text is not None:
+        print_document(text)
+    else:
+        screen = console()
+        for one in report.compared:
+            _print_comparison(screen, one)
+        for path in files:
+            screen.print(f"written: {path}")
 
 
-def _check(runs: Sequence[str], output: str | None, wanted: str | None) -> None:
+def _check_arguments(runs: Sequence[str], output: str | None, wanted: str | None) -> None:
     from berryeval.errors import ConfigurationError
     from berryeval.reports import EXPORTERS
 
@@ -133,7 +142,7 @@ def _check(runs: Sequence[str], output: str | None, wanted: str | None) -> None:
         raise ConfigurationError(problem)
 
 
-def _compared(runs: Sequence[str], options: Options, qrels: str | None, title: str) -> Report:
+def _compare(runs: Sequence[str], options: Options, qrels: str | None, title: str) -> Report:
     from berryeval.workflows import Source, compared
 
     if qrels is None:
@@ -143,55 +152,35 @@ def _compared(runs: Sequence[str], options: Options, qrels: str | None, title: s
     return compared(sources_of(runs, qrels, options.metrics), options, title)
 
 
-def _printed(made: Report, output: str | None, wanted: str | None) -> str | None:
-    """The report as a text for stdout; None if it goes to files, or is not asked for."""
+def _render(report: Report, output: str | None, wanted: str | None) -> str | None:
+    """Render the report for stdout; None if it goes to files or is not wanted."""
     if output == STDOUT or (output is None and wanted):
-        return render_text(made, wanted or "markdown")
+        return render_text(report, wanted or "markdown")
     return None
 
 
-def _written(made: Report, output: str | None, wanted: str | None) -> list[str]:
+def _write(report: Report, output: str | None, wanted: str | None) -> list[str]:
     if output is None:
         return []
     from berryeval.reports import format_of, is_folder, write_in_format
 
     name = wanted or ("markdown" if is_folder(output) else format_of(output))
-    return [str(path) for path in write_in_format(made, name, output)]
+    return [str(path) for path in write_in_format(report, name, output)]
 
 
-def _print_json(made: Report, files: Sequence[str], text: str | None) -> None:
-    from berryeval.cli.output import print_json
-
+def _print_json(report: Report, files: Sequence[str], text: str | None) -> None:
     data: dict[str, Any] = {
-        "title": made.title,
-        "runs": [run.id for run in made.runs],
-        "compared": [one.to_json() for one in made.compared],
+        "title": report.title,
+        "runs": [run.id for run in report.runs],
+        "compared": [one.to_json() for one in report.compared],
         "files": list(files),
         **({} if text is None else {"text": text}),
     }
     print_json("compare", data)
 
 
-# How `berryeval compare` prints what it found.
-
-_MARKS: Final = {
-    "better": "+", "worse": "-", "higher": "^", "lower": "v", "mixed": "~", "not tested": "?",
-}  # fmt: skip
-_STYLES: Final = {"better": "green", "worse": "bold red"}
-_WIDE: Final = 100  # columns from which on the values of the baseline are shown too
-_NAME: Final = 16  # letters of a name that stay on one line, if it has so many
-# In this order columns are left out of narrow terminals; the baseline follows from value and delta.
-_DISPENSABLE: Final = ("baseline", "effect", "W/T/L", "value", "n", "p")
-_LEGEND: Final = "+ better, - worse, ^ higher, v lower, ? not tested; no mark: not significant"
-
-
-def print_comparisons(screen: Console, report: Report) -> None:
-    """Every comparison: tables, sentences, groups, moved queries, what is doubtful."""
-    for one in report.compared:
-        _print_one(screen, one)
-
-
-def _print_one(screen: Console, one: ComparedBenchmark) -> None:
+def _print_comparison(screen: Console, one: ComparedBenchmark) -> None:
+    """Print the tables, sentences, groups and moved queries of one benchmark."""
     found = one.comparison
     screen.print(one.benchmark, style="bold")
     for warning in one.warnings if not is_quiet() else ():
@@ -200,32 +189,27 @@ def _print_one(screen: Console, one: ComparedBenchmark) -> None:
         print_indented(screen, f"note: {note}", 2)
     screen.print()
     for (baseline, system), rows in pairs_of(found).items():
-        screen.print(f"{system} against {baseline}, {_queries(rows[0].n)}", style="bold")
-        screen.print(_table(screen, [("", row) for row in rows], "metric", one))
+        queries = counted(rows[0].n, "query", "queries")
+        screen.print(f"{system} against {baseline}, {queries}", style="bold")
+        screen.print(_build_table(screen, [("", row) for row in rows], "metric", one))
         print_indented(screen, rows[0].sentence, 2)
         if len(rows) > 1:
             print_indented(screen, f"all metrics: {summary(rows)}", 2)
         for note in notes_on(rows, found.notes):
             print_indented(screen, f"note: {note}", 2)
         _print_groups(screen, one, rows[0])
-        queries = [
+        moved = [
             query for query in one.moved if (query.baseline, query.system) == (baseline, system)
         ]
-        _print_moved(screen, queries)
+        _print_moved(screen, moved)
         screen.print()
     if has_mixed(one):
         print_indented(screen, f"{_MARKS['mixed']} {MIXED}", 0, style="dim")
-    print_indented(screen, _method(one), 0, style="dim")
+    print_indented(screen, _describe_method(one), 0, style="dim")
     screen.print()
 
 
-def _queries(count: int) -> str:
-    from berryeval._internal.text import counted
-
-    return counted(count, "query", "queries")
-
-
-def _method(one: ComparedBenchmark) -> str:
+def _describe_method(one: ComparedBenchmark) -> str:
     found = one.comparison
     return (
         f"{_LEGEND}. W/T/L: queries with a higher, equal and lower value. "
@@ -233,13 +217,13 @@ def _method(one: ComparedBenchmark) -> str:
     )
 
 
-def _table(
+def _build_table(
     screen: Console,
     rows: Iterable[tuple[str, PairedDifference]],
     first: Literal["metric", "group"],
     one: ComparedBenchmark,
 ) -> Table:
-    """A row per metric or group; what is shown for real has a mark, not only a colour."""
+    """Build a table with a row per metric or group; significant rows have a mark and a color."""
     gap = 2 if screen.width >= _WIDE else 1
     whole = build_differences_table(rows, level=one.comparison.level, by=one.by)
     shown = whole.select([first, "queries", *result_keys(one)], {"queries": "n"})
@@ -252,7 +236,7 @@ def _table(
     table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0))
     table.add_column("", width=1)
     table.add_column(titles[1], overflow="fold")
-    kept = _columns_that_fit(titles, lines, screen.width, gap)
+    kept = _fit_columns(titles, lines, screen.width, gap)
     for place in kept[2:]:
         table.add_column(titles[place], justify="right", no_wrap=True)
     for finding, cells in zip(findings, lines, strict=True):
@@ -261,8 +245,8 @@ def _table(
     return table
 
 
-def _columns_that_fit(titles: list[str], lines: list[list[str]], width: int, gap: int) -> list[int]:
-    """The columns for this width: what tells least goes first, and the name never."""
+def _fit_columns(titles: list[str], lines: list[list[str]], width: int, gap: int) -> list[int]:
+    """Return the columns that fit; the least informative go first, the name never."""
     widths = [max(map(len, column)) for column in zip(titles, *lines, strict=True)]
     widths[0], widths[1] = 1, min(widths[1], _NAME)
     kept = list(range(len(titles)))
@@ -276,13 +260,13 @@ def _columns_that_fit(titles: list[str], lines: list[list[str]], width: int, gap
 
 
 def _print_groups(screen: Console, one: ComparedBenchmark, whole: PairedDifference) -> None:
-    """The first metric by group."""
+    """Print the first metric by group of queries."""
     rows = group_rows(one.comparison, whole)
     if not rows:
         return
     screen.print()
     print_indented(screen, f"{whole.metric} by {one.by}", 0, style="bold")
-    screen.print(_table(screen, rows, "group", one))
+    screen.print(_build_table(screen, rows, "group", one))
     for note in group_notes(rows, one.comparison.notes):
         print_indented(screen, f"note: {note}", 2)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.text import visible
 from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED
 from berryeval.cli.flags import STDOUT, Flag, Output, Several
-from berryeval.cli.logs import is_quiet
-from berryeval.cli.output import render_text
+from berryeval.cli.logs import error_screen, is_quiet
+from berryeval.cli.output import console, print_document, print_indented, print_json, render_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from berryeval.reports import Report
 
 
+ON_GITHUB: Final = "GITHUB_ACTIONS"  # "true" in every step of a workflow
 _STYLES: Final[dict[Status, str]] = {"pass": "green", "fail": "bold red", "inconclusive": "yellow"}
 
 
@@ -41,30 +43,28 @@ def gate(
 ) -> int:
     """Judge a run by rules: thresholds, and drops against a baseline.
 
-    The rules are those of the configuration file (its `gate` and `thresholds`) and those of flags.
-    Where a baseline is given and no rule is about drops, any significant fall of a metric fails.
-    Exits with 1 if a rule fails; one that cannot be decided lets the run pass unless --strict.
-    In a step of GitHub Actions it adds to the summary, and notes what failed.
+    Rules come from the configuration file (`gate` and `thresholds`) and from options. With a
+    baseline but no rule about drops, any significant drop of a metric fails. Exits with 1 if a
+    rule fails; an inconclusive rule fails only with --strict. In GitHub Actions the command adds
+    to the step summary and annotates failures.
 
     Example: berryeval gate latest --baseline berryeval-baseline.json --max-drop nDCG@10=0.01
 
     Args:
         run: A run folder, its run.json, the name of a run, or `latest`.
-        config: The configuration file; ./berryeval.yaml if there is one.
-        baseline: What drops are measured against: a file of `berryeval baseline set`, or a run.
-        fail_below: The least value of a metric: --fail-below recall@10=0.80.
-        max_drop: How much a metric may fall below the baseline: --max-drop nDCG@10=0.01.
-        strict: Fail where a rule cannot be decided.
-        self_check: Show how often the rules about drops raise a false alarm on this data.
-        export: Write the run with its verdicts: --export junit markdown (list exporters).
-        output: The folder for --export; the folder of the run unless given. - prints the file of
-            one format, and the verdicts on stderr.
-        json: Print JSON, in full precision.
+        config: Configuration file; default: ./berryeval.yaml if it exists.
+        baseline: Reference for drops: a file of `berryeval baseline set`, or a run.
+        fail_below: Lowest accepted value of a metric: --fail-below recall@10=0.80.
+        max_drop: Largest accepted drop below the baseline: --max-drop nDCG@10=0.01.
+        strict: Fail on inconclusive rules.
+        self_check: False alarm rate of the rules about drops on this data.
+        export: Formats to write, with verdicts: --export junit markdown (list exporters).
+        output: Folder for --export; default: the run folder. - prints the file of one format, and
+            the verdicts on stderr.
+        json: JSON output, in full precision.
     """
     from pathlib import Path
 
-    from berryeval.cli.logs import error_screen
-    from berryeval.cli.output import console, print_document, print_json
     from berryeval.reports import Report
     from berryeval.workflows import (
         NO_RULE,
@@ -75,22 +75,22 @@ def gate(
         verdicts_of,
     )
 
-    formats = asked_formats(export, output)
+    formats = _read_formats(export, output)
     found = find_run(run)
     record, folder = found.record, found.folder or Path()
-    rules = asked_gate(config, baseline, fail_below, max_drop)
+    rules = _build_gate(config, baseline, fail_below, max_drop)
     verdicts = verdicts_of(rules, record, named=run)
     checked = self_checked(rules, record, strict=strict) if self_check else None
     good = passed(verdicts, strict=strict)
     note = NO_RULE if no_drop_rules(rules) else ""
     report = Report.of([record], verdicts=verdicts, note=note)
-    # What cannot go to stdout is refused first; a file that cannot be written hides no verdict.
-    files = write_files(report, formats, STDOUT) if output == STDOUT else None
+    # Formats that cannot go to stdout are rejected first; a write error later hides no verdict.
+    files = _write_files(report, formats, STDOUT) if output == STDOUT else None
     if not json:
         screen = error_screen() if output == STDOUT else console()
         _print(screen, report, checked, good=good, strict=strict)
     if files is None:
-        files = write_files(report, formats, output or folder)
+        files = _write_files(report, formats, output or folder)
     if json:
         data = {
             "run": record.id,
@@ -107,17 +107,17 @@ def gate(
             print_document(one["text"])
         else:
             print(visible(f"{one['format']}: {one['path']}"))
-    publish_on_github(report, quietly=json or output == STDOUT)
+    _publish_on_github(report, to_stderr=json or output == STDOUT)
     return EXIT_PASSED if good else EXIT_FAILED
 
 
-def asked_gate(
+def _build_gate(
     config: str | None,
     baseline: str | None,
     fail_below: list[str] | None,
     max_drop: list[str] | None,
 ) -> Gate:
-    """The gate of the configuration file and of flags; one without rules is refused."""
+    """Build the gate of the configuration file and the options; reject one without rules."""
     from berryeval.errors import ConfigurationError
     from berryeval.workflows import configured_gate, gate_with, read_limits, with_baseline
 
@@ -129,17 +129,15 @@ def asked_gate(
     found = with_baseline(found, baseline)
     if not found.rules and not found.baseline:
         msg = (
-            "there are no rules; give some with --fail-below or --max-drop, or as `gate` in "
-            "berryeval.yaml, or a --baseline below which nothing may fall"
+            "there are no rules; add some with --fail-below or --max-drop, or under `gate` in "
+            "berryeval.yaml, or give a --baseline, below which no metric may drop"
         )
         raise ConfigurationError(msg)
     return found
 
 
 def print_verdicts(screen: Console, verdicts: Sequence[Verdict], note: str = "") -> None:
-    """A line per verdict, by benchmark and provider; above them what is to be known of them all."""
-    from berryeval.cli.output import print_indented
-
+    """Print a line per verdict, by benchmark and provider, below an optional note."""
     if note and not is_quiet():
         screen.print(note)
     by_owner: dict[tuple[str, str], list[Verdict]] = {}
@@ -156,35 +154,28 @@ def print_verdicts(screen: Console, verdicts: Sequence[Verdict], note: str = "")
 def _print(
     screen: Console, report: Report, checked: SelfCheck | None, *, good: bool, strict: bool
 ) -> None:
-    from collections import Counter
-
     screen.print(f"gate on {report.runs[0].id}")
     screen.print()
     print_verdicts(screen, report.verdicts, report.note)
     counts = Counter(one.status for one in report.verdicts)
     shown = ", ".join(f"{counts[name]} {name}" for name in _STYLES if counts[name])
     end = "passed" if good else "failed"
-    why = " (strict: what cannot be decided fails)" if strict and counts["inconclusive"] else ""
+    why = " (strict: inconclusive rules fail)" if strict and counts["inconclusive"] else ""
     screen.print()
     screen.print(f"gate {end}: {shown}{why}", style="bold green" if good else "bold red")
     if checked is not None:
         screen.print(f"self-check: {checked.sentence}")
 
 
-# The files of `berryeval gate`, and what it tells GitHub.
-
-ON_GITHUB: Final = "GITHUB_ACTIONS"  # "true" in every step of a workflow
-
-
-def asked_formats(export: list[str] | None, output: str | None) -> list[str]:
-    """The formats to write, all of them known."""
+def _read_formats(export: list[str] | None, output: str | None) -> list[str]:
+    """Read the formats to write; reject unknown ones."""
     from berryeval.errors import ConfigurationError
     from berryeval.metrics import split_names
     from berryeval.reports import EXPORTERS
 
     names = list(dict.fromkeys(split_names(export or [])))
     if output and not names:
-        msg = "--output is where --export writes to; say what: --export junit markdown"
+        msg = "--output is the folder of --export; add the formats, as in --export junit markdown"
         raise ConfigurationError(msg)
     for name in names:
         EXPORTERS.get(name)
@@ -194,8 +185,10 @@ def asked_formats(export: list[str] | None, output: str | None) -> list[str]:
     return names
 
 
-def write_files(report: Report, formats: Sequence[str], folder: Path | str) -> list[dict[str, str]]:
-    """Write the run and its verdicts in these formats, into one folder, or as text for stdout."""
+def _write_files(
+    report: Report, formats: Sequence[str], folder: Path | str
+) -> list[dict[str, str]]:
+    """Write the report in these formats into a folder, or render them for stdout."""
     from berryeval.reports import write_in_format
 
     if folder == STDOUT:
@@ -207,12 +200,12 @@ def write_files(report: Report, formats: Sequence[str], folder: Path | str) -> l
     ]
 
 
-def publish_on_github(report: Report, *, quietly: bool) -> None:
-    """In a step of a workflow: add to its summary, and print notes about what failed.
+def _publish_on_github(report: Report, *, to_stderr: bool) -> None:
+    """Add to the step summary and print annotations, in a step of GitHub Actions.
 
     Args:
-        report: the run with its verdicts.
-        quietly: stdout is for something else; the runner reads stderr as well.
+        report: Run with its verdicts.
+        to_stderr: Whether stdout is in use; the runner reads annotations on stderr too.
     """
     if os.environ.get(ON_GITHUB) != "true":
         return
@@ -222,6 +215,6 @@ def publish_on_github(report: Report, *, quietly: bool) -> None:
     print(
         render(report) if text is None else text,
         end="",
-        file=sys.stderr if quietly else sys.stdout,
+        file=sys.stderr if to_stderr else sys.stdout,
         flush=True,
     )

@@ -19,27 +19,26 @@ DEFAULT_FORMAT: Final = "html"
 
 def report(
     *runs: str,
-    format: Formats = None,  # noqa: A002 - its name
+    format: Formats = None,  # noqa: A002 - the name of the option
     output: Output = None,
     title: str = "",
     label: str = "",
     json: Flag = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write one or several runs as a report.
+    """Write a report on one or several runs.
 
     Examples: berryeval report latest --format markdown, or berryeval report A B -o quality.html
 
     Args:
-        runs: Folders, files or names of runs, latest, or reports that were written as JSON.
-        format: Names of `berryeval list exporters`; without, what the ending of --output says, or
-            html.
-        output: A file or a folder; - is stdout. Without, html goes to the folder of the run, csv to
-            BERRYEVAL_EVAL_DIR, and the others to stdout.
-        title: The title of the report.
-        label: Takes the place of BENCHMARK-PROVIDER in the names of files.
-        json: Print where the files are as JSON; what would go to stdout is in it as text.
-        quiet: Print nothing but a report that goes to stdout.
+        runs: Folders, files or names of runs, latest, or reports in JSON.
+        format: Names of `berryeval list exporters`; default: the ending of --output, or html.
+        output: File or folder; - for stdout. Default: html goes to the run folder, csv to
+            BERRYEVAL_EVAL_DIR, other formats to stdout.
+        title: Title of the report.
+        label: Replacement for BENCHMARK-PROVIDER in file names.
+        json: Paths of the files as JSON; text that would go to stdout is included.
+        quiet: No output except a report that goes to stdout.
     """
     from berryeval.cli.logs import error_screen, log_level, log_lines
     from berryeval.cli.output import print_json
@@ -49,35 +48,35 @@ def report(
     if not runs:
         msg = "no run to report on; give its folder or name, or latest"
         raise ConfigurationError(msg)
-    names = _formats(format or [], output)
-    with log_lines(error_screen(), log_level(quiet=quiet, verbose=False)):
-        made, folder = named_report(runs, title)
+    names = _read_formats(format or [], output)
+    with log_lines(error_screen(), log_level(quiet=quiet)):
+        built, folder = named_report(runs, title)
     files = [
-        build_files(made, name, label, to_stdout=_to_stdout(name, output)) for name in names
-    ]  # all formats are made before one is written: a wrong one stops all
+        build_files(built, name, label, to_stdout=_goes_to_stdout(name, output)) for name in names
+    ]  # all formats are built before one is written: an error stops all
     found = []
     for name, own in zip(names, files, strict=True):
-        done = _done(made, name, own, output, folder)
-        found += done
+        written = _write(built, name, own, output, folder)
+        found += written
         if not json:
-            _say(done, quiet=quiet)
+            _print(written, quiet=quiet)
     if json:
-        print_json("report", {"title": made.title, "files": found})
+        print_json("report", {"title": built.title, "files": found})
 
 
-def _say(done: list[dict[str, Any]], *, quiet: bool) -> None:
-    """Print a text, or where the files are."""
+def _print(written: list[dict[str, Any]], *, quiet: bool) -> None:
+    """Print texts, and the paths of files."""
     from berryeval.cli.output import print_document
 
-    for one in done:
+    for one in written:
         if "text" in one:
             print_document(one["text"])
         elif not quiet:
             print(visible(f"{one['format']}: {one['path']}"))
 
 
-def _formats(given: list[str], output: str | None) -> list[str]:
-    """The formats to write, all of them known, and no two for one place."""
+def _read_formats(given: list[str], output: str | None) -> list[str]:
+    """Read the formats to write; reject unknown ones and two for one place."""
     from berryeval.errors import ConfigurationError
     from berryeval.reports import EXPORTERS, format_of, is_folder
     from berryeval.workflows import read_list
@@ -89,7 +88,7 @@ def _formats(given: list[str], output: str | None) -> list[str]:
         names = [format_of(str(output)) if one_file else DEFAULT_FORMAT]
     homes = [EXPORTERS.get(name).home if output is None else "" for name in names]
     if len(names) > 1 and output is not None and (output == STDOUT or not is_folder(output)):
-        msg = f"{len(names)} formats do not go into one file; give a folder with --output"
+        msg = f"{len(names)} formats do not fit in one file; give a folder with --output"
         raise ConfigurationError(msg)
     if homes.count("stdout") > 1:
         msg = f"{' and '.join(names)} would both go to stdout; give a folder with --output"
@@ -97,23 +96,23 @@ def _formats(given: list[str], output: str | None) -> list[str]:
     return names
 
 
-def _to_stdout(name: str, output: str | None) -> bool:
+def _goes_to_stdout(name: str, output: str | None) -> bool:
     from berryeval.reports import EXPORTERS
 
     return output == STDOUT or (output is None and EXPORTERS.get(name).home == "stdout")
 
 
-def _done(
-    made: Report, name: str, files: list[OutputFile], output: str | None, folder: Path
+def _write(
+    report: Report, name: str, files: list[OutputFile], output: str | None, folder: Path
 ) -> list[dict[str, Any]]:
-    """Write a format: its files by path, or as text if they go to stdout."""
+    """Write a format; return the paths of its files, or the text for stdout."""
     from berryeval.reports import EXPORTERS, write_files
 
     publish = EXPORTERS.get(name).publish
-    left = publish(made) if publish is not None and output is None else None
-    if left is not None:
-        return [{"format": name, "text": left}]
-    if _to_stdout(name, output):
+    text = publish(report) if publish is not None and output is None else None
+    if text is not None:
+        return [{"format": name, "text": text}]
+    if _goes_to_stdout(name, output):
         return [{"format": name, "text": files[0].text}]
     paths = write_files(files, name, output, beside=folder)
     return [{"format": name, "path": str(path)} for path in paths]
