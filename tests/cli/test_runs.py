@@ -96,10 +96,10 @@ def test_a_store_that_cannot_be_written_costs_nothing(capsys: pytest.CaptureFixt
     assert berryeval(*EVAL, "--store", "blocked/x.db", "--json", "--output", "run") == 0
     kept = data_of(capsys)["store"]
     assert kept["run"] is None
-    assert kept["problem"].startswith("the store blocked/x.db cannot be made")
+    assert kept["problem"].startswith("the store blocked/x.db cannot be created")
     assert berryeval(*EVAL, "--store", "blocked/x.db", "--quiet") == 0
     said = " ".join(capsys.readouterr().err.split())
-    assert "error: this run is not in the store: the store blocked/x.db cannot be made" in said
+    assert "error: this run is not in the store: the store blocked/x.db cannot be created" in said
     command = re.search(r"berryeval (runs import \S+ --store blocked/x.db)", said)
     assert command
     Path("blocked").unlink()

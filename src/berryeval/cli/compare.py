@@ -123,8 +123,7 @@ def compare(  # noqa: PLR0913 - the options of the command
         print_document(text)
     else:
         screen = console()
-        for one in report.compared:
-            _print_comparison(screen, one)
+        print_comparisons(screen, report)
         for path in files:
             screen.print(f"written: {path}")
 
@@ -177,6 +176,12 @@ def _print_json(report: Report, files: Sequence[str], text: str | None) -> None:
         **({} if text is None else {"text": text}),
     }
     print_json("compare", data)
+
+
+def print_comparisons(screen: Console, report: Report) -> None:
+    """Print the comparisons of a report."""
+    for one in report.compared:
+        _print_comparison(screen, one)
 
 
 def _print_comparison(screen: Console, one: ComparedBenchmark) -> None:
