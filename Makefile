@@ -62,7 +62,7 @@ bench: $(VENV)/.bench  ## time BerryEval, NumPy and the peers in one run, as rat
 
 docs: $(VENV)/.installed  ## write the documentation pages that are generated from the code
 	$(BIN)/python -m berryeval.metrics.reference > docs/metrics.md
-	$(BIN)/python -m berryeval.providers.facts > docs/providers.md
+	$(BIN)/python -m berryeval.providers.catalogue > docs/providers.md
 	$(BIN)/python -m berryeval.workflows.plan > docs/berryeval.schema.json
 	$(BIN)/python -m berryeval.reports.exporters.json > docs/report.schema.json
 

@@ -25,7 +25,7 @@ from rich.table import Table
 
 from berryeval.benchmarks.benchmark import Benchmark
 from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment, Query
-from berryeval.providers.base import Provider, hit_of
+from berryeval.providers.base import Provider, build_hit
 from berryeval.runner.asking import index_and_ask
 from berryeval.runner.attempts import Policy
 from berryeval.runner.journal import Journal
@@ -55,7 +55,9 @@ class Null(Provider):
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Keep the first chunks as the answer."""
-        self.hits = [hit_of(chunk, float(HITS - n), n + 1) for n, chunk in enumerate(chunks[:HITS])]
+        self.hits = [
+            build_hit(chunk, float(HITS - n), n + 1) for n, chunk in enumerate(chunks[:HITS])
+        ]
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """Return the fixed answer."""

@@ -1,7 +1,7 @@
 """Time the store: writing runs, listing them, a trend, and reading one back.
 
 `make bench` runs it. Runs of two providers with 1,000 queries and 10 hits each are written to a
-SQLite file, and to a PostgreSQL of our own where one can be started. Commands are timed as they are
+SQLite file, and to a local PostgreSQL where one can be started. Commands are timed as they are
 typed, each in a process of its own, with the start of Python and the imports.
 """
 
@@ -25,7 +25,7 @@ from rich.table import Table
 
 from berryeval.data.records import Query
 from berryeval.errors import BerryEvalError
-from berryeval.providers.postgres_local import OwnPostgres
+from berryeval.providers.postgres_server import LocalPostgres
 from berryeval.runs.answers import AnswerRecord, HitRecord
 from berryeval.runs.record import STANDARD, BenchmarkRecord, Latency, ProviderRecord, RunRecord
 from berryeval.runs.store.store import open_store
@@ -145,7 +145,7 @@ def main() -> None:
         columns["SQLite"] = measured(str(file), options.runs, options.queries, options.times)
         size = file.stat().st_size
     try:
-        server = OwnPostgres()
+        server = LocalPostgres()
     except BerryEvalError as error:
         print(f"without PostgreSQL: {error}")
     else:

@@ -131,7 +131,7 @@ def test_the_metrics_page_is_up_to_date() -> None:
 def test_the_providers_page_is_up_to_date() -> None:
     page = (ROOT / "docs" / "providers.md").read_text(encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "berryeval.providers.facts"],
+        [sys.executable, "-m", "berryeval.providers.catalogue"],
         capture_output=True, text=True, encoding="utf-8", check=True,
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     )  # fmt: skip

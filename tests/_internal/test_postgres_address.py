@@ -12,7 +12,7 @@ from sqlalchemy import create_engine
 
 from berryeval._internal.secrets import mask_passwords, parse_address
 from berryeval.errors import ConfigurationError, ProviderError
-from berryeval.providers.catalogue import make_provider
+from berryeval.providers.catalogue import build_provider
 from berryeval.runs.store.database import Place
 from berryeval.runs.store.store import open_store
 from tests.cli.eval_world import berryeval
@@ -31,7 +31,7 @@ PAIRS = "host=127.0.0.1 port=1 user=joe password=s3cretpw dbname=x"
 def test_every_scheme_means_the_same_server(scheme: str, encoded: str) -> None:
     """The driver is asked for the parts, so it cannot misread the text and show it."""
     dsn = f"{scheme}://u:{encoded}@127.0.0.1:1/x"
-    provider = make_provider("postgres", {"dsn": dsn, "mode": "text"})
+    provider = build_provider("postgres", {"dsn": dsn, "mode": "text"})
     with pytest.raises(ProviderError, match=r"PostgreSQL at 127\.0\.0\.1:1: connection") as caught:
         provider.index(CHUNKS)
     shown = f"{caught.value} {provider!r} {Place.of(dsn)!r} {Place.of(dsn).shown}".lower()

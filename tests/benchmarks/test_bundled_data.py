@@ -144,13 +144,13 @@ def test_every_set_has_a_datasheet(name: str) -> None:
 def test_no_retriever_leaves_holes_in_the_judgments(name: str) -> None:
     """Everything that bm25, dense and hybrid return in their top ten has been judged."""
     from berryeval.chunkers.catalogue import parse_chunker
-    from berryeval.providers.catalogue import make_provider
+    from berryeval.providers.catalogue import build_provider
     from berryeval.scoring.hit_scoring import evaluate_hits
 
     benchmark = load_benchmark(name)
     chunker = parse_chunker("section")
     chunks = list(itertools.chain.from_iterable(map(chunker.chunk, benchmark.documents)))
-    for provider in map(make_provider, ("bm25", "dense", "hybrid")):
+    for provider in map(build_provider, ("bm25", "dense", "hybrid")):
         provider.index(chunks)
         hits = {query.id: provider.search(query, 10) for query in benchmark.queries}
         assert evaluate_hits(benchmark, hits, ["Judged@10"]).mean["Judged@10"] == 1.0

@@ -1,4 +1,4 @@
-"""Passwords in addresses: one that can be read in two ways is refused, and shown nowhere."""
+"""Passwords in addresses: one that is ambiguous is refused, and shown nowhere."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_the_address_of_a_web_server_is_no_different(
 ) -> None:
     """Refused before anything is sent to whoever it names."""
     assert evaluated({"url": url}, kind="http") == 2
-    assert f"{AT}url of http can be read in two ways, found http://...;" in unseen(capsys)
+    assert f"{AT}url of http is ambiguous, found http://...;" in unseen(capsys)
 
 
 def test_a_clear_address_of_a_web_server_may_have_signs(

@@ -54,7 +54,7 @@ def test_what_was_given_up_says_how_to_go_on(capsys: pytest.CaptureFixture[str])
     configured("broken")
     assert berryeval(*EVAL) == 3
     error = capsys.readouterr().err
-    assert "given up after 3 of 3 queries failed" in error
+    assert "stopped after 3 of 3 queries failed" in error
     assert "warning: the run is not complete; to go on: berryeval eval --resume run" in error
     again = "3 queries failed and --resume alone keeps that as 0; to ask again: berryeval eval"
     assert again in " ".join(error.split())

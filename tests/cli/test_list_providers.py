@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 
 from berryeval.errors import ConfigurationError
-from berryeval.providers.catalogue import PROVIDERS, make_provider
+from berryeval.providers.catalogue import PROVIDERS, build_provider
 
 
 def listed(*flags: str) -> str:
@@ -33,8 +33,8 @@ def test_the_table() -> None:
     assert [line.split()[0] for line in lines[1:]] == bundled()
     (chroma,) = [line for line in lines if line.startswith("chroma ")]
     assert " ".join(chroma.split()) == (
-        "chroma chromadb yes Vectors in an embedded Chroma, in a collection that is deleted at the "
-        "end. path='', embedder='wordllama', embedder_options={}, ef_search=100, "
+        "chroma chromadb yes Vectors in an embedded Chroma database, in a temporary collection. "
+        "path='', embedder='wordllama', embedder_options={}, ef_search=100, "
         "ef_construction=100, max_neighbors=16"
     )
 
@@ -48,25 +48,25 @@ def test_the_json() -> None:
     assert found["dense"] == {
         "name": "dense",
         "aliases": [],
-        "summary": "Every chunk and every query a vector; the hits are the nearest by angle.",
+        "summary": "Nearest chunks by cosine similarity of embeddings.",
         "options": [
             {
                 "name": "embedder",
                 "required": False,
                 "default": "wordllama",
-                "description": "who makes vectors of texts.",
+                "description": "Name of the embedder.",
             },
             {
                 "name": "embedder_options",
                 "required": False,
                 "default": {},
-                "description": "what the embedder is made with.",
+                "description": "Options of the embedder.",
             },
             {
                 "name": "feedback",
                 "required": False,
                 "default": 0,
-                "description": "how many of the best chunks the query is moved towards; "
+                "description": "Number of top chunks towards which the query vector is moved; "
                 "0 for none.",
             },
         ],
@@ -78,4 +78,4 @@ def test_the_json() -> None:
         assert facts["installed"] or name == "llamaindex"  # 200 MB that the tests do without
         options = {option["name"]: option["default"] for option in facts["options"]}
         with suppress(ConfigurationError):  # some cannot be made without an address
-            make_provider(name, options).close()
+            build_provider(name, options).close()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from berryeval.providers.postgres_local import OwnPostgres
+from berryeval.providers.postgres_server import LocalPostgres
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def dsn() -> Iterator[str]:
     """A PostgreSQL with pgvector."""
-    server = OwnPostgres()
+    server = LocalPostgres()
     try:
         yield server.dsn
     finally:

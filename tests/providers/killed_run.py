@@ -14,7 +14,7 @@ from berryeval.providers.postgres import Postgres
 from tests.providers.corpus import CHUNKS
 provider = Postgres(sys.argv[1], mode="text")
 provider.index(CHUNKS)
-print(provider._table.name, getattr(provider._server.bundled, "folder", ""), flush=True)
+print(provider._table.name, getattr(provider._server.local, "folder", ""), flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 

@@ -140,8 +140,8 @@ def test_a_query_without_known_terms_finds_nothing(text: str) -> None:
     [
         ({"k1": -1.0}, "k1 of bm25 must be 0 or more, found -1.0"),
         ({"k1": float("nan")}, "k1 of bm25 must be 0 or more"),
-        ({"b": 1.5}, "b of bm25 must lie between 0 and 1, found 1.5"),
-        ({"feedback": -1}, "feedback of bm25 must be a whole number from 0 up, found -1"),
+        ({"b": 1.5}, "b of bm25 must be between 0 and 1, found 1.5"),
+        ({"feedback": -1}, "feedback of bm25 must be a whole number of at least 0, found -1"),
         ({"stemmer": "klingon"}, "no stemmer for 'klingon'; there are"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The provider `callable`, and what `make_provider` takes instead of a name."""
+"""The provider `callable`, and what `build_provider` takes instead of a name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from berryeval.providers.answers import as_hits
 from berryeval.providers.base import Provider
 from berryeval.providers.bm25 import Bm25
 from berryeval.providers.callable import Function
-from berryeval.providers.catalogue import make_provider
+from berryeval.providers.catalogue import build_provider
 from berryeval.providers.hybrid import Hybrid
 from berryeval.runner.asking import ask_all
 from tests.providers.corpus import CHUNKS, query
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from berryeval.data.records import Chunk
-    from berryeval.runner.ranking import Ranking
+    from berryeval.runner.outcome import Ranking
 
 
 def ids(text: str, k: int) -> list[str]:
@@ -81,7 +81,7 @@ class Searcher:
 )
 def test_every_shape_of_answer_is_taken(answer: Any) -> None:
     """Ids, pairs, scores by id, dicts, hits, and whatever can be gone through."""
-    hits = make_provider(lambda _text, _k: answer).search(query("x"), 2)
+    hits = build_provider(lambda _text, _k: answer).search(query("x"), 2)
     assert [hit.id for hit in hits] == ["a", "b"]
     assert all(isinstance(hit, Hit) for hit in hits)
 
@@ -95,15 +95,15 @@ def test_every_shape_of_answer_is_taken(answer: Any) -> None:
         ([True], "hit 1: expected a hit with an id"),
         ([(None, 1.0)], "hit 1: expected a hit with an id"),
         (["a", ""], "hit 2: expected a hit with an id"),
-        ([("a", "b")], "hit 1 is none: could not convert"),
+        ([("a", "b")], "hit 1 is not valid: could not convert"),
         ([("a", float("nan"))], "the score must be finite, found nan"),
-        ([{"score": 1}], "hit 1 is none: has no 'id'"),
+        ([{"score": 1}], "hit 1 is not valid: has no 'id'"),
     ],
 )
 def test_an_answer_that_is_none_is_described(answer: Any, message: str) -> None:
     """As the error of the query it belongs to."""
     with pytest.raises(ProviderError, match=message):
-        make_provider(lambda _text, _k: answer).search(query("x"), 2)
+        build_provider(lambda _text, _k: answer).search(query("x"), 2)
 
 
 def test_what_a_function_costs_is_kept() -> None:
@@ -114,14 +114,14 @@ def test_what_a_function_costs_is_kept() -> None:
         cost = {"tokens": 3}  # noqa: RUF012 - never changed
 
     rankings: list[Ranking] = []
-    ask_all(make_provider(lambda _text, _k: Answer()), [query("x")], 3, rankings.append)
+    ask_all(build_provider(lambda _text, _k: Answer()), [query("x")], 3, rankings.append)
     assert [hit.id for hit in rankings[0].hits] == ["a"]
     assert rankings[0].cost == {"tokens": 3}
 
 
 def test_a_known_chunk_completes_its_hit() -> None:
     """An id alone gets text and document; a document's id is a document."""
-    provider = make_provider(ids)
+    provider = build_provider(ids)
     provider.index(CHUNKS)
     hits = provider.search(query("pool handbook other"), 3)
     assert [(hit.id, hit.doc_id) for hit in hits] == [
@@ -144,7 +144,7 @@ def test_text_or_query_as_the_function_wants(
 def test_an_object_gets_the_chunks_and_is_closed() -> None:
     """Its `index` may be asynchronous too."""
     searcher = Searcher()
-    with make_provider(searcher) as provider:
+    with build_provider(searcher) as provider:
         provider.index(CHUNKS)
         assert [hit.id for hit in provider.search(query("thirty"), 9)] == ["tokens", "backup"]
     assert searcher.closed
@@ -158,11 +158,11 @@ def test_asynchronous_functions_share_one_loop() -> None:
         loops.add(id(asyncio.get_running_loop()))
         return await later(text, k)
 
-    with make_provider(noting) as provider, ThreadPoolExecutor(4) as threads:
+    with build_provider(noting) as provider, ThreadPoolExecutor(4) as threads:
         texts = [f"text{number}" for number in range(40)]
         found = list(threads.map(lambda text: provider.search(query(text), 1)[0].id, texts))
         assert found == texts
-        fused = Hybrid([provider, make_provider(ids)])
+        fused = Hybrid([provider, build_provider(ids)])
         assert fused.search(query("a b"), 2)[0].id == "a"
 
         async def inside() -> list[Hit]:
@@ -181,7 +181,7 @@ def test_closing_ends_what_still_runs() -> None:
         await asyncio.sleep(3600)
         return []
 
-    provider = make_provider(endless)
+    provider = build_provider(endless)
     with ThreadPoolExecutor(1) as threads:
         job = threads.submit(provider.search, query("x"), 1)
         assert begun.wait(20)
@@ -198,27 +198,27 @@ def test_a_function_is_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyP
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    provider = make_provider("callable", {"function": "own_search_module:Box.find"})
+    provider = build_provider("callable", {"function": "own_search_module:Box.find"})
     assert [hit.id for hit in provider.search(query("w"), 2)] == ["w", "w"]
 
 
 @pytest.mark.parametrize(
     ("text", "name", "message"),
     [
-        ("", "find", "must be as 'module:object', found 'find'"),
+        ("", "find", "must look like 'module:object', found 'find'"),
         (
             "",
             "no_such_module:find",
             "there is no module 'no_such_module', neither",
         ),
-        ("def find(t, k): ...", "MODULE:fnd", "there is no 'fnd' in .*; did you mean 'find'"),
+        ("def find(t, k): ...", "MODULE:fnd", "has no 'fnd'; did you mean 'find'"),
         (
             "import no_such_package",
             "MODULE:find",
             "needs 'no_such_package', which is not",
         ),
         ("def find(:", "MODULE:find", r"cannot be imported \(SyntaxError"),
-        ("find = 3", "MODULE:find", "cannot be called, it is a int"),
+        ("find = 3", "MODULE:find", "is a int, which cannot be called"),
         (
             "def find(text): ...",
             "MODULE:find",
@@ -235,7 +235,7 @@ def test_a_function_that_cannot_be_used_is_said(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     with pytest.raises(ConfigurationError, match=message):
-        make_provider("callable", {"function": name.replace("MODULE", module)})
+        build_provider("callable", {"function": name.replace("MODULE", module)})
 
 
 def test_what_a_function_was_made_with_is_not_shown() -> None:
@@ -251,8 +251,8 @@ def test_what_a_function_was_made_with_is_not_shown() -> None:
 def test_make_provider_takes_providers_and_classes() -> None:
     """A provider is itself; a class is made with options."""
     provider = Bm25()
-    assert make_provider(provider) is provider
-    made = make_provider(Bm25, {"k1": 0.9})
+    assert build_provider(provider) is provider
+    made = build_provider(Bm25, {"k1": 0.9})
     assert isinstance(made, Provider)
     assert made == Bm25(k1=0.9)
 
@@ -260,8 +260,8 @@ def test_make_provider_takes_providers_and_classes() -> None:
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [
-        (Bm25(), {"k1": 1.0}, "a provider that is made already has no option 'k1'; it takes none"),
-        (Bm25, {"k2": 1.0}, "provider 'Bm25' has no option 'k2'; it takes k1, b, stemmer"),
+        (Bm25(), {"k1": 1.0}, "a provider that is already built has no option 'k1'; it has none"),
+        (Bm25, {"k2": 1.0}, "provider 'Bm25' has no option 'k2'; it has k1, b, stemmer"),
         (3, {}, r"a function \(text, k\), .* found int"),
         (None, {}, "found NoneType"),
         (ids, {"arguments": "text"}, "no option 'arguments'; did you mean 'argument'"),
@@ -272,7 +272,7 @@ def test_make_provider_takes_providers_and_classes() -> None:
 def test_other_things_are_no_providers(source: Any, options: dict[str, Any], message: str) -> None:
     """What was found, and what can be given."""
     with pytest.raises(ConfigurationError, match=message):
-        make_provider(source, options)
+        build_provider(source, options)
 
 
 def in_lists(texts: Sequence[str], k: int) -> list[list[str]]:
@@ -302,7 +302,7 @@ def test_a_function_may_take_lists() -> None:
 )
 def test_a_function_of_lists_must_answer_each(answer: Any, found: str) -> None:
     """A search for one is a list of one."""
-    said = f"expected 1 list of hits, one for each query, found {found}"
+    said = f"expected 1 list of hits, one per query, found {found}"
     with (
         Function(lambda texts, k: answer, batch=True) as provider,  # noqa: ARG005
         pytest.raises(ProviderError, match=said),

@@ -14,7 +14,7 @@ from berryeval.data.records import Chunk, Hit, Query
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.providers.base import Provider
 from berryeval.providers.bm25 import Bm25
-from berryeval.providers.catalogue import make_provider
+from berryeval.providers.catalogue import build_provider
 from berryeval.providers.dense import Dense, Nearest
 from berryeval.providers.hybrid import Hybrid
 from tests.providers.corpus import CHUNKS, query
@@ -105,9 +105,9 @@ def test_a_query_has_the_same_neighbours_alone_and_among_others(
     rows[chance.integers(count)] = rows[0]
     asked = np.concatenate([chance.normal(size=(7, 24)), rows[:2]]).astype(np.float32)
     near, asked = Nearest(_of_length_1(rows)), _of_length_1(asked)
-    together = [_best(places, cosines, k) for places, cosines in near.to(asked, k)]
+    together = [_best(places, cosines, k) for places, cosines in near.find(asked, k)]
     for query_row, found in zip(asked, together, strict=True):
-        ((places, cosines),) = near.to(query_row[np.newaxis], k)
+        ((places, cosines),) = near.find(query_row[np.newaxis], k)
         assert _best(places, cosines, k) == found
         directed = [row for row in near.vectors if row.any()] if query_row.any() else []
         exact = sorted((float(row.astype(float) @ query_row) for row in directed), reverse=True)
@@ -140,7 +140,7 @@ def test_hybrid_takes_mappings_with_options_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("child", "said"),
     [
-        ({"type": "bm25", "chunker": "fixed-400"}, "share its chunks; give the chunker to hybrid"),
+        ({"type": "bm25", "chunker": "fixed-400"}, "share its chunks; set the chunker of hybrid"),
         ({"type": "bm25", "option": {}}, "no option 'option'; did you mean 'options'?"),
         ({"options": {}}, r"needs a type and may have options, found \['options'\]"),
         ({"type": "bm25", "options": [1]}, "needs a type and may have options"),
@@ -168,7 +168,7 @@ def test_hybrid_adds_reciprocal_ranks() -> None:
 
 def test_hybrid_fuses_the_bundled_two() -> None:
     """The default is bm25 and dense over the same chunks."""
-    with make_provider("hybrid", {"options": {"bm25": {"k1": 0.9}}}) as provider:
+    with build_provider("hybrid", {"options": {"bm25": {"k1": 0.9}}}) as provider:
         provider.index(CHUNKS)
         assert provider.search(query("how long are backups kept"), 2)[0].id == "backup"
 
@@ -193,7 +193,7 @@ def test_hybrid_closes_its_providers() -> None:
         (
             "hybrid",
             {"weights": [1.0]},
-            r"a weight of 0 or more for each of its 2 providers, and one",
+            r"weights of hybrid must be 2 numbers of 0 or more, one per",
         ),
         ("hybrid", {"providers": ["bm25", "dens"]}, "provider 'dens'; did you mean 'dense'"),
     ],
@@ -203,7 +203,7 @@ def test_wrong_names_and_options_are_refused(
 ) -> None:
     """With the nearest that exist."""
     with pytest.raises(ConfigurationError, match=message):
-        make_provider(name, options)
+        build_provider(name, options)
 
 
 @pytest.mark.parametrize(
@@ -211,21 +211,21 @@ def test_wrong_names_and_options_are_refused(
     [
         ({"providers": []}, r"hybrid needs a list of providers, found \[\]"),
         ({"providers": "bm25"}, "hybrid needs a list of providers, found 'bm25'"),
-        ({"weights": [0, 0]}, "and one above 0, found"),
+        ({"weights": [0, 0]}, "and not all 0; found"),
         ({"weights": [math.inf, 1]}, r"weights\[0\] must be a finite number, found inf"),
         ({"weights": [1, math.nan]}, r"weights\[1\] must be a finite number, found nan"),
-        ({"weights": ["much", 1]}, "and one above 0, found"),
+        ({"weights": ["much", 1]}, "and not all 0; found"),
         ({"options": {"bm25": {"k1": math.inf}}}, r"options\.bm25\.k1 must be a finite number"),
         ({"options": {"bm52": {"k1": 1.0}}}, "hybrid has no option 'bm52'; did you mean 'bm25'"),
-        ({"fusion": "score"}, "fusion of hybrid must be one of ranks, scores; found 'score'"),
-        ({"depth": -1}, "depth of hybrid must be a whole number from 1 up, found -1"),
+        ({"fusion": "score"}, "fusion of hybrid must be one of ranks, scores, found 'score'"),
+        ({"depth": -1}, "depth of hybrid must be a whole number of at least 1, found -1"),
         ({"k": "many"}, "provider 'hybrid': k must be a whole number, found 'many'"),
     ],
 )
 def test_what_cannot_be_fused_is_refused(options: dict[str, object], message: str) -> None:
     """Rather than giving the numbers of another system."""
     with pytest.raises(ConfigurationError, match=message):
-        make_provider("hybrid", options)
+        build_provider("hybrid", options)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_what_cannot_be_fused_is_refused(options: dict[str, object], message: st
 )
 def test_numbers_and_flags_may_be_texts(option: str, given: object, expected: object) -> None:
     """As they come from the environment."""
-    assert getattr(make_provider("bm25", {option: given}), option) == expected
+    assert getattr(build_provider("bm25", {option: given}), option) == expected
 
 
 @pytest.mark.parametrize(
@@ -247,12 +247,12 @@ def test_numbers_and_flags_may_be_texts(option: str, given: object, expected: ob
 def test_an_option_of_the_wrong_kind_is_refused(option: str, given: object, wanted: str) -> None:
     """With what it must be."""
     with pytest.raises(ConfigurationError, match=f"provider 'bm25': {option} must be {wanted}"):
-        make_provider("bm25", {option: given})
+        build_provider("bm25", {option: given})
 
 
 def test_no_weight_is_infinite() -> None:
     """Nor where the class is used by itself; a text from the environment is looked at too."""
-    with pytest.raises(ConfigurationError, match="and one above 0, found"):
+    with pytest.raises(ConfigurationError, match="and not all 0; found"):
         Hybrid(["bm25", "bm25"], weights=[math.inf, 1])
     with pytest.raises(ConfigurationError, match="k1 must be a number, found 'inf'"):
-        make_provider("bm25", {"k1": "inf"})
+        build_provider("bm25", {"k1": "inf"})

@@ -11,7 +11,7 @@ import pytest
 from berryeval.data.records import Chunk
 from berryeval.errors import ConfigurationError, ProviderError
 from berryeval.providers.bm25 import Bm25
-from berryeval.providers.catalogue import make_provider
+from berryeval.providers.catalogue import build_provider
 from berryeval.providers.dense import Dense
 from berryeval.providers.elasticsearch import Elasticsearch
 from tests.providers.corpus import CHUNKS, query
@@ -42,7 +42,7 @@ def searched(
     server: Loopback, text: str, chunks: Sequence[Chunk] = CHUNKS, **options: Any
 ) -> list[str]:
     """The ids of the first three hits."""
-    with make_provider("elasticsearch", {"url": server.url, **options}) as provider:
+    with build_provider("elasticsearch", {"url": server.url, **options}) as provider:
         provider.index(chunks)
         hits = provider.search(query(text), 3)
         assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
@@ -166,15 +166,15 @@ def test_a_busy_server_is_waited_for_while_indexing(cluster: Cluster, server: Lo
     ("ending", "answer", "message"),
     [
         ("_bulk", {"errors": True, "items": [{"index": {"error": {"reason": "too long"}}}, {}]},
-         "_bulk: 1 of 2 chunks were refused; the first: too long"),
-        ("_bulk", {"errors": True, "items": []}, "0 of 0 chunks were refused; .* no reason given"),
+         "_bulk: 1 of 2 chunks were rejected; the first: too long"),
+        ("_bulk", {"errors": True, "items": []}, "0 of 0 chunks were rejected; .* no reason given"),
         ("_bulk", [], r"expected an object with 'errors' and 'items', found \[\]"),
-        ("_search", {"hits": {}}, "_search answered without hits .KeyError: 'hits'"),
+        ("_search", {"hits": {}}, "no hits in the answer .KeyError: 'hits'"),
         ("_search", {"hits": {"hits": [{"_id": "99", "_score": 1}]}}, "IndexError"),
         ("_search", {"hits": {"hits": [{"_id": "0", "_score": None}]}}, "TypeError"),
-        ("_search", [], "_search answered without hits"),
+        ("_search", [], "no hits in the answer"),
         ("_search", Reply({"error": {"reason": "shards"}}, 503), "status 503 .*shards"),
-        ("/", {"tagline": "hello"}, "does not say its version; is it another server"),
+        ("/", {"tagline": "hello"}, "reports no version; is it another server"),
         ("/", Reply({"error": f"no {CANARY}"}, 401), r"status 401 Unauthorized: .*no \*\*\*"),
     ],
 )  # fmt: skip
@@ -246,20 +246,20 @@ def test_what_is_sent_names_the_type_of_the_flavour(cluster: Cluster, server: Lo
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"mode": "words"}, "mode of elasticsearch must be one of text, vector, hybrid; found"),
+        ({"mode": "words"}, "mode of elasticsearch must be one of text, vector, hybrid, found"),
         ({"flavour": "solr"}, "flavour of elasticsearch must be one of"),
-        ({"url": "localhost"}, "url of elasticsearch must be as http"),
+        ({"url": "localhost"}, "url of elasticsearch must look like http"),
         ({"prefix": "_Bad"}, "prefix of elasticsearch must be a to z and 0 to 9, found '_Bad'"),
         (
             {"candidates": 0},
-            "candidates of elasticsearch must be a whole number from 1 up",
+            "candidates of elasticsearch must be a whole number of at least 1",
         ),
-        ({"api_key": 12345}, "api_key of elasticsearch must be a text, found int"),
-        ({"headers": 3}, "headers of elasticsearch must be names and values"),
+        ({"api_key": 12345}, "api_key of elasticsearch must be text, found int"),
+        ({"headers": 3}, "headers of elasticsearch must map names to values"),
         ({"analyser": "x"}, "provider 'opensearch' has no option 'analyser'; did you mean"),
     ],
 )
 def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> None:
     """When the provider is made, with what is allowed."""
     with pytest.raises(ConfigurationError, match=message):
-        make_provider("opensearch", options)
+        build_provider("opensearch", options)

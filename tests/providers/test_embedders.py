@@ -18,7 +18,7 @@ from tokenizers.pre_tokenizers import Whitespace
 from berryeval.data.records import Chunk
 from berryeval.errors import ConfigurationError, MissingDependencyError, ProviderError
 from berryeval.providers.dense import Dense
-from berryeval.providers.embedders.base import make_embedder, query_vector, unit_vectors
+from berryeval.providers.embedders.base import build_embedder, embed_query, embed_texts
 from berryeval.providers.embedders.cache import model_identity
 from berryeval.providers.embedders.openai import OpenAi
 from tests.providers.corpus import CHUNKS, query
@@ -119,14 +119,14 @@ def test_a_busy_server_is_waited_for_while_indexing() -> None:
 
     with loopback(answer) as server, open_ai(server, attempts=3) as embedder:
         with pytest.raises(ProviderError, match="status 429") as caught:
-            query_vector(embedder, "text")
+            embed_query(embedder, "text")
         assert (caught.value.passing, caught.value.retry_after) == (True, 0)
         assert len(server.asked) == 1
-        assert unit_vectors(embedder, ["text"]).any()
+        assert embed_texts(embedder, ["text"]).any()
         assert len(server.asked) == 4
         busy.extend([Reply({}, 429, {"Retry-After": "0"})] * 9)
         with pytest.raises(ProviderError, match="status 429"):
-            unit_vectors(embedder, ["text"])
+            embed_texts(embedder, ["text"])
         assert len(server.asked) == 7
 
 
@@ -168,14 +168,14 @@ def test_an_answer_that_cannot_be_used_is_described(answer: Any, message: str) -
     [
         ("openai", {"batch_size": 0}, "batch_size of the embedder openai must be a whole number"),
         ("openai", {"attempts": "3"}, "attempts of the embedder openai must be a whole number"),
-        ("openai", {"base_url": "api"}, "url of the embedder openai must be as http"),
-        ("openai", {"api_key": 3}, "api_key of the embedder openai must be a text, found int"),
+        ("openai", {"base_url": "api"}, "url of the embedder openai must look like http"),
+        ("openai", {"api_key": 3}, "api_key of the embedder openai must be text, found int"),
         (
             "openai",
             {"api_key": f"{CANARY}\n"},
             "'Authorization' of the embedder openai must",
         ),
-        ("openai", {"headers": 3}, "headers of the embedder openai must be names and values"),
+        ("openai", {"headers": 3}, "headers of the embedder openai must map names to values"),
         ("openai", {"modle": "m"}, "embedder 'openai' has no option 'modle'; did you mean 'model'"),
         ("opnai", {}, "unknown embedder 'opnai'; did you mean 'openai'"),
         ("sentence-transformers", {"batch_size": -1}, "batch_size of the embedder sentence-trans"),
@@ -184,7 +184,7 @@ def test_an_answer_that_cannot_be_used_is_described(answer: Any, message: str) -
 def test_wrong_options_are_refused(name: str, options: dict[str, Any], message: str) -> None:
     """When the embedder is made, without secrets."""
     with pytest.raises(ConfigurationError, match=message) as caught:
-        make_embedder(name, options)
+        build_embedder(name, options)
     assert CANARY not in str(caught.value)
 
 
@@ -197,9 +197,9 @@ def test_a_missing_package_is_asked_for(
 ) -> None:
     """With the line to type."""
     monkeypatch.setitem(sys.modules, module, None)
-    embedder = make_embedder(name, {"cache": ""})
+    embedder = build_embedder(name, {"cache": ""})
     with pytest.raises(MissingDependencyError, match=rf"pip install 'berryeval\[{name}\]'"):
-        unit_vectors(embedder, ["text"])
+        embed_texts(embedder, ["text"])
 
 
 @pytest.fixture(scope="module")
@@ -216,14 +216,14 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_model2vec_embeds(model_folder: Path) -> None:
     """The vectors are those of the package; queries and texts may get prefixes."""
-    embedder = make_embedder("model2vec", {"model": str(model_folder), "query_prefix": "night "})
+    embedder = build_embedder("model2vec", {"model": str(model_folder), "query_prefix": "night "})
     texts = ["tokens expire", "pool", "", "zzz", "a\x00b\ud800"]
     theirs = StaticModel.from_pretrained(str(model_folder)).encode(["tokens expire", "pool"])
     ours = embedder.embed(texts)
     assert ours.shape == (5, 16)
     assert np.allclose(ours[:2], theirs)
     night = embedder.embed(["night pool"])[0]
-    assert np.allclose(query_vector(embedder, "pool"), night / np.linalg.norm(night), atol=1e-6)
+    assert np.allclose(embed_query(embedder, "pool"), night / np.linalg.norm(night), atol=1e-6)
 
 
 def test_dense_search_works_with_model2vec(model_folder: Path) -> None:
@@ -240,9 +240,9 @@ def test_dense_search_works_with_model2vec(model_folder: Path) -> None:
 def test_a_model_that_is_not_there_is_said(tmp_path: Path) -> None:
     """Which, and why."""
     (tmp_path / "config.json").write_text("{}")
-    embedder = make_embedder("model2vec", {"model": str(tmp_path)})
+    embedder = build_embedder("model2vec", {"model": str(tmp_path)})
     with pytest.raises(ConfigurationError, match=r"model of the embedder model2vec: .* cannot be"):
-        unit_vectors(embedder, ["text"])
+        embed_texts(embedder, ["text"])
 
 
 def test_a_model_in_a_folder_is_known_by_its_files(tmp_path: Path) -> None:

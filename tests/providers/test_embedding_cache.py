@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from berryeval.providers.embedders.base import query_vector, unit_vectors
+from berryeval.providers.embedders.base import embed_query, embed_texts
 from berryeval.providers.embedders.cache import FILE_NAME, EmbeddingCache, default_folder
 from berryeval.providers.embedders.wordllama import WordLlama
 
@@ -46,26 +46,26 @@ def test_nothing_is_embedded_twice(tmp_path: Path) -> None:
     """Neither in one call nor in the next, nor by another process; the vectors are the same."""
     texts = ["a", "b", "a", "", "ünï\ud800", "c" * 100_000]
     first = Slow(str(tmp_path))
-    expected = unit_vectors(Slow(""), texts)
-    assert np.array_equal(unit_vectors(first, texts), expected)
+    expected = embed_texts(Slow(""), texts)
+    assert np.array_equal(embed_texts(first, texts), expected)
     assert first.asked == ["a", "b", "", "ünï\ud800", "c" * 100_000]
     second = Slow(str(tmp_path))
-    assert np.array_equal(unit_vectors(second, [*texts, "d"])[:-1], expected)
+    assert np.array_equal(embed_texts(second, [*texts, "d"])[:-1], expected)
     assert second.asked == ["", "d"]  # what says nothing is not worth keeping
     third = Slow(str(tmp_path))
-    assert np.array_equal(unit_vectors(third, texts), expected)
+    assert np.array_equal(embed_texts(third, texts), expected)
     assert third.asked == [""]
 
 
 def test_another_model_has_other_vectors(tmp_path: Path) -> None:
     """The key is of model and text; a model that changed its length is asked for all."""
-    unit_vectors(Slow(str(tmp_path)), ["a"])
+    embed_texts(Slow(str(tmp_path)), ["a"])
     other = Slow(str(tmp_path), model="other")
-    unit_vectors(other, ["a"])
+    embed_texts(other, ["a"])
     assert other.asked == ["a"]
     longer = Slow(str(tmp_path), length=6)
     assert np.array_equal(
-        unit_vectors(longer, ["a", "b"]), unit_vectors(Slow("", length=6), ["a", "b"])
+        embed_texts(longer, ["a", "b"]), embed_texts(Slow("", length=6), ["a", "b"])
     )
 
 
@@ -73,22 +73,22 @@ def test_queries_are_always_embedded(tmp_path: Path) -> None:
     """The time it takes is part of what is measured."""
     embedder = Slow(str(tmp_path))
     for _ in range(2):
-        unit_vectors(embedder, ["a"])
-        query_vector(embedder, "a")
+        embed_texts(embedder, ["a"])
+        embed_query(embedder, "a")
     assert embedder.asked == ["a", "a", "a"]
 
 
 def test_the_cache_can_be_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the option, or by the environment; for fast embedders it is."""
     monkeypatch.setenv("BERRYEVAL_CACHE", str(tmp_path))
-    unit_vectors(Slow(""), ["a"])
-    unit_vectors(WordLlama(), ["a"])
+    embed_texts(Slow(""), ["a"])
+    embed_texts(WordLlama(), ["a"])
     assert not list(tmp_path.iterdir())
-    unit_vectors(Slow(None), ["a"])
+    embed_texts(Slow(None), ["a"])
     assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]
     monkeypatch.setenv("BERRYEVAL_CACHE", "")
     embedder = Slow(None)
-    unit_vectors(embedder, ["a"])
+    embed_texts(embedder, ["a"])
     assert embedder.asked == ["a"]
 
 
@@ -109,7 +109,7 @@ def test_the_usual_place_is_that_of_the_user(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_damaged_file_is_begun_anew(tmp_path: Path, damage: str) -> None:
     """With a warning, and without a wrong vector."""
     texts = [f"text {number}" for number in range(3000)]
-    expected = unit_vectors(Slow(str(tmp_path)), texts)
+    expected = embed_texts(Slow(str(tmp_path)), texts)
     path = tmp_path / FILE_NAME
     data = bytearray(path.read_bytes())
     if damage == "text":
@@ -122,23 +122,23 @@ def test_a_damaged_file_is_begun_anew(tmp_path: Path, damage: str) -> None:
     else:
         data = data[: len(data) // 2]
     path.write_bytes(data)
-    with pytest.warns(RuntimeWarning, match=r"embeddings\.sqlite: .* damaged .*; begun anew"):
-        assert np.array_equal(unit_vectors(Slow(str(tmp_path)), texts), expected)
+    with pytest.warns(RuntimeWarning, match=r"embeddings\.sqlite: .* damaged .* and was replaced"):
+        assert np.array_equal(embed_texts(Slow(str(tmp_path)), texts), expected)
     again = Slow(str(tmp_path))
-    assert np.array_equal(unit_vectors(again, texts), expected)
+    assert np.array_equal(embed_texts(again, texts), expected)
     assert again.asked == []
 
 
 def test_a_vector_that_changed_on_disk_is_made_again(tmp_path: Path) -> None:
     """Its checksum tells; the file itself is fine."""
-    expected = unit_vectors(Slow(str(tmp_path)), ["a", "b"])
+    expected = embed_texts(Slow(str(tmp_path)), ["a", "b"])
     with sqlite3.connect(tmp_path / FILE_NAME) as database:
         database.execute("UPDATE vectors_1 SET vector = zeroblob(20)")
     database.close()
     embedder = Slow(str(tmp_path))
-    assert np.array_equal(unit_vectors(embedder, ["a", "b"]), expected)
+    assert np.array_equal(embed_texts(embedder, ["a", "b"]), expected)
     assert embedder.asked == ["a", "b"]
-    unit_vectors(embedder, ["a", "b"])
+    embed_texts(embedder, ["a", "b"])
     assert embedder.asked == ["a", "b"]
 
 
@@ -146,9 +146,9 @@ def test_a_place_that_cannot_be_written_costs_a_warning(tmp_path: Path) -> None:
     """The work is done all the same; what stands there is left alone."""
     (tmp_path / "file").write_text("mine")
     embedder = Slow(str(tmp_path / "file"))
-    with pytest.warns(RuntimeWarning, match="the cache of embeddings cannot be used"):
-        vectors = unit_vectors(embedder, ["a"])
-    assert np.array_equal(vectors, unit_vectors(Slow(""), ["a"]))
+    with pytest.warns(RuntimeWarning, match="the embedding cache cannot be used"):
+        vectors = embed_texts(embedder, ["a"])
+    assert np.array_equal(vectors, embed_texts(Slow(""), ["a"]))
     assert (tmp_path / "file").read_text() == "mine"
 
 
@@ -158,7 +158,7 @@ def test_another_database_is_left_alone(tmp_path: Path) -> None:
         database.execute("CREATE TABLE vectors_1 (mine)")
     database.close()
     with pytest.warns(RuntimeWarning, match="cannot be used"):
-        assert unit_vectors(Slow(str(tmp_path)), ["a"]).any()
+        assert embed_texts(Slow(str(tmp_path)), ["a"]).any()
     with sqlite3.connect(tmp_path / FILE_NAME) as database:
         assert database.execute("SELECT mine FROM vectors_1").fetchall() == []
     database.close()
@@ -167,11 +167,11 @@ def test_another_database_is_left_alone(tmp_path: Path) -> None:
 def test_threads_may_share_it(tmp_path: Path) -> None:
     """Reading and writing the same texts at once."""
     texts = [f"text {number}" for number in range(300)]
-    expected = unit_vectors(Slow(""), texts)
+    expected = embed_texts(Slow(""), texts)
 
     def embedded(number: int) -> bool:
         part = slice(number * 10, number * 10 + 150)
-        return np.array_equal(unit_vectors(Slow(str(tmp_path)), texts[part]), expected[part])
+        return np.array_equal(embed_texts(Slow(str(tmp_path)), texts[part]), expected[part])
 
     with ThreadPoolExecutor(4) as threads:
         assert all(threads.map(embedded, range(16)))
@@ -179,10 +179,10 @@ def test_threads_may_share_it(tmp_path: Path) -> None:
 
 WORK = """
 import sys
-from berryeval.providers.embedders import unit_vectors
+from berryeval.providers.embedders.base import embed_texts
 from tests.providers.test_embedding_cache import Slow
 for start in range(20):
-    unit_vectors(Slow(sys.argv[1]), [f"text {start * 20 + number}" for number in range(100)])
+    embed_texts(Slow(sys.argv[1]), [f"text {start * 20 + number}" for number in range(100)])
 """
 
 
@@ -195,6 +195,6 @@ def test_processes_may_share_it(tmp_path: Path) -> None:
     assert [worker.wait(120) for worker in workers] == [0, 0, 0]
     texts = [f"text {number}" for number in range(480)]
     embedder = Slow(str(tmp_path))
-    assert np.array_equal(unit_vectors(embedder, texts), unit_vectors(Slow(""), texts))
+    assert np.array_equal(embed_texts(embedder, texts), embed_texts(Slow(""), texts))
     assert embedder.asked == []
     assert EmbeddingCache(tmp_path).path == tmp_path / FILE_NAME

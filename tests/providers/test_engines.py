@@ -9,7 +9,7 @@ import pytest
 
 from berryeval.data.records import Chunk
 from berryeval.errors import ConfigurationError
-from berryeval.providers.catalogue import make_provider
+from berryeval.providers.catalogue import build_provider
 from berryeval.providers.dense import Dense
 from tests.providers.corpus import CHUNKS, query
 
@@ -51,7 +51,7 @@ def ids(provider: Provider, text: str, k: int = 3) -> list[str]:
 @engines
 def test_the_answer_is_found(name: str, options: dict[str, Any]) -> None:
     """With its text, its document and its section."""
-    with make_provider(name, options) as provider:
+    with build_provider(name, options) as provider:
         provider.index(CHUNKS)
         (hit,) = provider.search(query("when do access tokens expire"), 1)
     assert (hit.id, hit.doc_id, hit.section) == ("tokens", "handbook", ("Handbook", "Tokens"))
@@ -66,7 +66,7 @@ def test_vector_scores_are_those_of_the_dense_provider(
     """The same cosines in the same order; what says nothing is no hit."""
     nothing = Chunk("nothing", "d", "")
     same = [Chunk(f"copy-{number}", "d", CHUNKS[1].text) for number in range(30)]
-    with Dense() as dense, make_provider(name, options) as provider:
+    with Dense() as dense, build_provider(name, options) as provider:
         for one in (dense, provider):
             one.index([*CHUNKS, nothing, *same])
         for k in (1, 6, 20, 50):
@@ -80,7 +80,7 @@ def test_vector_scores_are_those_of_the_dense_provider(
 @text_engines
 def test_any_word_may_match(name: str, options: dict[str, Any]) -> None:
     """A question is not a list of words that must all be there; stems count."""
-    with make_provider(name, options) as provider:
+    with build_provider(name, options) as provider:
         provider.index(CHUNKS)
         assert ids(provider, "connecting to the moon") == ["pool"]
         assert ids(provider, "restoring lost data from a copy") == []
@@ -89,7 +89,7 @@ def test_any_word_may_match(name: str, options: dict[str, Any]) -> None:
 @hybrid_engines
 def test_both_are_fused_by_rank(name: str, options: dict[str, Any]) -> None:
     """The first of both lists gets 1/61 from each; the next only what one of them gives."""
-    with make_provider(name, options) as provider:
+    with build_provider(name, options) as provider:
         provider.index(CHUNKS)
         hits = provider.search(query("access tokens"), 2)
     assert hits[0].id == "tokens"
@@ -102,7 +102,7 @@ def test_ties_are_ordered_by_the_one_rule(name: str, options: dict[str, Any]) ->
     """Higher id first, by bytes, also where more tie than were asked for."""
     alike = [Chunk(f"{place:03}", "d", "equal phrase here") for place in range(60)]
     strange = [Chunk(name, "d", "equal phrase here") for name in ["b", "D", "a", "é", "\ud800"]]
-    with make_provider(name, options) as provider:
+    with build_provider(name, options) as provider:
         provider.index([*CHUNKS, *alike, *strange])
         assert ids(provider, "phrase", 7) == ["\ud800", "é", "b", "a", "D", "059", "058"]
 
@@ -110,7 +110,7 @@ def test_ties_are_ordered_by_the_one_rule(name: str, options: dict[str, Any]) ->
 @engines
 def test_odd_queries_are_no_errors(name: str, options: dict[str, Any]) -> None:
     """Operators, quotes and characters that no engine takes are text like any other."""
-    with make_provider(name, options) as provider:
+    with build_provider(name, options) as provider:
         provider.index(CHUNKS)
         for text in ODD_TEXTS:
             assert len(ids(provider, text)) <= 3
@@ -122,7 +122,7 @@ def test_odd_chunks_are_no_errors(name: str, options: dict[str, Any]) -> None:
     """They are stored, found, and come back as they were."""
     odd = [Chunk(f"id {text}"[:50], "d", text) for text in ODD_TEXTS]
     wanted = Chunk("a\tb", "d", "back\\slash\n\\N 'quoted' \x00 \ud800")
-    with make_provider(name, options) as provider:
+    with build_provider(name, options) as provider:
         provider.index([*odd, wanted, CHUNKS[0]])
         hits = provider.search(query("quoted slash"), 1)
     assert [(hit.id, hit.text) for hit in hits] == [(wanted.id, wanted.text)]
@@ -131,7 +131,7 @@ def test_odd_chunks_are_no_errors(name: str, options: dict[str, Any]) -> None:
 @engines
 def test_nothing_to_search_finds_nothing(name: str, options: dict[str, Any]) -> None:
     """Before anything is indexed, in an empty corpus, in one of empty texts, and after the end."""
-    with make_provider(name, options) as provider:
+    with build_provider(name, options) as provider:
         assert ids(provider, "anything") == []
         for chunks in ([], [Chunk("a", "d", ""), Chunk("b", "d", "")]):
             provider.index(chunks)
@@ -144,7 +144,7 @@ def test_nothing_to_search_finds_nothing(name: str, options: dict[str, Any]) -> 
 @engines
 def test_indexing_anew_forgets_what_was_there(name: str, options: dict[str, Any]) -> None:
     """Only the last chunks are searched."""
-    with make_provider(name, options) as provider:
+    with build_provider(name, options) as provider:
         provider.index(CHUNKS)
         provider.index(CHUNKS[1:3])
         assert set(ids(provider, "access tokens rate limit", 9)) <= {"limits", "backup"}
@@ -155,7 +155,7 @@ def test_indexing_anew_forgets_what_was_there(name: str, options: dict[str, Any]
 def test_many_threads_search_at_once(name: str, options: dict[str, Any]) -> None:
     """And all get the right answer."""
     asked = {"tokens": "access tokens", "backup": "nightly backups", "pool": "connection pool"}
-    with make_provider(name, options) as provider, ThreadPoolExecutor(8) as threads:
+    with build_provider(name, options) as provider, ThreadPoolExecutor(8) as threads:
         provider.index(CHUNKS)
         jobs = [
             (name, threads.submit(ids, provider, text, 1))
@@ -168,9 +168,9 @@ def test_many_threads_search_at_once(name: str, options: dict[str, Any]) -> None
 @engines
 def test_two_of_a_kind_do_not_meet(name: str, options: dict[str, Any]) -> None:
     """Each searches its own chunks, and closing one leaves the other."""
-    with make_provider(name, options) as first:
+    with build_provider(name, options) as first:
         first.index(CHUNKS[:1])
-        with make_provider(name, options) as second:
+        with build_provider(name, options) as second:
             second.index(CHUNKS[1:2])
             assert ids(second, "rate limit tokens", 9) == ["limits"]
         assert ids(first, "rate limit tokens", 9) == ["tokens"]
@@ -182,12 +182,12 @@ def test_two_of_a_kind_do_not_meet(name: str, options: dict[str, Any]) -> None:
         (
             "sqlite",
             {"mode": "txt"},
-            "mode of sqlite must be one of text, vector, hybrid; found 'tx",
+            "mode of sqlite must be one of text, vector, hybrid, found 'tx",
         ),
-        ("lancedb", {"mode": ""}, "mode of lancedb must be one of text, vector, hybrid; found ''"),
-        ("sqlite", {"depth": 0}, "depth of sqlite must be a whole number from 1 up, found 0"),
+        ("lancedb", {"mode": ""}, "mode of lancedb must be one of text, vector, hybrid, found ''"),
+        ("sqlite", {"depth": 0}, "depth of sqlite must be a whole number of at least 1, found 0"),
         ("lancedb", {"k": "many"}, "provider 'lancedb': k must be a whole number, found 'many'"),
-        ("chroma", {"ef_search": -1}, "ef_search of chroma must be a whole number from 1 up"),
+        ("chroma", {"ef_search": -1}, "ef_search of chroma must be a whole number of at least 1"),
         ("qdrant", {"batch_size": True}, "provider 'qdrant': batch_size must be a whole number"),
         ("qdrant", {"url": "http://x", "path": "y"}, "qdrant takes a url or a path, not both"),
         ("chroma", {"mode": "text"}, r"provider 'chroma' has no option 'mode'; .+"),
@@ -197,4 +197,4 @@ def test_two_of_a_kind_do_not_meet(name: str, options: dict[str, Any]) -> None:
 def test_wrong_options_are_refused(name: str, options: dict[str, Any], message: str) -> None:
     """When the provider is made, with what is allowed."""
     with pytest.raises(ConfigurationError, match=message):
-        make_provider(name, options)
+        build_provider(name, options)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import pytest
 
 from berryeval.providers.base import Provider
-from berryeval.providers.catalogue import PROVIDERS
-from berryeval.providers.facts import provider_facts
+from berryeval.providers.catalogue import PROVIDERS, describe_provider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,7 +57,7 @@ HEAVY = {"llamaindex"}  # 200 MB that the tests do without
 @pytest.mark.parametrize("name", BUNDLED)
 def test_every_provider_is_described(name: str) -> None:
     """In one sentence, with each of its options, and an extra that exists."""
-    facts = provider_facts(name)
+    facts = describe_provider(name)
     assert facts.summary.endswith(".")
     assert facts.about
     for option in facts.options:
@@ -71,7 +70,7 @@ def test_every_provider_is_described(name: str) -> None:
 @pytest.mark.usefixtures("other_providers")
 def test_a_provider_of_another_package_is_described_too() -> None:
     """By its signature, with what is missing."""
-    facts = provider_facts("theirs")
+    facts = describe_provider("theirs")
     assert facts.summary == "Made by others."
     assert facts.aliases == ("another",)
     assert [(option.name, option.required, option.default) for option in facts.options] == [
@@ -84,6 +83,6 @@ def test_a_provider_of_another_package_is_described_too() -> None:
 @pytest.mark.usefixtures("other_providers")
 def test_a_provider_that_cannot_be_imported_says_so() -> None:
     """And does not hide the others."""
-    facts = provider_facts("broken")
+    facts = describe_provider("broken")
     assert "cannot be imported" in facts.summary
     assert facts.missing == ("no_such_package_xyz",)

@@ -12,9 +12,9 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from berryeval.errors import ConfigurationError, ProviderError
-from berryeval.providers.catalogue import make_provider
+from berryeval.providers.catalogue import build_provider
 from berryeval.providers.dense import Dense
-from berryeval.providers.embedders.base import make_embedder, query_vector, unit_vectors
+from berryeval.providers.embedders.base import build_embedder, embed_query, embed_texts
 from berryeval.providers.retrievers import LangChain
 from tests.providers.corpus import CHUNKS, query
 
@@ -48,16 +48,16 @@ class Vectors(Embeddings):
     """Our embeddings, as LangChain calls them."""
 
     def __init__(self) -> None:
-        self.embedder = make_embedder("wordllama")
+        self.embedder = build_embedder("wordllama")
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """A row per text."""
-        rows: list[list[float]] = unit_vectors(self.embedder, texts).tolist()
+        rows: list[list[float]] = embed_texts(self.embedder, texts).tolist()
         return rows
 
     def embed_query(self, text: str) -> list[float]:
         """One row."""
-        row: list[float] = query_vector(self.embedder, text).tolist()
+        row: list[float] = embed_query(self.embedder, text).tolist()
         return row
 
 
@@ -73,7 +73,7 @@ def by_word(chunks: Sequence[Chunk]) -> ByWord:
 
 def test_documents_become_hits() -> None:
     """Id, text, source and metadata; the chunk adds its section. A retriever needs no name."""
-    with make_provider(ByWord(documents=documents())) as provider:
+    with build_provider(ByWord(documents=documents())) as provider:
         provider.index(CHUNKS)
         hits = provider.search(query("thirty days"), 5)
     assert [hit.id for hit in hits] == ["tokens", "backup"]
@@ -133,7 +133,7 @@ def test_a_document_without_an_id_is_said() -> None:
     """And what could be one."""
     retriever = ByWord(documents=[Document(page_content="words", metadata={"name": "n"})])
     with pytest.raises(
-        ProviderError, match=r"hit 1 has no id at metadata\['id'\]; there is 'name'"
+        ProviderError, match=r"hit 1 has no id at metadata\['id'\]; the metadata has 'name'"
     ):
         LangChain(retriever).search(query("words"), 1)
 
@@ -170,15 +170,15 @@ def test_what_is_no_document_is_said(answer: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "retriever of langchain is missing; give it as 'module:object'"),
-        ({"retriever": 3}, "expected an object with 'invoke', or a function that makes one"),
+        ({}, "retriever of langchain is missing; set it to 'module:object'"),
+        ({"retriever": 3}, "expected an object with 'invoke', or a function that builds one"),
         ({"retriever": "no_such_module:r"}, "retriever of langchain: there is no module"),
     ],
 )
 def test_what_is_no_retriever_is_refused(options: dict[str, Any], message: str) -> None:
     """When the provider is made."""
     with pytest.raises(ConfigurationError, match=message):
-        make_provider("langchain", options)
+        build_provider("langchain", options)
 
 
 def test_a_function_must_make_a_retriever() -> None:
@@ -193,5 +193,5 @@ def test_a_function_must_make_a_retriever() -> None:
 def test_a_document_without_a_score_among_scored_ones_is_said() -> None:
     """It would count as 0, wherever it stood."""
     found = [Document("x", id="a", metadata={"score": 0.5}), Document("y", id="b")]
-    with pytest.raises(ProviderError, match=r"langchain: hit 2 \('b'\) has no score, but others"):
+    with pytest.raises(ProviderError, match=r"langchain: hit 2 \('b'\) has no score but others"):
         LangChain(Odd(found)).search(query("x"), 3)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from berryeval.errors import ConfigurationError, ProviderError
-from berryeval.providers.catalogue import make_provider
+from berryeval.providers.catalogue import build_provider
 from berryeval.providers.retrievers import LlamaIndex
 from tests.providers.corpus import CHUNKS, query
 
@@ -61,7 +61,7 @@ NODES = [
 
 def test_nodes_become_hits() -> None:
     """Id, score, text, document, place and metadata; the chunk adds what it knows."""
-    with make_provider(Retriever(NODES)) as provider:
+    with build_provider(Retriever(NODES)) as provider:
         provider.index(CHUNKS)
         first, second = provider.search(query("x"), 5)
     assert (first.id, first.score, first.text, first.doc_id) == ("tokens", 0.75, "words", "d")
@@ -89,7 +89,11 @@ def test_the_asynchronous_method_is_called_on_request() -> None:
         ([3], {}, "llamaindex: hit 1: expected a NodeWithScore, found int 3"),
         ([Scored(None)], {}, "hit 1: expected a NodeWithScore"),
         ([Scored(Node("a"), float("nan"))], {}, "a finite number, found float nan"),
-        ([Scored(Node("a"))], {"id": "key"}, r"no id at metadata\['key'\]; there is nothing"),
+        (
+            [Scored(Node("a"))],
+            {"id": "key"},
+            r"no id at metadata\['key'\]; the metadata has nothing",
+        ),
     ],
 )
 def test_what_is_no_node_is_said(answer: Any, options: dict[str, Any], message: str) -> None:
@@ -108,7 +112,7 @@ def test_what_is_no_node_is_said(answer: Any, options: dict[str, Any], message: 
 def test_what_is_no_retriever_is_refused(options: dict[str, Any], message: str) -> None:
     """When the provider is made."""
     with pytest.raises(ConfigurationError, match=message):
-        make_provider("llama-index", options)
+        build_provider("llama-index", options)
 
 
 @pytest.mark.skipif(
@@ -143,7 +147,7 @@ def test_the_real_classes_are_read() -> None:
 def test_a_node_without_a_score_among_scored_ones_is_said() -> None:
     """It would count as 0, wherever it stood; if no node has one, the order counts."""
     some = LlamaIndex(Retriever([Scored(Node("a"), 0.5), Scored(Node("b"), None)]))
-    with pytest.raises(ProviderError, match=r"llamaindex: hit 2 \('b'\) has no score, but others"):
+    with pytest.raises(ProviderError, match=r"llamaindex: hit 2 \('b'\) has no score but others"):
         some.search(query("x"), 3)
     none = LlamaIndex(Retriever([Scored(Node("a"), None), Scored(Node("b"), None)]))
     assert [hit.id for hit in none.search(query("x"), 3)] == ["a", "b"]

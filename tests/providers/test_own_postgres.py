@@ -14,7 +14,7 @@ import psutil  # type: ignore[import-untyped,unused-ignore]
 import psycopg
 import pytest
 
-from berryeval.providers.postgres_local import OwnPostgres
+from berryeval.providers.postgres_server import LocalPostgres
 from tests.providers.killed_run import killed_run
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 LEAVES = """
 import sys
-from berryeval.providers.own_postgres import OwnPostgres
-print(OwnPostgres().folder, flush=True)
+from berryeval.providers.postgres_server import LocalPostgres
+print(LocalPostgres().folder, flush=True)
 sys.exit("an error")
 """
 
@@ -55,7 +55,7 @@ def killed(process: Any) -> None:
 @pytest.mark.parametrize("happens", [suspended, killed])
 def test_it_is_stopped_whatever_became_of_it(happens: Callable[[Any], None]) -> None:
     """Nothing is raised, no process stays and no file."""
-    server = OwnPostgres()
+    server = LocalPostgres()
     process = served_by(Path(server.folder))
     family = [process, *process.children(recursive=True)]
     happens(process)
@@ -83,7 +83,7 @@ def test_a_server_of_a_killed_run_is_stopped_by_the_next(dsn: str) -> None:
         left = Path(folder)
         process = served_by(left)
         assert is_alive(process)
-        next_one = OwnPostgres()
+        next_one = LocalPostgres()
         next_one.stop()
         assert not left.exists()
         assert not is_alive(process)
@@ -100,7 +100,7 @@ def test_any_locale_and_any_folder_will_do(tmp_path: Path, monkeypatch: pytest.M
     long.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(long))
     monkeypatch.setenv("LC_ALL", "xx_XX.UTF-8")
-    server = OwnPostgres()
+    server = LocalPostgres()
     try:
         with psycopg.connect(server.dsn) as connection:
             assert connection.execute("SHOW server_encoding").fetchone() == ("UTF8",)
@@ -128,7 +128,7 @@ def test_a_server_behind_a_link_is_stopped_too(linked_folder: Path) -> None:
     assert left.parent == linked_folder
     process = served_by(left)
     assert is_alive(process)
-    OwnPostgres().stop()
+    LocalPostgres().stop()
     assert not left.exists()
     assert not is_alive(process)
 
@@ -140,7 +140,7 @@ def test_what_may_still_run_keeps_its_data(linked_folder: Path) -> None:
         data.mkdir(parents=True)
         (data.parent / "in-use").touch()
         (data / "postmaster.pid").write_text(content, encoding="utf-8")
-    OwnPostgres().stop()
+    LocalPostgres().stop()
     assert [path.name for path in linked_folder.iterdir() if path.name[-4:] != "lock"] == [
         "berryeval-postgres-odd"
     ]
@@ -154,6 +154,6 @@ def test_a_folder_without_data_is_removed_if_it_is_old(linked_folder: Path) -> N
         (folder / "in-use").touch()
         then = time.time() - age
         os.utime(folder / "in-use", (then, then))
-    OwnPostgres().stop()
+    LocalPostgres().stop()
     assert not (linked_folder / "berryeval-postgres-old").exists()
     assert (linked_folder / "berryeval-postgres-new").exists()

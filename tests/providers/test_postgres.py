@@ -11,7 +11,7 @@ import pytest
 
 from berryeval.data.records import Chunk
 from berryeval.errors import ConfigurationError, ProviderError
-from berryeval.providers.catalogue import make_provider
+from berryeval.providers.catalogue import build_provider
 from berryeval.providers.dense import Dense
 from berryeval.providers.postgres import Postgres
 from tests.providers.corpus import CHUNKS, query
@@ -28,7 +28,7 @@ def tables(dsn: str) -> list[str]:
 
 def searched(dsn: str, text: str, chunks: list[Chunk] = CHUNKS, **options: Any) -> list[str]:
     """The ids of the first three hits."""
-    with make_provider("postgres", {"dsn": dsn, **options}) as provider:
+    with build_provider("postgres", {"dsn": dsn, **options}) as provider:
         provider.index(chunks)
         hits = provider.search(query(text), 3)
         assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
@@ -60,7 +60,7 @@ def test_vector_scores_are_those_of_the_dense_provider(dsn: str, approximate: bo
     dense.index(CHUNKS)
     expected = dense.search(query("rate limit"), 6)
     options = {"dsn": dsn, "mode": "vector", "approximate": approximate}
-    with make_provider("postgres", options) as provider:
+    with build_provider("postgres", options) as provider:
         provider.index(CHUNKS)
         found = provider.search(query("rate limit"), 6)
     assert [hit.id for hit in found] == [hit.id for hit in expected]
@@ -149,7 +149,7 @@ def test_without_a_dsn_a_server_is_started() -> None:
     """For the run, and stopped at its end."""
     with Postgres(mode="text") as provider:
         provider.index(CHUNKS)
-        server = provider._server.bundled
+        server = provider._server.local
         assert server is not None
         assert provider.search(query("tokens"), 1)[0].id == "tokens"
     assert not Path(server.folder).exists()
@@ -157,8 +157,8 @@ def test_without_a_dsn_a_server_is_started() -> None:
 
 def test_an_unknown_mode_is_refused() -> None:
     """With those that exist."""
-    with pytest.raises(ConfigurationError, match="one of text, vector, hybrid; found 'txt'"):
-        make_provider("postgres", {"mode": "txt"})
+    with pytest.raises(ConfigurationError, match="one of text, vector, hybrid, found 'txt'"):
+        build_provider("postgres", {"mode": "txt"})
 
 
 @pytest.mark.parametrize("option", ["k", "depth"])
@@ -166,7 +166,7 @@ def test_an_unknown_mode_is_refused() -> None:
 def test_numbers_that_are_none_are_refused(option: str, value: object) -> None:
     """As the other providers that fuse do: nothing is scored with them."""
     with pytest.raises(ConfigurationError, match=f"{option} .*whole number"):
-        make_provider("postgres", {option: value})
+        build_provider("postgres", {option: value})
 
 
 def test_vectors_need_no_language_and_no_limit_of_words(dsn: str) -> None:

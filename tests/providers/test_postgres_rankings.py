@@ -10,8 +10,8 @@ import pytest
 from berryeval.benchmarks.loading import load_benchmark
 from berryeval.chunkers.catalogue import parse_chunker
 from berryeval.data.records import Chunk
-from berryeval.providers.postgres import Postgres, statement
-from berryeval.providers.ranking import fused
+from berryeval.providers.postgres import Postgres, build_statement
+from berryeval.providers.ranking import fuse_ranks
 from tests.providers.corpus import CHUNKS, query
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def test_fusion_is_that_of_its_own_rankings(dsn: str) -> None:
             provider.index(chunks)
         for asked in benchmark.queries:
             apart = [provider.search(asked, 100) for provider in (words, vectors)]
-            expected = fused(apart, 20, constant=60)
+            expected = fuse_ranks(apart, 20, constant=60)
             found = both.search(asked, 20)
             assert [(hit.id, hit.score) for hit in found] == [
                 (hit.id, hit.score) for hit in expected
@@ -75,8 +75,8 @@ def test_the_index_of_vectors_is_used(large: Postgres, mode: str, approximate: b
     """By the very statement that is asked; without `approximate` all are looked at all the same."""
     table = large._table
     assert table is not None
-    asked = statement(
-        mode, table.name, vectors_in=table.vectors_in, approximate=approximate,
+    asked = build_statement(
+        mode, table.name, vector_schema=table.vector_schema, approximate=approximate,
         depth=100, limit=20,
     )  # fmt: skip
     values = {
@@ -84,7 +84,7 @@ def test_the_index_of_vectors_is_used(large: Postgres, mode: str, approximate: b
         "vector": str(large.embed_query("word1 word2").tolist()),
     }  # fmt: skip
     with large._server.connection() as connection:
-        large._get_ready(connection, table, 100)
+        large._prepare(connection, table, 100)
         rows = connection.execute(f"EXPLAIN {asked}", values).fetchall()
     assert ("_embedding_idx" in str(rows)) is approximate
 

@@ -9,7 +9,7 @@ import pytest
 from berryeval.data.records import Query
 from berryeval.data.run import Run
 from berryeval.errors import ConfigurationError, ProviderError
-from berryeval.providers.catalogue import make_provider
+from berryeval.providers.catalogue import build_provider
 from tests.providers.corpus import CHUNKS
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def test_every_format_gives_the_rankings(name: str, tmp_path: Path) -> None:
     rows = ROWS if "trec" not in name else {"q1": ROWS["q1"]}
     path = tmp_path / name
     getattr(Run.from_dict(rows), f"to_{name.split('.')[1]}")(path)
-    with make_provider("run-file", {"path": str(path)}) as provider:
+    with build_provider("run-file", {"path": str(path)}) as provider:
         provider.index(CHUNKS)
         hits = provider.search(Query("q1", "any"), 3)
         assert provider.search(Query("q9", "any"), 3) == []
@@ -40,7 +40,7 @@ def test_the_order_of_the_lines_does_not_matter(tmp_path: Path) -> None:
     """Scores decide, and among equals the higher id; the ranks of the file are not looked at."""
     path = tmp_path / "run.trec"
     path.write_text("q1 Q0 a 1 0.5 t\nq1 Q0 c 2 2 t\nq1 Q0 d 3 0.5 t\nq1 Q0 b 4 0.5 t\n")
-    hits = make_provider("run-file", {"path": str(path)}).search(Query("q1", ""), 3)
+    hits = build_provider("run-file", {"path": str(path)}).search(Query("q1", ""), 3)
     assert [hit.id for hit in hits] == ["c", "d", "b"]
 
 
@@ -48,7 +48,7 @@ def test_it_works_without_chunks(tmp_path: Path) -> None:
     """The ids are all there is, then."""
     path = tmp_path / "run.json"
     Run.from_dict(ROWS).to_json(path)
-    hits = make_provider("run", {"path": str(path)}).search(Query("q2", ""), 3)
+    hits = build_provider("run", {"path": str(path)}).search(Query("q2", ""), 3)
     assert [(hit.id, hit.text, hit.doc_id) for hit in hits] == [("é x", "", "")]
 
 
@@ -68,7 +68,7 @@ def test_a_file_that_cannot_be_used_is_said(
     if content is not None:
         path.write_text(content)
     with pytest.raises(ProviderError, match=message) as caught:
-        make_provider("run-file", {"path": str(path)}).index(CHUNKS)
+        build_provider("run-file", {"path": str(path)}).index(CHUNKS)
     assert not caught.value.passing
 
 
@@ -77,11 +77,11 @@ def test_lenient_leaves_faulty_lines_out(tmp_path: Path) -> None:
     path = tmp_path / "run.trec"
     path.write_text("q1 Q0 a 1 high t\nq1 Q0 b 2 0.5 t\n")
     options: dict[str, Any] = {"path": str(path), "lenient": True}
-    hits = make_provider("run-file", options).search(Query("q1", ""), 3)
+    hits = build_provider("run-file", options).search(Query("q1", ""), 3)
     assert [hit.id for hit in hits] == ["b"]
 
 
 def test_a_path_is_needed() -> None:
     """There is nothing to guess."""
     with pytest.raises(ConfigurationError, match="path of run-file is missing"):
-        make_provider("run-file")
+        build_provider("run-file")

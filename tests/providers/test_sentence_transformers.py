@@ -13,7 +13,7 @@ import pytest
 from berryeval.data.records import Chunk
 from berryeval.errors import ConfigurationError
 from berryeval.providers.dense import Dense
-from berryeval.providers.embedders.base import make_embedder, query_vector, unit_vectors
+from berryeval.providers.embedders.base import build_embedder, embed_query, embed_texts
 from tests.providers.corpus import query
 
 if TYPE_CHECKING:
@@ -69,11 +69,11 @@ def test_the_vectors_are_those_of_the_package(model_folder: Path) -> None:
 
     texts = ["tokens expire", "backup night", "", "ünï\ud800 \x00"]
     options = {"model": str(model_folder), "device": "cpu", "query_prefix": "night ", "cache": ""}
-    embedder = make_embedder("sentence-transformers", options)
+    embedder = build_embedder("sentence-transformers", options)
     theirs = SentenceTransformer(str(model_folder), device="cpu").encode(texts[:2])
     assert np.allclose(embedder.embed(texts)[:2], theirs, atol=1e-5)
-    expected = unit_vectors(embedder, ["night pool"])[0]
-    assert np.allclose(query_vector(embedder, "pool"), expected, atol=1e-5)
+    expected = embed_texts(embedder, ["night pool"])[0]
+    assert np.allclose(embed_query(embedder, "pool"), expected, atol=1e-5)
 
 
 def test_dense_search_works_with_it(model_folder: Path, tmp_path: Path) -> None:
@@ -91,6 +91,6 @@ def test_dense_search_works_with_it(model_folder: Path, tmp_path: Path) -> None:
 def test_a_model_that_is_none_is_said(tmp_path: Path) -> None:
     """Which, and why."""
     (tmp_path / "config.json").write_text("{}")
-    embedder = make_embedder("sentence-transformers", {"model": str(tmp_path), "cache": ""})
+    embedder = build_embedder("sentence-transformers", {"model": str(tmp_path), "cache": ""})
     with pytest.raises(ConfigurationError, match=r"sentence-transformers: .* cannot be loaded"):
         embedder.embed(["text"])

@@ -13,7 +13,7 @@ import pytest
 
 from berryeval.data.records import Chunk
 from berryeval.errors import ProviderError
-from berryeval.providers.catalogue import make_provider
+from berryeval.providers.catalogue import build_provider
 from berryeval.providers.sqlite import Sqlite
 from tests.providers.corpus import CHUNKS, query
 
@@ -70,7 +70,7 @@ def test_text_scores_are_bm25_by_hand() -> None:
 )  # fmt: skip
 def test_words_are_stemmed_and_sifted(options: dict[str, bool], text: str, *, found: bool) -> None:
     """Unless told otherwise."""
-    with make_provider("sqlite", {"mode": "text", **options}) as provider:
+    with build_provider("sqlite", {"mode": "text", **options}) as provider:
         provider.index(CHUNKS)
         assert bool(provider.search(query(text), 5)) == found
 

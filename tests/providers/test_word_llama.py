@@ -13,7 +13,7 @@ from berryeval.providers.embedders.wordllama import WordLlama
 
 LONG = """
 import resource
-from berryeval.providers.embedders.word_llama import WordLlama
+from berryeval.providers.embedders.wordllama import WordLlama
 embedder = WordLlama()
 embedder.embed(["warm"])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

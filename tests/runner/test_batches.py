@@ -17,7 +17,7 @@ from berryeval.runner.asking import ask_all
 from berryeval.runner.attempts import Policy
 
 if TYPE_CHECKING:
-    from berryeval.runner.ranking import Ranking
+    from berryeval.runner.outcome import Ranking
 
 Script = Callable[[Sequence[str], int], Any]
 LATE = 2.0  # seconds; who does not hang answers sooner, also where the machine is busy
@@ -197,7 +197,7 @@ def test_a_batch_that_hangs_is_asked_one_by_one_at_once() -> None:
 def test_a_wrong_number_of_answers_is_said(answer: Any, found: str) -> None:
     """Nobody can tell whose they are, so the queries of that batch have failed."""
     rankings = ask(Several(lambda names, n: answer if n == 1 else right(names)), 8)
-    said = f"ProviderError: expected 4 lists of hits, one for each query, found {found}"
+    said = f"ProviderError: expected 4 lists of hits, one per query, found {found}"
     assert {rankings[f"q{n}"].error for n in range(4)} == {said}
     assert {rankings[f"q{n}"].outcome for n in range(4, 8)} == {"ok"}
 
@@ -214,7 +214,7 @@ def test_a_hopeless_run_is_given_up_within_a_batch() -> None:
     rankings: list[Ranking] = []
     provider = Several(lambda *_: raising(ValueError()), lambda _: raising(ValueError()))
     queries = [Query(str(number), "") for number in range(100)]
-    with pytest.raises(RunFailedError, match="given up after 11 of 11 queries failed"):
+    with pytest.raises(RunFailedError, match="stopped after 11 of 11 queries failed"):
         ask_all(provider, queries, 5, rankings.append, quick(batch=50, error_budget=0.1))
     assert len(rankings) == 11
 
@@ -228,5 +228,7 @@ def test_warming_up_goes_the_same_way() -> None:
 
 def test_a_batch_of_nothing_is_refused() -> None:
     """It holds one query or more."""
-    with pytest.raises(ConfigurationError, match="batch must be a whole number from 1 up, found 0"):
+    with pytest.raises(
+        ConfigurationError, match="batch must be a whole number of at least 1, found 0"
+    ):
         Policy(batch=0)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from berryeval.runner.ranking import Ranking
+    from berryeval.runner.outcome import Ranking
 
 QUICK = Policy(timeout=5.0, index_timeout=0.2, attempts=2, first_wait=0.001, warm_up=0)
 

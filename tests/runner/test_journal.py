@@ -11,7 +11,7 @@ import pytest
 from berryeval.data.records import Hit
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.runner.journal import Journal, read_journal
-from berryeval.runner.ranking import Ranking
+from berryeval.runner.outcome import Ranking
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,7 +102,9 @@ def test_a_file_that_is_no_journal_is_left_alone(tmp_path: Path) -> None:
     """Somebody's data is not overwritten."""
     path = tmp_path / "results.jsonl"
     path.write_text("my\nshopping\nlist\n", encoding="utf-8")
-    with pytest.raises(DataError, match="is not the first line of a journal; nothing was changed"):
+    with pytest.raises(
+        DataError, match="not the first line of a journal; the file was left unchanged"
+    ):
         Journal(path, HEADER)
     assert path.read_text(encoding="utf-8") == "my\nshopping\nlist\n"
 
@@ -143,7 +145,9 @@ def test_a_file_of_one_line_that_is_no_journal_is_left_alone(tmp_path: Path, tex
     """Only the beginning of a line of ours is taken for one."""
     path = tmp_path / "results.jsonl"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match="is not the first line of a journal; nothing was changed"):
+    with pytest.raises(
+        DataError, match="not the first line of a journal; the file was left unchanged"
+    ):
         Journal(path, HEADER)
     assert path.read_text(encoding="utf-8") == text
 
@@ -152,7 +156,7 @@ def test_one_journal_has_one_writer(tmp_path: Path) -> None:
     """The second is told so, and may when the first has ended."""
     path = tmp_path / "results.jsonl"
     with Journal(path, HEADER) as journal:
-        with pytest.raises(DataError, match="another process is writing it"):
+        with pytest.raises(DataError, match="another process is writing to it"):
             Journal(path, HEADER)
         journal.add(RANKINGS[0])
     with Journal(path, HEADER) as journal:

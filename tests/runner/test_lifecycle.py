@@ -24,7 +24,7 @@ from berryeval.runner.attempts import Policy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from berryeval.runner.ranking import Ranking
+    from berryeval.runner.outcome import Ranking
 
 CHUNKS = [Chunk("a", "d", "text")]
 QUERIES = [Query(f"q{n}", "text") for n in range(6)]
@@ -107,7 +107,7 @@ def test_a_hopeless_run_is_closed_too() -> None:
             raise ValueError(query.id, k)
 
     provider = Broken()
-    with pytest.raises(RunFailedError, match="given up after"):
+    with pytest.raises(RunFailedError, match="stopped after"):
         asked(provider)
     assert provider.calls[-1] == "close"
 
@@ -162,7 +162,7 @@ def test_a_coroutine_that_comes_too_late_is_closed() -> None:
             while not late or inspect.getcoroutinestate(late[0]) != CLOSED:  # noqa: ASYNC110 - nobody tells
                 await asyncio.sleep(0.01)
 
-    with pytest.raises(RunFailedError, match=r"not made within 0\.01 s"):
+    with pytest.raises(RunFailedError, match=r"not built within 0\.01 s"):
         asked(Late(), Policy(index_timeout=0.01))
     assert inspect.getcoroutinestate(late[0]) == CLOSED
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.runner.ranking import Ranking, fair_ranking
+from berryeval.runner.outcome import Ranking, build_ranking
 from berryeval.workflows.recording import Tally
 
 SCORES = st.lists(
@@ -18,7 +18,7 @@ SCORES = st.lists(
 def ranked(scores: list[float], k: int = 50) -> Ranking:
     """The ranking of hits with these scores, in this order; equal ones are in ours."""
     hits = [(f"d{99 - n}", score) for n, score in enumerate(scores)]
-    return fair_ranking("q", hits, k, 0.0, 1)
+    return build_ranking("q", hits, k, 0.0, 1)
 
 
 def warnings_about(rankings: list[Ranking], k: int) -> list[str]:
@@ -76,7 +76,7 @@ def test_it_is_kept_and_only_where_there_is_something() -> None:
 def test_hits_beyond_the_depth_and_repeats_do_not_hide_it() -> None:
     """What was answered is looked at, not what is left of it."""
     assert ranked([1.0, 2.0, 3.0], k=1).disorder == "reversed"
-    again = fair_ranking("q", [("a", 2.0), ("b", 1.0), ("a", 3.0)], 5, 0.0, 1)
+    again = build_ranking("q", [("a", 2.0), ("b", 1.0), ("a", 3.0)], 5, 0.0, 1)
     assert again.disorder == ""
 
 

@@ -23,7 +23,7 @@ from berryeval.runner.attempts import Policy
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from berryeval.runner.ranking import Ranking
+    from berryeval.runner.outcome import Ranking
 
 QUICK = Policy(attempts=3, first_wait=0.001, error_budget=1.0)
 # Who does not hang answers sooner than that, also where the machine is busy.
@@ -95,7 +95,7 @@ def test_what_goes_wrong_is_the_outcome_of_its_query() -> None:
     rankings, _ = ask(lambda name, _: answers.get(name, lambda: GOOD)(), 10, LATE)
     found = {name: (r.outcome, r.error) for name, r in rankings.items()}
     assert found.pop("q6")[1].startswith("ProviderError: hit 1: expected a hit with an id, found o")
-    assert found.pop("q8")[1].startswith("ProviderError: hit 1 is none: could not convert")
+    assert found.pop("q8")[1].startswith("ProviderError: hit 1 is not valid: could not convert")
     assert found == {
         "q0": ("ok", ""),
         "q1": ("error", "ValueError: no such index"),
@@ -201,7 +201,7 @@ def test_a_hopeless_run_is_given_up() -> None:
     rankings: list[Ranking] = []
     provider = Scripted(lambda *_: raising(ValueError("no")))
     queries = [Query(str(number), "") for number in range(1000)]
-    with pytest.raises(RunFailedError, match=r"given up after 11 of 11 queries failed \(of 1000; "):
+    with pytest.raises(RunFailedError, match=r"stopped after 11 of 11 queries failed \(of 1000; "):
         ask_all(provider, queries, 5, rankings.append, Policy(concurrency=1, error_budget=0.01))
     assert len(rankings) == 11
 
@@ -249,7 +249,7 @@ def test_a_hanging_provider_does_not_keep_the_process_alive() -> None:
         "import time\n"
         "from berryeval.runner.attempts import Policy\n"
         "from berryeval.runner.asking import ask_all\n"
-        "from berryeval.records import Query\n"
+        "from berryeval.data import Query\n"
         "class Hanging:\n"
         "    def search(self, query, k): time.sleep(3600)\n"
         "policy = Policy(timeout=0.1, attempts=1, warm_up=0, error_budget=1.0)\n"
@@ -264,10 +264,10 @@ def test_a_hanging_provider_does_not_keep_the_process_alive() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"concurrency": 0}, "concurrency must be a whole number from 1 up, found 0"),
-        ({"attempts": True}, "attempts must be a whole number from 1 up, found True"),
+        ({"concurrency": 0}, "concurrency must be a whole number of at least 1, found 0"),
+        ({"attempts": True}, "attempts must be a whole number of at least 1, found True"),
         ({"timeout": 0}, "timeout must be more than 0 seconds, found 0"),
-        ({"error_budget": 1.5}, "error_budget must lie between 0 and 1, found 1.5"),
+        ({"error_budget": 1.5}, "error_budget must be between 0 and 1, found 1.5"),
         ({"first_wait": -1}, "first_wait must be 0 seconds or more, found -1"),
     ],
 )

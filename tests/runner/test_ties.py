@@ -13,13 +13,13 @@ import berryeval as be
 from berryeval.data.records import Hit
 from berryeval.errors import ProviderError
 from berryeval.providers.answers import as_hits
-from berryeval.runner.ranking import Ranking, fair_ranking
+from berryeval.runner.outcome import Ranking, build_ranking
 from berryeval.workflows.recording import Tally
 
 
 def ranked(answer: Any, k: int = 10) -> Ranking:
     """The ranking of an answer."""
-    return fair_ranking("q", answer, k, 0.0, 1)
+    return build_ranking("q", answer, k, 0.0, 1)
 
 
 def warnings_about(rankings: list[Ranking]) -> list[str]:
@@ -102,7 +102,7 @@ def test_a_hit_without_a_score_among_scored_ones_is_refused(answer: Any, named: 
     """As one whose score is no number is: it would count as 0, wherever it stood."""
     with pytest.raises(ProviderError) as caught:
         as_hits(answer)
-    told = f"{named} has no score, but others have; give every hit one, or none"
+    told = f"{named} has no score but others have; give every hit a score, or none"
     assert told in str(caught.value)
 
 

@@ -8,12 +8,12 @@ import pytest
 
 from berryeval.data.records import Query
 from berryeval.errors import ProviderError
-from berryeval.providers.catalogue import make_provider
+from berryeval.providers.catalogue import build_provider
 from berryeval.runner.asking import ask_all
 from berryeval.runner.attempts import Policy
 
 if TYPE_CHECKING:
-    from berryeval.runner.ranking import Ranking
+    from berryeval.runner.outcome import Ranking
 
 
 @pytest.mark.parametrize(
@@ -34,5 +34,5 @@ def test_the_error_says_how_often_it_was_tried(error: Exception, expected: str) 
 
     rankings: list[Ranking] = []
     policy = Policy(attempts=3, first_wait=0.0, warm_up=0, error_budget=1.0)
-    ask_all(make_provider(search), [Query("q", "text")], 5, rankings.append, policy)
+    ask_all(build_provider(search), [Query("q", "text")], 5, rankings.append, policy)
     assert [one.error for one in rankings] == [expected]

@@ -12,7 +12,7 @@ from berryeval.data.records import Chunk, Query
 from berryeval.errors import ProviderError, RunFailedError
 from berryeval.providers.answers import Answer
 from berryeval.providers.base import Provider
-from berryeval.providers.catalogue import make_provider
+from berryeval.providers.catalogue import build_provider
 from berryeval.providers.hybrid import Hybrid
 from berryeval.runner.asking import index_and_ask
 from berryeval.runner.attempts import Policy
@@ -20,7 +20,7 @@ from berryeval.runner.attempts import Policy
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from berryeval.runner.ranking import Ranking
+    from berryeval.runner.outcome import Ranking
 
 QUICK = Policy(timeout=5.0, index_timeout=0.3, attempts=3, first_wait=0.001, warm_up=0)
 
@@ -106,7 +106,7 @@ def test_an_end_that_fails_keeps_no_other_from_its_end(kind: type[Part]) -> None
 def test_what_cannot_be_entered_leaves_no_thread(part: Part, fused: bool) -> None:
     """Be it that it fails or that it takes too long."""
     with pytest.raises(RunFailedError, match="enter"):
-        lived(Hybrid([part]) if fused else make_provider(part))
+        lived(Hybrid([part]) if fused else build_provider(part))
     assert "leave" not in part.calls
     assert not loops()
 
@@ -119,7 +119,7 @@ def test_what_is_wrapped_hears_of_the_error() -> None:
             assert chunks
             await self.done("index")
 
-    for wrap in (make_provider, lambda part: Hybrid([part])):
+    for wrap in (build_provider, lambda part: Hybrid([part])):
         part = Unindexed("index")
         with pytest.raises(RunFailedError):
             lived(wrap(part))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from berryeval.providers.postgres_local import OwnPostgres
+from berryeval.providers.postgres_server import LocalPostgres
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def server() -> Iterator[str]:
     """A PostgreSQL for all tests of stores."""
-    own = OwnPostgres()
+    own = LocalPostgres()
     try:
         yield own.dsn
     finally:

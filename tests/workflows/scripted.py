@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from berryeval.data.records import Hit
 from berryeval.errors import ProviderError
-from berryeval.providers.base import Provider, hit_of
+from berryeval.providers.base import Provider, build_hit
 from berryeval.providers.catalogue import PROVIDERS
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Scripted(Provider):
             raise ProviderError(self.says)
         number = int(query.id[1:])
         places = [(number + step) % len(self._chunks) for step in range(min(3, k))]
-        hits = [hit_of(self._chunks[p], 3.0 - n, n + 1) for n, p in enumerate(places)]
+        hits = [build_hit(self._chunks[p], 3.0 - n, n + 1) for n, p in enumerate(places)]
         fault = self.faults.get(query.id)
         if fault and self._asked[query.id] <= self.passing:
             return FAULTS[fault](hits)

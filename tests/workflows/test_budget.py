@@ -17,7 +17,7 @@ from tests.workflows.worlds import asked, benchmark, plan_of, results_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from berryeval.runner.ranking import Ranking
+    from berryeval.runner.outcome import Ranking
     from berryeval.workflows.plan import Plan
 
 ONE_BY_ONE = {"concurrency": 1, "attempts": 1, "error_budget": 0.5}
@@ -54,7 +54,7 @@ def test_errors_of_before_are_part_of_the_budget(tmp_path: Path) -> None:
     faults = dict.fromkeys(["q0", "q1", "q2", "q5", "q6", "q7"], "raise")
     asking = plan(source, tmp_path / "asked.txt", faults)
     whole = results_of(asking, tmp_path / "run")["s"]
-    assert "given up after 6 of 8 queries failed (of 10; the error budget is 0.5)" in whole.failure
+    assert "stopped after 6 of 8 queries failed (of 10; the error budget is 0.5)" in whole.failure
     cut_off(tmp_path / "run", 4)
     again = results_of(asking, tmp_path / "run")["s"]
     assert (again.failure, again.outcomes) == (whole.failure, whole.outcomes)
@@ -96,7 +96,7 @@ def test_one_good_answer_of_before_shows_that_something_works() -> None:
     queries = [Query(f"q{number}", "") for number in range(30)]
     patience = Policy(concurrency=1, error_budget=0.99, warm_up=0)
     found: list[Ranking] = []
-    with pytest.raises(RunFailedError, match=r"given up after 20 of 20 queries failed \(of 30;"):
+    with pytest.raises(RunFailedError, match=r"stopped after 20 of 20 queries failed \(of 30;"):
         ask_all(Broken(), queries, 5, found.append, patience)
     found.clear()
     ask_all(Broken(), queries[1:], 5, found.append, patience, Progress(done=1))

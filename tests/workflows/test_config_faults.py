@@ -123,7 +123,7 @@ HTTP = (
         (BM25 + "  chunker: fixde-400\n",
          ":4: unknown chunker 'fixde'"),
         (BM25 + "  options:\n    b: 0.5\n    k2: 1\n",
-         ":6: provider 'bm25' has no option 'k2'; it takes k1, b"),
+         ":6: provider 'bm25' has no option 'k2'; it has k1, b"),
         (BM25 + "  options:\n    k1: high\n",
          ":5: provider 'bm25': k1 must be a number, found 'high'"),
         (HTTP + "    headers:\n      Authorization: Bearer ${BERRYEVAL_NOT_SET}\n",
@@ -226,7 +226,7 @@ def test_an_alias_inside_what_it_names_ends(tmp_path: Path) -> None:
     ("data", "message"),
     [
         ({"benchmarks": [], "providers": ["bm25"]}, "benchmarks: list should have at least 1"),
-        ({"benchmarks": ["x"], "providers": [3]}, "providers[0]: a provider is a name, "),
+        ({"benchmarks": ["x"], "providers": [3]}, "providers[0]: expected a provider: a name, "),
     ],
 )
 def test_data_without_a_file_have_keys(data: Any, message: str) -> None:

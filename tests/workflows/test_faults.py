@@ -108,11 +108,11 @@ def test_an_error_that_passes_costs_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        ("raise", "the index could not be made (ValueError: no such index)"),
-        ("exit", "the index could not be made (RuntimeError: SystemExit: 3)"),
-        ("hang", f"the index was not made within {LATE:g} s"),
+        ("raise", "the index could not be built (ValueError: no such index)"),
+        ("exit", "the index could not be built (RuntimeError: SystemExit: 3)"),
+        ("hang", f"the index was not built within {LATE:g} s"),
         ("busy", "busy (tried 2 times)"),
-        ("refuse", "the index could not be made (ConnectionRefusedError: nobody there) (tried 2"),
+        ("refuse", "the index could not be built (ConnectionRefusedError: nobody there) (tried 2"),
     ],
 )
 def test_an_index_that_cannot_be_made_fails_its_provider_only(

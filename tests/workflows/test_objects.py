@@ -12,8 +12,7 @@ import berryeval as be
 from berryeval.data.records import Query
 from berryeval.errors import ConfigurationError
 from berryeval.providers.base import Provider
-from berryeval.providers.catalogue import PROVIDERS, make_provider
-from berryeval.providers.facts import INTRODUCTION, provider_facts
+from berryeval.providers.catalogue import INTRODUCTION, PROVIDERS, build_provider, describe_provider
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,7 +100,7 @@ class Retriever:
         (Together, "in batches"),
         (Whole, "Whole"),
         (Retriever, "Retriever"),
-        (lambda: make_provider("bm25"), "Bm25"),
+        (lambda: build_provider("bm25"), "Bm25"),
     ],
 )
 def test_an_object_is_a_provider(made: Any, name: str, tmp_path: Path) -> None:
@@ -119,7 +118,7 @@ def test_an_object_is_a_provider(made: Any, name: str, tmp_path: Path) -> None:
 
 def test_an_object_finds_what_a_provider_finds() -> None:
     """One that hands all on to the bundled provider scores as it does, by query or by text."""
-    inner = make_provider("bm25")
+    inner = build_provider("bm25")
 
     class Handing:
         index = staticmethod(inner.index)
@@ -223,7 +222,7 @@ def test_registered_things_work_as_given_ones(monkeypatch: pytest.MonkeyPatch) -
     assert [one.outcomes for one in result.providers] == [{"ok": 10}] * 3
     for name in names[1:]:
         with pytest.raises(ConfigurationError, match=r"has no option 'dept'; did you mean 'depth'"):
-            make_provider(name, {"dept": 3})
+            build_provider(name, {"dept": 3})
     assert callable(found)
     assert callable(made)
 
@@ -249,11 +248,11 @@ def test_a_function_that_makes_a_provider_is_told_from_one_that_searches() -> No
 
     slip = r"provider 'test-maker' has no option 'prt'; did you mean 'port'"
     with pytest.raises(ConfigurationError, match=slip):
-        make_provider("test-maker", {"prt": 4})
-    assert [one.name for one in provider_facts("test-maker").options] == ["host", "port"]
-    assert callable(make_provider("test-maker", {"host": "here", "port": 4}).search)
-    assert provider_facts("test-search").options == ()
-    assert make_provider("test-search").search(Query("q", "word"), 5)[0].id == "word"
+        build_provider("test-maker", {"prt": 4})
+    assert [one.name for one in describe_provider("test-maker").options] == ["host", "port"]
+    assert callable(build_provider("test-maker", {"host": "here", "port": 4}).search)
+    assert describe_provider("test-search").options == ()
+    assert build_provider("test-search").search(Query("q", "word"), 5)[0].id == "word"
     assert callable(made)
     assert callable(found)
 
@@ -267,9 +266,9 @@ def test_a_class_that_does_not_say_its_options_is_taken() -> None:
         def search(self, query: Query, k: int) -> list[str]:
             return [self[query.text]][:k]
 
-    made = make_provider("test-dict", {"word": "a"})
+    made = build_provider("test-dict", {"word": "a"})
     assert made.search(Query("q", "word"), 5)[0].id == "a"
-    assert provider_facts("test-dict").options == ()
+    assert describe_provider("test-dict").options == ()
     assert issubclass(Words, dict)
 
 

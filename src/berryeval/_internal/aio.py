@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Awaitable
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Callable, Coroutine
     from concurrent.futures import Future
 
 
@@ -198,9 +199,11 @@ class BackgroundLoop:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = threading.Lock()
 
-    def result(self, work: Awaitable[Any]) -> Any:
-        """Wait for the result of an awaitable; several threads may wait at once."""
-        result: Future[Any] = asyncio.run_coroutine_threadsafe(_await(work), self._start())
+    def wait_for(self, answer: Any) -> Any:
+        """Wait for an awaitable and return its result; return any other value unchanged."""
+        if not isinstance(answer, Awaitable):
+            return answer
+        result: Future[Any] = asyncio.run_coroutine_threadsafe(_await(answer), self._start())
         return result.result()
 
     def _start(self) -> asyncio.AbstractEventLoop:
@@ -236,7 +239,3 @@ def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
     loop.run_forever()
     loop.close()
-
-
-# Former names, until every package uses the new ones.
-OwnLoop = BackgroundLoop

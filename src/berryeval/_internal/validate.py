@@ -103,3 +103,10 @@ def require_fraction(name: str, value: object) -> None:
     """Require a fraction in (0, 1]."""
     ok = is_number(value) and 0 < value <= 1  # type: ignore[operator]
     require(ok, name, "a number above 0 and at most 1", value)
+
+
+def require_text(name: str, value: object) -> None:
+    """Require a string; a message does not show the value, which may be a secret."""
+    if not isinstance(value, str):
+        msg = f"{name} must be text, found {type(value).__name__}"
+        raise ConfigurationError(msg)

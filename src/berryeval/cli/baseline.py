@@ -87,18 +87,18 @@ def set_baseline(
 
 def _count_failures(record: RunRecord) -> list[dict[str, Any]]:
     """Count the failed queries of each provider with scores; providers without any are omitted."""
-    from berryeval.runner import failed_of
+    from berryeval.runner import count_failed
 
     return [
         {
             "benchmark": part.name,
             "provider": provider.name,
-            "failed": failed_of(provider.outcomes),
+            "failed": count_failed(provider.outcomes),
             "queries": sum(provider.outcomes.values()),
         }
         for part in record.benchmarks
         for provider in part.providers
-        if provider.scores and failed_of(provider.outcomes)
+        if provider.scores and count_failed(provider.outcomes)
     ]
 
 

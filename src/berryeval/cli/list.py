@@ -207,9 +207,9 @@ def providers(*, json: Flag = False) -> None:
     Args:
         json: JSON output.
     """
-    from berryeval.providers import PROVIDERS, provider_facts
+    from berryeval.providers import PROVIDERS, describe_provider
 
-    found = [provider_facts(name) for name in PROVIDERS]
+    found = [describe_provider(name) for name in PROVIDERS]
     rows = [
         (
             one.name,

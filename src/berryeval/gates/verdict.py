@@ -12,7 +12,7 @@ from berryeval._internal.text import counted
 from berryeval._internal.validate import is_number
 from berryeval.gates.rules import ROUNDING
 from berryeval.metrics import cut_to_range
-from berryeval.runner import failed_of
+from berryeval.runner import count_failed
 from berryeval.stats import mean_interval, spread_of, testable, tested
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def judge_errors(provider: ProviderRecord, rule: Rule) -> Verdict:
     total = sum(provider.outcomes.values())
     if not total:
         return Verdict("inconclusive", str(rule), f"{rule.subject}: no query was asked")
-    failed = failed_of(provider.outcomes)
+    failed = count_failed(provider.outcomes)
     value, limit = failed / total, rule.limit
     share = value_beside(value * 100, limit * 100, 1)
     sentence = f"{failed} of {total} queries failed ({share}%); {rule.requirement}"

@@ -1,4 +1,4 @@
-"""Hits of whatever a search returned, and what the chunks know about them."""
+"""Convert whatever a search returned into hits, and complete hits from the indexed chunks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+from berryeval._internal.validate import is_whole
 from berryeval.data import Hit
 from berryeval.errors import DataError, ProviderError
 
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class WrongBatchError(ProviderError):
-    """The answer to several queries is not a list of hits for each."""
+    """An answer to several queries that is not one list of hits per query."""
 
 
 class Answer(list[Hit]):
-    """Hits, or what else stands for them, and what it cost to get them: tokens, money.
+    """Hits, in any form that `as_hits` reads, with the cost of finding them.
 
     >>> Answer(["doc-7", "doc-2"], {"tokens": 812, "usd": 0.0004}).cost
     {'tokens': 812, 'usd': 0.0004}
@@ -35,16 +36,16 @@ class Answer(list[Hit]):
 
 
 class KnownChunks:
-    """The chunks of a benchmark, for providers that search something else and name them."""
+    """The chunks of a benchmark, for providers that return only ids of chunks or documents."""
 
     def __init__(self, chunks: Sequence[Chunk] = ()) -> None:
         self._chunks = {chunk.id: chunk for chunk in chunks}
         self._documents = {chunk.doc_id for chunk in chunks}
 
-    def completed(self, hit: Hit) -> Hit:
-        """The hit with what the chunk of its id knows and it does not say itself.
+    def complete(self, hit: Hit) -> Hit:
+        """Fill the empty fields of a hit from the chunk with the same id.
 
-        An id that is no chunk's but a document's is the hit's document.
+        If the id belongs to a document rather than a chunk, it becomes the hit's `doc_id`.
         """
         chunk = self._chunks.get(hit.id)
         if chunk is None:
@@ -62,24 +63,24 @@ class KnownChunks:
         )
 
 
-def one_for_each(answers: Any, count: int) -> list[Any]:
-    """The answers to so many queries, if it is as many answers."""
-    # One more than there should be says enough of those that never end.
+def check_batch(answers: Any, count: int) -> list[Any]:
+    """Return the answers to a batch as a list; reject any number other than `count`."""
+    # A generator may never end: one answer too many is enough to reject it.
     given = list(islice(answers, count + 1)) if isinstance(answers, Iterator) else answers
     in_order = isinstance(given, Collection) and not isinstance(given, str | bytes | Mapping | set)
     if in_order and len(given) == count:
         return list(given)
     found = len(given) if in_order else f"{type(answers).__name__} {answers!r:.80}"
     lists = f"{count} list{'s' if count > 1 else ''} of hits"
-    msg = f"expected {lists}, one for each query, found {found}"
+    msg = f"expected {lists}, one per query, found {found}"
     raise WrongBatchError(msg)
 
 
 def as_hits(answer: Any) -> list[Hit]:
-    """Hits of what a provider returned: hits, ids, (id, score) pairs, or dicts with an id.
+    """Convert a provider's answer to hits: hits, ids, (id, score) pairs, or dicts with an id.
 
-    A dict may also be `{id: score}`, which has no order but that of its scores; an object may hold
-    all this in `hits`.
+    A dict may also be `{id: score}`, ordered by its scores. An object may hold any of these in its
+    attribute `hits`.
     """
     answer = getattr(answer, "hits", answer)
     if isinstance(answer, Mapping):
@@ -91,66 +92,66 @@ def as_hits(answer: Any) -> list[Hit]:
     scored: list[bool | None] = []
     hits = []
     for place, item in enumerate(answer, start=1):
-        hits.append(_as_hit(item, place))
+        hits.append(_read_hit(item, place))
         scored.append(_has_score(item))
     check_all_scored(hits, scored)
     return hits
 
 
 def _has_score(item: Any) -> bool | None:
-    """Whether a hit was given with a score; None if nobody can tell."""
+    """Whether a hit was given with a score; None if unknown."""
     if isinstance(item, Mapping):
         return "score" in item
     if isinstance(item, Hit):
-        return True if item.score else None  # 0 may be a score, or none
+        return True if item.score else None  # 0 may be a score or the default
     return isinstance(item, tuple | list)
 
 
 def check_all_scored(hits: Sequence[Hit], scored: Sequence[bool | None]) -> None:
-    """Refuse an answer in which some hits have a score and others none: where do these stand?
+    """Reject an answer in which some hits have a score and others have none.
 
     Args:
-        hits: the answer.
-        scored: whether each of them has a score; None if that is unknown.
+        hits: Hits of the answer.
+        scored: Whether each hit has a score; None if unknown.
     """
     if True in scored and False in scored:
         place = scored.index(False)
         msg = (
-            f"hit {place + 1} ({hits[place].id!r}) has no score, but others have; give every hit "
-            "one, or none, and their order counts"
+            f"hit {place + 1} ({hits[place].id!r}) has no score but others have; give every "
+            "hit a score, or none so that their order counts"
         )
         raise ProviderError(msg)
 
 
-def id_text(value: Any) -> str | None:
-    """An id as a text: a text that is not empty, or a whole number in decimal; None if neither."""
+def read_id(value: Any) -> str | None:
+    """Return an id as text: a non-empty string, or an integer in decimal; None otherwise."""
     if isinstance(value, str):
         return value or None
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+    if is_whole(value):
         return str(int(value))
     return None
 
 
-def _as_hit(item: Any, place: int) -> Hit:
+def _read_hit(item: Any, place: int) -> Hit:
     try:
         if isinstance(item, Mapping):
-            name = id_text(item.get("id"))
+            name = read_id(item.get("id"))
             item = Hit.from_json(item if name is None else {**item, "id": name})
         elif isinstance(item, str | numbers.Integral):
-            item = Hit(id_text(item) or "")
+            item = Hit(read_id(item) or "")
         elif isinstance(item, tuple | list):
             name, score = item
-            item = Hit(id_text(name) or name, float(score))
+            item = Hit(read_id(name) or name, float(score))
         elif isinstance(item, Hit) and not isinstance(item.id, str):
-            item = replace(item, id=id_text(item.id) or item.id)
+            item = replace(item, id=read_id(item.id) or item.id)
     except (DataError, TypeError, ValueError) as error:
-        msg = f"hit {place} is none: {error}"
+        msg = f"hit {place} is not valid: {error}"
         raise ProviderError(msg) from None
     if not isinstance(item, Hit) or not isinstance(item.id, str) or not item.id:
         msg = f"hit {place}: expected a hit with an id, found {type(item).__name__} {item!r:.80}"
         raise ProviderError(msg)
     if not isinstance(item.score, int | float) and isinstance(item.score, numbers.Real):
-        item = replace(item, score=float(item.score))  # NumPy's numbers of other widths
+        item = replace(item, score=float(item.score))  # NumPy numbers
     if isinstance(item.score, bool) or not isinstance(item.score, int | float):
         msg = f"hit {place} ({item.id!r}): expected a number as score, found {item.score!r:.80}"
         raise ProviderError(msg)
@@ -160,56 +161,56 @@ def _as_hit(item: Any, place: int) -> Hit:
     return item
 
 
-# Values of a JSON answer, checked: `path` says in messages where they were found.
+# Readers of values in a JSON answer; `path` names their place in error messages.
 
 
-def as_array(value: Any, path: str) -> list[Any]:
-    """An array of hits."""
+def read_array(value: Any, path: str) -> list[Any]:
+    """Return an array of hits."""
     if isinstance(value, list):
         return value
-    raise _refused(path, "an array of hits", value)
+    raise _type_error(path, "an array of hits", value)
 
 
-def as_id(value: Any, path: str) -> str:
-    """An id: a text, or a whole number in decimal."""
-    name = id_text(value)
+def read_id_at(value: Any, path: str) -> str:
+    """Return an id: a string, or an integer in decimal."""
+    name = read_id(value)
     if name is not None:
         return name
-    raise _refused(path, "an id", value)
+    raise _type_error(path, "an id", value)
 
 
-def as_number(value: Any, path: str) -> float:
-    """A finite number, also one in quotes."""
+def read_number(value: Any, path: str) -> float:
+    """Return a finite number, which may be quoted."""
     try:
         number = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise _refused(path, "a finite number", value)
+        raise _type_error(path, "a finite number", value)
     return number
 
 
-def _as_text(value: Any, path: str) -> str:
+def _read_text(value: Any, path: str) -> str:
     if isinstance(value, str):
         return value
-    if isinstance(value, int) and not isinstance(value, bool):
+    if is_whole(value):
         return str(value)
-    raise _refused(path, "a text", value)
+    raise _type_error(path, "text", value)
 
 
-def _as_offset(value: Any, path: str) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    raise _refused(path, "a whole number", value)
+def _read_offset(value: Any, path: str) -> int:
+    if is_whole(value):
+        return int(value)
+    raise _type_error(path, "a whole number", value)
 
 
-def _refused(path: str, expected: str, value: Any) -> ProviderError:
+def _type_error(path: str, expected: str, value: Any) -> ProviderError:
     msg = f"at the path {path!r} expected {expected}, found {type(value).__name__} {value!r:.80}"
     return ProviderError(msg)
 
 
-# What is read of a hit, beside its id.
+# Readers of the fields of a hit other than its id.
 READERS: Final[dict[str, Callable[[Any, str], Any]]] = {
-    "score": as_number, "text": _as_text, "doc_id": _as_text, "start": _as_offset,
-    "end": _as_offset,
+    "score": read_number, "text": _read_text, "doc_id": _read_text, "start": _read_offset,
+    "end": _read_offset,
 }  # fmt: skip

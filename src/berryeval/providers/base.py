@@ -1,4 +1,4 @@
-"""What a provider is, and how its results are ordered."""
+"""The base class of providers, and helpers that several of them share."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from berryeval._internal.records import found, is_finite
+from berryeval._internal.serial import describe_json
+from berryeval._internal.validate import is_number
 from berryeval.data import Hit, RankingRule
-from berryeval.errors import ConfigurationError, ProviderError
+from berryeval.errors import ProviderError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,38 +27,38 @@ if TYPE_CHECKING:
 
 
 class Provider(ABC):
-    """A thing that can be searched.
+    """Something that can be searched.
 
-    `index` is called once, before the first search; a provider that searches something that exists
-    already leaves it as it is. Used as a context manager it is closed at the end.
+    `index` is called once, before the first search; a provider that searches existing data does not
+    override it. Used as a context manager, a provider is closed at the end.
 
-    One that answers several queries faster together than one by one may have a method
-    `search_many(queries, k)`, plain or `async`, which returns as many lists of hits as there are
-    queries, in their order. It is called where a run asks for batches, and must find the same.
+    A provider that answers several queries faster together than separately may define
+    `search_many(queries, k)`, plain or `async`, which returns one list of hits per query, in the
+    same order. It is called when a run asks for batches, and must find the same hits.
 
     Attributes:
-        extra: the extra of this package that brings what the provider needs; "" if nothing.
-        modules: what it imports, unless its options say otherwise.
-        in_process: whether a search is work of this very process, so that several at once hold each
-            other up.
+        extra: Extra of this package that installs the provider's dependencies; "" if none.
+        modules: Modules that the provider imports by default.
+        in_process: Whether a search runs in this process, so that concurrent searches slow each
+            other down.
     """
 
     extra: ClassVar[str] = ""
     modules: ClassVar[Sequence[str]] = ()
     in_process: ClassVar[bool] = False
 
-    def expect(self, queries: Sequence[Query]) -> None:  # noqa: B027 - nothing to do is a fine way
-        """Hear which queries the benchmark has, before `index`; who can answer none says so."""
+    def expect(self, queries: Sequence[Query]) -> None:  # noqa: B027 - optional
+        """Receive the queries of the benchmark before `index`; raise if none can be answered."""
 
-    def index(self, chunks: Sequence[Chunk]) -> None:  # noqa: B027 - nothing to do is a fine way
-        """Take in what will be searched."""
+    def index(self, chunks: Sequence[Chunk]) -> None:  # noqa: B027 - optional
+        """Index the chunks to search."""
 
     @abstractmethod
     def search(self, query: Query, k: int) -> Sequence[Hit]:
-        """The `k` best hits, best first; fewer where there are no more."""
+        """Return the `k` best hits, best first, or fewer if there are no more."""
 
-    def close(self) -> None:  # noqa: B027 - nothing to do is a fine way
-        """Give back what was taken: connections, files, servers."""
+    def close(self) -> None:  # noqa: B027 - optional
+        """Release connections, files and servers."""
 
     def __enter__(self) -> Self:
         return self
@@ -66,70 +67,40 @@ class Provider(ABC):
         self.close()
 
 
-def searched_text(chunk: Chunk) -> str:
-    """What to index of a chunk: its text below the headings it stands under.
+def searchable_text(chunk: Chunk) -> str:
+    """Return the text to index for a chunk: its headings, then its text.
 
-    A piece from the middle of a page seldom repeats what the page is about; its headings say it.
-    Those the text begins with anyway are not said twice.
+    A chunk from the middle of a page seldom names the topic of the page; its headings do. Headings
+    that the first line of the text already contains are left out.
     """
     first_line = chunk.text.lstrip("# \t\n").partition("\n")[0]
     headings = [heading for heading in chunk.section if heading not in first_line]
     return "\n".join([*headings, chunk.text])
 
 
-def best_hits(
+def select_best(
     chunks: Sequence[Chunk], scores: npt.NDArray[np.floating[Any]], k: int, least: float
 ) -> list[Hit]:
-    """The hits of the `k` highest scores above `least`, in THE order of rankings."""
+    """Return the hits with the `k` highest scores above `least`, in THE order of rankings."""
     candidates = np.flatnonzero(scores > least)
-    if len(candidates) > k:  # with all that tie for the last place
+    if len(candidates) > k:  # keep all ties for the last place
         last = np.partition(scores[candidates], -k)[-k]
         candidates = candidates[scores[candidates] >= last]
     found = [chunks[place] for place in candidates.tolist()]
-    return ranked_hits(found, scores[candidates].tolist(), k)
+    return rank_hits(found, scores[candidates].tolist(), k)
 
 
-def ranked_hits(found: Sequence[Chunk], scores: list[float], k: int) -> list[Hit]:
-    """The `k` best of what was found, in THE order of rankings."""
+def rank_hits(found: Sequence[Chunk], scores: list[float], k: int) -> list[Hit]:
+    """Return the `k` best chunks as hits, in THE order of rankings."""
     ids = [chunk.id.encode(errors="surrogatepass") for chunk in found]
     order = RankingRule(depth=k).order(ids, scores)
-    return [hit_of(found[place], scores[place], rank) for rank, place in enumerate(order, start=1)]
+    return [
+        build_hit(found[place], scores[place], rank) for rank, place in enumerate(order, start=1)
+    ]
 
 
-def writable(text: str) -> str:
-    """A text that every engine can store: without the character 0 and halves of surrogates."""
-    return text.replace("\x00", " ").encode(errors="replace").decode()
-
-
-def first_line(error: Exception) -> str:
-    """What an engine says, without the details below it."""
-    return next(iter(str(error).splitlines()), type(error).__name__)
-
-
-def check_choice(owner: str, option: str, value: object, choices: Sequence[str]) -> None:
-    """Refuse a value that is not one of the choices."""
-    if value not in choices:
-        msg = f"{option} of {owner} must be one of {', '.join(choices)}; found {value!r}"
-        raise ConfigurationError(msg)
-
-
-def check_counts(owner: str, **counts: object) -> None:
-    """Refuse an option that counts something and is no whole number from 1 up."""
-    for option, value in counts.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            msg = f"{option} of {owner} must be a whole number from 1 up, found {value!r}"
-            raise ConfigurationError(msg)
-
-
-def check_feedback(owner: str, count: int) -> None:
-    """Refuse a number of chunks that is none."""
-    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-        msg = f"feedback of {owner} must be a whole number from 0 up, found {count!r}"
-        raise ConfigurationError(msg)
-
-
-def hit_of(chunk: Chunk, score: float, rank: int) -> Hit:
-    """A chunk as a result."""
+def build_hit(chunk: Chunk, score: float, rank: int) -> Hit:
+    """Return a chunk as a hit."""
     return Hit(
         id=chunk.id,
         score=score,
@@ -143,83 +114,84 @@ def hit_of(chunk: Chunk, score: float, rank: int) -> Hit:
     )
 
 
-# What answers cost, as providers report it: numbers by name, and words about them.
+def clean_text(text: str) -> str:
+    """Replace NUL characters and lone surrogates, which some engines cannot store."""
+    return text.replace("\x00", " ").encode(errors="replace").decode()
 
 
-def is_amount(value: Any) -> bool:
-    """Whether it is a number that can be counted; words and flags are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and is_finite(value)
+def first_line(error: Exception) -> str:
+    """Return the first line of an error message, without the details below it."""
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
-def as_cost(given: Any) -> dict[str, Any]:
-    """What an answer cost, its numbers as Python's own; one that is not finite is refused.
+def read_cost(given: Any) -> dict[str, Any]:
+    """Return the cost of an answer with plain Python numbers; reject numbers that are not finite.
 
-    >>> as_cost({"usd": Decimal("0.25"), "model": "small"})
+    >>> read_cost({"usd": Decimal("0.25"), "model": "small"})
     {'usd': 0.25, 'model': 'small'}
     """
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        msg = f"cost: expected a mapping from names to numbers, found {found(given)}"
+        msg = f"cost: expected a mapping from names to numbers, found {describe_json(given)}"
         raise ProviderError(msg)
-    return {str(name): _plain(str(name), value) for name, value in given.items()}
+    return {str(name): _read_amount(str(name), value) for name, value in given.items()}
 
 
-def _plain(name: str, value: Any) -> Any:
-    if getattr(value, "shape", None) == ():  # an array that is one number
+def _read_amount(name: str, value: Any) -> Any:
+    if getattr(value, "shape", None) == ():  # a NumPy scalar
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, numbers.Real | Decimal):
         return value
     try:
         number = int(value) if isinstance(value, numbers.Integral) else float(value)
-    except (OverflowError, ValueError):  # a fraction beyond all floats, a signalling NaN
+    except (OverflowError, ValueError):  # too large for a float, or a signalling NaN
         number = float("nan")
-    if not is_amount(number):
-        # The size of a number alone can fill a screen, and Python refuses to write the largest.
-        large = isinstance(value, numbers.Integral | numbers.Rational)
-        shown = "one beyond all floats" if large else value
+    if not is_number(number):
+        # A huge integer would fill the screen, and Python refuses to print the largest.
+        huge = isinstance(value, numbers.Integral | numbers.Rational)
+        shown = "a number too large for a float" if huge else value
         msg = f"cost {name!r} must be a finite number, found {shown}"
         raise ProviderError(msg)
     return number
 
 
-def added_costs(costs: Iterable[Any]) -> dict[str, Any]:
-    """What several answers cost together; of words the first are kept."""
+def add_costs(costs: Iterable[Any]) -> dict[str, Any]:
+    """Add up the costs of several answers; of text values, keep the first."""
     total: dict[str, Any] = {}
-    for cost in map(as_cost, costs):
+    for cost in map(read_cost, costs):
         for name, value in cost.items():
-            both = is_amount(value) and is_amount(total.get(name))
+            both = is_number(value) and is_number(total.get(name))
             total[name] = total[name] + value if both else total.get(name, value)
     return total
 
 
-# How a thing that is searched begins and ends: as a context manager, or with `close`.
+def find_enter(thing: Any) -> Callable[[], Any] | None:
+    """Return the function that enters a context manager, plain or `async`; None if it is not one.
+
+    The base class `Provider` does not count, because entering it does nothing.
+    """
+    return _own_method(thing, "__aenter__") or _own_method(thing, "__enter__")
 
 
-def entering(thing: Any) -> Callable[[], Any] | None:
-    """What enters it, to be awaited if it is `async`; None if it is no context manager."""
-    return _own(thing, "__aenter__") or _own(thing, "__enter__")
+def find_exit(thing: Any, *error: Any, entered: bool = True) -> Callable[[], Any] | None:
+    """Return the function that leaves a context manager or else closes an object; None if neither.
 
-
-def leaving(thing: Any, *error: Any, entered: bool = True) -> Callable[[], Any] | None:
-    """What ends it: it is left as a context manager or else closed; None if it does neither.
-
-    Where an error is on its way, a context manager hears of it, and cannot hold it up.
+    A context manager receives the current error but cannot suppress it.
 
     Args:
-        thing: that is ended.
-        error: its kind, itself and where it was raised; what is handled here unless given.
-        entered: whether it was; else it is only closed.
+        thing: Object to leave or close.
+        error: Type, value and traceback of the error; by default the one being handled.
+        entered: Whether the object was entered; if not, it is only closed.
     """
-    leave = _own(thing, "__aexit__") or _own(thing, "__exit__")
+    leave = _own_method(thing, "__aexit__") or _own_method(thing, "__exit__")
     if leave is not None and entered:
         return partial(leave, *(error or sys.exc_info()))
     close = getattr(thing, "close", None)
     return close if callable(close) else None
 
 
-def _own(thing: Any, name: str) -> Callable[..., Any] | None:
-    """A method of its class that is not what every provider has: that would only close it."""
+def _own_method(thing: Any, name: str) -> Callable[..., Any] | None:
     method = getattr(type(thing), name, None)
     if method is None or method is getattr(Provider, name, None):
         return None

@@ -1,13 +1,13 @@
-"""`bm25`: lexical search in memory, by the formula of Lucene.
+"""`bm25`: lexical search in memory, with the BM25 formula of Lucene.
 
 score(q, d) = sum over the terms t of q: idf(t) * tf / (tf + k1 (1 - b + b |d| / mean |d|)), with
 idf(t) = ln(1 + (N - n_t + 0.5) / (n_t + 0.5)). Robertson and Zaragoza (2009), "The Probabilistic
-Relevance Framework: BM25 and Beyond"; the variant of Lucene as compared by Kamphuis et al. (2020),
+Relevance Framework: BM25 and Beyond"; the Lucene variant as compared by Kamphuis et al. (2020),
 "Which BM25 Do You Mean?". Computed by bm25s.
 
 With feedback the query is searched twice: the second time with the terms that are frequent in the
-best chunks of the first, mixed half and half with its own. Abdul-Jaleel et al. (2004), "UMass at
-TREC 2004: Novelty and HARD" (RM3).
+best chunks of the first search, weighted equally with the original terms. Abdul-Jaleel et al.
+(2004), "UMass at TREC 2004: Novelty and HARD" (RM3).
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from berryeval._internal.optional import imported
+from berryeval._internal.optional import import_optional
+from berryeval._internal.validate import require, require_whole
 from berryeval.errors import ConfigurationError
-from berryeval.providers.base import Provider, best_hits, check_feedback, searched_text
+from berryeval.providers.base import Provider, searchable_text, select_best
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 _WORD: Final = re.compile(r"\w+")
-# Words that are in every text and in every question, and say nothing about either.
+# English words too common to distinguish texts.
 STOPWORDS: Final = frozenset(
     re.split(
         r"\s+",
@@ -51,15 +52,15 @@ _FEEDBACK_SHARE: Final = 0.5
 
 @dataclass
 class Bm25(Provider):
-    """Lexical search over all chunks, held in memory.
+    """Lexical search (BM25) over all chunks, in memory.
 
     Attributes:
-        k1: how fast more of the same term stops to matter.
-        b: how much a long chunk is held back; 0 is not at all.
-        stemmer: a language of Snowball, such as "english"; "" leaves words as they are.
-        stopwords: whether to leave out the words that English has everywhere.
-        feedback: how many of the best chunks lend their terms to the query; 0 for none. It finds
-            more of what is relevant where much is, and takes longer.
+        k1: Saturation of the term frequency: the higher, the more repeated terms count.
+        b: Length normalization, from 0 (none) to 1 (full).
+        stemmer: Snowball language, such as "english"; "" for no stemming.
+        stopwords: Whether to drop common English words.
+        feedback: Number of top chunks whose terms are added to the query; 0 for none. Feedback
+            raises recall if many chunks are relevant, and takes longer.
     """
 
     k1: float = 1.2
@@ -73,22 +74,18 @@ class Bm25(Provider):
     _terms_of: dict[str, list[str]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse parameters outside the formula."""
-        if not self.k1 >= 0:
-            msg = f"k1 of bm25 must be 0 or more, found {self.k1!r}"
-            raise ConfigurationError(msg)
-        if not 0 <= self.b <= 1:
-            msg = f"b of bm25 must lie between 0 and 1, found {self.b!r}"
-            raise ConfigurationError(msg)
-        check_feedback("bm25", self.feedback)
-        _ = self._stem  # an unknown language is refused now, not at the first search
+        """Reject parameters outside the formula and unknown languages."""
+        require(self.k1 >= 0, "k1 of bm25", "0 or more", self.k1)
+        require(0 <= self.b <= 1, "b of bm25", "between 0 and 1", self.b)
+        require_whole("feedback of bm25", self.feedback, least=0)
+        _ = self._stem  # rejects an unknown language now rather than at the first search
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Count the terms of every chunk."""
-        bm25s = imported("bm25s", "the provider bm25")
+        bm25s = import_optional("bm25s", "the provider bm25")
         self._chunks = chunks
         self._index = None
-        texts = [self.terms(searched_text(chunk)) for chunk in chunks]
+        texts = [self.tokenize(searchable_text(chunk)) for chunk in chunks]
         if self.feedback:
             self._terms_of = {chunk.id: terms for chunk, terms in zip(chunks, texts, strict=True)}
         if any(texts):
@@ -96,25 +93,25 @@ class Bm25(Provider):
             self._index.index(texts, show_progress=False)
 
     def search(self, query: Query, k: int) -> list[Hit]:
-        """The chunks that share a term with the query."""
+        """Return the chunks that share a term with the query."""
         if self._index is None:
             return []
-        terms = [term for term in self.terms(query.text) if term in self._index.vocab_dict]
+        terms = [term for term in self.tokenize(query.text) if term in self._index.vocab_dict]
         if not terms:
             return []
         scores = self._index.get_scores(terms)
         if self.feedback:
-            scores = self._weighted_scores(self._expanded(terms, scores))
-        return best_hits(self._chunks, scores, k, least=0.0)
+            scores = self._score_weighted(self._expand(terms, scores))
+        return select_best(self._chunks, scores, k, least=0.0)
 
     def search_many(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
-        """The same for several queries, without a change of threads between them."""
+        """Search several queries without changing threads in between."""
         return [self.search(query, k) for query in queries]
 
-    def _expanded(self, terms: list[str], scores: npt.NDArray[np.float32]) -> dict[str, float]:
-        """The terms of the query, and those frequent in the best chunks, with their weights."""
+    def _expand(self, terms: list[str], scores: npt.NDArray[np.float32]) -> dict[str, float]:
+        """Return the weights of the query terms and of terms frequent in the best chunks."""
         frequent: dict[str, float] = {}
-        best = best_hits(self._chunks, scores, self.feedback, least=0.0)
+        best = select_best(self._chunks, scores, self.feedback, least=0.0)
         for hit in best:
             found = self._terms_of[hit.id]
             for term in found:
@@ -126,14 +123,14 @@ class Bm25(Provider):
             weights[term] = weights.get(term, 0.0) + (1 - _FEEDBACK_SHARE) / len(terms)
         return weights
 
-    def _weighted_scores(self, weights: dict[str, float]) -> npt.NDArray[np.float32]:
+    def _score_weighted(self, weights: dict[str, float]) -> npt.NDArray[np.float32]:
         scores = np.zeros(len(self._chunks), dtype=np.float32)
         for term, weight in weights.items():
             scores += weight * self._index.get_scores([term])
         return scores
 
-    def terms(self, text: str) -> list[str]:
-        """The terms of a text, repeated as often as they stand there."""
+    def tokenize(self, text: str) -> list[str]:
+        """Return the terms of a text, with repetitions."""
         words = _WORD.findall(text.lower())
         if self.stopwords:
             words = [word for word in words if word not in STOPWORDS]
@@ -143,7 +140,7 @@ class Bm25(Provider):
     def _stem(self) -> Callable[[str], str]:
         if not self.stemmer:
             return str
-        snowball = imported("snowballstemmer", "stemming")
+        snowball = import_optional("snowballstemmer", "stemming")
         languages = snowball.algorithms()
         if self.stemmer not in languages:
             msg = f"no stemmer for {self.stemmer!r}; there are {', '.join(sorted(languages))}"

@@ -1,70 +1,70 @@
-"""`callable`: a Python function that searches.
+"""`callable`: a Python function or object that is_search_function.
 
-It returns ids, `(id, score)` pairs, `{id: score}`, dicts with `id` and what else a hit has, or
-`Hit`s, best first; an id may be a whole number. Where there are scores, they decide (the highest
-first, so give no distances), and a warning says if the order was another. An id of a chunk of the
-benchmark gets its text and place from there. What is `async` runs in one event loop of its own.
+The function returns ids, `(id, score)` pairs, `{id: score}`, dicts with `id` and other fields of a
+hit, or `Hit`s, best first; an id may be an integer. If there are scores, they decide the order, the
+highest first (so return similarities, not distances), and a warning reports an answer in another
+order. An id of a benchmark chunk is completed with its text and position. `async` functions run in
+one event loop of their own.
 
-An object with a method `search` is searched by that, and by `search_many` where a run asks for
-batches. `index`, if it has one, is called with the chunks first. An object that is a context
-manager, plain or `async`, is entered before and left at the end; another one is closed, if it has
-`close`.
+An object is searched with its method `search`, or `search_many` if the run uses batches. Its method
+`index`, if any, is called with the chunks first. An object that is a context manager, plain or
+`async`, is entered before and left at the end; any other is closed if it has `close`.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.aio import OwnLoop
-from berryeval._internal.validate import nearest
+from berryeval._internal.aio import BackgroundLoop
+from berryeval._internal.validate import nearest, require_choice
 from berryeval.data import Query
 from berryeval.errors import ConfigurationError
-from berryeval.providers.answers import Answer, KnownChunks, as_hits, one_for_each
-from berryeval.providers.base import Provider, check_choice, entering, leaving
+from berryeval.providers.answers import Answer, KnownChunks, as_hits, check_batch
+from berryeval.providers.base import Provider, find_enter, find_exit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from typing_extensions import Self
 
     from berryeval.data import Chunk
 
 
-# Objects of the user's own Python, named as "module:object".
+def load_object(name: object, option: str) -> Any:
+    """Return the object named "module:object" (or "module:object.member"); pass objects through.
 
+    The module may be in the current folder or installed. Errors raised by the module itself are not
+    caught, because they belong to the user's code.
 
-def named_object(name: object, option: str) -> Any:
-    """The object of "module:object" (or "module:object.member"); an object is taken as it is.
-
-    The module may lie in the current folder, or be installed. `option` says in messages whose it
-    is. What the module itself raises is shown as it is: it is the user's code.
+    Args:
+        name: Name of the object, or the object.
+        option: Name of the option, for messages.
     """
     if not isinstance(name, str):
         return name
     module_name, colon, path = name.partition(":")
     if not colon or not module_name or not path:
-        msg = f"{option} must be as 'module:object', found {name!r}"
+        msg = f"{option} must look like 'module:object', found {name!r}"
         raise ConfigurationError(msg)
-    found = _module(module_name, option)
+    found = _import_module(module_name, option)
     for part in path.split("."):
         if not hasattr(found, part):
             near = nearest(part, [known for known in dir(found) if not known.startswith("_")], 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            msg = f"{option}: {name!r}: there is no {part!r} in {module_name}{hint}"
+            msg = f"{option}: {name!r}: {module_name} has no {part!r}{hint}"
             raise ConfigurationError(msg)
         found = getattr(found, part)
     return found
 
 
-def _module(name: str, option: str) -> Any:
+def _import_module(name: str, option: str) -> Any:
     folder = str(Path.cwd())
-    if folder not in sys.path:  # at the end: what is installed is not shadowed
+    if folder not in sys.path:  # at the end, so that installed modules come first
         sys.path.append(folder)
     try:
         return import_module(name)
@@ -78,21 +78,21 @@ def _module(name: str, option: str) -> Any:
     raise ConfigurationError(msg)
 
 
-_KINDS: Final = ("", "text", "query")
+_ARGUMENTS: Final = ("", "text", "query")
 
 
 @dataclass
 class Function(Provider):
-    """A Python function `(text, k)` or `(query, k)`, or an object with `search`, of your own.
+    """Your own Python function `(text, k)` or `(query, k)`, or object with a method `search`.
 
     Attributes:
-        function: "module:function" (a module of the current folder, or an installed one), or the
-            function itself; or an object with a method `search`.
-        argument: what it is given first: "text" or "query" (a `Query`, with id and metadata). If
-            not said, the annotation of its first parameter decides; without one a function gets
-            the text, and a method `search` the query unless it calls it `text`.
-        batch: whether it takes a list of texts or queries instead of one, and returns a list with
-            the answer to each; a run that asks for batches then calls it once for many.
+        function: "module:function" (in the current folder or installed), the function itself, or an
+            object with a method `search`.
+        argument: First argument of the function: "text" or "query" (a `Query` with id and
+            metadata). By default the annotation of its first parameter decides; without one, a
+            function gets the text, and a method `search` the query unless its parameter is `text`.
+        batch: Whether the function takes a list of texts or queries and returns a list of answers;
+            a run with batches then calls it once per batch.
     """
 
     function: Any = field(default="", repr=False)  # may hold secrets
@@ -102,56 +102,56 @@ class Function(Provider):
         default=None, init=False, repr=False
     )
     _object: Any = field(init=False, repr=False)
-    _called: Callable[..., Any] = field(init=False, repr=False)
-    _called_with_many: Callable[..., Any] | None = field(default=None, init=False, repr=False)
+    _search: Callable[..., Any] = field(init=False, repr=False)
+    _search_batch: Callable[..., Any] | None = field(default=None, init=False, repr=False)
     _with_query: bool = field(init=False, repr=False)
     _entered: bool = field(default=False, init=False, repr=False)
     _known: KnownChunks = field(default_factory=KnownChunks, init=False, repr=False)
-    _loop: OwnLoop = field(default_factory=OwnLoop, init=False, repr=False)
+    _loop: BackgroundLoop = field(default_factory=BackgroundLoop, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Find the function, and refuse what cannot be called as needed."""
+        """Load the function and check its signature."""
         if isinstance(self.function, str) and not self.function:
-            msg = "function of callable is missing; give it as 'module:function'"
+            msg = "function of callable is missing; set it to 'module:function'"
             raise ConfigurationError(msg)
-        check_choice("callable", "argument", self.argument, _KINDS)
-        self._object = named_object(self.function, "function of callable")
-        self._called = self._called_with_one()
+        require_choice("argument of callable", self.argument, _ARGUMENTS)
+        self._object = load_object(self.function, "function of callable")
+        self._search = self._find_search()
         self._with_query = self.argument == "query" or (not self.argument and self._is_object)
         if self.batch:
-            self._called_with_many = self._called
+            self._search_batch = self._search
         elif self._is_object:
-            self._called_with_many = getattr(self._object, "search_many", None)
-        self.search_many = self._search_many if self._called_with_many else None
-        self._look_at_parameters()
+            self._search_batch = getattr(self._object, "search_many", None)
+        self.search_many = self._search_many if self._search_batch else None
+        self._check_signature()
 
     @property
     def _is_object(self) -> bool:
         return callable(getattr(self._object, "search", None))
 
-    def _called_with_one(self) -> Callable[..., Any]:
-        """What searches: the object, or its method `search`."""
+    def _find_search(self) -> Callable[..., Any]:
+        """Return the function, or the method `search` of the object."""
         found = self._object
         if isinstance(found, type):
             name = found.__name__
-            msg = f"function of callable: found the class {name}, expected an object: {name}()"
+            msg = f"function of callable: expected an object, found the class {name}; use {name}()"
             raise ConfigurationError(msg)
         called: Callable[..., Any] = found.search if self._is_object else found
         if not callable(called):
             kind = type(found).__name__
-            msg = f"function of callable: {self.function!r} cannot be called, it is a {kind}"
+            msg = f"function of callable: {self.function!r} is a {kind}, which cannot be called"
             raise ConfigurationError(msg)
         return called
 
-    def _look_at_parameters(self) -> None:
+    def _check_signature(self) -> None:
         try:
-            signature = inspect.signature(self._called)
-        except (TypeError, ValueError):  # some of those written in C do not say
+            signature = inspect.signature(self._search)
+        except (TypeError, ValueError):  # some C functions have no signature
             return
         try:
             signature.bind("text", 1)
         except TypeError:
-            name = getattr(self._called, "__name__", type(self._called).__name__)
+            name = getattr(self._search, "__name__", type(self._search).__name__)
             found = f"{name}({', '.join(signature.parameters)})"
             wanted = "a method search(query, k)" if self._is_object else "a function (text, k)"
             msg = f"function of callable: expected {wanted}, found {found}"
@@ -163,10 +163,10 @@ class Function(Provider):
             )
 
     def __enter__(self) -> Self:
-        """Enter the object, if it is a context manager."""
+        """Enter the object if it is a context manager."""
         try:
-            if enter := entering(self._object):
-                self._done(enter())
+            if enter := find_enter(self._object):
+                self._loop.wait_for(enter())
             self._entered = True
         finally:
             if not self._entered:
@@ -174,42 +174,39 @@ class Function(Provider):
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Leave or close it, if it can be left or closed, and stop what still runs."""
+        """Leave or close the object, and stop what still runs."""
         entered, self._entered = self._entered, False
         try:
-            if leave := leaving(self._object, *error, entered=entered):
-                self._done(leave())
+            if leave := find_exit(self._object, *error, entered=entered):
+                self._loop.wait_for(leave())
         finally:
             self._loop.close()
 
     def index(self, chunks: Sequence[Chunk]) -> None:
-        """Hand the chunks on, if the object wants them."""
+        """Pass the chunks to the object if it has `index`."""
         self._known = KnownChunks(chunks)
         if callable(index := getattr(self._object, "index", None)):
-            self._done(index(chunks))
+            self._loop.wait_for(index(chunks))
 
     def search(self, query: Query, k: int) -> Answer:
-        """Call it."""
+        """Call the function."""
         if self.batch:
             return self._search_many([query], k)[0]
-        answer = self._done(self._called(query if self._with_query else query.text, k))
-        return self._answer(answer)
+        answer = self._loop.wait_for(self._search(query if self._with_query else query.text, k))
+        return self._complete(answer)
 
     def _search_many(self, queries: Sequence[Query], k: int) -> list[Answer]:
-        """Call it once for all of them."""
+        """Call the function once for all queries."""
         asked = [query if self._with_query else query.text for query in queries]
-        called = self._called_with_many or self._called
-        answers = one_for_each(self._done(called(asked, k)), len(queries))
-        return [self._answer(answer) for answer in answers]
+        called = self._search_batch or self._search
+        answers = check_batch(self._loop.wait_for(called(asked, k)), len(queries))
+        return [self._complete(answer) for answer in answers]
 
-    def _answer(self, answer: Any) -> Answer:
-        return Answer(map(self._known.completed, as_hits(answer)), getattr(answer, "cost", None))
-
-    def _done(self, answer: Any) -> Any:
-        return self._loop.result(answer) if isinstance(answer, Awaitable) else answer
+    def _complete(self, answer: Any) -> Answer:
+        return Answer(map(self._known.complete, as_hits(answer)), getattr(answer, "cost", None))
 
     def close(self) -> None:
-        """End it as without an error."""
+        """Close the object as if no error had occurred."""
         self.__exit__(None, None, None)
 
 
@@ -219,61 +216,60 @@ def _is_query(annotation: Any) -> bool:
     return annotation is Query
 
 
-# What can be searched without being a provider: functions, objects with `search`, retrievers.
-
-# Objects that are searched through a provider of ours, by a method that gives them away.
-_KNOWN_BY: Final = (
+# Objects that are not providers: the method that identifies them, and the provider and option that
+# wrap them.
+_WRAPPERS: Final = (
     ("ainvoke", "langchain", "retriever"),
     ("aretrieve", "llamaindex", "retriever"),
     ("search", "callable", "function"),
     ("__call__", "callable", "function"),
 )
-_A_SEARCH: Final = ("text", "k")
-_HOW_MANY: Final = frozenset(
+_SEARCH_ARITY: Final = 2  # the query and k
+_COUNT_NAMES: Final = frozenset(
     ("k", "n", "limit", "top_k", "topk", "top_n", "n_results", "num_results", "max_results")
 )
-_IN_ORDER: Final = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_POSITIONAL: Final = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def is_searched(thing: Any) -> bool:
-    """Whether it looks like something that can be searched."""
-    return any(hasattr(thing, method) for method, _, _ in _KNOWN_BY)
+def is_searchable(thing: Any) -> bool:
+    """Whether an object looks like something that can be searched."""
+    return any(hasattr(thing, method) for method, _, _ in _WRAPPERS)
 
 
-def parameters_of(thing: Callable[..., Any]) -> list[inspect.Parameter] | None:
-    """What it is called with; None if that cannot be known, as of some that are written in C."""
+def read_parameters(thing: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    """Return the parameters of a callable; None if unknown, as for some C functions."""
     try:
         return list(inspect.signature(thing).parameters.values())
     except (TypeError, ValueError):
         return None
 
 
-def searches(thing: Any, options: Mapping[str, Any] | None = None) -> bool:
-    """Whether it is what searches, or else what makes a provider of these options."""
-    if any(hasattr(thing, method) for method, _, _ in _KNOWN_BY if method != "__call__"):
+def is_search_function(thing: Any, options: Mapping[str, Any] | None = None) -> bool:
+    """Whether a callable is itself a search, rather than a factory that takes these options."""
+    if any(hasattr(thing, method) for method, _, _ in _WRAPPERS if method != "__call__"):
         return True
-    parameters = parameters_of(thing)
+    parameters = read_parameters(thing)
     if parameters is None:
         return not options
-    ordered = [one for one in parameters if one.kind in _IN_ORDER]
-    if len(ordered) < len(_A_SEARCH) or any(one.name in (options or ()) for one in parameters):
+    ordered = [one for one in parameters if one.kind in _POSITIONAL]
+    if len(ordered) < _SEARCH_ARITY or any(one.name in (options or ()) for one in parameters):
         return False
-    # Of one that could be both, the name of the second parameter says what it is.
+    # If it could be either, the name of the second parameter decides.
     needed = [one for one in ordered if one.default is one.empty]
-    return ordered[1].name in _HOW_MANY or (not options and len(needed) == len(_A_SEARCH))
+    return ordered[1].name in _COUNT_NAMES or (not options and len(needed) == _SEARCH_ARITY)
 
 
-def wrapper_of(source: Any) -> tuple[str, str]:
-    """The provider that searches with such an object, and the option that takes it."""
+def find_wrapper(source: Any) -> tuple[str, str]:
+    """Return the provider that wraps an object, and the option that takes the object."""
     if isinstance(source, type):
         name = source.__name__
         msg = f"expected a provider, found the class {name}; call it: {name}()"
         raise ConfigurationError(msg)
-    for method, name, option in _KNOWN_BY:
+    for method, name, option in _WRAPPERS:
         if hasattr(source, method):
             return name, option
     msg = (
-        "a provider is a name, a function (text, k), a retriever of LangChain or LlamaIndex, or an "
-        f"object with search(query, k); found {type(source).__name__}"
+        "expected a provider: a name, a function (text, k), a LangChain or LlamaIndex retriever "
+        f"or an object with search(query, k); found {type(source).__name__}"
     )
     raise ConfigurationError(msg)

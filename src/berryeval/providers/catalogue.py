@@ -1,18 +1,29 @@
-"""The table of providers, and how one is made from its name and options."""
+"""The table of providers: build one from its name and options, and describe each in the docs.
+
+Run as a module, it prints docs/providers.md, written from the docstrings of the provider classes.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.registry import Registry
-from berryeval._internal.validate import nearest
+from berryeval._internal.validate import reject_unknown, require
 from berryeval.errors import ConfigurationError
 from berryeval.providers.base import Provider
-from berryeval.providers.callable import parameters_of, searches, wrapper_of
+from berryeval.providers.callable import find_wrapper, is_search_function, read_parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 
 PROVIDERS: Final[Registry[Callable[..., Any]]] = Registry(
     "provider",
@@ -45,105 +56,284 @@ PROVIDERS: Final[Registry[Callable[..., Any]]] = Registry(
 )
 
 
-def make_provider(source: Any, options: Mapping[str, Any] | None = None) -> Provider:
-    """The provider of this name with these options.
+def build_provider(source: Any, options: Mapping[str, Any] | None = None) -> Provider:
+    """Build a provider from its name and options.
 
-    Instead of a name, a class of providers may be given, a function that searches, an object with a
-    method `search`, a retriever of LangChain or LlamaIndex, or a provider, which is returned as it
-    is and takes no options.
+    Instead of a name, `source` may be a provider class, a search function, an object with a method
+    `search`, a LangChain or LlamaIndex retriever, or a provider, which is returned unchanged and
+    takes no options.
     """
     given = dict(options or {})
     if isinstance(source, str):
         kind, owner = PROVIDERS.get(source), f"provider {source!r}"
         inner = given.get("function") if PROVIDERS.canonical(source) == "callable" else None
         if isinstance(inner, Provider):
-            return make_provider(given.pop("function"), given)
+            return build_provider(given.pop("function"), given)
     elif isinstance(source, Provider):
-        check_options("a provider that is made already", [], given)
+        reject_unknown("a provider that is already built", given, [])
         return source
     elif isinstance(source, type) and issubclass(source, Provider):
         kind, owner = source, f"provider {source.__name__!r}"
     else:
-        name, option = wrapper_of(source)
-        return make_provider(name, {option: source, **given})
-    with suppress(RecursionError):  # too deep: who uses the option says so
-        _check_finite(owner, given)
-    if not isinstance(kind, type) and searches(kind, given):
-        return make_provider(kind, given)
-    made = kind(**_checked(owner, kind, given))
-    return made if isinstance(made, Provider) else make_provider(made)
+        name, option = find_wrapper(source)
+        return build_provider(name, {option: source, **given})
+    with suppress(RecursionError):  # nested too deep: reported where the option is used
+        _require_finite(owner, given)
+    if not isinstance(kind, type) and is_search_function(kind, given):
+        return build_provider(kind, given)
+    built = kind(**_read_options(owner, kind, given))
+    return built if isinstance(built, Provider) else build_provider(built)
 
 
-def _checked(owner: str, kind: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
-    """The options, if it takes them, as the kinds of values it wants."""
+def _read_options(owner: str, kind: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Reject unknown options and convert the others to the types of the provider's fields."""
     if not dataclasses.is_dataclass(kind):
-        parameters = parameters_of(kind)
-        if parameters is None:
-            return given
-        if all(one.kind is not one.VAR_KEYWORD for one in parameters):
-            check_options(owner, [one.name for one in parameters], given)
+        parameters = read_parameters(kind)
+        if parameters is not None and all(one.kind is not one.VAR_KEYWORD for one in parameters):
+            reject_unknown(owner, given, [one.name for one in parameters])
         return given
-    known = [field.name for field in dataclasses.fields(kind) if field.init]
-    check_options(owner, known, given)
-    kinds = {field.name: str(field.type) for field in dataclasses.fields(kind)}
-    return {name: _typed(owner, name, kinds[name], value) for name, value in given.items()}
+    reject_unknown(owner, given, [field.name for field in dataclasses.fields(kind) if field.init])
+    types = {field.name: str(field.type) for field in dataclasses.fields(kind)}
+    return {name: _convert(owner, name, types[name], value) for name, value in given.items()}
 
 
-def _check_finite(owner: str, value: Any, where: str = "") -> None:
-    """Refuse infinity and what is no number, however deep: no file of a run could hold them."""
-    if isinstance(value, float) and not math.isfinite(value):
-        msg = f"{owner}: {where} must be a finite number, found {value}"
-        raise ConfigurationError(msg)
-    if isinstance(value, Mapping):
+def _require_finite(owner: str, value: Any, where: str = "") -> None:
+    """Reject infinity and NaN at any depth, because the JSON files of a run cannot hold them."""
+    if isinstance(value, float):
+        require(math.isfinite(value), f"{owner}: {where}", "a finite number", value)
+    elif isinstance(value, Mapping):
         for name, inner in value.items():
-            _check_finite(owner, inner, f"{where}.{name}" if where else str(name))
+            _require_finite(owner, inner, f"{where}.{name}" if where else str(name))
     elif isinstance(value, list | tuple):
         for place, inner in enumerate(value):
-            _check_finite(owner, inner, f"{where}[{place}]")
+            _require_finite(owner, inner, f"{where}[{place}]")
 
 
-def _typed(owner: str, name: str, kind: str, value: Any) -> Any:
-    """The option as a number or a flag, if it has to be one; texts come from the environment."""
-    if kind not in _SIMPLE:
+def _convert(owner: str, name: str, type_: str, value: Any) -> Any:
+    """Convert an option to a number or flag; values from environment variables are text."""
+    if type_ not in _CONVERTERS:
         return value
-    wanted, read = _SIMPLE[kind]
+    wanted, convert = _CONVERTERS[type_]
     try:
-        return read(value)
+        return convert(value)
     except (KeyError, TypeError, ValueError):
         msg = f"{owner}: {name} must be {wanted}, found {value!r:.80}"
         raise ConfigurationError(msg) from None
 
 
-def _whole(value: Any) -> int:
+def _to_int(value: Any) -> int:
     if isinstance(value, (bool, float)):
         raise TypeError
     return int(value)
 
 
-def _number(value: Any) -> float:
+def _to_float(value: Any) -> float:
     if isinstance(value, bool) or not math.isfinite(number := float(value)):
         raise ValueError
     return number
 
 
-def _flag(value: Any) -> bool:
+def _to_bool(value: Any) -> bool:
     return value if isinstance(value, bool) else _FLAGS[value.strip().lower()]
 
 
 _FLAGS: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-_SIMPLE: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
-    "int": ("a whole number", _whole),
-    "float": ("a number", _number),
-    "bool": ("true or false", _flag),
+_CONVERTERS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
+    "int": ("a whole number", _to_int),
+    "float": ("a number", _to_float),
+    "bool": ("true or false", _to_bool),
 }
 
 
-def check_options(owner: str, known: list[str], given: Mapping[str, Any]) -> None:
-    """Refuse an option that the owner does not have."""
-    for option in given:
-        if option not in known:
-            near = nearest(option, known, 1)
-            takes = f"it takes {', '.join(known) or 'none'}"
-            hint = f"did you mean {near[0]!r}?" if near else takes
-            msg = f"{owner} has no option {option!r}; {hint}"
-            raise ConfigurationError(msg)
+# An attribute in the docstring of a provider class: its name and description.
+_ATTRIBUTE: Final = re.compile(r"^    (\w+): (.+(?:\n     +.+)*)", re.MULTILINE)
+
+
+@dataclasses.dataclass(frozen=True)
+class ProviderOption:
+    """An option of a provider; `default` is None if the option is required."""
+
+    name: str
+    required: bool
+    default: Any
+    description: str
+
+
+@dataclasses.dataclass(frozen=True)
+class ProviderFacts:
+    """A provider as lists and the docs describe it.
+
+    Attributes:
+        name: Name in configurations.
+        aliases: Other names.
+        summary: First sentence of the class docstring.
+        about: Docstring of the module: how the provider works, and its sources.
+        options: Options of the provider.
+        extra: Extra that installs its dependencies; "" if none.
+        missing: Modules it imports that are not installed.
+    """
+
+    name: str
+    aliases: tuple[str, ...]
+    summary: str
+    about: str
+    options: tuple[ProviderOption, ...]
+    extra: str
+    missing: tuple[str, ...]
+
+    @property
+    def installed(self) -> bool:
+        """Whether all modules of the provider are installed."""
+        return not self.missing
+
+
+def describe_provider(name: str) -> ProviderFacts:
+    """Describe the provider of this name; if it cannot be imported, the summary says why."""
+    aliases = tuple(PROVIDERS.aliases_of(name))
+    try:
+        kind = PROVIDERS.get(name)
+    except ImportError as error:  # in another package: it must not hide the others
+        reason = f"cannot be imported: {error}"
+        return ProviderFacts(name, aliases, reason, "", (), "", (error.name or str(error),))
+    text = inspect.cleandoc(kind.__doc__ or "")
+    about = inspect.cleandoc(getattr(inspect.getmodule(kind), "__doc__", None) or "")
+    return ProviderFacts(
+        name=name,
+        aliases=aliases,
+        summary=text.partition("\n\n")[0].replace("\n", " "),
+        about=about,
+        options=tuple(_list_options(kind, text)),
+        extra=getattr(kind, "extra", ""),
+        missing=tuple(module for module in getattr(kind, "modules", ()) if _is_missing(module)),
+    )
+
+
+def _is_missing(module: str) -> bool:
+    try:
+        return find_spec(module) is None
+    except ModuleNotFoundError:  # its parent package is missing
+        return True
+
+
+def _list_options(kind: Callable[..., Any], text: str) -> Iterator[ProviderOption]:
+    if not isinstance(kind, type) and is_search_function(kind):
+        return
+    attributes = text.partition("Attributes:\n")[2]
+    descriptions = {
+        name: re.sub(r"\s+", " ", description)
+        for name, description in _ATTRIBUTE.findall(attributes)
+    }
+    factories: dict[str, Callable[[], Any]] = {}
+    if dataclasses.is_dataclass(kind):
+        factories = {
+            option.name: option.default_factory
+            for option in dataclasses.fields(kind)
+            if option.default_factory is not dataclasses.MISSING
+        }
+    for option in read_parameters(kind) or ():
+        required = option.default is option.empty
+        default = None if required else option.default
+        if option.name in factories:
+            default = factories[option.name]()
+        yield ProviderOption(option.name, required, default, descriptions.get(option.name, ""))
+
+
+INTRODUCTION: Final = """\
+# Providers
+
+A provider is anything that can be searched: it indexes chunks and answers a query with hits. This
+page is generated from the provider classes by `make docs`; `berryeval list providers` shows the
+same list and what is installed on your machine. All providers break ties the same way: the higher
+id comes first. Scores of vector searches are cosine similarities.
+
+## Your own
+
+Any object with a method `search(query, k)` is a provider. `query` has `id`, `text` and `metadata`;
+the answer may have any form that [`callable`](#callable) accepts: ids, pairs or `Hit`s, best first.
+All other methods are optional:
+
+| method | called |
+| --- | --- |
+| `__enter__` or `__aenter__` | once, before anything else |
+| `index(chunks)` | once, before the first query; a chunk has `id`, `text`, `doc_id`, `section` |
+| `search(query, k)` | for every query, from several threads at once unless `concurrency` is 1 |
+| `search_many(queries, k)` | instead, if the run uses batches; returns a list of answers |
+| `__exit__` or `__aexit__`; else `close()` | once, at the end |
+
+Each may be `async`. An object, a function `(text, k)` or a LangChain or LlamaIndex retriever can be
+passed to `run_benchmark` without registration: `providers=[mine]`, or
+`providers={"my-search": mine}` to choose its name in tables (by default its `name` or its class).
+
+To report costs, return `Answer(hits, {"tokens": 812, "usd": 0.0004})` from `berryeval.providers`,
+with names of your choice. The tables, `eval --json` and the record of the run then show the mean
+per answered query. A number that is not finite makes the query fail.
+
+To give it a name, register it in Python with `PROVIDERS.register`, or, for the command line and
+configuration files, as an entry point of your package in the group `berryeval.providers`:
+
+```python
+from berryeval.providers import PROVIDERS
+
+
+@PROVIDERS.register("mine")
+class Mine:
+    def __init__(self, host="localhost"):  # its options
+        self.host = host
+```
+
+```toml
+[project.entry-points."berryeval.providers"]
+mine = "my_package.search:Mine"
+```
+
+A class is called with the options of the configuration. A function `(text, k)` is used as the
+search itself; any other function is called with the options and returns a provider. Without a
+package of your own, use `callable` with `function: module:object`.
+
+## Bundled
+"""
+
+
+def render_page() -> str:
+    """Return docs/providers.md."""
+    found = [describe_provider(name) for name in PROVIDERS]
+    rows = "\n".join(map(_render_row, found))
+    table = f"\n| provider | summary | install |\n| --- | --- | --- |\n{rows}\n"
+    return INTRODUCTION + table + "".join(map(_render_section, found))
+
+
+def _render_row(facts: ProviderFacts) -> str:
+    link, summary = f"[`{facts.name}`](#{facts.name})", _escape_cell(facts.summary)
+    return f"| {link} | {summary} | {_render_install(facts)} |"
+
+
+def _render_section(facts: ProviderFacts) -> str:
+    about = facts.about.partition("\n\n")[2]  # its first paragraph repeats the summary
+    about = f"\n{about}\n" if about else ""
+    names = ", ".join(f"`{alias}`" for alias in facts.aliases)
+    also = f"\nAlso called {names}.\n" if names else ""
+    rows = "\n".join(
+        f"| `{option.name}` | {_render_default(option.default, required=option.required)} "
+        f"| {_escape_cell(option.description)} |"
+        for option in facts.options
+    )
+    table = f"\n| option | default | description |\n| --- | --- | --- |\n{rows}\n" if rows else ""
+    return f"\n### {facts.name}\n\n{facts.summary}\n{about}{also}{table}"
+
+
+def _render_install(facts: ProviderFacts) -> str:
+    return f"`pip install 'berryeval[{facts.extra}]'`" if facts.extra else "included"
+
+
+def _render_default(default: object, *, required: bool) -> str:
+    return "required" if required else f"`{json.dumps(default, default=repr)}`"
+
+
+def _escape_cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.stdout.write(render_page())

@@ -1,8 +1,8 @@
-"""`chroma`: vectors in an embedded Chroma.
+"""`chroma`: vectors in an embedded Chroma database.
 
-Chroma searches with an HNSW index, which is approximate: of a large corpus it may miss some of the
-nearest chunks. `ef_search`, `ef_construction` and `max_neighbors` trade time for exactness.
-The vectors are made here; nothing is downloaded, and nothing is reported to anyone.
+Chroma searches with an HNSW index, which is approximate: in a large corpus it may miss some of the
+nearest chunks. `ef_search`, `ef_construction` and `max_neighbors` trade time for accuracy. The
+embedder makes the vectors; Chroma downloads no model and sends no telemetry.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from berryeval._internal.optional import imported
+from berryeval._internal.optional import import_optional
+from berryeval._internal.validate import require_whole
 from berryeval.errors import ProviderError
-from berryeval.providers.base import check_counts, first_line, searched_text
+from berryeval.providers.base import first_line, searchable_text
 from berryeval.providers.embedders.base import EmbeddingProvider
-from berryeval.providers.ranking import hits_with_ties
+from berryeval.providers.ranking import fetch_hits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,15 +30,15 @@ if TYPE_CHECKING:
 
 @dataclass
 class Chroma(EmbeddingProvider):
-    """Vectors in an embedded Chroma, in a collection that is deleted at the end.
+    """Vectors in an embedded Chroma database, in a temporary collection.
 
     Attributes:
-        path: the folder of the database; without, it is in memory.
-        embedder: who makes vectors of texts.
-        embedder_options: what the embedder is made with.
-        ef_search: how many candidates a search keeps in sight.
-        ef_construction: how many candidates are kept in sight when a chunk is added.
-        max_neighbors: how many neighbours a chunk has in the index.
+        path: Folder of the database; in memory by default.
+        embedder: Name of the embedder.
+        embedder_options: Options of the embedder.
+        ef_search: Number of candidates kept during a search.
+        ef_construction: Number of candidates kept when a chunk is added.
+        max_neighbors: Number of neighbours per chunk in the index.
     """
 
     path: str = ""
@@ -53,23 +54,21 @@ class Chroma(EmbeddingProvider):
     _collection: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
-        check_counts(
-            "chroma", ef_search=self.ef_search, ef_construction=self.ef_construction,
-            max_neighbors=self.max_neighbors,
-        )  # fmt: skip
+        """Check the options."""
+        for name in ("ef_search", "ef_construction", "max_neighbors"):
+            require_whole(f"{name} of chroma", getattr(self, name))
 
     def index(self, chunks: Sequence[Chunk]) -> None:
-        """Make the collection and add a vector per chunk that says something."""
+        """Create the collection and add a vector for every chunk with content."""
         self._drop()
-        vectors = self.embed([searched_text(chunk) for chunk in chunks])
+        vectors = self.embed([searchable_text(chunk) for chunk in chunks])
         places = np.flatnonzero(vectors.any(axis=1)).tolist()
         if not places:
             return
-        with self._errors():
+        with self._convert_errors():
             self._collection = self._client.create_collection(
                 f"berryeval-{secrets.token_hex(6)}",
-                embedding_function=None,  # or Chroma would download a model of its own
+                embedding_function=None,  # otherwise Chroma downloads its default model
                 configuration={
                     "hnsw": {
                         "space": "cosine",
@@ -86,7 +85,7 @@ class Chroma(EmbeddingProvider):
         self._chunks = chunks
 
     def search(self, query: Query, k: int) -> list[Hit]:
-        """The nearest chunks, as far as the index finds them."""
+        """Return the nearest chunks that the index finds."""
         vector = self.embed_query(query.text)
         if self._collection is None or not vector.any():
             return []
@@ -98,12 +97,12 @@ class Chroma(EmbeddingProvider):
             pairs = zip(found["ids"][0], found["distances"][0], strict=True)
             return [(int(name), 1.0 - distance) for name, distance in pairs]
 
-        with self._errors():
-            return hits_with_ties(self._chunks, k, fetch)
+        with self._convert_errors():
+            return fetch_hits(self._chunks, k, fetch)
 
     @cached_property
     def _chroma(self) -> Any:
-        return imported("chromadb", "the provider chroma", extra="chroma")
+        return import_optional("chromadb", "the provider chroma", extra="chroma")
 
     @cached_property
     def _client(self) -> Any:
@@ -113,8 +112,8 @@ class Chroma(EmbeddingProvider):
         return self._chroma.EphemeralClient(settings=settings)
 
     @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """The errors of Chroma as ours; those of its database come as `ValueError` and others."""
+    def _convert_errors(self) -> Iterator[None]:
+        """Convert the errors of Chroma; its database raises `ValueError` and others."""
         try:
             yield
         except (self._chroma.errors.ChromaError, RuntimeError, ValueError, OSError) as error:
@@ -124,13 +123,13 @@ class Chroma(EmbeddingProvider):
     def _drop(self) -> None:
         if self._collection is not None:
             collection, self._collection = self._collection, None
-            with self._errors():
+            with self._convert_errors():
                 self._client.delete_collection(collection.name)
 
     def close(self) -> None:
-        """Delete the collection and let go of the database."""
+        """Delete the collection and close the database."""
         super().close()
-        with suppress(ProviderError):  # a folder that is gone needs no tidying
+        with suppress(ProviderError):  # the folder may be gone
             self._drop()
         client = self.__dict__.pop("_client", None)
         if client is not None:

@@ -1,15 +1,14 @@
-"""`dense`: search by the cosine of embeddings, exact, in memory.
+"""`dense`: exact search by cosine similarity of embeddings, in memory.
 
-With feedback the query is searched twice: the second time from where it stands moved towards the
-middle of the best chunks of the first. Rocchio (1971), "Relevance Feedback in Information
-Retrieval".
+With feedback the query is searched twice: the second time with its vector moved towards the mean of
+the best chunks of the first search. Rocchio (1971), "Relevance Feedback in Information Retrieval".
 
-Embedders: `wordllama` comes with its model and is fast; `model2vec` and `sentence-transformers`
-load one from a folder or download it; `openai` asks a server of OpenAI's protocol (`base_url`,
-`api_key`). Vectors of chunks made by `sentence-transformers` or `openai` are kept in a file under
-`BERRYEVAL_CACHE`, or the user's folder for caches, and found again by the hash of model and text;
-`cache: ""` among the `embedder_options` keeps nothing. Queries are embedded anew each time: that is
-part of their latency.
+Embedders: `wordllama` ships with its model and is fast; `model2vec` and `sentence-transformers`
+load a model from a folder or download it; `openai` calls any server with the OpenAI protocol
+(`base_url`, `api_key`). Chunk vectors from `sentence-transformers` and `openai` are cached in a
+file under `BERRYEVAL_CACHE`, or the user's cache folder, by the hash of model and text; `cache: ""`
+in `embedder_options` turns the cache off. Query vectors are never cached, because embedding is part
+of a query's latency.
 """
 
 from __future__ import annotations
@@ -19,7 +18,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from berryeval.providers.base import check_feedback, ranked_hits, searched_text
+from berryeval._internal.validate import require_whole
+from berryeval.providers.base import rank_hits, searchable_text
 from berryeval.providers.embedders.base import EmbeddingProvider
 
 if TYPE_CHECKING:
@@ -30,31 +30,31 @@ if TYPE_CHECKING:
     from berryeval.data import Chunk, Hit, Query
 
 
-# The nearest of many vectors, by their cosine: the same for a query alone and among others.
-
-
 class Nearest:
-    """Vectors of length 1 to compare with; one that is all zeros has no direction."""
+    """Exact nearest neighbours by cosine; a query gets the same result alone and in a batch.
+
+    Vectors have length 1, or are all zeros for texts without content, which are never found.
+    """
 
     def __init__(self, vectors: npt.NDArray[np.float32]) -> None:
         self.vectors = vectors
-        self._without_direction = ~vectors.any(axis=1)
-        # The most by which a product of floats can be wrong, on either side.
+        self._empty = ~vectors.any(axis=1)
+        # Bound on the rounding error of a float32 dot product, on either side.
         self._margin = 2 * vectors.shape[1] * float(np.finfo(np.float32).eps)
 
-    def to(
+    def find(
         self, queries: npt.NDArray[np.float32], k: int
     ) -> Iterator[tuple[list[int], list[float]]]:
-        """For each query the places of its `k` nearest, and perhaps a few more, with cosines.
+        """Yield for each query the positions and cosines of its `k` nearest vectors, or a few more.
 
-        A query without a direction has none.
+        A query whose vector is all zeros finds nothing.
         """
-        if not queries.any():  # nor need it have as many numbers as the others
+        if not queries.any():  # its vectors may then have another length
             yield from [([], [])] * len(queries)
             return
-        roughly = queries @ self.vectors.T
-        roughly[:, self._without_direction] = -np.inf
-        for query, about in zip(queries, roughly, strict=True):
+        rough = queries @ self.vectors.T
+        rough[:, self._empty] = -np.inf
+        for query, about in zip(queries, rough, strict=True):
             places = self._candidates(about, k) if query.any() else np.zeros(0, dtype=np.intp)
             rows = self.vectors[places].astype(np.float64)
             cosines = np.einsum("ij,j->i", rows, query.astype(np.float64))
@@ -72,12 +72,12 @@ _FEEDBACK_SHARE: Final = 0.5
 
 @dataclass
 class Dense(EmbeddingProvider):
-    """Every chunk and every query a vector; the hits are the nearest by angle.
+    """Nearest chunks by cosine similarity of embeddings.
 
     Attributes:
-        embedder: who makes vectors of texts.
-        embedder_options: what the embedder is made with.
-        feedback: how many of the best chunks the query is moved towards; 0 for none.
+        embedder: Name of the embedder.
+        embedder_options: Options of the embedder.
+        feedback: Number of top chunks towards which the query vector is moved; 0 for none.
     """
 
     embedder: str = "wordllama"
@@ -90,35 +90,35 @@ class Dense(EmbeddingProvider):
     _nearest: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse a feedback that is none."""
-        check_feedback("dense", self.feedback)
+        """Reject an invalid number of feedback chunks."""
+        require_whole("feedback of dense", self.feedback, least=0)
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Embed every chunk."""
-        vectors = self.embed([searched_text(chunk) for chunk in chunks])
+        vectors = self.embed([searchable_text(chunk) for chunk in chunks])
         self._nearest = Nearest(vectors)
-        self._chunks = chunks if vectors.any() else ()  # without a direction nothing is near
+        self._chunks = chunks if vectors.any() else ()  # all texts may be empty
 
     def search(self, query: Query, k: int) -> list[Hit]:
-        """The nearest chunks; one without a direction, such as an empty text, is no hit."""
+        """Return the nearest chunks; a chunk without content is never a hit."""
         return self.search_many([query], k)[0]
 
     def search_many(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
-        """The same for several queries, which are compared with all chunks in one product."""
+        """Search several queries with one matrix product."""
         if not len(self._chunks):
             return [[] for _ in queries]
         vectors = self.embed_queries([query.text for query in queries])
         if self.feedback:
-            vectors = self._moved(vectors)
+            vectors = self._apply_feedback(vectors)
         return [
-            ranked_hits([self._chunks[place] for place in places], cosines, k)
-            for places, cosines in self._nearest.to(vectors, k)
+            rank_hits([self._chunks[place] for place in places], cosines, k)
+            for places, cosines in self._nearest.find(vectors, k)
         ]
 
-    def _moved(self, vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """The vectors, towards the middle of the chunks that are nearest to each."""
+    def _apply_feedback(self, vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Move each vector towards the mean of its nearest chunks."""
         moved = vectors.copy()
-        for row, (places, cosines) in enumerate(self._nearest.to(vectors, self.feedback)):
+        for row, (places, cosines) in enumerate(self._nearest.find(vectors, self.feedback)):
             if places:
                 order = np.argsort(-np.array(cosines), kind="stable")[: self.feedback]
                 best = self._nearest.vectors[np.array(places)[order]]

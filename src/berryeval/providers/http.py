@@ -1,14 +1,14 @@
-"""`http`: any search that answers in JSON, by templates of what is sent and paths to what is read.
+"""`http`: any search endpoint that answers in JSON, with request templates and result paths.
 
-In the templates `{query}` stands for the text of the query, `{k}` for how many hits are wanted and
-`{query_id}` for the id of the query. In `body` they are filled into the values, so that no text can
-break out of its quotes; a value that is `"{k}"` alone becomes a number. In the path of `url` and in
-`params` they are escaped as addresses want it, in `headers` what is not plain ASCII is
-percent-encoded. Other braces are left as they are.
+In templates, `{query}` is replaced by the text of the query, `{k}` by the number of hits and
+`{query_id}` by the id of the query. In `body` they are fill into the parsed values, so that no
+query can break the JSON; a value that is just `"{k}"` becomes a number. In the path of `url` and in
+`params` they are URL-escaped; in `headers` characters outside ASCII are percent-encoded. Other
+braces are left unchanged.
 
-Paths are as `hits.hits`, `data[0].items` or `groups[*].documents[*]`: names between dots, `[0]` a
-place of an array, `[*]` every place of it, `["a.b"]` a name with a dot in it. `hits` begins at the
-top of the answer, the others at a hit.
+Paths look like `hits.hits`, `data[0].items` or `groups[*].documents[*]`: names separated by dots,
+`[0]` for an array position, `[*]` for every position, `["a.b"]` for a name with a dot. `hits`
+starts at the top of the answer, all other paths at a hit.
 """
 
 from __future__ import annotations
@@ -21,62 +21,59 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote
 
+from berryeval._internal.validate import require_choice, require_text
 from berryeval.data import Hit
 from berryeval.errors import ConfigurationError, DataError, ProviderError
 from berryeval.providers.answers import (
     READERS,
     Answer,
     KnownChunks,
-    as_array,
-    as_id,
     check_all_scored,
+    read_array,
+    read_id_at,
 )
-from berryeval.providers.base import Provider, check_choice, writable
-from berryeval.providers.web import JsonServer, check_texts, secrets_in
+from berryeval.providers.base import Provider, clean_text
+from berryeval.providers.web import JsonServer, find_secrets
 
 if TYPE_CHECKING:
     from berryeval.data import Chunk, Query
 
 
-# Templates: `{query}`, `{k}` and `{query_id}` filled into the values of a structure.
-
 _PLACEHOLDER: Final = re.compile(r"\{(query|k|query_id)\}")
 
 
-def filled(template: Any, query: Query, k: int, escaped: Callable[[str], str] = writable) -> Any:
-    """The template with its placeholders filled, in one pass: a text that holds one stays text.
+def fill(template: Any, query: Query, k: int, escape: Callable[[str], str] = clean_text) -> Any:
+    """Fill the placeholders of a template, in one pass so that query text is never a template.
 
     Args:
-        template: a text, or lists and mappings of any depth that hold texts.
-        query: whose text and id are filled in.
-        k: how many hits are wanted; where it stands alone, it stays a number.
-        escaped: what is done to a text before it is filled in.
+        template: A string, or lists and mappings of strings at any depth.
+        query: Query whose text and id are filled in.
+        k: Number of hits; a value that is just `"{k}"` becomes this number.
+        escape: Function applied to each text before it is filled in.
     """
     if isinstance(template, Mapping):
-        return {name: filled(value, query, k, escaped) for name, value in template.items()}
+        return {name: fill(value, query, k, escape) for name, value in template.items()}
     if isinstance(template, list | tuple):
-        return [filled(value, query, k, escaped) for value in template]
+        return [fill(value, query, k, escape) for value in template]
     if not isinstance(template, str):
         return template
     if template == "{k}":
         return k
     values = {"query": query.text, "query_id": query.id, "k": str(k)}
-    return _PLACEHOLDER.sub(lambda found: escaped(writable(values[found[1]])), template)
+    return _PLACEHOLDER.sub(lambda found: escape(clean_text(values[found[1]])), template)
 
 
-def is_asked_for(template: Any, *, any_of_them: bool = False) -> bool:
-    """Whether the query stands anywhere in the template: its text or its id."""
+def mentions_query(template: Any, *, or_k: bool = False) -> bool:
+    """Whether a template contains the text or the id of the query, or with `or_k` the count."""
     if isinstance(template, Mapping):
-        return any(is_asked_for(value, any_of_them=any_of_them) for value in template.values())
+        return any(mentions_query(value, or_k=or_k) for value in template.values())
     if isinstance(template, list | tuple):
-        return any(is_asked_for(value, any_of_them=any_of_them) for value in template)
+        return any(mentions_query(value, or_k=or_k) for value in template)
     if not isinstance(template, str):
         return False
     names = {found[1] for found in _PLACEHOLDER.finditer(template)}
-    return bool(names if any_of_them else names - {"k"})
+    return bool(names if or_k else names - {"k"})
 
-
-# Paths into a JSON answer: `hits.hits`, `data[0].items`, `groups[*].documents[*]`.
 
 _STEP: Final = re.compile(
     r'\.?(?P<name>[^.\[\]"]+)|\[(?P<place>-?\d+|\*)\]|\["(?P<quoted>[^"]+)"\]'
@@ -87,17 +84,17 @@ _SHOWN: Final = 80
 
 @dataclass(frozen=True)
 class JsonPath:
-    """A path, as it is written, and its steps."""
+    """A path into a JSON answer, as text and as steps."""
 
     text: str
     steps: tuple[str | int, ...] = ()
-    every: tuple[int, ...] = ()  # which steps are [*]
+    every: tuple[int, ...] = ()  # positions of the [*] steps
 
     @classmethod
     def parse(cls, text: object, option: str) -> JsonPath:
-        """The path of this text; `option` says in messages whose it is."""
+        """Parse a path; `option` names the option in messages."""
         if not isinstance(text, str):
-            msg = f"{option} must be a path as 'hits[*].id', found {type(text).__name__}"
+            msg = f"{option} must be a path such as 'hits[*].id', found {type(text).__name__}"
             raise ConfigurationError(msg)
         rest = text.removeprefix("$").removeprefix(".")
         steps: list[str | int] = []
@@ -106,7 +103,8 @@ class JsonPath:
         while place < len(rest):
             found = _STEP.match(rest, place)
             if not found or (place == 0 and rest.startswith(".")):
-                msg = f"{option}: cannot be read from {rest[place:]!r} on; a path is as 'a.b[0].c'"
+                wrong = rest[place:]
+                msg = f"{option}: invalid from {wrong!r} on; expected a path such as 'a.b[0].c'"
                 raise ConfigurationError(msg)
             if found["place"] == _EVERY:
                 every.append(len(steps))
@@ -118,13 +116,13 @@ class JsonPath:
             place = found.end()
         return cls(text, tuple(steps), tuple(every))
 
-    def one(self, data: Any) -> Any:
-        """What stands there; a `ProviderError` says how far the path goes and what is there."""
+    def get(self, data: Any) -> Any:
+        """Return the value at the path; raise a ProviderError that shows where the path ends."""
         found = self.all(data)
         return found if self.every else found[0]
 
     def find(self, data: Any) -> Any:
-        """What stands there, of a path without `[*]`; None if nothing does."""
+        """Return the value at a path without `[*]`, or None if there is none."""
         for step in self.steps:
             if isinstance(step, int):
                 if not isinstance(data, list) or not -len(data) <= step < len(data):
@@ -137,7 +135,7 @@ class JsonPath:
         return data
 
     def all(self, data: Any) -> list[Any]:
-        """All that stands there: one thing, or with `[*]` any number."""
+        """Return all values at the path: one, or with `[*]` any number."""
         here = [("", data)]
         for number, step in enumerate(self.steps):
             if number in self.every:
@@ -154,20 +152,20 @@ class JsonPath:
     def _step(self, where: str, value: Any, step: str | int) -> tuple[str, Any]:
         if isinstance(step, int):
             if not isinstance(value, list) or not -len(value) <= step < len(value):
-                raise self._missing(where, f"an array with a place {step}", value)
+                raise self._missing(where, f"an array with position {step}", value)
             return f"{where}[{step}]", value[step]
         if not isinstance(value, dict) or step not in value:
             raise self._missing(where, f"an object with {step!r}", value)
         return f"{where}.{step}".lstrip("."), value[step]
 
     def _missing(self, where: str, expected: str, value: Any) -> ProviderError:
-        at = f"at {where!r} " if where else "at its top "
-        msg = f"nothing at the path {self.text!r} of the answer: {at}expected {expected}, found "
-        return ProviderError(msg + _described(value))
+        at = f"at {where!r}" if where else "at the top"
+        msg = f"nothing at the path {self.text!r}: {at} expected {expected}, found "
+        return ProviderError(msg + _describe(value))
 
 
-def _described(value: Any) -> str:
-    """What was found, without repeating what may be long or private."""
+def _describe(value: Any) -> str:
+    """Describe a value without repeating long or private content."""
     if isinstance(value, dict):
         names = ", ".join(map(repr, value))
         return f"an object with {names[:_SHOWN]}" if names else "an empty object"
@@ -177,37 +175,38 @@ def _described(value: Any) -> str:
 
 
 _METHODS: Final = ("POST", "GET", "PUT")
-_DEFAULT: Final = {"query": "{query}", "k": "{k}"}
+_DEFAULT_REQUEST: Final = {"query": "{query}", "k": "{k}"}
 _HEADER_SAFE: Final = string.punctuation.replace("%", "") + " "
 
 
 @dataclass
 class Http(Provider):
-    """Any JSON endpoint: what is asked is a template, what is answered is read by paths.
+    """Any JSON endpoint, with templates for the request and paths into the answer.
 
     Attributes:
-        url: the address; `{query}`, `{k}` and `{query_id}` may stand in it and are filled in.
-        method: POST, GET or PUT, in letters of any case.
-        headers: sent with every request, filled in likewise.
-        params: what follows the `?` of the address, filled in likewise. A GET that says nowhere
-            what is asked sends `query` and `k`.
-        body: JSON to send, filled in likewise; `{"query": "{query}", "k": "{k}"}` for a POST that
-            says nowhere what is asked.
-        token: sent as `Authorization: Bearer ...`.
-        user: for basic authentication, with `password`.
-        password: of the user.
-        hits: path to the array of hits; "" if the answer is that array.
-        id: path in a hit to its id; "" if the hit is its id.
-        score: path in a hit to its score. If none is given, "score" where it is there; without
-            scores the order of the answer counts.
-        text: path in a hit to its text. If none is given, "text" where it is there.
-        doc_id: path in a hit to its document. If none is given, "doc_id" where it is there.
-        start: path in a hit to the character of its document where it begins, likewise.
-        end: path in a hit to the character after its last, likewise.
-        distance: whether the score is a distance: the less, the better.
-        cost: what to note as cost: names, and paths from the top of the answer.
-        timeout: seconds without a byte after which a request is given up.
-        verify: whether the certificate of the server is checked.
+        url: Address; may contain `{query}`, `{k}` and `{query_id}`.
+        method: POST, GET or PUT, in any case.
+        headers: Headers of every request, with the same placeholders.
+        params: Query parameters of the address, with the same placeholders. A GET without any
+            placeholder sends `query` and `k`.
+        body: JSON body, with the same placeholders; `{"query": "{query}", "k": "{k}"}` for a POST
+            without any placeholder.
+        token: Token sent as `Authorization: Bearer ...`.
+        user: User name for basic authentication.
+        password: Password for basic authentication.
+        hits: Path to the array of hits; "" if the answer is that array.
+        id: Path in a hit to its id; "" if the hit is its id.
+        score: Path in a hit to its score. By default "score" if present; without scores the order
+            of the answer counts.
+        text: Path in a hit to its text. By default "text" if present.
+        doc_id: Path in a hit to its document id. By default "doc_id" if present.
+        start: Path in a hit to the offset of its first character in the document. By default
+            "start" if present.
+        end: Path in a hit to the offset after its last character. By default "end" if present.
+        distance: Whether the score is a distance, so that lower is better.
+        cost: Costs to record: names, and paths from the top of the answer.
+        timeout: Seconds without data after which a request fails.
+        verify: Whether to check the certificate of the server.
     """
 
     url: str = field(default="", repr=False)
@@ -235,98 +234,101 @@ class Http(Provider):
     _known: KnownChunks = field(default_factory=KnownChunks, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse what could not be sent or read."""
+        """Check the options and prepare the request."""
         if not self.url:
-            msg = "url of http is missing; give the address of the search"
+            msg = "url of http is missing; set it to the address of the search endpoint"
             raise ConfigurationError(msg)
         self.method = str(self.method).upper()
-        check_choice("http", "method", self.method, _METHODS)
+        require_choice("method of http", self.method, _METHODS)
         if self.method == "GET" and self.body is not None:
-            msg = "body of http: a GET has none; give params, or method: POST"
+            msg = "body of http: a GET request has no body; use params, or method: POST"
             raise ConfigurationError(msg)
-        check_texts("http", token=self.token)
+        require_text("token of http", self.token)
         _check_params(self.params)
         _check_body(self.body)
         headers = dict(self.headers) if isinstance(self.headers, Mapping) else self.headers
         if self.token and isinstance(headers, dict):
             headers["Authorization"] = f"Bearer {self.token}"
-        hidden = [self.token, *secrets_in(self.params, "params"), *secrets_in(self.body, "body")]
+        hidden = [
+            self.token,
+            *find_secrets(self.params, "params"),
+            *find_secrets(self.body, "body"),
+        ]
         self._server = JsonServer(
             "http", self.url, headers, self.user, self.password, self.timeout, self.verify, hidden
         )
-        self._ask_for_something()
+        self._require_placeholder()
         self._read_paths()
 
-    def _ask_for_something(self) -> None:
-        if any(map(is_asked_for, (self.url, self.params, self.body, self.headers))):
+    def _require_placeholder(self) -> None:
+        if any(map(mentions_query, (self.url, self.params, self.body, self.headers))):
             return
         if self.method == "GET" and not self.params:
-            self.params = _DEFAULT
+            self.params = _DEFAULT_REQUEST
         elif self.method != "GET" and self.body is None:
-            self.body = _DEFAULT
+            self.body = _DEFAULT_REQUEST
         else:
             msg = (
-                "http would ask every query the same: write {query} where its text belongs, in "
-                "url, params, body or headers"
+                "http would send the same request for every query: put {query} into url, params, "
+                "body or headers"
             )
             raise ConfigurationError(msg)
 
     def _read_paths(self) -> None:
         self._hits = JsonPath.parse(self.hits, "hits of http")
-        self._id = _one_place(self.id, "id of http")
+        self._id = _parse_single(self.id, "id of http")
         self._paths: dict[str, tuple[JsonPath, bool]] = {}
         for name in READERS:
             given = getattr(self, name)
             if given != "":
-                path = _one_place(name if given is None else given, f"{name} of http")
+                path = _parse_single(name if given is None else given, f"{name} of http")
                 self._paths[name] = path, given is not None
         if not isinstance(self.cost, Mapping):
-            msg = f"cost of http must be names and paths, found {type(self.cost).__name__}"
+            msg = f"cost of http must map names to paths, found {type(self.cost).__name__}"
             raise ConfigurationError(msg)
         self._costs = {
             name: JsonPath.parse(path, f"cost {name!r} of http") for name, path in self.cost.items()
         }
 
     def index(self, chunks: Sequence[Chunk]) -> None:
-        """Nothing is sent; the chunks complete hits that only say their id."""
+        """Keep the chunks to complete hits that have only an id; nothing is sent."""
         self._known = KnownChunks(chunks)
 
     def search(self, query: Query, k: int) -> Answer:
-        """One request."""
-        answer = self._server.ask(self.method, **self._request(query, k))
+        """Send one request."""
+        answer = self._server.ask(self.method, **self._build_request(query, k))
         try:
             found = self._hits.all(answer)
             if not self._hits.every:
-                found = as_array(found[0], self.hits)
-            read = [self._hit(item, place) for place, item in enumerate(found, start=1)]
+                found = read_array(found[0], self.hits)
+            read = [self._read_hit(item, place) for place, item in enumerate(found, start=1)]
             hits = [hit for hit, _ in read]
             check_all_scored(hits, [scored for _, scored in read])
-            cost = {name: path.one(answer) for name, path in self._costs.items()}
+            cost = {name: path.get(answer) for name, path in self._costs.items()}
         except ProviderError as error:
-            where = self._server.masked(str(error))
-            msg = f"http: {where}"
+            msg = f"http: {self._server.mask(str(error))}"
             raise ProviderError(msg) from None
-        return Answer(map(self._known.completed, hits), cost)
+        return Answer(map(self._known.complete, hits), cost)
 
-    def _request(self, query: Query, k: int) -> dict[str, Any]:
+    def _build_request(self, query: Query, k: int) -> dict[str, Any]:
         request: dict[str, Any] = {}
-        url = filled(self.url, query, k, lambda text: quote(text, safe=""))
+        url = fill(self.url, query, k, lambda text: quote(text, safe=""))
         if url != self.url:
             request["url"] = url
         if self.params:
-            request["params"] = filled(self.params, query, k)
+            request["params"] = fill(self.params, query, k)
         if self.body is not None:
-            request["body"] = filled(self.body, query, k)
-        if is_asked_for(self.headers, any_of_them=True):
-            request["headers"] = filled(
+            request["body"] = fill(self.body, query, k)
+        if mentions_query(self.headers, or_k=True):
+            request["headers"] = fill(
                 self.headers, query, k, lambda text: quote(text, safe=_HEADER_SAFE)
             )
         return request
 
-    def _hit(self, item: Any, place: int) -> tuple[Hit, bool]:
-        """The hit, and whether it has a score."""
+    def _read_hit(self, item: Any, place: int) -> tuple[Hit, bool]:
+        """Return a hit and whether it has a score."""
         try:
-            values: dict[str, Any] = {"id": as_id(self._id.one(item), self.id)}
+            values: dict[str, Any] = {"id": read_id_at(self._id.get(item), self.id)}
             for name, (path, needed) in self._paths.items():
                 value = _value_at(path, item, needed=needed)
                 if value is not None or (needed and name == "score"):
@@ -345,13 +347,13 @@ class Http(Provider):
 
 def _check_params(params: object) -> None:
     if not isinstance(params, Mapping):
-        msg = f"params of http must be names and values, found {type(params).__name__}"
+        msg = f"params of http must map names to values, found {type(params).__name__}"
         raise ConfigurationError(msg)
     for name, value in params.items():
         for item in value if isinstance(value, list | tuple) else [value]:
             if not isinstance(item, str | int | float):
                 msg = (
-                    f"params of http: {name!r} must be a text, a number or a list of them, found "
+                    f"params of http: {name!r} must be text, a number or a list of them, found "
                     f"{type(item).__name__}"
                 )
                 raise ConfigurationError(msg)
@@ -361,18 +363,18 @@ def _check_body(body: object) -> None:
     try:
         json.dumps(body, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        msg = f"body of http cannot be sent as JSON ({error}); a date belongs in quotes"
+        msg = f"body of http cannot be sent as JSON ({error}); put dates in quotes"
         raise ConfigurationError(msg) from None
 
 
-def _one_place(text: object, option: str) -> JsonPath:
+def _parse_single(text: object, option: str) -> JsonPath:
     path = JsonPath.parse(text, option)
     if path.every:
-        msg = f"{option}: must lead to one value, found [*] in {path.text!r}"
+        msg = f"{option}: must lead to a single value, found [*] in {path.text!r}"
         raise ConfigurationError(msg)
     return path
 
 
 def _value_at(path: JsonPath, item: Any, *, needed: bool) -> Any:
     value = path.find(item)
-    return path.one(item) if needed and value is None else value  # which says what is missing
+    return path.get(item) if needed and value is None else value  # `get` reports what is missing

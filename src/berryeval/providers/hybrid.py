@@ -1,40 +1,43 @@
-"""`hybrid`: the rankings of other providers, fused by rank or by score.
+"""`hybrid`: rankings of other providers, fused by rank or by score.
 
-By ranks: score(d) = sum over the providers: weight / (k + rank of d), where it is ranked. Cormack,
-Clarke and Büttcher (2009), "Reciprocal Rank Fusion Outperforms Condorcet and Individual Rank
-Learning Methods".
+By rank: score(d) = sum over the providers that rank d: weight / (k + rank of d). Cormack, Clarke
+and Büttcher (2009), "Reciprocal Rank Fusion Outperforms Condorcet and Individual Rank Learning
+Methods".
 
-By scores: score(d) = sum over the providers: weight * (s - lowest) / (highest - lowest), where it
-is ranked: s is its score, the others those of the first and the last hit of the provider. How far
-one hit is ahead of the next then counts. Fox and Shaw (1994), "Combination of Multiple Searches";
-compared with ranks by Bruch, Gai and Ingber (2023), "An Analysis of Fusion Functions for Hybrid
-Retrieval". A provider whose scores contradict the order of its hits by more than rounding does, or
-are all the same, counts by its places, evenly spread from 1 down.
+By score: score(d) = sum over the providers that rank d: weight * (s - lowest) / (highest - lowest),
+where s is the score of d, and highest and lowest are the scores of the provider's first and last
+hit. The margins between hits then count. Fox and Shaw (1994), "Combination of Multiple Searches";
+compared with rank fusion by Bruch, Gai and Ingber (2023), "An Analysis of Fusion Functions for
+Hybrid Retrieval". A provider whose scores are all equal, or contradict the order of its hits by
+more than rounding, counts by position, evenly spaced from 1 down.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from berryeval._internal.aio import OwnLoop
+from berryeval._internal.aio import BackgroundLoop
+from berryeval._internal.validate import (
+    is_number,
+    reject_unknown,
+    require_choice,
+    require_whole,
+)
 from berryeval.data import Hit
 from berryeval.errors import ConfigurationError
-from berryeval.providers.answers import Answer, as_hits, one_for_each
+from berryeval.providers.answers import Answer, as_hits, check_batch
 from berryeval.providers.base import (
     Provider,
-    added_costs,
-    check_choice,
-    check_counts,
-    entering,
-    leaving,
+    add_costs,
+    find_enter,
+    find_exit,
 )
-from berryeval.providers.catalogue import check_options, make_provider
-from berryeval.providers.ranking import fused, fused_by_score
+from berryeval.providers.catalogue import build_provider
+from berryeval.providers.ranking import fuse_ranks, fuse_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,18 +52,18 @@ _DEFAULTS: Final[dict[str, dict[str, Any]]] = {"bm25": {"feedback": 5}, "dense":
 
 @dataclass
 class Hybrid(Provider):
-    """The rankings of other providers over the same chunks, fused by rank or by score.
+    """Rankings of other providers over the same chunks, fused by rank or by score.
 
     Attributes:
-        providers: their names; or mappings with `type` and `options`, so that one may stand there
-            twice with other options; or providers, and what else can be searched.
-        weights: how much each counts; 1 if not given.
-        k: how fast a rank loses worth; scores do without.
-        depth: how many hits of each are fused, at least as many as are asked for. The last of them
-            has no worth among scores, so these want more: 1000, say.
-        options: by name, what each is made with that is given as a name. The bundled two use
-            feedback unless told.
-        fusion: "ranks" adds reciprocal ranks, "scores" adds scores spread from 0 to 1.
+        providers: Provider names; mappings with `type` and `options`, so that one provider can be
+            used twice with different options; or provider objects and anything else that can be
+            searched.
+        weights: Weight of each provider; 1 by default.
+        k: Rank constant: the higher, the less the top ranks stand out. Not used for scores.
+        depth: Number of hits fused from each provider, at least as many as requested. The last hit
+            counts nothing when scores are fused, so use a larger depth there, such as 1000.
+        options: Options by provider name. `bm25` and `dense` use feedback by default.
+        fusion: "ranks" adds reciprocal ranks, "scores" adds scores normalized to 0-1.
     """
 
     providers: Sequence[Any] = ("bm25", "dense")
@@ -74,51 +77,52 @@ class Hybrid(Provider):
     in_process: ClassVar[bool] = True
     _children: list[Provider] = field(default_factory=list, init=False, repr=False)
     _entered: set[int] = field(default_factory=set, init=False, repr=False)
-    _loop: OwnLoop = field(default_factory=OwnLoop, init=False, repr=False)
+    _loop: BackgroundLoop = field(default_factory=BackgroundLoop, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be fused, and make the providers."""
+        """Check the options and build the providers."""
         if isinstance(self.providers, str) or not self.providers:
             msg = f"hybrid needs a list of providers, found {self.providers!r}"
             raise ConfigurationError(msg)
-        check_options(
-            "hybrid", [one for one in self.providers if isinstance(one, str)], self.options
+        reject_unknown(
+            "hybrid", self.options, [one for one in self.providers if isinstance(one, str)]
         )
-        check_choice("hybrid", "fusion", self.fusion, ["ranks", "scores"])
-        check_counts("hybrid", k=self.k, depth=self.depth)
+        require_choice("fusion of hybrid", self.fusion, ["ranks", "scores"])
+        require_whole("k of hybrid", self.k)
+        require_whole("depth of hybrid", self.depth)
         if not self.weights:
             self.weights = [1.0] * len(self.providers)
-        if len(self.weights) != len(self.providers) or not _fit(self.weights):
+        if len(self.weights) != len(self.providers) or not _are_weights(self.weights):
             msg = (
-                f"hybrid needs a weight of 0 or more for each of its {len(self.providers)} "
-                f"providers, and one above 0, found {list(self.weights)}"
+                f"weights of hybrid must be {len(self.providers)} numbers of 0 or more, one per "
+                f"provider, and not all 0; found {list(self.weights)}"
             )
             raise ConfigurationError(msg)
-        self._children = [self._made(child) for child in self.providers]
+        self._children = [self._build_child(child) for child in self.providers]
 
-    def _made(self, child: Any) -> Provider:
+    def _build_child(self, child: Any) -> Provider:
         if isinstance(child, str):
             given = self.options.get(child, {})
         elif isinstance(child, Mapping):
-            child, given = _read(child)
+            child, given = _read_child(child)
         else:
-            return make_provider(child)
-        return make_provider(child, {**_DEFAULTS.get(child, {}), **given})
+            return build_provider(child)
+        return build_provider(child, {**_DEFAULTS.get(child, {}), **given})
 
     def __enter__(self) -> Self:
-        """Enter those that are context managers: all of them, or none."""
+        """Enter all providers that are context managers, or none if one fails."""
         with ExitStack() as undo:
             undo.callback(self._loop.close)
             for place, child in enumerate(self._children):
-                if enter := entering(child):
+                if enter := find_enter(child):
                     undo.push(partial(self._leave, place))
-                    self._done(enter())
+                    self._loop.wait_for(enter())
                 self._entered.add(place)
             undo.pop_all()
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Leave or close every provider, the last first, also where one of them fails."""
+        """Leave or close every provider, the last first, even if one of them fails."""
         with ExitStack() as ends:
             ends.callback(self._loop.close)
             for place in range(len(self._children)):
@@ -127,67 +131,64 @@ class Hybrid(Provider):
     def _leave(self, place: int, *error: object) -> None:
         entered = place in self._entered
         self._entered.discard(place)
-        if leave := leaving(self._children[place], *error, entered=entered):
-            self._done(leave())
+        if leave := find_exit(self._children[place], *error, entered=entered):
+            self._loop.wait_for(leave())
 
     def expect(self, queries: Sequence[Query]) -> None:
-        """Each provider hears them."""
+        """Pass the queries to each provider."""
         for child in self._children:
             child.expect(queries)
 
     def index(self, chunks: Sequence[Chunk]) -> None:
-        """Each provider indexes all chunks."""
+        """Let each provider index all chunks."""
         for child in self._children:
-            self._done(child.index(chunks))  # type: ignore[func-returns-value]
+            self._loop.wait_for(child.index(chunks))  # type: ignore[func-returns-value]
 
     def search(self, query: Query, k: int) -> list[Hit]:
-        """The hits of all, by their fused score."""
+        """Return the hits of all providers by fused score."""
         return self.search_many([query], k)[0]
 
     def search_many(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
-        """The same for several queries, which each provider gets together if it takes them so."""
+        """Search several queries, batched for the providers that accept batches."""
         deep = max(k, self.depth)
-        found = [self._found_by(child, queries, deep) for child in self._children]
-        return [self._fused(answers, k) for answers in zip(*found, strict=True)]
+        found = [self._ask(child, queries, deep) for child in self._children]
+        return [self._fuse(answers, k) for answers in zip(*found, strict=True)]
 
-    def _fused(self, answers: Sequence[Any], k: int) -> list[Hit]:
-        """The answers of all to a query as one, which cost what they cost together."""
-        rankings = list(map(_hits, answers))
+    def _fuse(self, answers: Sequence[Any], k: int) -> list[Hit]:
+        """Fuse the answers of all providers to one query and add up their costs."""
+        rankings = list(map(_read_hits, answers))
         if self.fusion == "scores":
-            hits = fused_by_score(rankings, k, weights=self.weights)
+            hits = fuse_scores(rankings, k, weights=self.weights)
         else:
-            hits = fused(rankings, k, constant=self.k, weights=self.weights)
-        cost = added_costs(getattr(answer, "cost", None) for answer in answers)
+            hits = fuse_ranks(rankings, k, constant=self.k, weights=self.weights)
+        cost = add_costs(getattr(answer, "cost", None) for answer in answers)
         return Answer(hits, cost) if cost else hits
 
-    def _found_by(self, child: Provider, queries: Sequence[Query], k: int) -> list[Any]:
-        """The answer to every query: asked together where the provider can do that."""
+    def _ask(self, child: Provider, queries: Sequence[Query], k: int) -> list[Any]:
+        """Return the provider's answer to every query, asked as a batch if possible."""
         together = getattr(child, "search_many", None)
         if together is None:
-            return [self._done(child.search(query, k)) for query in queries]
-        return one_for_each(self._done(together(queries, k)), len(queries))
-
-    def _done(self, answer: Any) -> Any:
-        return self._loop.result(answer) if isinstance(answer, Awaitable) else answer
+            return [self._loop.wait_for(child.search(query, k)) for query in queries]
+        return check_batch(self._loop.wait_for(together(queries, k)), len(queries))
 
     def close(self) -> None:
-        """End every provider as without an error."""
+        """Close every provider as if no error had occurred."""
         self.__exit__(None, None, None)
 
 
-def _hits(answer: Any) -> Sequence[Hit]:
-    """The hits of whatever a provider returned, as the harness reads it."""
+def _read_hits(answer: Any) -> Sequence[Hit]:
+    """Return the hits of any answer, as the runner reads it."""
     if isinstance(answer, list) and all(type(one) is Hit for one in answer):
-        return answer  # as those of the bundled ones: there are many, so this is quick
+        return answer  # the fast path for bundled providers
     return as_hits(answer)
 
 
-def _read(child: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """The type and the options of a provider that is written as a mapping."""
+def _read_child(child: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """Return the type and options of a provider given as a mapping."""
     if "chunker" in child:
-        msg = "the providers of hybrid share its chunks; give the chunker to hybrid itself"
+        msg = "the providers of hybrid share its chunks; set the chunker of hybrid itself"
         raise ConfigurationError(msg)
-    check_options("a provider of hybrid", ["type", "options"], child)
+    reject_unknown("a provider of hybrid", child, ["type", "options"])
     kind, options = child.get("type"), child.get("options", {})
     if not isinstance(kind, str) or not isinstance(options, Mapping):
         msg = f"a provider of hybrid needs a type and may have options, found {list(child)}"
@@ -195,6 +196,5 @@ def _read(child: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     return kind, options
 
 
-def _fit(weights: Sequence[float]) -> bool:
-    numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in weights)
-    return numbers and all(0 <= weight < math.inf for weight in weights) and any(weights)
+def _are_weights(weights: Sequence[float]) -> bool:
+    return all(is_number(weight) and weight >= 0 for weight in weights) and any(weights)

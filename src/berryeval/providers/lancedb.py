@@ -1,6 +1,6 @@
-"""`lancedb`: vectors, full text, or both fused, in a folder of LanceDB.
+"""`lancedb`: vectors, full text, or both fused, in a LanceDB folder.
 
-Vectors are searched exactly unless `approximate` asks for an HNSW index. Full text is LanceDB's own
+Vectors are searched exactly unless `approximate` selects an HNSW index. Full text is LanceDB's own
 BM25; any word of the query may match.
 """
 
@@ -13,13 +13,13 @@ import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from berryeval._internal.optional import imported
+from berryeval._internal.optional import import_optional
 from berryeval.errors import ProviderError
-from berryeval.providers.base import check_choice, check_counts, first_line, searched_text, writable
-from berryeval.providers.embedders.base import TextAndVectorProvider
-from berryeval.providers.ranking import hits_with_ties
+from berryeval.providers.base import clean_text, first_line, searchable_text
+from berryeval.providers.embedders.base import TextAndVectorProvider, check_fusion
+from berryeval.providers.ranking import fetch_hits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,29 +27,27 @@ if TYPE_CHECKING:
     from berryeval.data import Chunk, Hit, Query
 
 
-Mode: TypeAlias = Literal["text", "vector", "hybrid"]
-_SOURCE: Final = re.compile(r", \S+\.rs:\d+.*")  # where in its own source an error was raised
+_SOURCE: Final = re.compile(r", \S+\.rs:\d+.*")  # the source location in LanceDB's messages
 
 
 @dataclass
 class LanceDb(TextAndVectorProvider):
-    """Vectors, full text or both in LanceDB, in a table that is dropped at the end.
+    """Vectors, full text or both in LanceDB, in a temporary table.
 
     Attributes:
-        path: the folder of the database, or its address as LanceDB takes it. Without, a temporary
-            folder that is removed at the end.
-        mode: "text" ranks by BM25, "vector" by the cosine of embeddings, "hybrid" by both, fused by
-            reciprocal rank.
-        language: whose endings are cut off and whose stop words are left out.
-        embedder: who makes vectors of texts.
-        embedder_options: what the embedder is made with.
-        approximate: search vectors with an HNSW index rather than by looking at all.
-        k: how fast a rank loses worth in the fusion.
-        depth: how many hits of each kind are fused, at least as many as are asked for.
+        path: Folder or LanceDB address of the database; a temporary folder by default.
+        mode: "text" ranks by BM25, "vector" by cosine similarity of embeddings, "hybrid" fuses both
+            by reciprocal rank.
+        language: Language of stemming and stop words.
+        embedder: Name of the embedder.
+        embedder_options: Options of the embedder.
+        approximate: Whether to search vectors with an HNSW index rather than exactly.
+        k: Rank constant of the fusion.
+        depth: Number of hits of each kind to fuse, at least as many as requested.
     """
 
     path: str = ""
-    mode: Mode = "hybrid"
+    mode: str = "hybrid"
     language: str = "English"
     embedder: str = "wordllama"
     embedder_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -64,17 +62,16 @@ class LanceDb(TextAndVectorProvider):
     _table: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
-        check_choice("lancedb", "mode", self.mode, get_args(Mode))
-        check_counts("lancedb", k=self.k, depth=self.depth)
+        """Check the options."""
+        check_fusion(self, "lancedb")
 
     def index(self, chunks: Sequence[Chunk]) -> None:
-        """Make the table and its indexes."""
+        """Create the table and its indexes."""
         self._drop()
         if not len(chunks):
             return
-        columns = self._columns([searched_text(chunk) for chunk in chunks])
-        with self._errors():
+        columns = self._build_columns([searchable_text(chunk) for chunk in chunks])
+        with self._convert_errors():
             name = f"berryeval_{secrets.token_hex(6)}"
             self._table = self._database.create_table(name, columns, on_bad_vectors="null")
             index = self._imported("lancedb.index")
@@ -88,11 +85,11 @@ class LanceDb(TextAndVectorProvider):
                 self._table.create_index("vector", config=index.HnswFlat(distance_type="cosine"))
         self._chunks = chunks
 
-    def _columns(self, texts: list[str]) -> Any:
+    def _build_columns(self, texts: list[str]) -> Any:
         arrow = self._imported("pyarrow")
         columns = {"place": arrow.array(range(len(texts)), arrow.int64())}
         if self.mode != "vector":
-            columns["text"] = arrow.array(map(writable, texts), arrow.string())
+            columns["text"] = arrow.array(map(clean_text, texts), arrow.string())
         if self.mode != "text":
             vectors = self.embed(texts)
             columns["vector"] = arrow.FixedSizeListArray.from_arrays(
@@ -102,23 +99,23 @@ class LanceDb(TextAndVectorProvider):
         return arrow.table(columns)
 
     def search(self, query: Query, k: int) -> list[Hit]:
-        """By words, by meaning, or by both."""
+        """Search full text, vectors, or both."""
         if self._table is None:
             return []
-        with self._errors():
-            return self.by_mode(query, k)
+        with self._convert_errors():
+            return self.search_by_mode(query, k)
 
-    def _by_text(self, query: Query, k: int) -> list[Hit]:
-        # As an object the text is words; as a string it would be searched for operators.
-        asked = self._imported("lancedb.query").MatchQuery(writable(query.text), "text")
+    def _search_text(self, query: Query, k: int) -> list[Hit]:
+        # A MatchQuery takes the text literally; a string would be parsed for operators.
+        asked = self._imported("lancedb.query").MatchQuery(clean_text(query.text), "text")
 
         def fetch(count: int) -> list[tuple[int, float]]:
             found = self._table.search(asked, query_type="fts").limit(count)
             return _pairs(found, "_score")
 
-        return hits_with_ties(self._chunks, k, fetch)
+        return fetch_hits(self._chunks, k, fetch)
 
-    def _by_vector(self, query: Query, k: int) -> list[Hit]:
+    def _search_vectors(self, query: Query, k: int) -> list[Hit]:
         vector = self.embed_query(query.text)
         if not vector.any():
             return []
@@ -130,11 +127,11 @@ class LanceDb(TextAndVectorProvider):
                 found = found.bypass_vector_index()
             return [(place, 1.0 - distance) for place, distance in _pairs(found, "_distance")]
 
-        return hits_with_ties(self._chunks, k, fetch)
+        return fetch_hits(self._chunks, k, fetch)
 
     @staticmethod
     def _imported(module: str) -> Any:
-        return imported(module, "the provider lancedb", extra="lancedb")
+        return import_optional(module, "the provider lancedb", extra="lancedb")
 
     @cached_property
     def _database(self) -> Any:
@@ -144,23 +141,22 @@ class LanceDb(TextAndVectorProvider):
         return package.connect(self.path or self._folder)
 
     @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """The errors of LanceDB as ours; it has no class of its own for them."""
+    def _convert_errors(self) -> Iterator[None]:
+        """Convert the errors of LanceDB, which has no error class of its own."""
         try:
             yield
         except (RuntimeError, ValueError, OSError) as error:
-            said = _SOURCE.sub("", first_line(error))
-            msg = f"LanceDB at {self.path or self._folder}: {said}"
+            msg = f"LanceDB at {self.path or self._folder}: {_SOURCE.sub('', first_line(error))}"
             raise ProviderError(msg) from None
 
     def _drop(self) -> None:
         if self._table is not None:
             table, self._table = self._table, None
-            with self._errors():
+            with self._convert_errors():
                 self._database.drop_table(table.name)
 
     def close(self) -> None:
-        """Drop the table, and remove a folder that was made here."""
+        """Drop the table and remove a temporary folder."""
         super().close()
         try:
             self._drop()
@@ -172,6 +168,6 @@ class LanceDb(TextAndVectorProvider):
 
 
 def _pairs(found: Any, score: str) -> list[tuple[int, float]]:
-    """Places with scores, in the order of the engine."""
+    """Return (position, score) pairs in the order of the engine."""
     rows = found.select(["place", score]).to_arrow()
     return list(zip(rows["place"].to_pylist(), rows[score].to_pylist(), strict=True))

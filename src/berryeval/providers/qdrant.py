@@ -1,8 +1,8 @@
-"""`qdrant`: vectors in Qdrant, on a server or inside this process.
+"""`qdrant`: vectors in Qdrant, on a server or in this process.
 
-Without a server the search is that of the Python client's local mode: exact, and meant for some ten
-thousand chunks. A server is asked for an exact search too, unless `approximate` lets it use its
-index; our tests of that speak to a server of their own that knows Qdrant's REST API.
+Without a server, the Python client's local mode is used: exact, and meant for some ten thousand
+chunks. A server is also searched exactly unless `approximate` lets it use its index. The tests of
+the server mode use a small server that implements Qdrant's REST API.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from berryeval._internal.optional import imported
+from berryeval._internal.optional import import_optional
+from berryeval._internal.validate import require_whole
 from berryeval.errors import ConfigurationError, ProviderError
-from berryeval.providers.base import check_counts, first_line, searched_text
+from berryeval.providers.base import first_line, searchable_text
 from berryeval.providers.embedders.base import EmbeddingProvider
-from berryeval.providers.ranking import hits_with_ties
+from berryeval.providers.ranking import fetch_hits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,24 +31,24 @@ if TYPE_CHECKING:
     from berryeval.data import Chunk, Hit, Query
 
 
-_REFUSED = range(400, 500)  # asking again would not help, except after 408 and 429
+_CLIENT_ERRORS = range(400, 500)  # permanent, except 408 and 429
 _TOO_SLOW, _TOO_MANY = 408, 429
 
 
 @dataclass
 class Qdrant(EmbeddingProvider):
-    """Vectors in Qdrant, on a server or in this process, in a collection deleted at the end.
+    """Vectors in Qdrant, on a server or in this process, in a temporary collection.
 
     Attributes:
-        url: where the server is, as `https://host:6333`. Without, there is none: all is in this
+        url: Address of the server, such as `https://host:6333`; by default everything is in this
             process.
-        api_key: the key of the server.
-        path: a folder for the collection when there is no server; without, it is in memory.
-        embedder: who makes vectors of texts.
-        embedder_options: what the embedder is made with.
-        approximate: let the server use its index rather than look at all.
-        batch_size: how many vectors are sent at once.
-        timeout: how many seconds to wait for the server.
+        api_key: API key of the server.
+        path: Folder for the collection if there is no server; in memory by default.
+        embedder: Name of the embedder.
+        embedder_options: Options of the embedder.
+        approximate: Whether the server may use its index rather than search exactly.
+        batch_size: Vectors per request.
+        timeout: Seconds to wait for the server.
     """
 
     url: str = field(default="", repr=False)
@@ -63,27 +64,28 @@ class Qdrant(EmbeddingProvider):
     in_process: ClassVar[bool] = True  # without a `url`
     _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _collection: str = field(default="", init=False, repr=False)
-    # The local mode writes to its vectors when it searches.
+    # A search in local mode modifies the vectors, so it is not thread-safe.
     _one_at_a_time: Any = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
-        check_counts("qdrant", batch_size=self.batch_size, timeout=self.timeout)
+        """Check the options."""
+        require_whole("batch_size of qdrant", self.batch_size)
+        require_whole("timeout of qdrant", self.timeout)
         if self.url and self.path:
             msg = "qdrant takes a url or a path, not both"
             raise ConfigurationError(msg)
 
     def index(self, chunks: Sequence[Chunk]) -> None:
-        """Make the collection and send a vector per chunk that says something."""
+        """Create the collection and upload a vector for every chunk with content."""
         self._drop()
-        vectors = self.embed([searched_text(chunk) for chunk in chunks])
+        vectors = self.embed([searchable_text(chunk) for chunk in chunks])
         places = np.flatnonzero(vectors.any(axis=1))
         if not len(places):
             return
         models = self._package.models
         shape = models.VectorParams(size=vectors.shape[1], distance=models.Distance.COSINE)
-        with self._errors(), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Local mode is not recommended")  # our docs say so
+        with self._convert_errors(), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Local mode is not recommended")  # documented
             name = f"berryeval-{secrets.token_hex(6)}"
             self._client.create_collection(name, vectors_config=shape)
             self._collection = name
@@ -94,11 +96,11 @@ class Qdrant(EmbeddingProvider):
         self._chunks = chunks
 
     def search(self, query: Query, k: int) -> list[Hit]:
-        """The nearest chunks."""
+        """Return the nearest chunks."""
         vector = self.embed_query(query.text)
         if not self._collection or not vector.any():
             return []
-        exact = None  # the local mode knows no other way, and warns when it is told so
+        exact = None  # local mode is always exact, and warns about the parameter
         if self.url:
             exact = self._package.models.SearchParams(exact=not self.approximate)
 
@@ -107,15 +109,15 @@ class Qdrant(EmbeddingProvider):
                 self._collection, query=vector.tolist(), limit=count, search_params=exact,
                 with_payload=False,
             )  # fmt: skip
-            # As precise as the server gives them: beyond that, equal vectors would not tie.
+            # Rounded to the server's precision; otherwise equal vectors would not tie.
             return [(point.id, float(np.float32(point.score))) for point in found.points]
 
-        with self._errors(), nullcontext() if self.url else self._one_at_a_time:
-            return hits_with_ties(self._chunks, k, fetch)
+        with self._convert_errors(), nullcontext() if self.url else self._one_at_a_time:
+            return fetch_hits(self._chunks, k, fetch)
 
     @cached_property
     def _package(self) -> Any:
-        return imported("qdrant_client", "the provider qdrant", extra="qdrant")
+        return import_optional("qdrant_client", "the provider qdrant", extra="qdrant")
 
     @cached_property
     def _client(self) -> Any:
@@ -123,33 +125,37 @@ class Qdrant(EmbeddingProvider):
         if self.url:
             return client(
                 url=self.url, api_key=self.api_key or None, timeout=self.timeout,
-                check_compatibility=False,  # a server that is not there is our error to report
+                check_compatibility=False,  # a missing server is reported below
             )  # fmt: skip
-        if self.path:  # closed perhaps by another thread than the one that opened it
+        if self.path:  # another thread may close it
             return client(path=self.path, force_disable_check_same_thread=True)
         return client(":memory:")
 
     @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """The errors of Qdrant as ours: which server, and whether asking again may help."""
-        http = imported("qdrant_client.http.exceptions", "the provider qdrant", extra="qdrant")
-        common = imported("qdrant_client.common.client_exceptions", "the provider qdrant")
+    def _convert_errors(self) -> Iterator[None]:
+        """Convert the errors of Qdrant, with the server and whether a retry may help."""
+        http = import_optional(
+            "qdrant_client.http.exceptions", "the provider qdrant", extra="qdrant"
+        )
+        common = import_optional("qdrant_client.common.client_exceptions", "the provider qdrant")
         try:
             yield
         except common.ResourceExhaustedResponse as error:
             msg = f"Qdrant at {self._where}: too many requests"
             raise ProviderError(msg, passing=True, retry_after=error.retry_after_s) from None
         except http.UnexpectedResponse as error:
-            refused = error.status_code in _REFUSED
-            passing = not refused or error.status_code in (_TOO_SLOW, _TOO_MANY)
+            permanent = error.status_code in _CLIENT_ERRORS
+            passing = not permanent or error.status_code in (_TOO_SLOW, _TOO_MANY)
             msg = f"Qdrant at {self._where}: {error.status_code} {error.reason_phrase}"
             raise ProviderError(msg, passing=passing) from None
         except http.ResponseHandlingException as error:
-            understood = not isinstance(error.source, ValueError)  # an answer, but not Qdrant's
-            raise ProviderError(self._message(error.source), passing=understood) from None
-        except common.QdrantException as error:  # a Retry-After that is no number of seconds
+            reached = not isinstance(
+                error.source, ValueError
+            )  # a ValueError: the answer is not Qdrant's
+            raise ProviderError(self._message(error.source), passing=reached) from None
+        except common.QdrantException as error:  # an invalid Retry-After header
             raise ProviderError(self._message(error), passing=True) from None
-        # Those of the local mode; and the client asserts that an answer holds a result.
+        # Errors of local mode; the client also asserts that an answer has a result.
         except (RuntimeError, ValueError, OSError, AssertionError) as error:
             raise ProviderError(self._message(error)) from None
 
@@ -158,7 +164,7 @@ class Qdrant(EmbeddingProvider):
 
     @property
     def _where(self) -> str:
-        """The server without user and password."""
+        """Name of the server in messages, without user and password."""
         if not self.url:
             return self.path or "memory"
         return urlsplit(self.url).netloc.rpartition("@")[2]
@@ -166,13 +172,13 @@ class Qdrant(EmbeddingProvider):
     def _drop(self) -> None:
         if self._collection:
             name, self._collection = self._collection, ""
-            with self._errors():
+            with self._convert_errors():
                 self._client.delete_collection(name)
 
     def close(self) -> None:
-        """Delete the collection and let go of the server."""
+        """Delete the collection and close the client."""
         super().close()
-        with suppress(ProviderError):  # a server that is gone cannot be tidied
+        with suppress(ProviderError):  # the server may be gone
             self._drop()
         client = self.__dict__.pop("_client", None)
         if client is not None:

@@ -1,4 +1,4 @@
-"""Rankings fused into one, for every provider that fuses; `hybrid` says whose formulas they are."""
+"""Ties at the end of a ranking, the order of scores, and the fusion of several rankings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from berryeval.data import RankingRule
-from berryeval.providers.base import ranked_hits
+from berryeval.providers.base import rank_hits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,41 +17,38 @@ if TYPE_CHECKING:
     from berryeval.data import Chunk, Hit
 
 
-# Hits from an engine that cuts a ranking anywhere among equal scores.
-
-_MORE: Final = 10  # seldom more than this tie for the last place
+_EXTRA: Final = 10  # fetched beyond k, as a few hits often tie for the last place
 _GROWTH: Final = 4
 
 
-def hits_with_ties(
+def fetch_hits(
     chunks: Sequence[Chunk], k: int, fetch: Callable[[int], Sequence[tuple[int, float]]]
 ) -> list[Hit]:
-    """The `k` best hits in THE order of rankings.
+    """Fetch the `k` best hits from an engine that cuts a ranking anywhere among equal scores.
 
     Args:
-        chunks: what was indexed.
-        k: how many hits are wanted.
-        fetch: asks the engine for so many: places of chunks with scores, the highest first. It is
-            asked for more until all that tie for the last place are there.
+        chunks: Indexed chunks.
+        k: Number of hits.
+        fetch: Function that asks the engine for a number of (chunk position, score) pairs, highest
+            score first. It is called with larger numbers until all ties for the last place are
+            included.
     """
-    count = k + _MORE
+    count = k + _EXTRA
     found = fetch(count)
     while len(found) == count and found[k - 1][1] == found[-1][1]:
         count *= _GROWTH
         found = fetch(count)
-    return ranked_hits([chunks[place] for place, _ in found], [score for _, score in found], k)
+    return rank_hits([chunks[place] for place, _ in found], [score for _, score in found], k)
 
 
-# Whether hits stand in the order of their scores, and in ours where these are equal.
-
-# How an answer contradicts its scores: here and there, or from its first hit to its last; or how
-# THE order contradicts the answer, where scores are equal.
+# How the order of an answer contradicts its scores: in places ("mixed"), throughout ("reversed"),
+# or only among equal scores, which THE order sorts by id ("tied").
 Disorder: TypeAlias = Literal["", "mixed", "reversed", "tied"]
-_ROUNDING: Final = 1e-5  # of the largest score: what float32 or another sum may have done
+_ROUNDING: Final = 1e-5  # relative to the largest score; float32 sums differ by this much
 
 
-def disorder_of(scores: Sequence[float]) -> Disorder:
-    """Whether a list that should be best first is not; ties and rounding do not count."""
+def find_disorder(scores: Sequence[float]) -> Disorder:
+    """Return how scores that should fall do not; ties and rounding are ignored."""
     if not any(map(operator.lt, scores, scores[1:])):
         return ""
     slack = _ROUNDING * max(map(abs, scores))
@@ -62,9 +59,9 @@ def disorder_of(scores: Sequence[float]) -> Disorder:
 
 
 def has_moved_ties(ids: Sequence[str], scores: Sequence[float], k: int) -> bool:
-    """Whether hits of equal scores came in another order than that of their ids, the highest first.
+    """Whether hits with equal scores are not in descending order of their ids.
 
-    Only what changes the first `k` counts: their own order, and what moves among them from behind.
+    Only changes to the first `k` hits count: their own order, and hits that move up among them.
     """
     hits = list(zip(scores, ids, strict=True))
     if any(one[0] == after[0] and one[1] < after[1] for one, after in pairwise(hits[:k])):
@@ -72,84 +69,86 @@ def has_moved_ties(ids: Sequence[str], scores: Sequence[float], k: int) -> bool:
     return any(score == hits[k - 1][0] and name > hits[k - 1][1] for score, name in hits[k:])
 
 
-def fused(
+def fuse_ranks(
     rankings: Sequence[Sequence[Hit]],
     k: int,
     *,
     constant: int,
     weights: Sequence[float] | None = None,
 ) -> list[Hit]:
-    """The `k` best hits of all rankings by reciprocal ranks; a repeat counts at its first rank.
+    """Return the `k` best hits of all rankings by reciprocal rank.
+
+    A document that a ranking repeats counts at its first rank.
 
     Args:
-        rankings: each best first.
-        k: how many hits to keep.
-        constant: how fast a rank loses worth; 60 in the paper.
-        weights: how much each ranking counts; 1 if not given.
+        rankings: Rankings, each best first.
+        k: Number of hits to keep.
+        constant: Constant added to each rank; 60 in the paper.
+        weights: Weight of each ranking; 1 by default.
     """
 
-    def worths(hits: Sequence[Hit], weight: float) -> list[float]:
+    def weigh(hits: Sequence[Hit], weight: float) -> list[float]:
         return [weight / (constant + rank) for rank in range(1, len(hits) + 1)]
 
-    return _summed(rankings, k, weights, worths)
+    return _fuse(rankings, k, weights, weigh)
 
 
-def fused_by_score(
+def fuse_scores(
     rankings: Sequence[Sequence[Hit]], k: int, *, weights: Sequence[float] | None = None
 ) -> list[Hit]:
-    """The `k` best hits of all rankings by their scores, each ranking's spread from 0 to 1.
+    """Return the `k` best hits of all rankings by scores, normalized to 0-1 in each ranking.
 
-    A ranking whose scores say nothing (they are all the same, or grow from hit to hit by more than
-    rounding does, as distances do) counts by its places, evenly spread.
+    A ranking whose scores carry no information (all equal, or rising by more than rounding, as
+    distances do) counts by position, evenly spaced.
 
     Args:
-        rankings: each best first.
-        k: how many hits to keep.
-        weights: how much each ranking counts; 1 if not given.
+        rankings: Rankings, each best first.
+        k: Number of hits to keep.
+        weights: Weight of each ranking; 1 by default.
     """
 
-    def worths(hits: Sequence[Hit], weight: float) -> list[float]:
-        return [weight * share for share in _spread([hit.score for hit in hits])]
+    def weigh(hits: Sequence[Hit], weight: float) -> list[float]:
+        return [weight * share for share in _normalize([hit.score for hit in hits])]
 
-    return _summed(rankings, k, weights, worths)
+    return _fuse(rankings, k, weights, weigh)
 
 
-def _spread(scores: Sequence[float]) -> list[float]:
-    """The scores between 0, the last, and 1, the first.
+def _normalize(scores: Sequence[float]) -> list[float]:
+    """Scale scores from 0 (last) to 1 (first).
 
-    Neighbours that only rounding has swapped change their scores: the order of the hits stays.
+    Scores that only rounding has swapped are sorted, so that the order of the hits is kept.
     """
     if not scores:
         return []
     range_ = max(scores) - min(scores)
-    if disorder_of(scores) or not all(map(math.isfinite, scores)) or not 0 < range_ < math.inf:
+    if find_disorder(scores) or not all(map(math.isfinite, scores)) or not 0 < range_ < math.inf:
         return [1 - place / len(scores) for place in range(len(scores))]
     lowest = min(scores)
     return [(score - lowest) / range_ for score in sorted(scores, reverse=True)]
 
 
-def _summed(
+def _fuse(
     rankings: Sequence[Sequence[Hit]],
     k: int,
     weights: Sequence[float] | None,
-    worths: Callable[[Sequence[Hit], float], list[float]],
+    weigh: Callable[[Sequence[Hit], float], list[float]],
 ) -> list[Hit]:
-    """The `k` hits that are worth most in all rankings together."""
-    hit_of: dict[str, Hit] = {}
+    """Return the `k` hits with the highest sum of weights over all rankings."""
+    first_hits: dict[str, Hit] = {}
     score_of: dict[str, float] = {}
     for ranking, weight in zip(rankings, weights or [1.0] * len(rankings), strict=True):
         first: dict[str, Hit] = {}
         for hit in ranking:
             first.setdefault(hit.id, hit)
         hits = list(first.values())
-        for hit, worth in zip(hits, worths(hits, weight), strict=True):
-            hit_of.setdefault(hit.id, hit)
+        for hit, worth in zip(hits, weigh(hits, weight), strict=True):
+            first_hits.setdefault(hit.id, hit)
             score_of[hit.id] = score_of.get(hit.id, 0.0) + worth
-    ids = list(hit_of)
+    ids = list(first_hits)
     order = RankingRule(depth=k).order(
         [name.encode(errors="surrogatepass") for name in ids], [score_of[name] for name in ids]
     )
     return [
-        replace(hit_of[ids[place]], score=score_of[ids[place]], rank=rank)
+        replace(first_hits[ids[place]], score=score_of[ids[place]], rank=rank)
         for rank, place in enumerate(order, start=1)
     ]

@@ -1,4 +1,4 @@
-"""`run-file`: rankings that another system made and wrote to a file."""
+"""`run-file`: rankings of another system, read from a run file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.text import counted
+from berryeval._internal.text import pluralize
 from berryeval.data import Hit, RankingRule, Run
 from berryeval.errors import ConfigurationError, DataError, ProviderError
 from berryeval.providers.answers import KnownChunks
@@ -23,12 +23,12 @@ _SHOWN: Final = 3  # ids in a message
 
 @dataclass
 class RunFile(Provider):
-    """The rankings of a run file, by query id; a query that is not in it finds nothing.
+    """Rankings from a run file, by query id; a query that is not in the file finds nothing.
 
     Attributes:
-        path: a TREC, TSV, JSON or Parquet file, also packed; as `Run.load` takes it. In a
-            configuration file it begins where that lies.
-        lenient: leave out faulty and repeated lines rather than refuse the file.
+        path: TREC, TSV, JSON or Parquet file, also compressed, as `Run.load` reads it; relative to
+            the configuration file if set there.
+        lenient: Whether to skip faulty and repeated lines rather than reject the file.
     """
 
     path: str = ""
@@ -36,31 +36,31 @@ class RunFile(Provider):
     _known: KnownChunks = field(default_factory=KnownChunks, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse to read nothing."""
+        """Require a path."""
         if not self.path:
-            msg = "path of run-file is missing; give the run file"
+            msg = "path of run-file is missing; set it to the run file"
             raise ConfigurationError(msg)
 
     def expect(self, queries: Sequence[Query]) -> None:
-        """Refuse a file that has no query of the benchmark: it is of other data."""
+        """Reject a file that has no query of the benchmark."""
         run, place_of = self._loaded
         if not queries or any(_key(query) in place_of for query in queries):
             return
-        theirs = _some(run.table.queries[place] for place in range(min(_SHOWN, len(place_of))))
-        ours = _some(query.id for query in queries[:_SHOWN])
+        theirs = _list_ids(run.table.queries[place] for place in range(min(_SHOWN, len(place_of))))
+        ours = _list_ids(query.id for query in queries[:_SHOWN])
         msg = (
-            f"{self.path}: has none of the ids of {counted(len(queries), 'query', 'queries')}; the "
-            f"file has {theirs}, the benchmark {ours}"
+            f"{self.path}: has no ranking for any of {pluralize(len(queries), 'query', 'queries')}; "
+            f"the file has {theirs}, the benchmark has {ours}"
         )
         raise ProviderError(msg)
 
     def index(self, chunks: Sequence[Chunk]) -> None:
-        """Read the file; the chunks complete hits that are chunks of theirs."""
+        """Read the file; the chunks complete hits with the same id."""
         self._known = KnownChunks(chunks)
         _ = self._loaded
 
     def search(self, query: Query, k: int) -> list[Hit]:
-        """What the file has for the id of the query, in THE order of rankings."""
+        """Return the ranking of the query's id, in THE order of rankings."""
         run, place_of = self._loaded
         place = place_of.get(_key(query))
         if place is None:
@@ -70,13 +70,13 @@ class RunFile(Provider):
         scores = run.table.values[start:end].tolist()
         order = RankingRule(depth=k).order(documents, scores)
         return [
-            self._known.completed(Hit(documents[row].decode(), scores[row], rank))
+            self._known.complete(Hit(documents[row].decode(), scores[row], rank))
             for rank, row in enumerate(order, start=1)
         ]
 
     @cached_property
     def _loaded(self) -> tuple[Run, dict[bytes, int]]:
-        """The run, and where in it a query stands."""
+        """The run, and the position of each query in it."""
         try:
             run = Run.load(self.path, lenient=self.lenient)
         except DataError as error:
@@ -91,5 +91,5 @@ def _key(query: Query) -> bytes:
     return query.id.encode(errors="surrogatepass")
 
 
-def _some(ids: Iterable[str]) -> str:
+def _list_ids(ids: Iterable[str]) -> str:
     return ", ".join(f"{name!r:.80}" for name in ids) or "no query"

@@ -1,8 +1,8 @@
 """`sqlite`: full text (FTS5), vectors (sqlite-vec), or both fused, in a file or in memory.
 
-Full text is ranked by `bm25()` of FTS5, whose k1 is 1.2 and b is 0.75; any word of the query may
-match. Vectors are searched exactly. SQLite comes from the package `apsw`: the one in Python differs
-from machine to machine, and many cannot load sqlite-vec.
+Full text is ranked by FTS5's `bm25()`, with k1 = 1.2 and b = 0.75; any word of the query may match.
+Vectors are searched exactly. SQLite comes from the package `apsw`, because the one in Python
+differs between machines and often cannot load sqlite-vec.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from berryeval._internal.optional import imported
+from berryeval._internal.optional import import_optional
 from berryeval.errors import ProviderError
-from berryeval.providers.base import check_choice, check_counts, hit_of, searched_text, writable
+from berryeval.providers.base import build_hit, clean_text, searchable_text
 from berryeval.providers.bm25 import STOPWORDS
-from berryeval.providers.embedders.base import TextAndVectorProvider
+from berryeval.providers.embedders.base import TextAndVectorProvider, check_fusion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,20 +28,18 @@ if TYPE_CHECKING:
     from berryeval.data import Chunk, Hit, Query
 
 
-# A database of SQLite, in a file or in memory, with a connection for each thread.
-
-_LARGEST: Final = 2**46  # bytes; a database in memory is refused more than 2**30 unless told
-_PATIENCE: Final = 10_000  # milliseconds, for who else writes to the file
+_LARGEST: Final = 2**46  # bytes; the default limit in memory is 2**30
+_BUSY_TIMEOUT: Final = 10_000  # milliseconds to wait for other writers
 
 
 class SqliteDatabase:
-    """All connections to one database.
+    """A SQLite database with one connection per thread.
 
-    A file that is missing is made, and removed by `close` if there are no tables left in it.
+    A missing file is created, and removed by `close` if it has no tables left.
 
     Args:
-        path: the file; "" for a database in memory that nobody else sees.
-        with_vectors: whether to load sqlite-vec.
+        path: Database file; "" for a private database in memory.
+        with_vectors: Whether to load sqlite-vec.
     """
 
     def __init__(self, path: str, *, with_vectors: bool) -> None:
@@ -54,11 +52,11 @@ class SqliteDatabase:
     @cached_property
     def package(self) -> Any:
         """The package `apsw`."""
-        return imported("apsw", "the provider sqlite", extra="sqlite")
+        return import_optional("apsw", "the provider sqlite", extra="sqlite")
 
     @contextmanager
     def connection(self) -> Iterator[Any]:
-        """The connection of this thread; the errors of SQLite as ours."""
+        """The connection of this thread, with SQLite's errors converted."""
         apsw = self.package
         try:
             if getattr(self._own, "connection", None) is None:
@@ -70,17 +68,17 @@ class SqliteDatabase:
             raise ProviderError(msg, passing=passing) from None
 
     def _connect(self) -> Any:
-        connection = self._opened()
+        connection = self._open_database()
         self._open.append(connection)
-        connection.set_busy_timeout(_PATIENCE)
+        connection.set_busy_timeout(_BUSY_TIMEOUT)
         if self._with_vectors:
-            extension = imported("sqlite_vec", "the provider sqlite", extra="sqlite")
+            extension = import_optional("sqlite_vec", "the provider sqlite", extra="sqlite")
             connection.enable_load_extension(True)
             connection.load_extension(extension.loadable_path())
             connection.enable_load_extension(False)
         return connection
 
-    def _opened(self) -> Any:
+    def _open_database(self) -> Any:
         apsw = self.package
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         if self._path is not None:
@@ -93,11 +91,11 @@ class SqliteDatabase:
 
     @cached_property
     def _memory(self) -> str:
-        """The address of a database that the connections of one process share."""
+        """Address of an in-memory database shared by the connections of this process."""
         return f"file:/berryeval-{secrets.token_hex(8)}?vfs=memdb"
 
     def close(self) -> None:
-        """Close every connection, and remove a file that was made here and is empty."""
+        """Close all connections, and remove a file that was created here and is empty."""
         empty = False
         if self._made_file:
             with suppress(ProviderError), self.connection() as connection:
@@ -106,14 +104,12 @@ class SqliteDatabase:
             connection.close()
         self._open.clear()
         self._own = threading.local()
-        if empty and self._path is not None:  # others may have put their tables into it
+        if empty and self._path is not None:  # other processes may have added tables
             self._path.unlink(missing_ok=True)
         self._made_file = False
 
 
-Mode: TypeAlias = Literal["text", "vector", "hybrid"]
-
-# The id is kept as bytes: SQLite compares them as THE order of rankings does.
+# Ids are stored as bytes, which SQLite compares as THE order of rankings does.
 _BY_TEXT: Final = """
     SELECT place, -bm25({name}_words) AS score
     FROM {name}_words JOIN {name} ON place = {name}_words.rowid
@@ -125,23 +121,22 @@ _BY_VECTOR: Final = """
 
 @dataclass
 class Sqlite(TextAndVectorProvider):
-    """Full text (FTS5), vectors (sqlite-vec) or both in SQLite, in tables dropped at the end.
+    """Full text (FTS5), vectors (sqlite-vec) or both in SQLite, in temporary tables.
 
     Attributes:
-        path: the database file; made if it is missing, and then removed at the end. Without, the
-            database is in memory.
-        mode: "text" ranks by `bm25()`, "vector" by the cosine of embeddings, "hybrid" by both,
-            fused by reciprocal rank.
-        stemming: whether English endings are cut off, so that "tokens" finds "token".
-        stopwords: whether to leave out the words that English has everywhere.
-        embedder: who makes vectors of texts.
-        embedder_options: what the embedder is made with.
-        k: how fast a rank loses worth in the fusion.
-        depth: how many hits of each kind are fused, at least as many as are asked for.
+        path: Database file, created if missing and then removed at the end; in memory by default.
+        mode: "text" ranks by `bm25()`, "vector" by cosine similarity of embeddings, "hybrid" fuses
+            both by reciprocal rank.
+        stemming: Whether to stem English words, so that "tokens" matches "token".
+        stopwords: Whether to drop common English words.
+        embedder: Name of the embedder.
+        embedder_options: Options of the embedder.
+        k: Rank constant of the fusion.
+        depth: Number of hits of each kind to fuse, at least as many as requested.
     """
 
     path: str = ""
-    mode: Mode = "hybrid"
+    mode: str = "hybrid"
     stemming: bool = True
     stopwords: bool = True
     embedder: str = "wordllama"
@@ -156,15 +151,14 @@ class Sqlite(TextAndVectorProvider):
     _database: SqliteDatabase = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
-        check_choice("sqlite", "mode", self.mode, get_args(Mode))
-        check_counts("sqlite", k=self.k, depth=self.depth)
+        """Check the options."""
+        check_fusion(self, "sqlite")
         self._database = SqliteDatabase(self.path, with_vectors=self.mode != "text")
 
     def index(self, chunks: Sequence[Chunk]) -> None:
-        """Make the tables and fill them, all or nothing."""
+        """Create and fill the tables in one transaction."""
         self._drop()
-        texts = [searched_text(chunk) for chunk in chunks]
+        texts = [searchable_text(chunk) for chunk in chunks]
         with_vectors = self.mode != "text"
         blobs = list(map(_blob, self.embed(texts))) if with_vectors else [None] * len(texts)
         name = f"berryeval_{secrets.token_hex(6)}"
@@ -176,7 +170,7 @@ class Sqlite(TextAndVectorProvider):
                 f"USING fts5(body, content='', tokenize='{tokenizer}')"
             )
             connection.executemany(
-                f"INSERT INTO {name} VALUES (?, ?, ?)",  # noqa: S608 - the name is ours
+                f"INSERT INTO {name} VALUES (?, ?, ?)",  # noqa: S608 - our own name
                 (
                     (place, chunk.id.encode(errors="surrogatepass"), blobs[place])
                     for place, chunk in enumerate(chunks)
@@ -185,35 +179,35 @@ class Sqlite(TextAndVectorProvider):
             if self.mode != "vector":
                 connection.executemany(
                     f"INSERT INTO {name}_words (rowid, body) VALUES (?, ?)",  # noqa: S608 - our own name
-                    ((place, writable(text)) for place, text in enumerate(texts)),
+                    ((place, clean_text(text)) for place, text in enumerate(texts)),
                 )
         self._chunks, self._name = chunks, name
 
     def search(self, query: Query, k: int) -> list[Hit]:
-        """By words, by meaning, or by both."""
-        return self.by_mode(query, k) if self._name else []
+        """Search full text, vectors, or both."""
+        return self.search_by_mode(query, k) if self._name else []
 
-    def _by_text(self, query: Query, k: int) -> list[Hit]:
+    def _search_text(self, query: Query, k: int) -> list[Hit]:
         with self._database.connection() as connection:
             words = connection.fts5_tokenizer("unicode61")(
-                writable(query.text).encode(), self._database.package.FTS5_TOKENIZE_QUERY, None,
+                clean_text(query.text).encode(), self._database.package.FTS5_TOKENIZE_QUERY, None,
                 include_offsets=False, include_colocated=False,
             )  # fmt: skip
         if self.stopwords:
             words = [word for word in words if word not in STOPWORDS]
-        # Each in quotes, or FTS5 would take some words for operators.
+        # Quoted, so that FTS5 reads no word as an operator.
         return self._hits(_BY_TEXT, " OR ".join(f'"{word}"' for word in words), k)
 
-    def _by_vector(self, query: Query, k: int) -> list[Hit]:
+    def _search_vectors(self, query: Query, k: int) -> list[Hit]:
         return self._hits(_BY_VECTOR, _blob(self.embed_query(query.text)), k)
 
     def _hits(self, statement: str, asked: str | bytes | None, k: int) -> list[Hit]:
-        if not asked:  # no words, or no direction
+        if not asked:  # the query has no content
             return []
         with self._database.connection() as connection:
             rows = connection.execute(statement.format(name=self._name), (asked, k)).fetchall()
         return [
-            hit_of(self._chunks[place], score, rank)
+            build_hit(self._chunks[place], score, rank)
             for rank, (place, score) in enumerate(rows, start=1)
         ]
 
@@ -224,13 +218,13 @@ class Sqlite(TextAndVectorProvider):
                 connection.execute(f"DROP TABLE {name}_words; DROP TABLE {name}")
 
     def close(self) -> None:
-        """Drop the tables, close every connection, and remove a file that was made here."""
+        """Drop the tables, close all connections, and remove a file that was created here."""
         super().close()
-        with suppress(ProviderError):  # a file that is gone needs no tidying
+        with suppress(ProviderError):  # the file may be gone
             self._drop()
         self._database.close()
 
 
 def _blob(vector: Any) -> bytes | None:
-    """As sqlite-vec reads it; nothing for a text that says nothing."""
+    """Return a vector as sqlite-vec reads it; None for a text without content."""
     return vector.tobytes() if vector.any() else None

@@ -1,4 +1,4 @@
-"""Ask every query of a provider, and lose nothing."""
+"""Ask a provider every query, with retries, timeouts and a journal that survives a crash."""
 
 from typing import TYPE_CHECKING
 
@@ -8,6 +8,6 @@ if TYPE_CHECKING:
     from berryeval.runner.asking import index_and_ask
     from berryeval.runner.attempts import Policy, Progress
     from berryeval.runner.journal import Journal, JournalReader
-    from berryeval.runner.ranking import FAILED, NO_ANSWER, Ranking, failed_of
+    from berryeval.runner.outcome import FAILED, NO_ANSWER, Ranking, count_failed
 else:
     __getattr__, __dir__ = open_door(__name__)

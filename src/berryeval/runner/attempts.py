@@ -1,8 +1,9 @@
-"""One attempt at a search: called where it must run, and never for ever."""
+"""One attempt at a search, with a time limit, and the policy for repeating it."""
 
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import inspect
 import itertools
 import math
@@ -12,27 +13,28 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from berryeval._internal.aio import DaemonThreads
-from berryeval._internal.text import counted
-from berryeval.errors import ConfigurationError, ProviderError
-from berryeval.providers import WrongBatchError, one_for_each
+from berryeval._internal.text import pluralize
+from berryeval._internal.validate import require, require_whole
+from berryeval.errors import ProviderError
+from berryeval.providers import WrongBatchError, check_batch
 
 if TYPE_CHECKING:
     from berryeval.data import Query
     from berryeval.providers import Provider
 
 
-_FAR_TOO_MANY: Final = 1000  # times as many hits as asked for: a generator may never end
+_GENERATOR_LIMIT: Final = 1000  # times k: a generator of hits may never end
 
 
 class TooSlowError(TimeoutError):
-    """Our own patience has ended."""
+    """An attempt that exceeded the timeout of the run."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"no answer within {seconds:g} s")
 
 
-def said_by(error: Exception) -> str:
-    """An error in one line of text."""
+def describe_error(error: Exception) -> str:
+    """Return an error as one line of text."""
     if isinstance(error, TooSlowError):
         return str(error)
     if isinstance(error, WrongBatchError):
@@ -40,16 +42,16 @@ def said_by(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
-def with_attempts(text: str, attempts: int, *, even_once: bool = False) -> str:
-    """What went wrong, and how often it was tried if that was more than once."""
-    return f"{text} (tried {counted(attempts, 'time')})" if attempts > 1 or even_once else text
+def add_attempts(text: str, attempts: int, *, even_once: bool = False) -> str:
+    """Append the number of attempts to a message if there was more than one."""
+    return f"{text} (tried {pluralize(attempts, 'time')})" if attempts > 1 or even_once else text
 
 
 class Attempts:
-    """Attempts at searching one provider; ordinary functions run in threads, coroutines here.
+    """Attempts at searching one provider: ordinary functions run in threads, coroutines here.
 
     Attributes:
-        takes_batches: whether the provider can be asked several queries at once.
+        takes_batches: Whether the provider can be asked several queries at once.
     """
 
     def __init__(self, provider: Provider, k: int, timeout: float) -> None:
@@ -64,67 +66,64 @@ class Attempts:
         """Let the threads end."""
         self._threads.close()
 
-    async def one(self, query: Query) -> Any:
-        """What the provider says to a query."""
-        return await self._within_patience(self._search, query, self._with_an_end)
+    async def search(self, query: Query) -> Any:
+        """Return the provider's answer to one query."""
+        return await self._call_in_time(self._search, query, self._limit)
 
-    async def many(self, queries: Sequence[Query]) -> list[Any]:
-        """What it says to each of several queries."""
-        several = self._search_many
-        if several is None:
+    async def search_many(self, queries: Sequence[Query]) -> list[Any]:
+        """Return the provider's answers to several queries."""
+        search_many = self._search_many
+        if search_many is None:
             msg = "the provider takes no batches"
             raise ProviderError(msg)
 
-        def with_an_end(answers: Any) -> Any:
+        def limit_each(answers: Any) -> Any:
             if isinstance(answers, Awaitable):
                 return answers
-            return [self._with_an_end(answer) for answer in one_for_each(answers, len(queries))]
+            return [self._limit(answer) for answer in check_batch(answers, len(queries))]
 
-        answers = await self._within_patience(several, queries, with_an_end)
-        return one_for_each(answers, len(queries))
+        answers = await self._call_in_time(search_many, queries, limit_each)
+        return check_batch(answers, len(queries))
 
-    async def _within_patience(
-        self, search: Callable[..., Any], asked: Any, with_an_end: Callable[[Any], Any]
+    async def _call_in_time(
+        self, search: Callable[..., Any], asked: Any, limit: Callable[[Any], Any]
     ) -> Any:
         import anyio
 
         with anyio.move_on_after(self._timeout):
             try:
-                return await self._called(search, asked, with_an_end)
+                return await self._call(search, asked, limit)
             except asyncio.CancelledError:
-                if anyio.current_effective_deadline() == -math.inf:  # by us
+                if anyio.current_effective_deadline() == -math.inf:  # the run was cancelled
                     raise
-                msg = "the provider has cancelled its own search"
+                msg = "the provider cancelled its own search"
                 raise ProviderError(msg) from None
             except SystemExit as error:
-                msg = f"the provider wanted to end the process (SystemExit: {error})"
+                msg = f"the provider tried to exit the process (SystemExit: {error})"
                 raise ProviderError(msg) from None
         raise TooSlowError(self._timeout)
 
-    async def _called(
-        self, search: Callable[..., Any], asked: Any, with_an_end: Callable[[Any], Any]
+    async def _call(
+        self, search: Callable[..., Any], asked: Any, limit: Callable[[Any], Any]
     ) -> Any:
         if inspect.iscoroutinefunction(search):
-            await asyncio.sleep(0)  # one that never waits would leave nobody else a turn
+            await asyncio.sleep(0)  # a coroutine that never waits would block all other queries
             return await search(asked, self._k)
-        answer = await self._threads.call(lambda: with_an_end(search(asked, self._k)))
+        answer = await self._threads.call(lambda: limit(search(asked, self._k)))
         return await answer if isinstance(answer, Awaitable) else answer
 
-    def _with_an_end(self, answer: Any) -> Any:
+    def _limit(self, answer: Any) -> Any:
         if isinstance(answer, Iterator):
-            return list(itertools.islice(answer, _FAR_TOO_MANY * self._k))
+            return list(itertools.islice(answer, _GENERATOR_LIMIT * self._k))
         return answer
 
 
-# How patient a run is: time per attempt, attempts per query, errors per run.
-
-# What the world outside raises when it may be better in a moment.
-_PASSING: Final = ConnectionError
-_SURE_AFTER: Final = 20  # so many queries before a share of them says anything
+# A run in which no query has worked is stopped after this many queries.
+_MIN_QUERIES: Final = 20
 
 
 class Progress(NamedTuple):
-    """How many queries of a run have an outcome, and how many of these failed."""
+    """Number of queries of a run that have an outcome, and of those that failed."""
 
     done: int = 0
     failed: int = 0
@@ -135,22 +134,22 @@ NOTHING_YET: Final = Progress()
 
 @dataclass(frozen=True)
 class Policy:
-    """How patient a run is.
+    """Concurrency, timeouts, retries and error budget of a run.
 
     Attributes:
-        concurrency: how many queries, or batches of them, are asked at once.
-        batch: how many queries go into one call of a provider that takes several; 1 asks one by
-            one, which alone shows how long a query takes.
-        timeout: seconds an attempt may take, that of a whole batch too.
-        index_timeout: seconds a provider may take to index; closing it has `timeout`.
-        attempts: how often a query is asked when errors that can pass come up.
-        first_wait: seconds before the second attempt; each wait is twice the last, at most
-            `longest_wait`, and shortened by chance so that many do not come back at once.
-        longest_wait: seconds. A provider that asks for more in `Retry-After` is heard up to it.
-        error_budget: the share of all queries of a run that may fail, in however many goes they
-            are asked; a run that has used it up is stopped.
-        warm_up: how many queries are asked once before anything is measured.
-        seed: of the chance in the waits.
+        concurrency: Number of queries, or batches, asked at once.
+        batch: Queries per call of a provider that accepts several; only 1 measures the latency of
+            single queries.
+        timeout: Seconds per attempt, also for a whole batch.
+        index_timeout: Seconds for indexing; closing a provider has `timeout`.
+        attempts: Maximum number of attempts per query after temporary errors.
+        first_wait: Seconds before the second attempt. Each wait is twice the previous one, at most
+            `longest_wait`, with random jitter so that clients do not retry in step.
+        longest_wait: Maximum wait in seconds, also for a `Retry-After` that asks for more.
+        error_budget: Fraction of all queries of a run that may fail, over all resumed parts; a run
+            that exceeds it is stopped.
+        warm_up: Number of queries asked once before anything is measured.
+        seed: Random seed of the jitter.
     """
 
     concurrency: int = 4
@@ -165,53 +164,59 @@ class Policy:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be followed."""
-        for name, least in (("concurrency", 1), ("batch", 1), ("attempts", 1), ("warm_up", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                msg = f"{name} must be a whole number from {least} up, found {value!r}"
-                raise ConfigurationError(msg)
+        """Reject values out of range."""
+        for name in ("concurrency", "batch", "attempts"):
+            require_whole(name, getattr(self, name))
+        require_whole("warm_up", self.warm_up, least=0)
         for name in ("timeout", "index_timeout", "longest_wait"):
-            if not getattr(self, name) > 0:
-                msg = f"{name} must be more than 0 seconds, found {getattr(self, name)!r}"
-                raise ConfigurationError(msg)
-        if not self.first_wait >= 0:
-            msg = f"first_wait must be 0 seconds or more, found {self.first_wait!r}"
-            raise ConfigurationError(msg)
-        if not 0 <= self.error_budget <= 1:
-            msg = f"error_budget must lie between 0 and 1, found {self.error_budget!r}"
-            raise ConfigurationError(msg)
+            value = getattr(self, name)
+            require(value > 0, name, "more than 0 seconds", value)
+        require(self.first_wait >= 0, "first_wait", "0 seconds or more", self.first_wait)
+        require(0 <= self.error_budget <= 1, "error_budget", "between 0 and 1", self.error_budget)
 
-    def wait_before(self, attempt: int, error: Exception, what: str) -> float | None:
-        """Seconds to wait before this attempt; None if another would not help."""
-        if attempt > self.attempts or not _may_pass(error):
+    def wait_before(self, attempt: int, error: Exception, key: str) -> float | None:
+        """Return the seconds to wait before an attempt, or None if it would not help.
+
+        Args:
+            attempt: Number of the attempt, from 2.
+            error: Error of the previous attempt.
+            key: Name of what is attempted, such as a query id; with the seed it decides the jitter.
+        """
+        if attempt > self.attempts or not _is_temporary(error):
             return None
         asked_for = getattr(error, "retry_after", None)
         if isinstance(asked_for, int | float) and asked_for >= 0:
             return min(asked_for, self.longest_wait)
-        chance = random.Random(f"{self.seed}:{what}:{attempt}").uniform(0.5, 1.0)  # noqa: S311 - spreads retries, no secret
+        jitter = random.Random(f"{self.seed}:{key}:{attempt}").uniform(0.5, 1.0)  # noqa: S311 - spreads retries, no secret
         longest: float = min(self.first_wait * 2 ** (attempt - 2), self.longest_wait)
-        return longest * chance
+        return longest * jitter
+
+    async def wait_to_retry(self, attempt: int, error: Exception, key: str) -> bool:
+        """Wait after a failed attempt; return whether to try again."""
+        import anyio
+
+        wait = self.wait_before(attempt + 1, error, key)
+        if wait is None:
+            return False
+        await anyio.sleep(wait)
+        return True
 
     def is_hopeless(self, failed: int, done: int, total: int) -> bool:
-        """Whether so many queries have failed that the rest is not worth asking."""
+        """Whether too many queries have failed to ask the rest."""
         if self.error_budget >= 1:
             return False
         if failed > self.error_budget * total:
             return True
-        return done >= _SURE_AFTER and failed == done  # nothing has ever worked
+        return done >= _MIN_QUERIES and failed == done
 
 
-def _may_pass(error: Exception) -> bool:
+def _is_temporary(error: Exception) -> bool:
     if isinstance(error, ProviderError):
         return error.passing
-    return isinstance(error, _PASSING) or is_timeout(error)
+    return isinstance(error, ConnectionError) or is_timeout(error)
 
 
 def is_timeout(error: BaseException) -> bool:
-    """Whether an error says that something took too long."""
-    import asyncio
-    import concurrent.futures
-
-    # The latter two are the first under other names from Python 3.11 on.
+    """Whether an error reports a timeout."""
+    # From Python 3.11 on, all three are the same class.
     return isinstance(error, TimeoutError | asyncio.TimeoutError | concurrent.futures.TimeoutError)

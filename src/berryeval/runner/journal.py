@@ -1,7 +1,7 @@
-"""The journal: a line per query, written when it is answered, never rewritten.
+"""The journal of a run: one line per query, written when it is answered and never rewritten.
 
-Each line is a JSON object whose last field is the checksum of the others. A process that is killed
-leaves at most a torn last line; the next one cuts it off and goes on. One process writes at a time.
+Each line is a JSON object that ends with a checksum of its other fields. A killed process leaves at
+most a torn last line, which the next process cuts off. Only one process writes at a time.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from berryeval._internal.files import lock
+from berryeval._internal.files import try_lock
 from berryeval.errors import ConfigurationError, DataError, NotWrittenError
-from berryeval.runner.ranking import Ranking
+from berryeval.runner.outcome import Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,55 +28,53 @@ if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
 
 
-# Whatever a provider returned as one line of JSON that every reader takes.
-
 _DEEPEST: Final = 20
 
 
-def json_text(entry: Mapping[str, Any]) -> bytes:
-    """The entry as JSON in UTF-8.
+def encode_entry(entry: Mapping[str, Any]) -> bytes:
+    """Return an entry as JSON in UTF-8.
 
-    What JSON has no form for (dates, arrays, numbers that are none) becomes its text.
+    Values that JSON cannot express (dates, arrays, NaN) are replaced by their text.
     """
     try:
         text = json.dumps(entry, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
-        text = json.dumps(_plain(entry), ensure_ascii=False)
+        text = json.dumps(_simplify(entry), ensure_ascii=False)
     try:
         return text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair; escaped, it is JSON all the same
+    except UnicodeEncodeError:  # a lone surrogate is valid JSON once escaped
         return json.dumps(json.loads(text)).encode()
 
 
-def _plain(value: Any, depth: int = 0) -> Any:
+def _simplify(value: Any, depth: int = 0) -> Any:
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if depth < _DEEPEST:
         if isinstance(value, Mapping):
-            return {str(key): _plain(item, depth + 1) for key, item in value.items()}
+            return {str(key): _simplify(item, depth + 1) for key, item in value.items()}
         if isinstance(value, list | tuple | set | frozenset):
-            return [_plain(item, depth + 1) for item in value]
-        if callable(getattr(value, "tolist", None)):  # arrays and their numbers
-            return _plain(value.tolist(), depth + 1)
+            return [_simplify(item, depth + 1) for item in value]
+        if callable(getattr(value, "tolist", None)):  # NumPy arrays and scalars
+            return _simplify(value.tolist(), depth + 1)
     return f"{value!s:.200}"
 
 
 SCHEMA_VERSION: Final = 1
-_BEGINNING: Final = b'{"schema_version": '
+_HEADER_START: Final = b'{"schema_version": '
 _ENDING: Final = ', "checksum": "{:08x}"}}\n'
 _ENDING_LENGTH: Final = len(_ENDING.format(0))
-# Every line of a query begins like this, so the rest need not be read to know whose it is.
+# The start of every query line, enough to know its query without parsing the rest.
 _ENTRY: Final = re.compile(rb'\{"query_id": ("(?:[^"\\]|\\.)*"), "outcome": "(\w+)"')
 
 
 class Journal:
-    """The open journal of a run.
+    """The journal of a run, open for writing.
 
     Attributes:
-        done: outcome by query of what earlier processes answered.
-        damaged: how many lines could not be read; their queries are asked again.
+        done: Outcome by query id, as answered by earlier processes.
+        damaged: Number of unreadable lines; their queries are asked again.
     """
 
     def __init__(self, path: PathLike, header: Mapping[str, Any]) -> None:
@@ -89,51 +87,51 @@ class Journal:
             binary = getattr(os, "O_BINARY", 0)
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | binary, 0o666)
         except OSError as error:
-            raise self._not_written(error) from None
+            raise self._write_error(error) from None
         try:
-            self._take(start)
+            self._claim(start)
         except BaseException:
             os.close(self._file)
             raise
 
-    def _take(self, start: dict[str, Any]) -> None:
-        if not lock(self._file):
-            msg = f"{self.path}: another process is writing it; wait for its end, or stop it"
+    def _claim(self, start: dict[str, Any]) -> None:
+        if not try_lock(self._file):
+            msg = f"{self.path}: another process is writing to it; wait for it to end, or stop it"
             raise DataError(msg)
         try:
             with open(self._file, "rb", closefd=False) as stream:
-                self._end = self._read_what_is_there(stream, start)
+                self._end = self._read_lines(stream, start)
             os.ftruncate(self._file, self._end)
             os.lseek(self._file, 0, os.SEEK_END)
         except OSError as error:
-            raise self._not_written(error) from None
+            raise self._write_error(error) from None
         if not self._end:
             self._write(start)
 
-    def _read_what_is_there(self, stream: BinaryIO, start: dict[str, Any]) -> int:
-        """How many bytes to keep: up to the end of the last whole line."""
+    def _read_lines(self, stream: BinaryIO, start: dict[str, Any]) -> int:
+        """Read the lines of earlier processes; return the length up to the last complete line."""
         line = stream.readline()
-        header = _checked(line)
+        header = _parse_line(line)
         if header is None:
-            torn = line.startswith(_BEGINNING) or _BEGINNING.startswith(line)
+            torn = line.startswith(_HEADER_START) or _HEADER_START.startswith(line)
             if line.endswith(b"\n") or not torn:
-                msg = f"{self.path}:1: is not the first line of a journal; nothing was changed"
+                msg = f"{self.path}:1: not the first line of a journal; the file was left unchanged"
                 raise DataError(msg)
-            return 0  # killed while it was made
+            return 0  # its process was killed while creating it
         if header != start:
             different = sorted(
                 name for name in {*header, *start} if header.get(name) != start.get(name)
             )
             msg = (
                 f"{self.path}: belongs to another run ({', '.join(different)} differ); "
-                "resume with the same configuration, or give another folder"
+                "resume with the same configuration, or choose another folder"
             )
             raise ConfigurationError(msg)
         end = len(line)
         for line in stream:
             if line.endswith(b"\n"):
                 end += len(line)
-                entry = _entry(line)
+                entry = _parse_entry(line)
                 if entry is None:
                     self.damaged += 1
                 else:
@@ -141,11 +139,11 @@ class Journal:
         return end
 
     def add(self, ranking: Ranking) -> None:
-        """Write a line. When this returns, killing the process does not lose it."""
+        """Write the line of a ranking; once this returns, it survives a killed process."""
         self._write(ranking.to_json())
 
     def _write(self, entry: Mapping[str, Any]) -> None:
-        body = json_text(entry)[:-1]
+        body = encode_entry(entry)[:-1]
         line = body + _ENDING.format(zlib.crc32(body)).encode()
         left = line
         try:
@@ -153,26 +151,26 @@ class Journal:
                 left = left[os.write(self._file, left) :]
         except OSError as error:
             self._cut_to(self._end)
-            raise self._not_written(error) from None
+            raise self._write_error(error) from None
         self._end += len(line)
 
     def _cut_to(self, end: int) -> None:
-        """Take back half a line: what is written next would be lost with it."""
+        """Remove a torn line, which would make the next line unreadable."""
         from contextlib import suppress
 
         with suppress(OSError):
             os.ftruncate(self._file, end)
             os.lseek(self._file, end, os.SEEK_SET)
 
-    def _not_written(self, error: OSError) -> NotWrittenError:
+    def _write_error(self, error: OSError) -> NotWrittenError:
         return NotWrittenError(f"{self.path}: cannot be written ({error.strerror or error})")
 
     def close(self) -> None:
-        """Make sure the disk has it all."""
+        """Flush the journal to disk and close it."""
         try:
             os.fsync(self._file)
         except OSError as error:
-            raise self._not_written(error) from None
+            raise self._write_error(error) from None
         finally:
             os.close(self._file)
 
@@ -184,12 +182,12 @@ class Journal:
 
 
 class JournalReader:
-    """A journal that is read: of a query that was asked again, the last line. Damage is left out.
+    """A journal open for reading: the last line of each query, without damaged lines.
 
-    Only the ids of the queries and the places of their lines are held.
+    Only query ids and line offsets are held in memory.
 
     Attributes:
-        outcomes: of each query, in the order in which they were first answered.
+        outcomes: Outcome by query id, in the order of the first answers.
     """
 
     def __init__(self, path: PathLike) -> None:
@@ -199,32 +197,32 @@ class JournalReader:
         try:
             self._stream: BinaryIO = Path(path).open("rb")  # noqa: SIM115 - closed by `close`
         except OSError as error:
-            raise self._not_read(error) from None
+            raise self._read_error(error) from None
         try:
             self._find_lines()
         except OSError as error:
             self.close()
-            raise self._not_read(error) from None
+            raise self._read_error(error) from None
 
     def _find_lines(self) -> None:
         place = len(self._stream.readline())
         for line in self._stream:
-            entry = _entry(line)
+            entry = _parse_entry(line)
             if entry is not None:
                 self.outcomes[entry[0]] = sys.intern(entry[1])
                 self._places[entry[0]] = place
             place += len(line)
 
     def ranking(self, query_id: str) -> Ranking:
-        """The ranking of a query that has an outcome."""
+        """Return the ranking of a query that has an outcome."""
         try:
             self._stream.seek(self._places[query_id])
-            entry = _checked(self._stream.readline())
+            entry = _parse_line(self._stream.readline())
         except OSError as error:
-            raise self._not_read(error) from None
+            raise self._read_error(error) from None
         return Ranking.from_json(entry, self.path)
 
-    def _not_read(self, error: OSError) -> DataError:
+    def _read_error(self, error: OSError) -> DataError:
         return DataError(f"{self.path}: cannot be read ({error.strerror or error})")
 
     def close(self) -> None:
@@ -239,25 +237,25 @@ class JournalReader:
 
 
 def read_journal(path: PathLike) -> Iterator[Ranking]:
-    """The rankings of a journal, one by one."""
+    """Iterate over the rankings of a journal."""
     with JournalReader(path) as journal:
         yield from map(journal.ranking, journal.outcomes)
 
 
-def _entry(line: bytes) -> tuple[str, str] | None:
-    """The query of a line and its outcome; None if the line is not as it was written."""
-    found = _ENTRY.match(line) if _is_whole(line) else None
+def _parse_entry(line: bytes) -> tuple[str, str] | None:
+    """Return the query id and outcome of a line, or None if the line is damaged."""
+    found = _ENTRY.match(line) if _is_intact(line) else None
     return (json.loads(found[1]), found[2].decode()) if found else None
 
 
-def _checked(line: bytes) -> dict[str, Any] | None:
-    """The object of a line without its checksum; None if it is not as it was written."""
-    if not _is_whole(line):
+def _parse_line(line: bytes) -> dict[str, Any] | None:
+    """Return the object of a line without its checksum, or None if the line is damaged."""
+    if not _is_intact(line):
         return None
     entry = json.loads(line[:-_ENDING_LENGTH] + b"}")
     return entry if isinstance(entry, dict) else None
 
 
-def _is_whole(line: bytes) -> bool:
+def _is_intact(line: bytes) -> bool:
     body, ending = line[:-_ENDING_LENGTH], line[-_ENDING_LENGTH:]
     return ending == _ENDING.format(zlib.crc32(body)).encode()

@@ -19,7 +19,7 @@ from berryeval.gates import (
     new_sentence,
 )
 from berryeval.metrics import direction_of, parse_metrics
-from berryeval.providers import hit_of
+from berryeval.providers import build_hit
 from berryeval.runs import standard_of
 from berryeval.scoring import evaluate_hits, value_of
 from berryeval.workflows.selection import chunked, relevance_of
@@ -187,7 +187,7 @@ def random_level(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> di
 
 def _drawn_hits(drawn: random.Random, chunks: list[Chunk], depth: int) -> list[Hit]:
     chosen = drawn.sample(chunks, min(depth, len(chunks)))
-    return [hit_of(chunk, 1.0 / rank, rank) for rank, chunk in enumerate(chosen, start=1)]
+    return [build_hit(chunk, 1.0 / rank, rank) for rank, chunk in enumerate(chosen, start=1)]
 
 
 def missed_primaries(one: ProviderResult) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from berryeval.benchmarks import Benchmark
-from berryeval.providers import is_searched
+from berryeval.providers import is_searchable
 from berryeval.workflows.config import check_model
 from berryeval.workflows.evaluation import run_plan
 from berryeval.workflows.gate import check_gate, say_missed, verdicts_of
@@ -140,7 +140,7 @@ class _Heard:
 def listed(given: Any) -> list[Any]:
     """The things, or the one thing, as a list; the letters of a name are none."""
     alone = isinstance(given, str | Mapping) or not isinstance(given, Iterable)
-    return [given] if alone or is_searched(given) else list(given)
+    return [given] if alone or is_searchable(given) else list(given)
 
 
 def _named(providers: Any) -> list[Any]:

@@ -20,7 +20,7 @@ from berryeval.errors import (
     NotWrittenError,
     RunFailedError,
 )
-from berryeval.providers import PROVIDERS, make_provider
+from berryeval.providers import PROVIDERS, build_provider
 from berryeval.runner import FAILED, Journal, Progress, index_and_ask
 from berryeval.runs import BenchmarkRecord, ProviderRecord, Secrets, depth_note, masked
 from berryeval.scoring import judge_and_score
@@ -289,7 +289,7 @@ class _Work:
         """The provider, with its secrets filled in."""
         options = self.secrets.filled_in(spec.options)
         try:
-            return make_provider(spec.type, options)
+            return build_provider(spec.type, options)
         except BerryEvalError:
             raise
         except (TypeError, ValueError) as error:

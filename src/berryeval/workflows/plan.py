@@ -75,9 +75,9 @@ class ProviderSpec(_Part):
             return {"type": kind, "chunker": chunker, "name": value}
         if isinstance(value, Mapping | ProviderSpec):
             return value
-        from berryeval.providers import wrapper_of
+        from berryeval.providers import find_wrapper
 
-        kind, option = wrapper_of(value)
+        kind, option = find_wrapper(value)
         return {"type": kind, "name": _name_of(value), "options": {option: value}}
 
     @field_serializer("options")

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from berryeval._internal.validate import reject_unknown
 from berryeval.errors import BerryEvalError, ConfigurationError
-from berryeval.providers import EMBEDDERS, PROVIDERS, check_options, make_provider, searches
+from berryeval.providers import EMBEDDERS, PROVIDERS, build_provider, is_search_function
 from berryeval.runs import Secrets
 
 if TYPE_CHECKING:
@@ -101,8 +102,8 @@ def _without_those_below(part: Part) -> Part:
 
 def _check(part: Part, given: dict[str, Any]) -> None:
     kind = PROVIDERS.get(part.type)
-    if part.ours or (not isinstance(kind, type) and searches(kind, given)):
-        make_provider(part.type, given)
+    if part.ours or (not isinstance(kind, type) and is_search_function(kind, given)):
+        build_provider(part.type, given)
         _check_embedder(kind, given)
         return
     try:
@@ -111,7 +112,7 @@ def _check(part: Part, given: dict[str, Any]) -> None:
         return
     takes = signature.parameters.values()
     if all(one.kind is not one.VAR_KEYWORD for one in takes):
-        check_options(f"provider {part.type!r}", [one.name for one in takes], given)
+        reject_unknown(f"provider {part.type!r}", given, [one.name for one in takes])
     signature.bind(**given)
 
 
@@ -127,7 +128,7 @@ def _check_embedder(kind: Any, given: Mapping[str, Any]) -> None:
     embedder: Any = EMBEDDERS.get(name)
     if _plain(embedder) and isinstance(options, Mapping):
         known = [one.name for one in dataclasses.fields(embedder) if one.init]
-        check_options(f"embedder {name!r}", known, options)
+        reject_unknown(f"embedder {name!r}", options, known)
 
 
 def _plain(kind: Any) -> bool:

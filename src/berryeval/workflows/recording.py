@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import berryeval
 from berryeval._internal.text import counted
+from berryeval._internal.validate import is_number
 from berryeval.benchmarks import name_of
 from berryeval.errors import DataError, MetricError
 from berryeval.metrics import parse_metrics
-from berryeval.providers import PROVIDERS, is_amount
+from berryeval.providers import PROVIDERS
 from berryeval.relevance import ANSWER_FIELDS
 from berryeval.runner import FAILED
 from berryeval.runs import (
@@ -84,7 +85,7 @@ class Tally:
             self.seconds.append(ranking.latency)
             self._different.append(ranking.returned - ranking.repeated)
             for name, amount in ranking.cost.items():
-                if is_amount(amount):
+                if is_number(amount):
                     self._costs.setdefault(name, []).append(amount)
                 elif isinstance(amount, int) and not isinstance(amount, bool):
                     self._uncountable.add(name)  # of an older run: today it is an error

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from berryeval.data import Hit
 from berryeval.errors import DataError
-from berryeval.providers import hit_of
+from berryeval.providers import build_hit
 from berryeval.runner import JournalReader
 from berryeval.workflows.plan import ProviderSpec
 from berryeval.workflows.run_folder import RunFolder
@@ -180,7 +180,7 @@ def _journal(
 
 def _rebuilt(answer: AnswerRecord, chunk_of: Mapping[str, Chunk]) -> list[Hit]:
     return [
-        hit_of(chunk_of[hit.id], hit.score, rank)
+        build_hit(chunk_of[hit.id], hit.score, rank)
         if hit.id in chunk_of
         else Hit(hit.id, hit.score, rank)
         for rank, hit in enumerate(answer.hits, start=1)

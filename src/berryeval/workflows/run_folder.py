@@ -24,7 +24,7 @@ from berryeval._internal.files import locked, name_of, read_bytes, writing
 from berryeval._internal.records import unversioned
 from berryeval._internal.text import safe_name, to_go_on
 from berryeval.errors import ConfigurationError, DataError, NotWrittenError
-from berryeval.runner import failed_of
+from berryeval.runner import count_failed
 from berryeval.runs import MASK, RunRecord, masked, same_if_masked
 from berryeval.workflows.config import ConfigFile, check_model, config_path
 from berryeval.workflows.plan import BenchmarkSpec, Plan, ProviderSpec
@@ -160,7 +160,7 @@ class RunFolder:
         providers = [one for part in self.read_record().benchmarks for one in part.providers]
         if any(one.failure for one in providers):
             return False
-        return not (retry_errors and any(failed_of(one.outcomes) for one in providers))
+        return not (retry_errors and any(count_failed(one.outcomes) for one in providers))
 
     def as_asked(self, plan: Plan) -> Plan:
         """The plan with the thresholds it was asked with first; it may be judged by others."""

@@ -1,1 +1,1 @@
-"""Embedders: texts in, vectors out."""
+"""Embedders turn texts into vectors."""

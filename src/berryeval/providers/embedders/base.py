@@ -1,4 +1,4 @@
-"""Embedders: texts in, vectors out. A new one is one file and one line here."""
+"""The table of embedders, and the base classes of providers that use one."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from berryeval._internal.registry import Registry
+from berryeval._internal.validate import reject_unknown, require_choice, require_whole
 from berryeval.providers.base import Provider
-from berryeval.providers.catalogue import check_options
 from berryeval.providers.embedders.cache import embed_with_cache
-from berryeval.providers.ranking import fused
+from berryeval.providers.ranking import fuse_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,18 +24,17 @@ if TYPE_CHECKING:
 
 
 class Embedder(Protocol):
-    """Makes vectors of texts. `model` names what decides the numbers, for caches and manifests.
+    """Turns texts into vectors. `model` identifies the model, for caches and manifests.
 
-    One that takes long may have an attribute `cache`: the folder where vectors of texts that were
-    embedded once are kept, None for the usual one, "" for none; and `identity`, which tells apart
-    what gives other numbers. One that treats queries in another way has `embed_queries`, one that
-    holds connections open `close`.
+    A slow embedder may have `cache`, a folder for computed vectors (None for the default folder, ""
+    for no cache), and `identity`, which must change whenever the vectors do. An embedder that
+    treats queries differently has `embed_queries`; one that holds connections has `close`.
     """
 
     model: str
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
-        """A row per text."""
+        """Return one row per text."""
 
 
 EMBEDDERS: Final[Registry[Callable[..., Embedder]]] = Registry(
@@ -51,42 +50,42 @@ EMBEDDERS: Final[Registry[Callable[..., Embedder]]] = Registry(
 )
 
 
-def make_embedder(name: str, options: Mapping[str, Any] | None = None) -> Embedder:
-    """The embedder of this name with these options."""
+def build_embedder(name: str, options: Mapping[str, Any] | None = None) -> Embedder:
+    """Build an embedder from its name and options."""
     kind = EMBEDDERS.get(name)
     given = dict(options or {})
     if dataclasses.is_dataclass(kind):
         known = [field.name for field in dataclasses.fields(kind) if field.init]
-        check_options(f"embedder {name!r}", known, given)
+        reject_unknown(f"embedder {name!r}", given, known)
     return kind(**given)
 
 
-def unit_vectors(embedder: Embedder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-    """The vectors of texts to search in, of length 1; all zeros for a text that says nothing.
+def embed_texts(embedder: Embedder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    """Return unit vectors of texts to index; all zeros for a text without content.
 
-    Those of slow embedders come from the cache, if they are there.
+    Vectors of slow embedders are read from the cache if possible.
     """
     if not texts:
         return np.zeros((0, 1), dtype=np.float32)
-    return _of_length_1(embed_with_cache(embedder, texts))
+    return _normalize(embed_with_cache(embedder, texts))
 
 
-def query_vector(embedder: Embedder, text: str) -> npt.NDArray[np.float32]:
-    """The vector of one query."""
-    vector: npt.NDArray[np.float32] = query_vectors(embedder, [text])[0]
+def embed_query(embedder: Embedder, text: str) -> npt.NDArray[np.float32]:
+    """Return the unit vector of one query."""
+    vector: npt.NDArray[np.float32] = embed_queries(embedder, [text])[0]
     return vector
 
 
-def query_vectors(embedder: Embedder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-    """The vectors of queries, of length 1; all zeros for one that says nothing.
+def embed_queries(embedder: Embedder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    """Return unit vectors of queries; all zeros for a query without content.
 
-    Never from the cache: the time it takes is part of the time a search takes.
+    They are never cached, because embedding is part of a query's latency.
     """
     embed_queries = getattr(embedder, "embed_queries", None) or embedder.embed
-    return _of_length_1(np.asarray(embed_queries(texts)))
+    return _normalize(np.asarray(embed_queries(texts)))
 
 
-def _of_length_1(made: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+def _normalize(made: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     vectors = np.nan_to_num(np.array(made, dtype=np.float32))
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     lengths[lengths == 0] = 1.0
@@ -94,67 +93,74 @@ def _of_length_1(made: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     return vectors
 
 
-# What the providers that search vectors share: texts become vectors of length 1.
-
-
 class EmbeddingProvider(Provider):
     """A provider with the options `embedder` and `embedder_options`.
 
     Attributes:
-        embedder: who makes vectors of texts.
-        embedder_options: what the embedder is made with.
+        embedder: Name of the embedder.
+        embedder_options: Options of the embedder.
     """
 
     embedder: str
     embedder_options: Mapping[str, Any]
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """The vectors of texts to search in; all zeros for a text that says nothing."""
-        return unit_vectors(self._embedder, texts)
+        """Return unit vectors of texts to index; all zeros for a text without content."""
+        return embed_texts(self._embedder, texts)
 
     def embed_query(self, text: str) -> npt.NDArray[np.float32]:
-        """The vector of a query; all zeros if it says nothing."""
-        return query_vector(self._embedder, text)
+        """Return the unit vector of a query; all zeros if it has no content."""
+        return embed_query(self._embedder, text)
 
     def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """The vectors of several queries."""
-        return query_vectors(self._embedder, texts)
+        """Return the unit vectors of several queries."""
+        return embed_queries(self._embedder, texts)
 
     def close(self) -> None:
-        """Close the embedder, if it holds anything open."""
+        """Close the embedder if it holds connections."""
         if "_embedder" in vars(self) and hasattr(self._embedder, "close"):
             self._embedder.close()
 
     @cached_property
     def _embedder(self) -> Embedder:
-        return make_embedder(self.embedder, self.embedder_options)
+        return build_embedder(self.embedder, self.embedder_options)
+
+
+MODES: Final = ("text", "vector", "hybrid")
+
+
+def check_fusion(provider: Any, owner: str) -> None:
+    """Check the options `mode`, `k` and `depth` of a provider that fuses two kinds of search."""
+    require_choice(f"mode of {owner}", provider.mode, MODES)
+    require_whole(f"k of {owner}", provider.k)
+    require_whole(f"depth of {owner}", provider.depth)
 
 
 class TextAndVectorProvider(EmbeddingProvider):
-    """A provider that searches for words, for vectors, or for both.
+    """A provider that searches full text, vectors, or both.
 
     Attributes:
         mode: "text", "vector" or "hybrid".
-        k: how fast a rank loses worth in the fusion.
-        depth: how many hits of each kind are fused, at least as many as are asked for.
+        k: Rank constant of the fusion.
+        depth: Number of hits of each kind to fuse, at least as many as requested.
     """
 
     mode: str
     k: int
     depth: int
 
-    def by_mode(self, query: Query, k: int) -> list[Hit]:
-        """By words, by meaning, or by both, fused by reciprocal rank."""
+    def search_by_mode(self, query: Query, k: int) -> list[Hit]:
+        """Search full text, vectors, or both, fused by reciprocal rank."""
         if self.mode == "text":
-            return self._by_text(query, k)
+            return self._search_text(query, k)
         if self.mode == "vector":
-            return self._by_vector(query, k)
+            return self._search_vectors(query, k)
         deep = max(k, self.depth)
-        rankings = [self._by_text(query, deep), self._by_vector(query, deep)]
-        return fused(rankings, k, constant=self.k)
+        rankings = [self._search_text(query, deep), self._search_vectors(query, deep)]
+        return fuse_ranks(rankings, k, constant=self.k)
 
     @abstractmethod
-    def _by_text(self, query: Query, k: int) -> list[Hit]: ...
+    def _search_text(self, query: Query, k: int) -> list[Hit]: ...
 
     @abstractmethod
-    def _by_vector(self, query: Query, k: int) -> list[Hit]: ...
+    def _search_vectors(self, query: Query, k: int) -> list[Hit]: ...

@@ -1,8 +1,8 @@
-"""Vectors that were made once, kept by the hash of model and text in one SQLite file.
+"""Cache of embeddings in one SQLite file, by the hash of model and text.
 
-The file `embeddings.sqlite` may be used by several processes at once and removed at any time. One
-that is damaged is thrown away and begun anew, with a warning; so is a vector whose checksum is
-wrong. A place where nothing can be written costs a warning and the time to embed again, not more.
+The file `embeddings.sqlite` may be used by several processes and removed at any time. A damaged
+file is replaced with a warning, and a vector with a wrong checksum is computed again. A folder that
+cannot be written to costs a warning and the time to embed again.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 FILE_NAME: Final = "embeddings.sqlite"
 _TABLE: Final = "vectors_1"
 _CHECKSUM_BYTES: Final = 4
-_AT_ONCE: Final = 500  # keys of one statement
-_PATIENCE: Final = 30.0  # seconds to wait for another process that is writing
+_AT_ONCE: Final = 500  # keys per statement
+_PATIENCE: Final = 30.0  # seconds to wait for another writing process
 
 
 def default_folder() -> str:
-    """Where caches of the user lie; `BERRYEVAL_CACHE` says another place, or none if empty."""
+    """Return the user's cache folder; `BERRYEVAL_CACHE` overrides it, and turns it off if empty."""
     given = os.environ.get("BERRYEVAL_CACHE")
     if given is not None:
         return given
@@ -47,7 +47,7 @@ def default_folder() -> str:
 
 
 def embed_with_cache(embedder: Any, texts: Sequence[str]) -> npt.NDArray[Any]:
-    """A row per text; by an embedder with a cache, only those it has not seen are embedded."""
+    """Return one row per text; if the embedder has a cache, embed only the new texts."""
     folder = getattr(embedder, "cache", "")
     if folder is None:
         folder = default_folder()
@@ -69,16 +69,16 @@ class EmbeddingCache:
         texts: Sequence[str],
         embed: Callable[[Sequence[str]], npt.NDArray[Any]],
     ) -> npt.NDArray[np.float32]:
-        """A row per text: what is kept, and what `embed` makes of the rest, which is kept too."""
+        """Return one row per text; make those that are not cached with `embed`, and cache them."""
         keys = [_key(identity, text) for text in texts]
         kept = self._read(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in kept}
         if missing:
             made = np.asarray(embed(list(missing.values())), dtype=np.float32)
             lengths = {len(vector) for vector in kept.values()} or {made.shape[1]}
-            if not made.any():  # nothing is said in any of them: their length says nothing either
+            if not made.any():  # all texts are empty, so the vector length is unknown
                 made = np.zeros((len(made), max(lengths)), dtype=np.float32)
-            if lengths != {made.shape[1]}:  # the model is another one than it was
+            if lengths != {made.shape[1]}:  # the model has changed
                 return np.asarray(embed(texts), dtype=np.float32)
             new = dict(zip(missing, made, strict=True))
             self._write({key: vector for key, vector in new.items() if vector.any()})
@@ -97,22 +97,22 @@ class EmbeddingCache:
                     f"SELECT key, vector FROM {_TABLE} WHERE key IN ({marks})",  # noqa: S608 - ours
                     part,
                 )
-                found.update((key, vector) for key, vector in _checked(rows))
+                found.update((key, vector) for key, vector in _unpack(rows))
             return found
 
-        return self._tried(read) or {}
+        return self._try(read) or {}
 
     def _write(self, vectors: Mapping[bytes, npt.NDArray[np.float32]]) -> None:
-        rows = [(key, _packed(vector)) for key, vector in vectors.items()]
+        rows = [(key, _pack(vector)) for key, vector in vectors.items()]
 
         def write(database: sqlite3.Connection) -> None:
             with database:
                 database.executemany(f"INSERT OR REPLACE INTO {_TABLE} VALUES (?, ?)", rows)  # noqa: S608 - ours
 
-        self._tried(write)
+        self._try(write)
 
-    def _tried(self, work: Callable[[sqlite3.Connection], Any], *, again: bool = True) -> Any:
-        """What the work gives; on a damaged file, what it gives on a new one; else None."""
+    def _try(self, work: Callable[[sqlite3.Connection], Any], *, again: bool = True) -> Any:
+        """Run a function on the database; replace a damaged file once; return None on failure."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=_PATIENCE)) as database:
@@ -122,15 +122,15 @@ class EmbeddingCache:
                 )
                 return work(database)
         except (sqlite3.OperationalError, OSError) as error:
-            _warn(f"{self.path}: the cache of embeddings cannot be used ({error})")
+            _warn(f"{self.path}: the embedding cache cannot be used ({error})")
         except sqlite3.DatabaseError as error:
-            _warn(f"{self.path}: the cache of embeddings is damaged ({error}); begun anew")
-            self._throw_away()
-            return self._tried(work, again=False) if again else None
+            _warn(f"{self.path}: the embedding cache is damaged ({error}) and was replaced")
+            self._remove()
+            return self._try(work, again=False) if again else None
         return None
 
-    def _throw_away(self) -> None:
-        # the journal first: it must not be applied to a file that is not its own
+    def _remove(self) -> None:
+        # the journal first, so that it is never applied to a new file
         for name in (f"{FILE_NAME}-journal", FILE_NAME):
             with suppress(OSError):
                 (self.path.parent / name).unlink()
@@ -141,13 +141,13 @@ def _key(identity: str, text: str) -> bytes:
     return hashlib.sha256(both.encode(errors="surrogatepass")).digest()
 
 
-def _packed(vector: npt.NDArray[np.float32]) -> bytes:
+def _pack(vector: npt.NDArray[np.float32]) -> bytes:
     data = np.ascontiguousarray(vector, dtype="<f4").tobytes()
     return data + zlib.crc32(data).to_bytes(_CHECKSUM_BYTES, "little")
 
 
-def _checked(rows: Iterable[Any]) -> Iterable[tuple[bytes, npt.NDArray[np.float32]]]:
-    """The vectors that are as they were written."""
+def _unpack(rows: Iterable[Any]) -> Iterable[tuple[bytes, npt.NDArray[np.float32]]]:
+    """Yield the keys and vectors whose checksum is right."""
     for key, packed in rows:
         data, checksum = packed[:-_CHECKSUM_BYTES], packed[-_CHECKSUM_BYTES:]
         if data and zlib.crc32(data).to_bytes(_CHECKSUM_BYTES, "little") == checksum:
@@ -158,11 +158,8 @@ def _warn(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
-# What tells a model apart that may lie in a folder and change there.
-
-
 def model_identity(model: str) -> str:
-    """The name of a model; of one in a folder, with the sizes and times of its files."""
+    """Return the name of a model; for a folder, add a hash of the sizes and times of its files."""
     folder = Path(model)
     try:
         files = sorted(path for path in folder.rglob("*") if path.is_file())

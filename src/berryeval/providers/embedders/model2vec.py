@@ -1,4 +1,4 @@
-"""Static embeddings of the package `model2vec`: a table of tokens, fast without a GPU."""
+"""Static embeddings from the package `model2vec`: a table of token vectors, fast without a GPU."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from berryeval._internal.optional import imported
+from berryeval._internal.optional import import_optional
 from berryeval.errors import ConfigurationError
-from berryeval.providers.base import first_line, writable
+from berryeval.providers.base import clean_text, first_line
 from berryeval.providers.embedders.cache import model_identity
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class Model2Vec:
-    """A static model of `model2vec`: each token has its vector, a text the mean of them.
+    """A static `model2vec` model: the vector of a text is the mean of its token vectors.
 
     Attributes:
-        model: a name of the Hugging Face hub, which is downloaded once, or a folder.
-        query_prefix: put before every query.
-        text_prefix: put before every text that is searched.
-        cache: a folder for vectors that were made once, None for the usual one; "" for none, as
-            making them takes little time.
+        model: Hugging Face hub name, downloaded once, or a folder.
+        query_prefix: Text put before every query.
+        text_prefix: Text put before every indexed text.
+        cache: Folder for computed vectors, None for the default folder; "" (the default) for none,
+            because embedding is fast.
     """
 
     model: str = "minishlab/potion-base-8M"
@@ -38,25 +38,25 @@ class Model2Vec:
 
     @property
     def identity(self) -> str:
-        """What decides the numbers."""
+        """Everything that determines the vectors."""
         return f"model2vec:{model_identity(self.model)}:{self.text_prefix}"
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
-        """A row per text."""
-        return self._rows([self.text_prefix + text for text in texts])
+        """Return one row per text."""
+        return self._encode([self.text_prefix + text for text in texts])
 
     def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
-        """A row per query."""
-        return self._rows([self.query_prefix + text for text in texts])
+        """Return one row per query."""
+        return self._encode([self.query_prefix + text for text in texts])
 
-    def _rows(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
-        # by one process: threads of the harness and processes of a pool do not mix
-        made = self._loaded.encode([writable(text) for text in texts], use_multiprocessing=False)
-        return np.asarray(made)
+    def _encode(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
+        # one process: the runner's threads and a process pool do not mix
+        rows = self._loaded.encode([clean_text(text) for text in texts], use_multiprocessing=False)
+        return np.asarray(rows)
 
     @cached_property
     def _loaded(self) -> Any:
-        package = imported("model2vec", "the embedder model2vec", extra="model2vec")
+        package = import_optional("model2vec", "the embedder model2vec", extra="model2vec")
         try:
             return package.StaticModel.from_pretrained(self.model)
         except (OSError, ValueError, KeyError) as error:

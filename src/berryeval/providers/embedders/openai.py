@@ -1,4 +1,4 @@
-"""Embeddings from any server that speaks the `/v1/embeddings` of OpenAI."""
+"""Embeddings from any server with the OpenAI `/v1/embeddings` protocol."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from berryeval._internal.validate import require_text, require_whole
 from berryeval.errors import ProviderError
-from berryeval.providers.base import check_counts, writable
-from berryeval.providers.web import JsonServer, check_headers, check_texts
+from berryeval.providers.base import clean_text
+from berryeval.providers.web import JsonServer, check_headers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,24 +21,24 @@ if TYPE_CHECKING:
 
 @dataclass
 class OpenAi:
-    """Embeddings from OpenAI, or from any server that speaks its `/v1/embeddings`.
+    """Embeddings from OpenAI or any server with its `/v1/embeddings` protocol.
 
-    A text without a word is not sent: it has no direction. When chunks are embedded, errors that
-    can pass are waited for here; when a query is, the harness does the waiting.
+    Texts without words are not sent; their vectors are all zeros. Temporary errors are retried here
+    while chunks are embedded, and by the runner while queries are.
 
     Attributes:
-        model: what the server calls the model.
-        base_url: where it is, up to and with `/v1`.
-        api_key: sent as `Authorization: Bearer ...`; "" for a server that wants none.
-        headers: sent besides.
-        dimensions: how many numbers per vector, for models that can shorten them; 0 for all.
-        batch_size: how many texts to send at once.
-        query_prefix: put before every query; some models want one.
-        text_prefix: put before every text that is searched.
-        attempts: how often to ask while chunks are embedded.
-        timeout: seconds without a byte after which a request is given up.
-        verify: whether the certificate of the server is checked.
-        cache: a folder for vectors that were made once, None for the usual one, "" for none.
+        model: Model name on the server.
+        base_url: Address up to and including `/v1`.
+        api_key: Key sent as `Authorization: Bearer ...`; "" for none.
+        headers: Further headers.
+        dimensions: Length of the vectors, for models that can shorten them; 0 for the full length.
+        batch_size: Texts per request.
+        query_prefix: Text put before every query; some models need one.
+        text_prefix: Text put before every indexed text.
+        attempts: Maximum number of attempts while chunks are embedded.
+        timeout: Seconds without data after which a request fails.
+        verify: Whether to check the certificate of the server.
+        cache: Folder for computed vectors, None for the default folder, "" for none.
     """
 
     model: str = "text-embedding-3-small"
@@ -55,10 +56,12 @@ class OpenAi:
     _server: JsonServer = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse what could not be sent."""
+        """Check the options and prepare the connection."""
         name = "the embedder openai"
-        check_counts(name, batch_size=self.batch_size, attempts=self.attempts)
-        check_texts(name, model=self.model, api_key=self.api_key)
+        require_whole(f"batch_size of {name}", self.batch_size)
+        require_whole(f"attempts of {name}", self.attempts)
+        require_text(f"model of {name}", self.model)
+        require_text(f"api_key of {name}", self.api_key)
         check_headers(name, self.headers)
         headers = dict(self.headers)
         if self.api_key:
@@ -69,36 +72,36 @@ class OpenAi:
 
     @property
     def identity(self) -> str:
-        """What decides the numbers: who makes them, of which model and text."""
+        """Everything that determines the vectors."""
         where = self._server.shown_url
         return f"openai:{where}:{self.model}:{self.dimensions}:{self.text_prefix}"
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
-        """A row per text."""
-        return self._rows([self.text_prefix + text for text in texts], texts, self.attempts)
+        """Return one row per text."""
+        return self._embed_all([self.text_prefix + text for text in texts], texts, self.attempts)
 
     def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
-        """A row per query."""
-        return self._rows([self.query_prefix + text for text in texts], texts, attempts=1)
+        """Return one row per query."""
+        return self._embed_all([self.query_prefix + text for text in texts], texts, attempts=1)
 
-    def _rows(
+    def _embed_all(
         self, inputs: Sequence[str], texts: Sequence[str], attempts: int
     ) -> npt.NDArray[np.float32]:
-        said = [place for place, text in enumerate(texts) if writable(text).strip()]
+        places = [place for place, text in enumerate(texts) if clean_text(text).strip()]
         rows: list[list[float]] = []
-        for start in range(0, len(said), self.batch_size):
-            part = [writable(inputs[place]) for place in said[start : start + self.batch_size]]
-            rows += self._asked(part, attempts)
+        for start in range(0, len(places), self.batch_size):
+            part = [clean_text(inputs[place]) for place in places[start : start + self.batch_size]]
+            rows += self._request(part, attempts)
         lengths = {len(row) for row in rows} or {1}
         if len(lengths) > 1:
             msg = f"vectors of different lengths {sorted(lengths)}"
             raise self._unexpected(msg)
         vectors = np.zeros((len(texts), lengths.pop()), dtype=np.float32)
-        if said:
-            vectors[said] = rows
+        if places:
+            vectors[places] = rows
         return vectors
 
-    def _asked(self, inputs: list[str], attempts: int) -> list[list[float]]:
+    def _request(self, inputs: list[str], attempts: int) -> list[list[float]]:
         body: dict[str, Any] = {
             "model": self.model, "input": inputs, "encoding_format": "float",
         }  # fmt: skip
@@ -128,7 +131,7 @@ class OpenAi:
             f"the embedder openai: {self._server.shown_url}: expected a vector of finite numbers "
             f"for each text, found {found}"
         )
-        return ProviderError(self._server.masked(msg))
+        return ProviderError(self._server.mask(msg))
 
     def close(self) -> None:
         """Close the connections."""

@@ -1,4 +1,4 @@
-"""Embeddings of the package `sentence-transformers`."""
+"""Embeddings from the package `sentence-transformers`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from berryeval._internal.optional import imported
+from berryeval._internal.optional import import_optional
+from berryeval._internal.validate import require_whole
 from berryeval.errors import ConfigurationError
-from berryeval.providers.base import check_counts, first_line, writable
+from berryeval.providers.base import clean_text, first_line
 from berryeval.providers.embedders.cache import model_identity
 
 if TYPE_CHECKING:
@@ -22,15 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass
 class SentenceTransformers:
-    """A model of `sentence-transformers`, on the CPU or a GPU.
+    """A `sentence-transformers` model, on a CPU or GPU.
 
     Attributes:
-        model: a name of the Hugging Face hub, which is downloaded once, or a folder.
-        device: "cpu", "cuda", "mps"; "" for the best there is.
-        batch_size: how many texts go through the model at once.
-        query_prefix: put before every query; some models want one, as "query: ".
-        text_prefix: put before every text that is searched.
-        cache: a folder for vectors that were made once, None for the usual one, "" for none.
+        model: Hugging Face hub name, downloaded once, or a folder.
+        device: "cpu", "cuda" or "mps"; "" for the best available.
+        batch_size: Texts per batch.
+        query_prefix: Text put before every query, such as "query: "; some models need one.
+        text_prefix: Text put before every indexed text.
+        cache: Folder for computed vectors, None for the default folder, "" for none.
     """
 
     model: str = "sentence-transformers/all-MiniLM-L6-v2"
@@ -42,33 +43,33 @@ class SentenceTransformers:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse a batch of nothing."""
-        check_counts("the embedder sentence-transformers", batch_size=self.batch_size)
+        """Check the batch size."""
+        require_whole("batch_size of the embedder sentence-transformers", self.batch_size)
 
     @property
     def identity(self) -> str:
-        """What decides the numbers."""
+        """Everything that determines the vectors."""
         return f"sentence-transformers:{model_identity(self.model)}:{self.text_prefix}"
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
-        """A row per text."""
-        return self._rows([self.text_prefix + text for text in texts])
+        """Return one row per text."""
+        return self._encode([self.text_prefix + text for text in texts])
 
     def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
-        """A row per query."""
-        return self._rows([self.query_prefix + text for text in texts])
+        """Return one row per query."""
+        return self._encode([self.query_prefix + text for text in texts])
 
-    def _rows(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
-        whole = [writable(text) for text in texts]
-        with self._lock:  # tokenizers and models are not made for several threads
-            made = self._loaded.encode(
+    def _encode(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
+        whole = [clean_text(text) for text in texts]
+        with self._lock:  # tokenizers and models are not thread-safe
+            rows = self._loaded.encode(
                 whole, batch_size=self.batch_size, show_progress_bar=False, convert_to_numpy=True
             )
-        return np.asarray(made)
+        return np.asarray(rows)
 
     @cached_property
     def _loaded(self) -> Any:
-        package = imported(
+        package = import_optional(
             "sentence_transformers",
             "the embedder sentence-transformers",
             extra="sentence-transformers",

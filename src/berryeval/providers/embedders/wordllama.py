@@ -1,4 +1,4 @@
-"""Static embeddings that come with the package `wordllama`: no download, no GPU, fast."""
+"""Static embeddings that ship with the package `wordllama`: no download, no GPU, fast."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from berryeval._internal.optional import imported
+from berryeval._internal.optional import import_optional
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,41 +17,41 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-_MOST: Final = 64  # texts that are embedded together
-_AT_ONCE: Final = 1 << 16  # bytes of them, each counted as the longest; a token takes 2 kB
-_PIECE: Final = 1 << 13  # characters of a longer text that are looked at together
+_BATCH_TEXTS: Final = 64  # texts per batch
+_BATCH_BYTES: Final = 1 << 16  # counting each text as the longest; a token takes 2 kB
+_PIECE: Final = 1 << 13  # characters per piece of a longer text
 
 
 @dataclass
 class WordLlama:
-    """256 numbers per text: the mean of the vectors of its tokens.
+    """Vectors of 256 numbers: the mean of the token vectors of a text.
 
     Attributes:
-        model: which of the models that lie in the package.
-        cache: a folder for vectors that were made once, None for the usual one; "" for none, as
-            making them takes a fraction of a millisecond each.
+        model: Name of a model inside the package.
+        cache: Folder for computed vectors, None for the default folder; "" (the default) for none,
+            because embedding takes a fraction of a millisecond.
     """
 
     model: str = "l2_supercat"
     cache: str | None = ""
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
-        """A row per text."""
-        # Half a surrogate pair is no text to the tokenizer.
+        """Return one row per text."""
+        # The tokenizer rejects lone surrogates.
         coded = [text.encode(errors="replace") for text in texts]
         vectors = np.zeros((len(coded), self._loaded.embedding.shape[1]), dtype=np.float32)
         sizes = np.array([len(text) for text in coded], dtype=np.int64)
         for places in _batches(sizes):
             whole = [coded[place].decode() for place in places]
-            if sizes[places[-1]] > _AT_ONCE:
-                vectors[places[0]] = self._mean_of_pieces(whole[0])
+            if sizes[places[-1]] > _BATCH_BYTES:
+                vectors[places[0]] = self._embed_long(whole[0])
                 continue
-            with np.errstate(invalid="ignore"):  # an empty text has no mean
+            with np.errstate(invalid="ignore"):  # the mean of an empty text is NaN
                 vectors[places] = self._loaded.embed(whole)
         return vectors
 
-    def _mean_of_pieces(self, text: str) -> npt.NDArray[np.float32]:
-        """The vector of a long text: the mean of all its tokens, counted piece by piece."""
+    def _embed_long(self, text: str) -> npt.NDArray[np.float32]:
+        """Return the mean of all token vectors of a long text, pluralize piece by piece."""
         weights = self._loaded.embedding
         counts = np.zeros(len(weights), dtype=np.int64)
         for piece in _pieces(text):
@@ -66,19 +66,19 @@ class WordLlama:
 
     @cached_property
     def _loaded(self) -> Any:
-        package = imported("wordllama", "the embedder wordllama", extra="dense")
-        folder = Path(package.__file__).parent  # the weights lie in the package itself
+        package = import_optional("wordllama", "the embedder wordllama", extra="dense")
+        folder = Path(package.__file__).parent  # the weights are inside the package
         return package.WordLlama.load(self.model, cache_dir=folder, disable_download=True)
 
 
 def _batches(sizes: npt.NDArray[np.int64]) -> Iterator[list[int]]:
-    """The places of texts that are embedded together: as long as each other, and not too much.
+    """Yield positions of texts of similar length to embed together.
 
-    Each text of a batch takes as much memory as its longest.
+    Each text of a batch takes as much memory as the longest.
     """
     batch: list[int] = []
     for place in np.argsort(sizes, kind="stable").tolist():
-        if batch and (len(batch) == _MOST or sizes[place] * (len(batch) + 1) > _AT_ONCE):
+        if batch and (len(batch) == _BATCH_TEXTS or sizes[place] * (len(batch) + 1) > _BATCH_BYTES):
             yield batch
             batch = []
         batch.append(place)
@@ -87,10 +87,10 @@ def _batches(sizes: npt.NDArray[np.int64]) -> Iterator[list[int]]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """A long text in pieces that end where words do, if they do."""
+    """Split a long text into pieces, at spaces where possible."""
     start = 0
     while start < len(text):
         end = min(start + _PIECE, len(text))
         blank = text.rfind(" ", start + 1, end) if end < len(text) else -1
         yield text[start : blank if blank > 0 else end]
-        start = blank + 1 if blank > 0 else end  # the tokenizer begins every text with a blank
+        start = blank + 1 if blank > 0 else end  # the tokenizer starts every text with a space

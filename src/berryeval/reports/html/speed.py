@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.providers import is_amount
+from berryeval._internal.validate import is_number
 from berryeval.reports.html.standings import ordered, outcomes_of
 from berryeval.reports.html.svg import INK, WIDTH, Figure, around, hues, legend, shapes, time_axis
 from berryeval.reports.html.words import duration, value
@@ -58,7 +58,7 @@ def _speed(place: int, system: System) -> Speed:
     costs: Counter[str] = Counter()
     for answer in answers:
         for name, amount in answer.cost.items():
-            if is_amount(amount):
+            if is_number(amount):
                 costs[name] += amount
     return Speed(
         place=place,
@@ -67,7 +67,7 @@ def _speed(place: int, system: System) -> Speed:
         seconds=tuple(one.latency for one in answers if one.latency is not None),
         asked=outcomes.asked,
         answered=outcomes.answered,
-        costs=tuple(sorted(cost for cost in costs.items() if is_amount(cost[1]))),
+        costs=tuple(sorted(cost for cost in costs.items() if is_number(cost[1]))),
     )
 
 

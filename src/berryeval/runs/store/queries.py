@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, select
 
-from berryeval.runner import failed_of
+from berryeval.runner import count_failed
 from berryeval.runs.record import Asked, Latency, RunRecord
 from berryeval.runs.store.schema import measured, parts, results, runs, to_column_text, unpack
 
@@ -57,7 +57,7 @@ class StoredResult:
     @property
     def failed(self) -> int:
         """Number of queries without an answer, which count as 0."""
-        return failed_of(self.outcomes)
+        return count_failed(self.outcomes)
 
 
 @dataclass(frozen=True)
@@ -274,7 +274,7 @@ def load_trend(connection: Connection, metric: str, filters: Filters) -> list[Tr
     return [
         TrendPoint(
             row.id, row.created, row.moment, row.benchmark, row.provider, StoredValue(*row[5:10]),
-            row.content_hash, row.sample, row.k, failed_of(json.loads(row.outcomes)),
+            row.content_hash, row.sample, row.k, count_failed(json.loads(row.outcomes)),
         )
         for row in rows
     ]  # fmt: skip

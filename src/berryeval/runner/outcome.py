@@ -1,4 +1,4 @@
-"""What became of one query, and how a provider's answer is made fair."""
+"""The outcome of a query, and the ranking that a provider's answer becomes."""
 
 from __future__ import annotations
 
@@ -6,29 +6,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
-from berryeval._internal.records import JsonRecord, Reader, one_of, refused
+from berryeval._internal.serial import JsonRecord, Reader, choice_reader, type_mismatch
 from berryeval.data import Hit, RankingRule
 from berryeval.errors import DataError, ProviderError
-from berryeval.providers import Disorder, as_cost, as_hits, disorder_of, has_moved_ties
-
-# How a query ends, and which ends are no answer.
+from berryeval.providers import Disorder, as_hits, find_disorder, has_moved_ties, read_cost
 
 Outcome: TypeAlias = Literal["ok", "empty", "error", "timeout"]
 FAILED: Final[tuple[Outcome, ...]] = ("error", "timeout")  # the query scores 0
-NO_ANSWER: Final = (*FAILED, "missing")  # in records, which also know of queries never asked
+NO_ANSWER: Final = (*FAILED, "missing")  # records also count queries that were never asked
 
 
-def failed_of(outcomes: Mapping[str, Any]) -> int:
-    """How many of the queries with these outcomes ended without an answer.
+def count_failed(outcomes: Mapping[str, Any]) -> int:
+    """Count the queries that ended without an answer.
 
-    >>> failed_of({"ok": 8, "error": 1, "timeout": 2})
+    >>> count_failed({"ok": 8, "error": 1, "timeout": 2})
     3
     """
     return sum(int(outcomes.get(name, 0)) for name in FAILED)
 
 
-# Whether the fields of a hit hold what they should: a `Hit` made by hand may hold anything.
-
+# Types of the fields of a hit, which Python does not enforce for hits built by users.
 _KINDS: Final = (
     ("id", str, "a string"),
     ("text", str, "a string"),
@@ -41,17 +38,17 @@ _KINDS: Final = (
 )
 
 
-def check_fields(hit: Hit, place: int) -> None:
-    """Refuse a hit that could be written down, but not be read again."""
+def _check_fields(hit: Hit, place: int) -> None:
+    """Reject a hit that could be written to the journal but not read back."""
     for name, kind, wanted in _KINDS:
         if not isinstance(getattr(hit, name), kind):
-            raise _refused(hit, place, f"{name} as {wanted}", getattr(hit, name))
+            raise _field_error(hit, place, f"{name} as {wanted}", getattr(hit, name))
     try:
         hit.id.encode()
     except UnicodeEncodeError:
-        raise _refused(hit, place, "id as valid Unicode text", hit.id) from None
+        raise _field_error(hit, place, "id as valid Unicode text", hit.id) from None
     if not all(type(part) is str for part in hit.section):
-        raise _refused(hit, place, "section as a tuple of strings", hit.section)
+        raise _field_error(hit, place, "section as a tuple of strings", hit.section)
     if hit.extra:
         try:
             hit.to_json()
@@ -60,7 +57,7 @@ def check_fields(hit: Hit, place: int) -> None:
             raise ProviderError(msg) from None
 
 
-def _refused(hit: Hit, place: int, wanted: str, value: Any) -> ProviderError:
+def _field_error(hit: Hit, place: int, wanted: str, value: Any) -> ProviderError:
     found = f"{type(value).__name__} {value!r:.80}"
     return ProviderError(f"hit {place} ({hit.id!r:.80}): expected {wanted}, found {found}")
 
@@ -71,17 +68,17 @@ _PLAIN: Final = {
 }  # fmt: skip
 
 
-def _hits(value: Any, where: str) -> tuple[Hit, ...]:
+def _read_hits(value: Any, where: str) -> tuple[Hit, ...]:
     if not isinstance(value, list):
-        raise refused(where, "an array of hits", value)
+        raise type_mismatch(where, "an array of hits", value)
     return tuple(
-        _plain_hit(item) or Hit.from_json(item, f"{where}[{place}]")
+        _read_plain_hit(item) or Hit.from_json(item, f"{where}[{place}]")
         for place, item in enumerate(value)
     )
 
 
-def _plain_hit(item: Any) -> Hit | None:
-    """The hit of an object as `lean` writes most of them: there are many, so this is quick."""
+def _read_plain_hit(item: Any) -> Hit | None:
+    """Read the common form of a hit quickly; return None for any other form."""
     if type(item) is not dict or not item.keys() <= _PLAIN.keys():
         return None
     if not all(type(value) is _PLAIN[name] for name, value in item.items()) or "id" not in item:
@@ -97,24 +94,24 @@ class Ranking(JsonRecord):
     """The answer of a provider to one query.
 
     Attributes:
-        query_id: which query.
+        query_id: Id of the query.
         outcome: "ok", "empty" (an answer without hits), "error" or "timeout".
-        hits: at most k, each document once, best first, ranked from 1.
-        latency: seconds the answering attempt took; of a batch, its time divided by its size.
-        attempts: how often the provider was asked.
-        returned: how many hits it returned, before repeats and what is too much were left out.
-        repeated: how many of these repeated another.
-        error: what went wrong, for the last attempt.
-        cost: what the provider says it cost: tokens, money.
-        batch: how many queries were asked together with this one, itself included.
-        disorder: how the order of the answer contradicted its scores, which decide; "tied" where
-            only hits of equal scores stood in another order than they do here.
+        hits: At most k hits, each document once, best first, ranked from 1.
+        latency: Seconds of the attempt that answered; for a batch, its time divided by its size.
+        attempts: Number of times the provider was asked.
+        returned: Number of hits returned, before repeats and hits beyond k were dropped.
+        repeated: Number of returned hits that repeated another.
+        error: Error of the last attempt.
+        cost: Cost reported by the provider, such as tokens or money.
+        batch: Number of queries asked in the same call, including this one.
+        disorder: How the order of the answer contradicted its scores, which decide; "tied" if only
+            hits with equal scores were in another order.
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
-        "tuple[Hit, ...]": _hits,
-        "Outcome": one_of(*get_args(Outcome)),
-        "Disorder": one_of(*get_args(Disorder)),
+        "tuple[Hit, ...]": _read_hits,
+        "Outcome": choice_reader(*get_args(Outcome)),
+        "Disorder": choice_reader(*get_args(Disorder)),
     }
 
     query_id: str
@@ -131,24 +128,24 @@ class Ranking(JsonRecord):
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
 
-def fair_ranking(
+def build_ranking(
     query_id: str, answer: Any, k: int, latency: float, attempts: int, batch: int = 1
 ) -> Ranking:
-    """The same for every provider: each document once, at most k, in THE order of rankings.
+    """Turn the answer of any provider into a ranking: each document once, at most k, in THE order.
 
-    Scores decide, and ids where they are equal, as in trec_eval; where the order of the answer
-    contradicts that, the ranking says so. An answer without scores stays in the order it has.
+    Scores decide, and ids break ties as in trec_eval; `disorder` records an answer that contradicts
+    this order. An answer without scores keeps its own order.
     """
-    cost = as_cost(getattr(answer, "cost", None))
+    cost = read_cost(getattr(answer, "cost", None))
     given = as_hits(answer)
     for place, hit in enumerate(given, start=1):
-        check_fields(hit, place)
+        _check_fields(hit, place)
     first: dict[str, Hit] = {}
     for hit in given:
         first.setdefault(hit.id, hit)
     hits = list(first.values())
     scores = [hit.score for hit in hits]
-    disorder = disorder_of(scores)
+    disorder = find_disorder(scores)
     if any(scores):
         if not disorder and has_moved_ties([hit.id for hit in hits], scores, k):
             disorder = "tied"
