@@ -74,7 +74,7 @@ class LanceDb(TextAndVectorProvider):
         with self._convert_errors():
             name = f"berryeval_{secrets.token_hex(6)}"
             self._table = self._database.create_table(name, columns, on_bad_vectors="null")
-            index = self._imported("lancedb.index")
+            index = self._import("lancedb.index")
             if self.mode != "vector":
                 self._table.create_index("text", config=index.FTS(language=self.language))
             if (
@@ -86,7 +86,7 @@ class LanceDb(TextAndVectorProvider):
         self._chunks = chunks
 
     def _build_columns(self, texts: list[str]) -> Any:
-        arrow = self._imported("pyarrow")
+        arrow = self._import("pyarrow")
         columns = {"place": arrow.array(range(len(texts)), arrow.int64())}
         if self.mode != "vector":
             columns["text"] = arrow.array(map(clean_text, texts), arrow.string())
@@ -107,7 +107,7 @@ class LanceDb(TextAndVectorProvider):
 
     def _search_text(self, query: Query, k: int) -> list[Hit]:
         # A MatchQuery takes the text literally; a string would be parsed for operators.
-        asked = self._imported("lancedb.query").MatchQuery(clean_text(query.text), "text")
+        asked = self._import("lancedb.query").MatchQuery(clean_text(query.text), "text")
 
         def fetch(count: int) -> list[tuple[int, float]]:
             found = self._table.search(asked, query_type="fts").limit(count)
@@ -130,12 +130,12 @@ class LanceDb(TextAndVectorProvider):
         return fetch_hits(self._chunks, k, fetch)
 
     @staticmethod
-    def _imported(module: str) -> Any:
+    def _import(module: str) -> Any:
         return import_optional(module, "the provider lancedb", extra="lancedb")
 
     @cached_property
     def _database(self) -> Any:
-        package = self._imported("lancedb")
+        package = self._import("lancedb")
         if not self.path:
             self._folder = tempfile.mkdtemp(prefix="berryeval-lancedb-")
         return package.connect(self.path or self._folder)

@@ -117,7 +117,11 @@ class Qdrant(EmbeddingProvider):
 
     @cached_property
     def _package(self) -> Any:
-        return import_optional("qdrant_client", "the provider qdrant", extra="qdrant")
+        return self._import("qdrant_client")
+
+    @staticmethod
+    def _import(module: str) -> Any:
+        return import_optional(module, "the provider qdrant", extra="qdrant")
 
     @cached_property
     def _client(self) -> Any:

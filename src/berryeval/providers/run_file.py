@@ -49,8 +49,8 @@ class RunFile(Provider):
         theirs = _list_ids(run.table.queries[place] for place in range(min(_SHOWN, len(place_of))))
         ours = _list_ids(query.id for query in queries[:_SHOWN])
         msg = (
-            f"{self.path}: has no ranking for any of {pluralize(len(queries), 'query', 'queries')}; "
-            f"the file has {theirs}, the benchmark has {ours}"
+            f"{self.path}: has no ranking for any of "
+            f"{pluralize(len(queries), 'query', 'queries')}; the file has {theirs}, the benchmark has {ours}"
         )
         raise ProviderError(msg)
 
