@@ -138,10 +138,8 @@ class Qdrant(EmbeddingProvider):
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:
         """Convert the errors of Qdrant, with the server and whether a retry may help."""
-        http = import_optional(
-            "qdrant_client.http.exceptions", "the provider qdrant", extra="qdrant"
-        )
-        common = import_optional("qdrant_client.common.client_exceptions", "the provider qdrant")
+        http = self._import("qdrant_client.http.exceptions")
+        common = self._import("qdrant_client.common.client_exceptions")
         try:
             yield
         except common.ResourceExhaustedResponse as error:

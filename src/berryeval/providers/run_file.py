@@ -48,9 +48,10 @@ class RunFile(Provider):
             return
         theirs = _list_ids(run.table.queries[place] for place in range(min(_SHOWN, len(place_of))))
         ours = _list_ids(query.id for query in queries[:_SHOWN])
+        count = pluralize(len(queries), "query", "queries")
         msg = (
-            f"{self.path}: has no ranking for any of "
-            f"{pluralize(len(queries), 'query', 'queries')}; the file has {theirs}, the benchmark has {ours}"
+            f"{self.path}: has no ranking for any of {count}; "
+            f"the file has {theirs}, the benchmark has {ours}"
         )
         raise ProviderError(msg)
 
