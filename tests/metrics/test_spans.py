@@ -15,7 +15,7 @@ from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment, Query
 from berryeval.data.spans import Territory, count_tokens
 from berryeval.errors import MetricError
 from berryeval.metrics.catalogue import definitions
-from berryeval.relevance.tiers import Relevance
+from berryeval.relevance.strategies import Relevance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

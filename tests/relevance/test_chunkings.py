@@ -1,4 +1,4 @@
-"""One golden set judges systems that cut the corpus in different ways, by the same targets."""
+"""Tests that one set of judgments serves systems with different chunkings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLACES = [("Install", 3), ("Use", 2), ("Remove", 1)]
 
 
 def part(heading: str, word: str) -> str:
-    """A section of some length, no two of which are alike."""
+    """Build a section; no two are alike."""
     lines = [f"The {word} step number {number} is described here." for number in range(12)]
     return f"## {heading}\n\n{' '.join(lines)}\n\n"
 
@@ -40,12 +40,12 @@ GOLDEN = be.Benchmark("manuals", tuple(MANUALS), tuple(QUERIES), tuple(JUDGMENTS
 
 
 def cut(chunker: str, documents: Iterable[Document]) -> list[Chunk]:
-    """The corpus, as the chunker cuts it."""
+    """Chunk the corpus."""
     return [chunk for document in documents for chunk in parse_chunker(chunker).chunk(document)]
 
 
 def holding(chunks: list[Chunk], judgment: Judgment) -> list[Chunk]:
-    """The chunks with a character of the judged section, as a perfect system finds them."""
+    """Return the chunks with a character of the judged section."""
     anchor = judgment.target
     text = next(manual.text for manual in MANUALS if manual.id == anchor.document)
     start = text.index(f"## {anchor.section[0]}")
@@ -56,7 +56,7 @@ def holding(chunks: list[Chunk], judgment: Judgment) -> list[Chunk]:
 
 
 def as_hits(chunks: list[Chunk], prefix: str = "") -> list[Hit]:
-    """What a search returns for chunks."""
+    """Convert chunks to hits."""
     return [
         Hit(prefix + one.id, 0.0, rank, one.text, one.doc_id, start=one.start, end=one.end)
         for rank, one in enumerate(chunks, start=1)
@@ -64,8 +64,7 @@ def as_hits(chunks: list[Chunk], prefix: str = "") -> list[Hit]:
 
 
 @pytest.mark.parametrize("chunker", CHUNKERS)
-def test_the_same_text_is_worth_the_same_however_it_is_cut(chunker: str) -> None:
-    """All of a section finds it, all of another finds nothing, and no id plays a part."""
+def test_same_text_has_the_same_score_in_every_chunking(chunker: str) -> None:
     chunks = cut(chunker, MANUALS)
     found = {one.query_id: holding(chunks, one) for one in JUDGMENTS}
     for prefix in ("", "another-index/"):
@@ -79,8 +78,7 @@ def test_the_same_text_is_worth_the_same_however_it_is_cut(chunker: str) -> None
     assert be.evaluate_hits(GOLDEN, missed, ["R@20"], chunks=chunks).mean["R@20"] == 0.0
 
 
-def test_judged_chunk_ids_collapse_where_targets_do_not() -> None:
-    """Judgments of the chunks of one chunking are worthless for every other one."""
+def test_judged_chunk_ids_fail_in_other_chunkings_and_targets_do_not() -> None:
     first = cut(CHUNKERS[0], MANUALS)
     judged = tuple(
         Judgment(one.query_id, Anchor(chunk=chunk.id), one.grade)
@@ -96,8 +94,7 @@ def test_judged_chunk_ids_collapse_where_targets_do_not() -> None:
     assert recall == {chunker: float(chunker == CHUNKERS[0]) for chunker in CHUNKERS}
 
 
-def test_a_bundled_golden_set_holds_for_every_chunking() -> None:
-    """Every section and document that technical-docs judges is found in chunks of any kind."""
+def test_targets_of_a_bundled_benchmark_are_found_in_every_chunking() -> None:
     benchmark = load_benchmark("technical-docs")
     reached = {}
     for chunker in CHUNKERS:

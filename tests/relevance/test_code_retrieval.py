@@ -1,4 +1,4 @@
-"""Code retrieval: files and lines, whatever the paths begin with."""
+"""Tests of the code-retrieval pack."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ import pytest
 import berryeval as be
 from berryeval.data.records import Document, Hit, Query
 from berryeval.errors import DataError
-from berryeval.relevance.tiers import Relevance
+from berryeval.relevance.strategies import Relevance
 
 CODE = "".join(f"line {n}\n" for n in range(1, 21))
 FILE = Document("src/app.py", CODE)
 
 
 def ask(*documents: Document, **metadata: Any) -> be.Benchmark:
-    """A question about code."""
+    """Create a query about code."""
     query = Query("q", "Where?", metadata=metadata)
     return be.Benchmark("code", documents, (query,), pack="code-retrieval")
 
 
 def lines(path: str, first: int, last: int, identity: str = "h") -> Hit:
-    """A hit that says its lines."""
+    """Create a hit with lines."""
     return Hit(identity, metadata={"path": path, "start_line": first, "end_line": last})
 
 
 def found(benchmark: be.Benchmark, *hits: Hit) -> list[int]:
-    """The ranks of relevant hits."""
+    """Return the ranks of relevant hits."""
     return Relevance.of(benchmark).judge("q", hits).ranking.relevant_ranks(1)
 
 
@@ -59,12 +59,10 @@ TARGET = {"locations": [{"path": "src/app.py", "start_line": 10, "end_line": 15}
     ],
 )
 def test_one_shared_line_is_enough(hit: Hit, relevant: bool) -> None:
-    """Of the same file; a hit without lines shares none."""
     assert found(ask(**TARGET), hit) == ([1] if relevant else [])
 
 
-def test_lines_are_counted_in_the_document() -> None:
-    """Of hits that say characters, or nothing but their text."""
+def test_lines_follow_from_characters_or_text() -> None:
     benchmark = ask(FILE, **TARGET)
     at = CODE.index
     early = Hit("a", doc_id="src/app.py", start=0, end=at("line 10\n"))
@@ -76,8 +74,7 @@ def test_lines_are_counted_in_the_document() -> None:
     )
 
 
-def test_metrics_of_text_know_the_lines() -> None:
-    """The wanted characters are those of the lines, with their ends."""
+def test_metrics_of_text_use_the_lines() -> None:
     benchmark = ask(FILE, **TARGET)
     hit = Hit("h", doc_id="src/app.py", start=0, end=CODE.index("line 12\n"))
     scores = be.evaluate_hits(
@@ -90,8 +87,7 @@ def test_metrics_of_text_know_the_lines() -> None:
 
 
 @pytest.mark.parametrize("field", ["files", "modified_files", "locations", "ground_truth"])
-def test_whole_files(field: str) -> None:
-    """Any piece of a file finds it, once; metrics of files need no corpus."""
+def test_any_piece_of_a_file_finds_it_once(field: str) -> None:
     benchmark = ask(**{field: ["src/app.py", "src/db.py"]})
     hits = [lines("src/x.py", 1, 2, "a"), lines("/r/src/db.py", 1, 2, "b"),
             lines("/r/src/db.py", 5, 6, "c"), lines("src/app.py", 5, 6, "d")]  # fmt: skip
@@ -101,38 +97,37 @@ def test_whole_files(field: str) -> None:
     assert dict(scores.mean) == {"FileR@2": 0.5, "FileR@3": 1.0, "FileRR": 0.5, "R@3": 0.5}
 
 
-def test_a_name_that_could_be_two_files_is_neither() -> None:
-    """And the notes say so; the full path is clear."""
+def test_ambiguous_hit_matches_no_file() -> None:
     benchmark = ask(files=["src/app.py", "lib/app.py"])
     scores = be.evaluate_hits(benchmark, {"q": [lines("app.py", 1, 2)]}, ["R@5"])
     assert scores.mean["R@5"] == 0.0
     assert scores.notes == (
-        "query 'q': hit 'h' could be of lib/app.py or src/app.py; it is taken for none",
+        "query 'q': hit 'h' is ambiguous: lib/app.py or src/app.py; it counts as none of them",
     )
     assert found(benchmark, lines("lib/app.py", 1, 2)) == [1]
 
 
-def test_a_label_that_could_be_two_files_is_neither() -> None:
-    """And the notes say so; an exact path means that file, and no other of its name."""
+def test_ambiguous_label_matches_no_file() -> None:
     both = (Document("x/a.py", CODE), Document("y/a.py", CODE))
     scores = be.evaluate_hits(ask(*both, files=["a.py"]), {"q": ["x/a.py", "y/a.py"]}, ["R@5"])
     assert scores.mean["R@5"] == 0.0
-    assert scores.notes == ("query 'q': a.py could be of x/a.py or y/a.py; it is taken for none",)
+    assert scores.notes == (
+        "query 'q': a.py is ambiguous: x/a.py or y/a.py; it counts as none of them",
+    )
     root = ask(*both, Document("a.py", CODE), files=["a.py"])
     assert found(root, Hit("x/a.py"), Hit("/repo/y/a.py"), Hit("a.py")) == [3]
     scores = be.evaluate_hits(ask(*both, files=["x/a.py"]), {"q": ["a.py"]}, ["R@5"])
     assert (scores.mean["R@5"], len(scores.notes)) == (0.0, 1)
 
 
-def test_what_the_corpus_lacks_is_said() -> None:
-    """A file, or lines behind its end."""
+def test_labels_missing_from_the_corpus_are_noted() -> None:
     far = {"path": "src/app.py", "start_line": 30, "end_line": 31}
     benchmark = ask(FILE, locations=["src/none.py", far, "app.py"])
     scores = be.evaluate_hits(benchmark, {"q": ["src/app.py"]}, ["R@1"])
     assert scores.mean["R@1"] == pytest.approx(1 / 3)
     assert scores.notes == (
-        "query 'q': the corpus has no src/none.py, which answers it",
-        "query 'q': the corpus has no src/app.py:30-31, which answers it",
+        "query 'q': the corpus has no src/none.py, which is labelled relevant",
+        "query 'q': the corpus has no src/app.py:30-31, which is labelled relevant",
     )
 
 
@@ -148,18 +143,15 @@ def test_what_the_corpus_lacks_is_said() -> None:
         ({"locations": [{"path": "a", "end_line": 3}]}, "expected lines with"),
     ],
 )
-def test_locations_that_are_none_are_refused(metadata: dict[str, Any], message: str) -> None:
-    """With the query and the place."""
+def test_malformed_locations_are_rejected(metadata: dict[str, Any], message: str) -> None:
     with pytest.raises(DataError, match=message):
         found(ask(**metadata))
 
 
-def test_hits_must_count_lines_from_one() -> None:
-    """Lines from 0 are an error, and no wrong number."""
+def test_hit_with_line_0_is_rejected() -> None:
     with pytest.raises(DataError, match="metadata of hit 'h': expected lines with 1 <= start_line"):
         found(ask(**TARGET), lines("src/app.py", 0, 5))
 
 
-def test_a_ground_truth_in_words_is_an_answer() -> None:
-    """And no location: nothing is known to be relevant."""
+def test_textual_ground_truth_is_not_a_location() -> None:
     assert found(ask(ground_truth="in app.py"), lines("in app.py", 1, 2)) == []

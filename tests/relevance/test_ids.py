@@ -1,4 +1,4 @@
-"""Hits of foreign systems find the judged ids they stand for, or say that they cannot."""
+"""Tests of matching hits of other systems to judged ids."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import berryeval as be
 from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment, Query
-from berryeval.relevance.matching import IdMatch, IdMatcher, contains, segments
+from berryeval.relevance.matching import IdMatch, IdMatcher, contains, split_path
 
 REST = "spring-boot/web/rest-controllers#creating-rest-controller"
 ERRORS = "spring-boot/web/rest-controllers#handling-errors"
@@ -18,7 +18,7 @@ matcher = IdMatcher(IDS)
 
 
 def from_url(url: str, *section: str) -> Hit:
-    """A hit that knows its address and section."""
+    """Create a hit with an address and a section."""
     return Hit("af12", section=section, metadata={"url": url})
 
 
@@ -45,8 +45,7 @@ def from_url(url: str, *section: str) -> Hit:
                             "section": "Data > Creating REST controller"}), DATA, "contained"),
     ],
 )  # fmt: skip
-def test_a_hit_is_found_by_its_source_and_section(hit: Hit, expected: str, how: str) -> None:
-    """Equal first, then contained, whatever the case, host, extension and punctuation."""
+def test_hit_matches_by_source_and_section(hit: Hit, expected: str, how: str) -> None:
     assert matcher.match(hit) == IdMatch(expected, how)  # type: ignore[arg-type]
 
 
@@ -71,13 +70,11 @@ def test_a_hit_is_found_by_its_source_and_section(hit: Hit, expected: str, how: 
         Hit("af12", doc_id="en/spring-boot/actuator"),
     ],
 )
-def test_half_a_match_is_none(hit: Hit) -> None:
-    """Paths match by whole segments, sections by whole words, and both must."""
+def test_partial_segments_and_words_do_not_match(hit: Hit) -> None:
     assert matcher.match(hit) == IdMatch()
 
 
-def test_the_inner_section_is_asked_before_the_outer() -> None:
-    """A passage in a judged subsection of a judged section is of the subsection."""
+def test_inner_section_precedes_the_outer_one() -> None:
     both = IdMatcher(["guide/web#errors", "guide/web#handling"])
     hit = from_url("https://host/guide/web", "Errors", "Handling")
     assert both.match(hit).id == "guide/web#handling"
@@ -85,8 +82,7 @@ def test_the_inner_section_is_asked_before_the_outer() -> None:
     assert both.match(below).id == "guide/web#handling"
 
 
-def test_the_longest_path_is_meant() -> None:
-    """Of two judged paths in an address, the one that says more."""
+def test_longest_path_matches() -> None:
     nested = IdMatcher(["web/rest#setup", "guide/web/rest#setup"])
     assert nested.match(from_url("https://host/x/guide/web/rest", "Setup")).id == (
         "guide/web/rest#setup"
@@ -101,15 +97,13 @@ def test_the_longest_path_is_meant() -> None:
         (["a/b#set-up", "a/b#up-here"], from_url("https://host/x/a/b", "Set up here")),
     ],
 )
-def test_a_tie_is_reported_and_decided_for_nobody(ids: list[str], hit: Hit) -> None:
-    """Where two ids fit equally well, none is taken."""
+def test_tie_matches_no_id_and_is_reported(ids: list[str], hit: Hit) -> None:
     match = IdMatcher(ids).match(hit)
     assert (match.id, match.how) == ("", "tie")
     assert sorted(match.choices) == sorted(ids)
 
 
-def test_plain_ids_match_only_as_they_are() -> None:
-    """An id without a path or section is no path."""
+def test_plain_ids_match_only_unchanged() -> None:
     plain = IdMatcher(["12", "rest-controllers"])
     assert plain.match(Hit("12")).how == "id"
     assert plain.match(from_url("https://host/rest-controllers/12")) == IdMatch()
@@ -126,8 +120,7 @@ def test_plain_ids_match_only_as_they_are() -> None:
         ("https://h.org/a/b", "https://h.org/z/a/b"),
     ],
 )
-def test_ids_that_are_alike_are_not_the_same(judged: str, returned: str) -> None:
-    """An id is no address: runs of ids score what `evaluate` says."""
+def test_similar_ids_do_not_match(judged: str, returned: str) -> None:
     benchmark = be.Benchmark(
         "test", (), (Query("q", "?"),), (Judgment("q", Anchor(chunk=judged), 1),)
     )
@@ -136,8 +129,7 @@ def test_ids_that_are_alike_are_not_the_same(judged: str, returned: str) -> None
     assert be.evaluate_hits(benchmark, {"q": [judged]}, ["R@1"]).mean["R@1"] == 1.0
 
 
-def test_what_has_a_name_of_its_own_is_given_no_other() -> None:
-    """A known section or chunk is not taken for a judged one whose words it contains."""
+def test_known_section_or_chunk_is_not_renamed() -> None:
     text = "# Guide\n\n## Install\n\nRun.\n\n## Install on Windows\n\nClick.\n"
     address = {"url": "https://h/x/guide", "section": "Install on Windows"}
     windows = Hit("guide#install-on-windows", metadata=address)
@@ -153,8 +145,7 @@ def test_what_has_a_name_of_its_own_is_given_no_other() -> None:
     assert found.mean["R@1"] == 0.0
 
 
-def test_other_queries_take_no_credit_away() -> None:
-    """A hit is compared with what is judged for its own query."""
+def test_hit_is_compared_only_with_its_own_query() -> None:
     hit = Hit("7", metadata={"url": "https://h.org/docs/page.html#x"})
     queries = (Query("q1", "?"), Query("q2", "?"))
     first = Judgment("q1", Anchor(chunk="docs/page"), 1)
@@ -166,8 +157,7 @@ def test_other_queries_take_no_credit_away() -> None:
     assert scores.notes == ()
 
 
-def test_ties_are_seen_in_the_scores() -> None:
-    """A hit that could be two things is credited as neither, and the notes say so."""
+def test_ties_are_noted_in_scores() -> None:
     ids = ("a/b#set-up", "c/d#set-up")
     benchmark = be.Benchmark(
         "test", (), (Query("q", "?"),), tuple(Judgment("q", Anchor(chunk=one), 1) for one in ids)
@@ -177,12 +167,11 @@ def test_ties_are_seen_in_the_scores() -> None:
     scores = be.evaluate_hits(benchmark, {"q": [doubtful, clear]}, ["R@2", "RR"])
     assert scores.mean == {"R@2": 0.5, "RR": 0.5}
     assert scores.notes == (
-        "query 'q': hit 'af12' could be a/b#set-up or c/d#set-up; it is taken for none of them",
+        "query 'q': hit 'af12' is ambiguous: a/b#set-up or c/d#set-up; it counts as none of them",
     )
 
 
 def test_two_chunks_of_one_section_count_once() -> None:
-    """The second repeats what was found: it is judged, and gains nothing."""
     benchmark = be.Benchmark(
         "test", (), (Query("q", "?"),), (Judgment("q", Anchor(chunk=REST), 2),)
     )
@@ -200,15 +189,14 @@ paths = st.lists(parts, min_size=1, max_size=4).map("/".join)
 
 
 @given(st.lists(paths, min_size=1, max_size=6, unique=True), paths)
-def test_containment_is_what_a_search_of_all_ids_finds(ids: list[str], address: str) -> None:
-    """The index gives what comparing with every path would give."""
+def test_containment_agrees_with_a_comparison_of_all_paths(ids: list[str], address: str) -> None:
     judged = [f"{path}#s" for path in ids]
     inside = [
         one for one, path in zip(judged, ids, strict=True)
-        if contains(segments(address), segments(path))
+        if contains(split_path(address), split_path(path))
     ]  # fmt: skip
-    longest = max((len(segments(one)) for one in inside), default=0)
-    best = sorted(one for one in inside if len(segments(one)) == longest)
+    longest = max((len(split_path(one)) for one in inside), default=0)
+    best = sorted(one for one in inside if len(split_path(one)) == longest)
     match = IdMatcher(judged).match(Hit("x", section=("s",), metadata={"url": address}))
     found = [match.id] if match.id else sorted(match.choices)
     assert found == ([f"{address}#s"] if address in ids else best)

@@ -1,4 +1,4 @@
-"""LoCoMo: evidence as the released file has it, found by turns, sessions and pieces of them."""
+"""Tests of the locomo pack."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import berryeval as be
 from berryeval.data.records import Document, Hit, Query
 from berryeval.errors import DataError
 from berryeval.relevance.packs.locomo import read_evidence
-from berryeval.relevance.tiers import Relevance
+from berryeval.relevance.strategies import Relevance
 
 SESSION = "Caroline: I went to the support group. Melanie: How was it? Caroline: Powerful!"
 TURNS: list[dict[str, Any]] = [
@@ -21,13 +21,13 @@ TURNS: list[dict[str, Any]] = [
 
 
 def ask(*documents: Document, **metadata: Any) -> be.Benchmark:
-    """A question about conversation 26."""
+    """Create a question about conversation 26."""
     query = Query("q", "When?", metadata={"conversation": "conv-26", **metadata})
     return be.Benchmark("locomo", documents, (query,), pack="locomo")
 
 
 def found(benchmark: be.Benchmark, *hits: Hit | str) -> list[tuple[int, float]]:
-    """Ranks and grades of the hits that are judged."""
+    """Return ranks and grades of the judged hits."""
     ranked = [Hit(hit) if isinstance(hit, str) else hit for hit in hits]
     judged = Relevance.of(benchmark).judge("q", ranked)
     assert judged.strategy == "pack"
@@ -35,14 +35,14 @@ def found(benchmark: be.Benchmark, *hits: Hit | str) -> list[tuple[int, float]]:
 
 
 def sessions() -> Document:
-    """A session that knows where its turns stand."""
+    """Create a session document with the places of its turns."""
     return Document(
         "conv-26/session_1", SESSION, metadata={"conversation": "conv-26", "turns": TURNS}
     )
 
 
 def turns(conversation: str = "conv-26") -> list[Document]:
-    """The same session, a document per turn."""
+    """Create the same session with a document per turn."""
     return [
         Document(
             f"{conversation}/{turn['id']}",
@@ -70,15 +70,11 @@ def turns(conversation: str = "conv-26") -> list[Document]:
         ([f"D{'9' * 5000}:1"], [], [f"D{'9' * 5000}:1"]),
     ],
 )
-def test_evidence_is_read_as_it_is_written(
-    evidence: Any, read: list[str], unread: list[str]
-) -> None:
-    """With all the slips of the released file; what is no turn is handed back."""
+def test_irregular_evidence_is_read(evidence: Any, read: list[str], unread: list[str]) -> None:
     assert read_evidence(evidence, "evidence") == (read, unread)
 
 
-def test_evidence_of_a_wrong_kind_is_refused() -> None:
-    """With the query and the place."""
+def test_evidence_of_a_wrong_type_is_rejected() -> None:
     with pytest.raises(DataError, match=r"metadata.evidence of query 'q'\[1\]: expected a string"):
         Relevance.of(ask(evidence=["D1:1", 7])).judge("q", [])
     with pytest.raises(DataError, match=r"metadata.evidence of query 'q': expected a string or"):
@@ -98,8 +94,7 @@ def test_evidence_of_a_wrong_kind_is_refused() -> None:
         Hit("conv-26/session_1"),
     ],
 )
-def test_a_hit_is_the_turn_it_says_it_is(hit: Hit) -> None:
-    """By its id, its document, its metadata, or as the whole session."""
+def test_hit_matches_a_turn_by_id_document_or_metadata(hit: Hit) -> None:
     assert found(ask(evidence=["D1:3"]), hit) == [(1, 1.0)]
 
 
@@ -117,13 +112,11 @@ def test_a_hit_is_the_turn_it_says_it_is(hit: Hit) -> None:
         Hit("x", metadata={"session": 1}),
     ],
 )
-def test_another_turn_or_conversation_is_none(hit: Hit) -> None:
-    """Turn ids are the same in all conversations, so the conversation must be."""
+def test_other_turns_and_conversations_do_not_match(hit: Hit) -> None:
     assert found(ask(evidence=["D1:3"]), hit) == []
 
 
-def test_a_session_is_credited_for_all_its_evidence_once() -> None:
-    """The first hit takes it all, a turn of it later repeats."""
+def test_session_is_credited_once_for_all_its_evidence() -> None:
     benchmark = ask(evidence=["D1:1", "D1:3", "D2:1"])
     scores = be.evaluate_hits(
         benchmark, {"q": ["x", "conv-26/session_1", "D1:3"]}, ["R@3", "AllFound@3", "P@3", "NumRel"]
@@ -134,8 +127,7 @@ def test_a_session_is_credited_for_all_its_evidence_once() -> None:
     assert scores.mean["NumRel"] == 3
 
 
-def test_a_piece_of_a_session_covers_the_turns_it_holds() -> None:
-    """By its place in the session, given or found by its text."""
+def test_piece_of_a_session_covers_its_turns() -> None:
     benchmark = ask(sessions(), evidence=["D1:2", "D1:3"])
     piece = Hit("p", doc_id="conv-26/session_1", start=39, end=59)
     text = Hit("t", doc_id="conv-26/session_1", text="Caroline: Powerful!")
@@ -149,8 +141,7 @@ def test_a_piece_of_a_session_covers_the_turns_it_holds() -> None:
     assert scores.mean["CharIoU"] == 39 / 79
 
 
-def test_turns_as_documents() -> None:
-    """A chunk of the turn is the turn; the other conversation's turn is not."""
+def test_turns_may_be_documents() -> None:
     benchmark = ask(*turns(), *turns("conv-30"), evidence=["D1:3"])
     assert found(benchmark, "conv-30/D1:3", "conv-26/D1:3") == [(2, 1.0)]
     assert found(benchmark, Hit("c1", doc_id="conv-30/D1:3"), Hit("c2", doc_id="conv-26/D1:3")) == [
@@ -160,20 +151,18 @@ def test_turns_as_documents() -> None:
     assert scores.mean["TokenP"] == pytest.approx(4 / (6 + 4))
 
 
-def test_what_cannot_be_read_or_found_is_said() -> None:
-    """A turn that the corpus lacks still is to be found; a bare D is nothing."""
+def test_unreadable_and_missing_evidence_is_noted() -> None:
     benchmark = ask(sessions(), evidence=["D", "D1:1", "D10:19"])
     scores = be.evaluate_hits(benchmark, {"q": ["D1:1"]}, ["R@1"])
     assert scores.mean["R@1"] == 0.5
     assert scores.notes == (
-        "query 'q': 'D' in its evidence names no turn",
+        "query 'q': 'D' in its evidence is not a turn",
         "query 'q': the corpus has no turn D10:19 of its evidence",
     )
 
 
 @pytest.mark.parametrize("evidence", [[], None, ["D"]])
-def test_no_evidence_means_that_nothing_is_relevant(evidence: Any) -> None:
-    """And never that the words of the answer decide, not even for trick questions."""
+def test_nothing_is_relevant_without_evidence(evidence: Any) -> None:
     benchmark = ask(evidence=evidence, answer="support group")
     scores = be.evaluate_hits(benchmark, {"q": [Hit("h", text="support group")]}, ["RR"])
     assert scores.strategies == ("pack",)
@@ -188,8 +177,7 @@ def test_no_evidence_means_that_nothing_is_relevant(evidence: Any) -> None:
         {"id": 1, "start": 0, "end": 5}, {"id": "D1:1", "start": True, "end": 5}, {"id": "D1:1"},
     ],
 )  # fmt: skip
-def test_turns_that_are_none_are_refused(turn: Any) -> None:
-    """With the document and the place."""
+def test_malformed_turns_are_rejected(turn: Any) -> None:
     bad = Document("conv-26/session_1", SESSION, metadata={"turns": [TURNS[0], turn]})
     with pytest.raises(
         DataError, match=r"metadata.turns of document 'conv-26/session_1', place 1: expected"
@@ -198,12 +186,11 @@ def test_turns_that_are_none_are_refused(turn: Any) -> None:
 
 
 @pytest.mark.parametrize("hit", ["chunk-D1:2", "mem_D1:2", "x/session_1", "conv-26-D1:2"])
-def test_only_a_known_conversation_is_one(hit: str) -> None:
-    """What else stands in front of a turn says nothing; without a corpus nobody knows it."""
+def test_prefix_is_a_conversation_only_if_the_corpus_has_it(hit: str) -> None:
     benchmark = ask(sessions(), *turns("conv-30"), evidence=["D1:2"])
     assert found(benchmark, hit) == [(1, 1.0)]
     assert found(benchmark, "conv-30-D1:2", "conv-30/session_1") == []
     scores = be.evaluate_hits(ask(evidence=["D1:2"]), {"q": ["mem_D1:2"]}, ["RR"])
     assert scores.mean["RR"] == 0.0
     (note,) = scores.notes
-    assert "hit 'mem_D1:2': nobody knows whether 'mem' is a conversation" in note
+    assert "hit 'mem_D1:2': without a corpus, 'mem' is treated as another conversation" in note

@@ -1,4 +1,4 @@
-"""LongMemEval: sessions that hold the answer, found whole, by a turn, or by a piece."""
+"""Tests of the longmemeval pack."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import berryeval as be
 from berryeval.data.records import Document, Hit, Query
 from berryeval.errors import DataError
-from berryeval.relevance.tiers import Relevance
+from berryeval.relevance.strategies import Relevance
 
 TEXT = "user: I bought a bike. assistant: Nice! user: It is red. assistant: Good choice."
 SESSION = Document(
@@ -27,13 +27,13 @@ SESSION = Document(
 
 
 def ask(*documents: Document, identity: str = "q", **metadata: Any) -> be.Benchmark:
-    """A question about past sessions."""
+    """Create a question about past sessions."""
     query = Query(identity, "What colour is my bike?", metadata=metadata)
     return be.Benchmark("longmemeval", documents, (query,), pack="longmemeval")
 
 
 def found(benchmark: be.Benchmark, *hits: Hit | str) -> list[int]:
-    """The ranks of relevant hits."""
+    """Return the ranks of relevant hits."""
     ranked = [Hit(hit) if isinstance(hit, str) else hit for hit in hits]
     judged = Relevance.of(benchmark).judge(benchmark.queries[0].id, ranked)
     assert judged.strategy == "pack"
@@ -54,8 +54,8 @@ SESSIONS: dict[str, Any] = {"answer_session_ids": ["answer_4be1b6b4_2", "answer_
         Hit("x", metadata={"corpus_id": "answer_4be1b6b4_1_7"}),
     ],
 )
-def test_a_hit_is_the_session_it_names(hit: Hit) -> None:
-    """Or a turn of it: where nobody says which turns hold the answer, any does."""
+def test_hit_matches_a_session_or_any_of_its_turns(hit: Hit) -> None:
+    """Any turn counts if the turns with the answer are unknown."""
     assert found(ask(**SESSIONS), "other", hit) == [2]
 
 
@@ -67,13 +67,11 @@ def test_a_hit_is_the_session_it_names(hit: Hit) -> None:
         Hit("answer_4be1b6b4_2_1", metadata={"has_answer": False}),
     ],
 )  # fmt: skip
-def test_the_word_answer_makes_no_answer(hit: Hit) -> None:
-    """The labels decide, and not how an id is written."""
+def test_word_answer_in_an_id_does_not_matter(hit: Hit) -> None:
     assert found(ask(**SESSIONS), hit) == []
 
 
-def test_a_turn_must_hold_the_answer_where_that_is_known() -> None:
-    """By its number, or as a piece of the session."""
+def test_turn_must_have_the_answer_if_known() -> None:
     benchmark = ask(SESSION, **SESSIONS)
     by_number = [f"answer_4be1b6b4_2_{n}" for n in (1, 2, 3, 4)]
     assert found(benchmark, *by_number) == [3]
@@ -84,8 +82,7 @@ def test_a_turn_must_hold_the_answer_where_that_is_known() -> None:
     assert found(benchmark, Hit(SESSION.id, text="2023/05/01: " + TEXT)) == [1]
 
 
-def test_turns_as_documents_say_whether_they_answer() -> None:
-    """In their own metadata."""
+def test_turn_documents_have_has_answer_metadata() -> None:
     turns = [
         Document(f"answer_4be1b6b4_2_{n}", f"turn {n}", metadata={"has_answer": n == 3})
         for n in (1, 2, 3)
@@ -97,30 +94,28 @@ def test_turns_as_documents_say_whether_they_answer() -> None:
     assert dict(scores.mean) == {"NumRel": 1.0, "RR": pytest.approx(1 / 3), "TokenP": 2 / 6}
 
 
-def test_labels_of_turns_are_found_in_pieces_of_the_session() -> None:
-    """A piece that covers the turn, and the whole session."""
+def test_labelled_turns_are_found_in_pieces_of_the_session() -> None:
     benchmark = ask(SESSION, answer_corpus_ids=["answer_4be1b6b4_2_3"])
     assert found(benchmark, Hit("a", doc_id=SESSION.id, start=0, end=39), SESSION.id) == [2]
     assert found(benchmark, Hit("a", doc_id=SESSION.id, start=38, end=60)) == [1]
 
 
-def test_the_total_is_that_of_the_labels() -> None:
-    """A session that the corpus lacks is missed, and said to be lacking."""
+def test_total_is_the_number_of_labels() -> None:
     scores = be.evaluate_hits(ask(SESSION, **SESSIONS), {"q": [SESSION.id]}, ["R@5", "AllFound@5"])
     assert scores.mean == {"R@5": 0.5, "AllFound@5": 0.0}
-    assert scores.notes == ("query 'q': the corpus has no 'answer_4be1b6b4_1', which answers it",)
+    assert scores.notes == (
+        "query 'q': the corpus has no 'answer_4be1b6b4_1', which is labelled relevant",
+    )
 
 
-def test_abstention_has_nothing_to_find() -> None:
-    """Whatever its labels say, as in the paper's own retrieval results."""
+def test_nothing_is_relevant_to_abstention_questions() -> None:
     benchmark = ask(identity="gpt4_abs", **SESSIONS)
     scores = be.evaluate_hits(benchmark, {"gpt4_abs": ["answer_4be1b6b4_2"]}, ["RR"])
     assert scores.outcomes == ("no relevant documents",)
     assert scores.strategies == ("pack",)
 
 
-def test_a_question_without_labels_is_said() -> None:
-    """Nothing is relevant to it; the words are not asked."""
+def test_question_without_labels_is_noted() -> None:
     scores = be.evaluate_hits(ask(answer="red"), {"q": [Hit("h", text="red")]}, ["RR"])
     assert scores.mean["RR"] == 0.0
     assert scores.notes == ("query 'q': it has neither answer_corpus_ids nor answer_session_ids",)
@@ -128,8 +123,7 @@ def test_a_question_without_labels_is_said() -> None:
         found(ask(answer_session_ids="answer_4be1b6b4_2"))
 
 
-def test_a_session_id_with_two_texts_is_that_of_the_own_history() -> None:
-    """Each question has its own text, its own places, and its own turns with an answer."""
+def test_session_id_with_two_texts_belongs_to_the_history_of_the_question() -> None:
     first, second = "user: My bike is red.", "user: Hello. user: My bike is blue."
     turn = {"start": 0, "end": len(first), "has_answer": True}
     late = {"start": 13, "end": len(second), "has_answer": True}
@@ -150,8 +144,7 @@ def test_a_session_id_with_two_texts_is_that_of_the_own_history() -> None:
     assert dict(whole.mean) == {"R@1": 1.0, "CharIoU": 1.0}
 
 
-def test_an_empty_session_has_no_characters() -> None:
-    """And keeps nobody from counting those of the others."""
+def test_empty_session_has_no_characters() -> None:
     empty = Document("answer_4be1b6b4_1", "")
     hits = {"q": [Hit("c", doc_id=SESSION.id, start=0, end=len(TEXT))]}
     scores = be.evaluate_hits(ask(SESSION, empty, **SESSIONS), hits, ["CharIoU", "TokenR", "R@5"])

@@ -1,4 +1,4 @@
-"""Judged sections and documents are found by hits that know them by address only."""
+"""Tests of hits that know judged sections and documents only by address."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OTHER = Document("boot/data", "# Data\n\n## Errors\n\nNo rows.\n")
 def benchmark(
     *judgments: Judgment, documents: tuple[Document, ...] = (DOCUMENT, OTHER)
 ) -> be.Benchmark:
-    """A golden set with section anchors."""
+    """Create a benchmark with section anchors."""
     return be.Benchmark("test", documents, (Query("q", "?"),), judgments)
 
 
@@ -26,7 +26,7 @@ ERRORS = Judgment("q", Anchor(document="boot/web/rest", section=("errors",)), 1)
 
 
 def recall(of: be.Benchmark, *hits: Hit | str) -> float:
-    """Recall of these hits, best first."""
+    """Return the recall of these hits, best first."""
     ranked = [
         Hit(hit, rank=rank) if isinstance(hit, str) else
         Hit(hit.id, rank=rank, text=hit.text, doc_id=hit.doc_id, section=hit.section,
@@ -36,21 +36,18 @@ def recall(of: be.Benchmark, *hits: Hit | str) -> float:
     return be.evaluate_hits(of, {"q": ranked}, ["R@9"]).mean["R@9"]
 
 
-def test_ids_of_sections_are_sections() -> None:
-    """A run of ids like document#section is scored against section anchors."""
+def test_ids_of_sections_match_section_anchors() -> None:
     golden = benchmark(CREATING, ERRORS)
     assert recall(golden, "boot/web/rest#creating") == 0.5
     assert recall(golden, "boot/web/rest#creating", "boot/web/rest#errors") == 1.0
     assert recall(golden, "boot/data#errors", "boot/web/rest#intro") == 0.0
 
 
-def test_a_judgment_may_know_its_chunk_under_another_id() -> None:
-    """The chunk id that a golden set was published with names the section too."""
+def test_published_chunk_id_of_a_judgment_matches() -> None:
     assert recall(benchmark(CREATING, ERRORS), "uuid-1") == 0.5
 
 
-def test_addresses_of_real_documentation_match_sections() -> None:
-    """Whatever the text there is, and wherever it stands."""
+def test_addresses_of_documentation_match_sections() -> None:
     golden = benchmark(CREATING, ERRORS)
     url = {"url": "https://docs.example.org/boot/web/rest.html#creating"}
     found = Hit("7", text="Quite another text.", start=4000, end=4019, metadata=url)
@@ -59,8 +56,7 @@ def test_addresses_of_real_documentation_match_sections() -> None:
     assert recall(golden, found, by_heading) == 1.0
 
 
-def test_hits_of_the_corpus_need_no_other_name() -> None:
-    """A chunk with a place covers what stands there, whatever its metadata say."""
+def test_hits_of_the_corpus_are_not_renamed() -> None:
     golden = benchmark(ERRORS)
     start = GUIDE.index("## Errors")
     misled = Hit(
@@ -71,8 +67,7 @@ def test_hits_of_the_corpus_need_no_other_name() -> None:
     assert recall(golden, Hit("d", doc_id="boot/web/rest", start=start, end=len(GUIDE))) == 1.0
 
 
-def test_documents_are_found_by_address() -> None:
-    """As sections are; without a corpus too."""
+def test_documents_match_by_address() -> None:
     judged = Judgment("q", Anchor(document="boot/web/rest"), 1)
     hit = Hit("7", metadata={"url": "https://docs.example.org/3/boot/web/rest.html"})
     for documents in ((DOCUMENT, OTHER), ()):
@@ -82,8 +77,7 @@ def test_documents_are_found_by_address() -> None:
         assert recall(golden, Hit("7", metadata={"url": "https://host/web/rest"})) == 0.0
 
 
-def test_sections_of_one_name_are_told_apart_or_not_at_all() -> None:
-    """Two judged sections that an address could be: neither, and it is said."""
+def test_ambiguous_sections_match_none_and_are_noted() -> None:
     twice = Document("d/e", "# A\n\n## Set up\n\none\n\n# B\n\n## Set up\n\ntwo\n")
     judgments = [
         Judgment("q", Anchor(document="d/e", section=(part, "Set up")), 1) for part in "AB"
@@ -92,11 +86,10 @@ def test_sections_of_one_name_are_told_apart_or_not_at_all() -> None:
     scores = be.evaluate_hits(golden, {"q": ["d/e#set-up"]}, ["R@1"])
     assert scores.mean["R@1"] == 0.0
     (note,) = scores.notes
-    assert "hit 'd/e#set-up' could be d/e > A > Set up or d/e > B > Set up; it is taken" in note
+    assert "hit 'd/e#set-up' is ambiguous: d/e > A > Set up or d/e > B > Set up; it counts" in note
 
 
-def test_a_section_is_not_one_whose_words_it_has() -> None:
-    """With and without the text, ids name sections as they are, apart from case and signs."""
+def test_sections_match_only_by_equal_names() -> None:
     text = "# Guide\n\n## Use\n\nType.\n\n## Use of force\n\nPush.\n"
     judged = Judgment("q", Anchor(document="guide", section=("Use",)), 1)
     for documents in ((Document("guide", text),), ()):
@@ -105,8 +98,7 @@ def test_a_section_is_not_one_whose_words_it_has() -> None:
         assert recall(golden, "guide#use") == 1.0
 
 
-def test_a_document_that_the_corpus_lacks_is_found_by_its_id() -> None:
-    """It is drift, but a hit that names it is what was judged."""
+def test_document_missing_from_the_corpus_matches_by_its_id() -> None:
     golden = benchmark(Judgment("q", Anchor(document="dX"), 1))
     assert recall(golden, "dX") == 1.0
     assert recall(golden, Hit("c1", doc_id="dX", text="Some of it.")) == 1.0
@@ -115,8 +107,7 @@ def test_a_document_that_the_corpus_lacks_is_found_by_its_id() -> None:
     assert scores.notes == ("targets not found in the corpus: 1",)
 
 
-def test_any_section_of_a_judged_document_is_of_it() -> None:
-    """By its id, with and without the text; a document whose path only ends alike is another."""
+def test_any_section_of_a_judged_document_matches() -> None:
     judged = Judgment("q", Anchor(document="boot/web/rest"), 1)
     for documents in ((DOCUMENT, OTHER), ()):
         golden = benchmark(judged, documents=documents)

@@ -1,4 +1,4 @@
-"""Packs: rules under a name, a version and a hash, which no configuration may change."""
+"""Tests of packs: versions, hashes and sealed options."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import berryeval as be
 from berryeval._internal.registry import Registry
 from berryeval.data.records import Hit, Query
 from berryeval.errors import ConfigurationError
-from berryeval.relevance.options import RelevanceOptions
 from berryeval.relevance.packs.base import (
     PACKS,
     Labels,
@@ -21,7 +20,7 @@ from berryeval.relevance.packs.base import (
     find_pack,
     rules_hash,
 )
-from berryeval.relevance.tiers import Relevance
+from berryeval.relevance.strategies import Relevance, RelevanceOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,7 +36,7 @@ HASHES = {
 
 
 class LongHits:
-    """Relevant is what is long, and nobody says how many there are."""
+    """A pack for which long hits are relevant and the total is unknown."""
 
     name = "long-hits"
     version = "2"
@@ -47,41 +46,36 @@ class LongHits:
     doubts: Sequence[str] = ()
 
     def bound(self, corpus: PackCorpus) -> LongHits:  # noqa: ARG002 - any corpus
-        """The same."""
         return self
 
     def rules_for(self, query: Query) -> LongHits:  # noqa: ARG002 - any query
-        """The same."""
         return self
 
     def covered(self, hit: Hit) -> Mapping[str, float]:
-        """A label of its own for every long hit."""
         return {hit.text: 1.0} if len(hit.text) > 5 else {}
 
 
 @pytest.fixture
 def long_hits(monkeypatch: pytest.MonkeyPatch) -> Pack:
-    """A pack that is registered for one test."""
+    """Register a pack for one test."""
     monkeypatch.setattr(PACKS, "_homes", dict(PACKS._homes))
     return PACKS.register("long-hits")(LongHits())
 
 
 def ask(pack: str, **metadata: Any) -> be.Benchmark:
-    """A benchmark of one query, with a pack."""
+    """Create a benchmark of one query with a pack."""
     return be.Benchmark("test", (), (Query("q", "?", metadata=metadata),), pack=pack)
 
 
 @pytest.mark.parametrize("name", ["locomo", "longmemeval", "code-retrieval", "generic"])
 def test_bundled_packs_are_complete(name: str) -> None:
-    """Each has a name, a version, what it seals, and rules whose hash is known."""
     pack = find_pack(name)
     assert pack.name == name
     assert pack.seals == (frozenset() if name == "generic" else {"relevance"})
     assert rules_hash(pack) == HASHES[name], "a rule changed: so must the version and this hash"
 
 
-def test_the_hash_is_that_of_what_is_said() -> None:
-    """It does not depend on the order of fields, and changes with every rule."""
+def test_hash_depends_on_the_rules_and_not_on_their_order() -> None:
     one, other, third = LongHits(), LongHits(), LongHits()
     one.rules, other.rules, third.rules = {"a": 1, "b": 2}, {"b": 2, "a": 1}, {"a": 1, "b": 3}
     assert rules_hash(one) == rules_hash(other) != rules_hash(third)
@@ -98,21 +92,18 @@ def test_the_hash_is_that_of_what_is_said() -> None:
         ({"relevance": None}, "relevance"),
     ],
 )
-def test_what_is_sealed_cannot_be_configured(configuration: dict[str, Any], key: str) -> None:
-    """The error names the pack, the key, and what to do."""
+def test_sealed_option_is_rejected(configuration: dict[str, Any], key: str) -> None:
     message = rf"the pack 'long-hits' \(version 2\) seals {key.partition('.')[0]}: '{key}' cannot"
     with pytest.raises(ConfigurationError, match=message + r".*Remove it"):
         check_sealed(LongHits(), configuration)
 
 
-def test_what_is_not_sealed_can() -> None:
-    """Scoring here; and everything with the generic pack."""
+def test_option_that_is_not_sealed_is_accepted() -> None:
     check_sealed(LongHits(), {"scoring": {"model": "x"}, "k": 5})
     check_sealed(find_pack("generic"), {"relevance": {"threshold": 0.5}, "prompts": "x"})
 
 
-def test_a_sealed_pack_refuses_options_of_relevance() -> None:
-    """However they are given; those that change nothing are no change."""
+def test_sealed_pack_rejects_relevance_options() -> None:
     asked = ask("locomo", evidence=["D1:1"])
     with pytest.raises(ConfigurationError, match=r"'relevance.threshold' cannot be set"):
         be.evaluate_hits(asked, {"q": ["D1:1"]}, ["RR"], relevance={"threshold": 0.3})
@@ -121,8 +112,7 @@ def test_a_sealed_pack_refuses_options_of_relevance() -> None:
     assert Relevance.of(asked, RelevanceOptions()).strategy_of("q") == "pack"
 
 
-def test_the_generic_pack_leaves_the_decision_to_others() -> None:
-    """It owns nothing, so the words decide, by a threshold that may be chosen."""
+def test_generic_pack_leaves_relevance_to_words() -> None:
     asked = ask("generic", answer="a b c d e")
     hits = {"q": [Hit("h", text="a x y z")]}
     assert be.evaluate_hits(asked, hits, ["RR"]).mean["RR"] == 0.0
@@ -134,8 +124,7 @@ def test_the_generic_pack_leaves_the_decision_to_others() -> None:
     assert nothing.covered(hits["q"][0]) == {}
 
 
-def test_a_pack_of_ones_own_decides(long_hits: Pack) -> None:
-    """Without labels, what was found is all there is; a repeat gains nothing."""
+def test_registered_pack_decides_relevance(long_hits: Pack) -> None:
     assert find_pack("long-hits") is long_hits
     hits = [
         Hit("a", 3.0, text="short"), Hit("b", 2.0, text="long enough"),
@@ -149,8 +138,7 @@ def test_a_pack_of_ones_own_decides(long_hits: Pack) -> None:
     assert scores.mean["CharIoU"] == 27 / (27 + 5 + 11)
 
 
-def test_scores_say_by_which_rules() -> None:
-    """Name, version and hash go with them, to JSON and back; without a pack there is nothing."""
+def test_scores_record_the_rules() -> None:
     scores = be.evaluate_hits(ask("locomo", evidence=["D1:1"]), {"q": ["D1:1"]}, ["RR"])
     assert scores.pack == f"locomo@2 {HASHES['locomo']}"
     assert be.Scores.from_dict(scores.to_dict()) == scores != replace(scores, pack="")
@@ -158,28 +146,24 @@ def test_scores_say_by_which_rules() -> None:
     assert scores.summary()["pack"] == scores.pack
 
 
-def test_versions_can_be_asked_for(long_hits: Pack) -> None:
-    """A result is only repeated by the rules that gave it."""
+def test_pack_version_can_be_required(long_hits: Pack) -> None:
     assert find_pack("long-hits@2") is long_hits
-    with pytest.raises(ConfigurationError, match="is here in version 2, asked for was 1"):
+    with pytest.raises(ConfigurationError, match="has version 2, requested 1"):
         Relevance.of(ask("long-hits@1"))
 
 
-def test_an_unknown_pack_is_an_error_that_suggests() -> None:
-    """As everything that is known by name."""
+def test_unknown_pack_suggests_the_closest() -> None:
     with pytest.raises(ConfigurationError, match="unknown pack 'locmo'; did you mean 'locomo'"):
         Relevance.of(ask("locmo"))
 
 
-def test_what_is_no_pack_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An entry point may name anything."""
+def test_entry_point_that_is_not_a_pack_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PACKS, "_homes", {**PACKS._homes, "broken": object()})
     with pytest.raises(ConfigurationError, match="'broken' must have name, version, rules, bound"):
         find_pack("broken")
 
 
 def test_packs_come_from_entry_points() -> None:
-    """Of the group that the registry of packs reads."""
     assert isinstance(PACKS, Registry)
     assert PACKS.kind == "pack"
     assert list(PACKS)[:4] == ["locomo", "longmemeval", "code-retrieval", "generic"]

@@ -15,7 +15,7 @@ from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment, Query
 from berryeval.errors import DataError, MetricError, RepeatedDocumentError
 from berryeval.metrics.catalogue import definitions
 from berryeval.metrics.profiles import PROFILES
-from berryeval.relevance.tiers import Relevance
+from berryeval.relevance.strategies import Relevance
 from berryeval.scoring.engine import value_of
 from berryeval.scoring.scores import Scores
 from tests.metrics.rankings import Rows, judged_runs, metrics_of
@@ -186,7 +186,7 @@ def test_some_ranks_are_said_to_be_no_order() -> None:
         ({"q": [Hit("a", rank=0)]}, "the rank of 'a' must be a whole number from 1"),
         ({1: {"a": 1.0}}, "the id of a query with hits must be a string"),
         ({"\ud800": ["a"]}, "the id of a query with hits must be a string"),
-        ({"q": [Hit("a", rank=1), Hit("b", rank=1)]}, "hits of query 'q': rank 1 stands twice"),
+        ({"q": [Hit("a", rank=1), Hit("b", rank=1)]}, "hits of query 'q': rank 1 is not unique"),
         (7, "a run must be a dict"),
     ],
 )
@@ -238,7 +238,7 @@ def test_a_stale_hit_gets_no_credit_for_its_offsets() -> None:
     scores = be.evaluate_hits(benchmark, {"q": [stale]}, ["RR"])
     assert scores.mean["RR"] == 0.0
     (note,) = scores.notes
-    assert note.startswith("query 'q': hits whose offsets are not believed")
+    assert note.startswith("query 'q': hits with offsets that do not match the text")
     fresh = replace(stale, text=TEXT[:20])
     assert be.evaluate_hits(benchmark, {"q": [fresh]}, ["RR"]).mean["RR"] == 1.0
 

@@ -1,4 +1,4 @@
-"""Relevance: who decides what is relevant to a query: judgments, a pack, or the words."""
+"""Relevance: judge hits by judgments, by the rules of a pack, or by the expected answer."""
 
 from typing import TYPE_CHECKING
 
@@ -11,14 +11,28 @@ if TYPE_CHECKING:
         Details,
         Rankings,
         Strategy,
-        checked_id,
+        check_id,
         cutoff_of,
         strategy_counts,
         strategy_used,
     )
     from berryeval.relevance.matching import IdMatch, IdMatcher
-    from berryeval.relevance.options import RelevanceOptions
-    from berryeval.relevance.packs.base import BoundPack, Labels, PackCorpus, find_pack
-    from berryeval.relevance.tiers import ANSWER_FIELDS, Judgeable, Judged, Relevance, explicit_ids
+    from berryeval.relevance.packs.base import (
+        PACKS,
+        BoundPack,
+        Labels,
+        Pack,
+        PackCorpus,
+        find_pack,
+        rules_hash,
+    )
+    from berryeval.relevance.strategies import (
+        ANSWER_FIELDS,
+        Judgeable,
+        Judged,
+        Relevance,
+        RelevanceOptions,
+        explicit_ids,
+    )
 else:
     __getattr__, __dir__ = open_door(__name__)

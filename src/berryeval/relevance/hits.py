@@ -1,4 +1,4 @@
-"""Hits in any form, as rankings: by their ranks, by THE ordering rule, or as they are listed."""
+"""Rankings of hits in any form, and the details behind a score."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 
 
 class Rankings:
-    """What a system returned, best first; of each query it is read when it is asked for.
+    """The hits of a system per query, best first, read on demand.
 
     Args:
-        source: `{query: hits}`, where hits are a list of `Hit`s, of JSON objects or of ids (best
-            first), or a dict of ids and scores; or a `Run`, or what `Run.load` takes.
-        rule: orders the hits of a query, unless all of them say their rank, or they are a list in
-            which none has a rank or score; cuts them at its depth.
-        lenient: of hits with the same id keep the first, rather than refuse them.
+        source: `{query: hits}`, where hits are a list of `Hit`s, JSON objects or ids (best first),
+            or a dict of ids and scores; or a `Run`, or anything that `Run.load` accepts.
+        rule: Order of the hits of a query, unless all of them have a rank or they are a list
+            without ranks and scores; also limits the depth.
+        lenient: Keep the first of several hits with the same id instead of raising an error.
 
     Attributes:
-        name: of the system.
-        dropped: how many hits were left out because they stood twice, of those that were read.
+        name: Name of the system.
+        dropped: Number of repeated hits dropped so far.
     """
 
     def __init__(self, source: Any, rule: RankingRule, *, lenient: bool = False) -> None:
         self.name, self.dropped = "run", 0
         if not isinstance(source, Mapping):
             run = Run.load(source, lenient=lenient)
-            table = _each_once(run.table, lenient=lenient)
+            table = _remove_repeated_rows(run.table, lenient=lenient)
             self.name, source, self.dropped = run.name, table.to_dict(), table.dropped
         self._source: Mapping[Any, Any] = source
         self._rule = rule
@@ -50,20 +50,20 @@ class Rankings:
         return query in self._source
 
     def of(self, query: str) -> list[Hit]:
-        """The hits of a query; none if there is no such query."""
+        """Return the hits of a query; none if the query is unknown."""
         if query not in self._source:
             return []
-        checked_id(query, "the id of a query with hits")
+        check_id(query, "the id of a query with hits")
         given = self._source[query]
-        hits = list(_hits(query, given))
+        hits = list(_read_hits(query, given))
         if not self._is_in_order(query, given, hits):
-            hits = _ordered(query, hits, self._rule)
-        kept = _without_repeats(query, hits, lenient=self._lenient)
+            hits = _sort_hits(query, hits, self._rule)
+        kept = _remove_repeats(query, hits, lenient=self._lenient)
         self.dropped += len(hits) - len(kept)
         return kept[: self._rule.depth]
 
     def beyond(self, queries: Iterable[str]) -> list[str]:
-        """The other queries of the system; their hits are checked like any."""
+        """Return the other queries of the system, after checking their hits."""
         known = set(queries)
         others = [query for query in self._source if query not in known]
         for query in others:
@@ -72,20 +72,20 @@ class Rankings:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What people should know of the hits that were read, a line each."""
+        """Remarks on the hits read so far, one line each."""
         if not self._notes:
             return ()
         return tuple(self._notes[query] for query in self._source if query in self._notes)
 
     def _is_in_order(self, query: str, given: Any, hits: list[Hit]) -> bool:
-        """Whether the hits are a list that says nothing about its order but its order."""
+        """Return whether the hits are a list without ranks and scores."""
         ranked = sum(hit.rank is not None for hit in hits)
         scored = any(hit.score for hit in hits)
         if 0 < ranked < len(hits):
             if not scored:
                 msg = (
                     f"hits of query {query!r}: only {ranked} of {len(hits)} have a rank, and none "
-                    "has a score; expected ranks or scores of all of them, or of none"
+                    "has a score; expected ranks or scores for all of them or none"
                 )
                 raise DataError(msg)
             self._notes[query] = (
@@ -94,7 +94,7 @@ class Rankings:
         return not ranked and not scored and not isinstance(given, Mapping)
 
 
-def _each_once(table: QueryTable, *, lenient: bool) -> QueryTable:
+def _remove_repeated_rows(table: QueryTable, *, lenient: bool) -> QueryTable:
     if table.distinct or lenient:
         return table if table.distinct else table.without_repeats()
     for start, end in itertools.pairwise(table.offsets.tolist()):
@@ -106,10 +106,10 @@ def _each_once(table: QueryTable, *, lenient: bool) -> QueryTable:
     return table
 
 
-def _hits(query: str, given: Any) -> Iterable[Hit]:
+def _read_hits(query: str, given: Any) -> Iterable[Hit]:
     if isinstance(given, Mapping):
         for identity, score in given.items():
-            yield _checked(Hit(identity, score), f"hits of query {query!r}")
+            yield _check_hit(Hit(identity, score), f"hits of query {query!r}")
         return
     if isinstance(given, str) or not isinstance(given, Sequence):
         msg = f"hits of query {query!r}: expected a list of hits or a dict of scores, {_but(given)}"
@@ -117,11 +117,11 @@ def _hits(query: str, given: Any) -> Iterable[Hit]:
     for place, hit in enumerate(given):
         where = f"hits of query {query!r}, place {place}"
         if isinstance(hit, Hit):
-            yield _checked(hit, where)
+            yield _check_hit(hit, where)
         elif isinstance(hit, str):
-            yield _checked(Hit(hit, rank=place + 1), where)
+            yield _check_hit(Hit(hit, rank=place + 1), where)
         elif isinstance(hit, Mapping):
-            yield _checked(Hit.from_json(hit, where), where)
+            yield _check_hit(Hit.from_json(hit, where), where)
         else:
             msg = f"{where}: expected a Hit, a JSON object or an id, {_but(hit)}"
             raise DataError(msg)
@@ -131,9 +131,9 @@ def _but(value: object) -> str:
     return f"found {found(value)}"
 
 
-def _checked(hit: Hit, where: str) -> Hit:
-    """The hit, if it is what it should be; a class can be handed anything."""
-    checked_id(hit.id, f"{where}: an id")
+def _check_hit(hit: Hit, where: str) -> Hit:
+    """Return a hit after checking its id, score and rank."""
+    check_id(hit.id, f"{where}: an id")
     try:
         number = not isinstance(hit.score, bool) and not math.isnan(hit.score)
     except (TypeError, OverflowError):
@@ -147,8 +147,8 @@ def _checked(hit: Hit, where: str) -> Hit:
     return hit
 
 
-def checked_id(value: Any, what: str) -> str:
-    """The id, if it is a string that can be written as UTF-8."""
+def check_id(value: Any, what: str) -> str:
+    """Return an id after checking that it is a string of valid Unicode."""
     try:
         value.encode()
     except (AttributeError, UnicodeEncodeError):
@@ -157,13 +157,13 @@ def checked_id(value: Any, what: str) -> str:
     return str(value)
 
 
-def _ordered(query: str, hits: list[Hit], rule: RankingRule) -> list[Hit]:
-    """The hits, best first: by rank if all have one, or else by score."""
+def _sort_hits(query: str, hits: list[Hit], rule: RankingRule) -> list[Hit]:
+    """Sort hits, best first, by rank if all have one, else by score."""
     ranks = [hit.rank for hit in hits if hit.rank is not None]
     if hits and len(ranks) == len(hits):
         if len(set(ranks)) < len(ranks):
             twice = next(rank for rank in ranks if ranks.count(rank) > 1)
-            msg = f"hits of query {query!r}: rank {twice} stands twice"
+            msg = f"hits of query {query!r}: rank {twice} is not unique"
             raise DataError(msg)
         return sorted(hits, key=lambda hit: hit.rank or 0)
     scores = [float(hit.score) for hit in hits]
@@ -171,7 +171,7 @@ def _ordered(query: str, hits: list[Hit], rule: RankingRule) -> list[Hit]:
     return [hits[place] for place in order]
 
 
-def _without_repeats(query: str, hits: list[Hit], *, lenient: bool) -> list[Hit]:
+def _remove_repeats(query: str, hits: list[Hit], *, lenient: bool) -> list[Hit]:
     seen: set[str] = set()
     kept = []
     for hit in hits:
@@ -184,10 +184,7 @@ def _without_repeats(query: str, hits: list[Hit], *, lenient: bool) -> list[Hit]
     return kept
 
 
-# `Details`: what stands behind one score: how many queries, and who decided what is relevant.
-
-# Who decided what is relevant to a query: judgments, the pack, the words of the expected answer,
-# or nobody.
+# How relevance was decided: by judgments, by the pack, by the words of the expected answer, or not.
 Strategy: TypeAlias = Literal["qrels", "pack", "token-fallback", "none"]
 STRATEGIES: Final[tuple[Strategy, ...]] = get_args(Strategy)
 NO_STRATEGY: Final[Strategy] = "none"
@@ -197,18 +194,18 @@ _CUTOFF: Final = re.compile(r"@(\d+)$")
 
 @dataclass(frozen=True)
 class Details:
-    """What stands behind one score.
+    """The details behind one score.
 
     Attributes:
-        average: the score: the mean over all queries, or what the metric asks for.
-        queries_with_relevant: how many queries have anything relevant that could be found.
-        total: how many queries the average is over.
-        k: the cutoff of the metric; None if it has none.
-        threshold: the overlap with the expected answer from which on a chunk is relevant, where
-            nothing better than the words decides.
-        strategy_used: who decided: "qrels", "pack" or "token-fallback", "mixed" if not the same for
-            all queries, "none" if there was nothing to decide by.
-        strategies: how many queries each of them decided, "none" among them.
+        average: The score: the mean over all queries, or another aggregate.
+        queries_with_relevant: Number of queries with something relevant to find.
+        total: Number of queries in the average.
+        k: Cutoff of the metric; None if it has none.
+        threshold: Minimum overlap of a relevant chunk with the expected answer, for queries
+            without judgments and pack.
+        strategy_used: "qrels", "pack" or "token-fallback"; "mixed" if queries differ, "none" if
+            relevance could not be decided.
+        strategies: Number of queries per strategy, including "none".
     """
 
     average: float
@@ -220,24 +217,24 @@ class Details:
     strategies: dict[Strategy, int]
 
     def to_dict(self) -> dict[str, Any]:
-        """The same, ready for JSON."""
+        """Return the details for JSON."""
         return asdict(self)
 
 
 def cutoff_of(metric: str) -> int | None:
-    """The cutoff in the canonical name of a metric."""
+    """Return the cutoff in the canonical name of a metric."""
     found = _CUTOFF.search(metric)
     return int(found[1]) if found else None
 
 
 def strategy_counts(strategies: Sequence[Strategy], total: int) -> dict[Strategy, int]:
-    """How many queries each strategy decided; where no strategies are noted, judgments did."""
+    """Count the queries per strategy; without strategies, all were decided by judgments."""
     found = Counter(strategies) if strategies else Counter({"qrels": total})
     return {strategy: found[strategy] for strategy in STRATEGIES}
 
 
 def strategy_used(counts: dict[Strategy, int]) -> str:
-    """The one strategy, or "mixed"; queries that nobody decided do not make it so."""
+    """Return the strategy used, or "mixed"; queries without a strategy are ignored."""
     used = [name for name, count in counts.items() if count and name != NO_STRATEGY]
     if len(used) > 1:
         return "mixed"

@@ -1,4 +1,4 @@
-"""From hits and targets to passages of text."""
+"""Convert hits and targets to passages of text, for metrics of text."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
     from berryeval.anchors import Located, Target, Targets
     from berryeval.data import Chunk, Size
-    from berryeval.relevance.tiers import Joined
+    from berryeval.relevance.strategies import Joined
 
 
-# Texts that stand in no known document are taken for documents by themselves, under such names.
+# Prefix of the names of texts that are in no known document.
 _LOOSE: Final = "\0"
 
 
 class Texts:
-    """What of the corpus metrics of text need; made once per benchmark."""
+    """Texts and chunks of the corpus, created once per benchmark."""
 
     def __init__(self, targets: Targets, chunks: Sequence[Chunk] | None) -> None:
         self.targets = targets
@@ -43,7 +43,7 @@ class Texts:
 
     @cached_property
     def chunks(self) -> dict[str, SpanIndex] | None:
-        """How the corpus was cut, by document."""
+        """Spans of the chunks, by document."""
         if self._chunks is None:
             return None
         spans: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
@@ -53,7 +53,7 @@ class Texts:
         return {document: SpanIndex(parts) for document, parts in spans.items()}
 
     def spans_of(self, member: Located) -> tuple[Span, ...]:
-        """Where a target stands, as far as anyone knows."""
+        """Return the known spans of a target."""
         if member.spans:
             return member.spans
         anchor = member.anchor
@@ -62,19 +62,19 @@ class Texts:
         return self.whole(anchor.document) if member.is_document else ()
 
     def whole(self, document: str) -> tuple[Span, ...]:
-        """All of a document, if its text is known; of an empty one, nothing."""
+        """Return the span of a whole document, if its text is known."""
         text = self._text_of(document)
         return () if text is None else (Span(document, 0, len(text)),)
 
 
-def span_ranking(joined: Joined, hits: Sequence[Hit], texts: Texts) -> SpanRanking:
-    """The hits and targets of one query as text."""
+def build_span_ranking(joined: Joined, hits: Sequence[Hit], texts: Texts) -> SpanRanking:
+    """Convert the hits and targets of one query to spans."""
     loose: dict[str, str] = {}
-    passages = [_passage(hit, joined, texts, loose) for hit in hits]
+    passages = [_make_passage(hit, joined, texts, loose) for hit in hits]
     wanted = [
         part
         for place, target in enumerate(joined.targets)
-        for part in _wanted(place, target, joined, passages, texts, loose)
+        for part in _make_wanted(place, target, joined, passages, texts, loose)
     ]
     return SpanRanking(joined.ranking, passages, wanted, _sizes(texts.tokens, loose), texts.chunks)
 
@@ -88,14 +88,14 @@ def _sizes(counted: TokenCounter, loose: dict[str, str]) -> Size:
     return tokens
 
 
-def _passage(hit: Hit, joined: Joined, texts: Texts, loose: dict[str, str]) -> Passage:
+def _make_passage(hit: Hit, joined: Joined, texts: Texts, loose: dict[str, str]) -> Passage:
     spans = texts.targets.place(hit)
     if not spans and hit.text:
         name = f"{_LOOSE}hit {hit.id}"
         loose[name] = hit.text
         spans = (Span(name, 0, len(hit.text)),)
     if not spans and (hit.doc_id or hit.id) == hit.id:
-        spans = texts.whole(hit.id)  # an empty document stands nowhere, and is read in no time
+        spans = texts.whole(hit.id)  # an empty document has an empty span
     if joined.file_of is not None:
         return Passage(hit.id, spans, (joined.file_of(hit),))
     path, section, _ = hit.id.partition("#")
@@ -103,7 +103,7 @@ def _passage(hit: Hit, joined: Joined, texts: Texts, loose: dict[str, str]) -> P
     return Passage(hit.id, spans, tuple(dict.fromkeys(filter(None, names))) or (hit.id,))
 
 
-def _wanted(
+def _make_wanted(
     place: int,
     target: Target,
     joined: Joined,
@@ -111,7 +111,7 @@ def _wanted(
     texts: Texts,
     loose: dict[str, str],
 ) -> Iterator[Wanted]:
-    """The passages of a target: one, of which any place will do, or one per member it needs."""
+    """Yield the passages of a target: one with any of its places, or one per needed member."""
     if place in joined.hit_of:
         hit = passages[joined.hit_of[place]]
         yield Wanted(f"hit {hit.id!r}", target.grade, hit.spans, frozenset(hit.files))
@@ -122,7 +122,7 @@ def _wanted(
         if not spans:
             spans = tuple(span for member in part for span in _quoted(member, loose))
         if not spans and not any(member.resolves for member in part):
-            spans = (Span(f"{_LOOSE}lost", 0, 0),)  # what drifted away has no characters
+            spans = (Span(f"{_LOOSE}lost", 0, 0),)  # an unresolved target has no characters
         known = joined.files.get(place)
         files = {known} if known else {
             file for member in part for file in _files(member, spans, passages)
@@ -131,7 +131,7 @@ def _wanted(
 
 
 def _quoted(member: Located, loose: dict[str, str]) -> Iterator[Span]:
-    """A quote that is nowhere still has a length."""
+    """Yield a quote that is not in the corpus as a text of its own."""
     quote = member.anchor.quote
     if quote:
         name = f"{_LOOSE}quote {quote}"

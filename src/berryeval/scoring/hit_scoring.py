@@ -22,7 +22,7 @@ from berryeval.data import (
     SubtopicRanking,
 )
 from berryeval.metrics import Conventions, find_profile
-from berryeval.relevance import Rankings, Relevance, RelevanceOptions, checked_id
+from berryeval.relevance import Rankings, Relevance, RelevanceOptions, check_id
 from berryeval.scoring.engine import (
     RawScores,
     build_scores,
@@ -251,7 +251,7 @@ def judge_and_score(
     wanted = parse_requests(metrics, conventions)
     unique = list(dict.fromkeys(metric for _, metric in wanted))
     rankings = Rankings(hits, rule, lenient=lenient)
-    queries = [checked_id(query, "the id of a query") for query in judge.queries]
+    queries = [check_id(query, "the id of a query") for query in judge.queries]
     columns = JudgedColumns(judge, queries, unique)
     strategy_of: dict[str, Strategy] = {}
     notes: list[tuple[str, ...]] = []

@@ -168,7 +168,7 @@ UNREADABLE = (
     ("evidence", "expected"),
     [
         (["D1:2"], []),
-        (["D1:2", "D"], [("warning", "the query 'q1': 'D' in its evidence names no turn")]),
+        (["D1:2", "D"], [("warning", "the query 'q1': 'D' in its evidence is not a turn")]),
         (["D7:1"], [("warning", "the query 'q1': the corpus has no turn D7:1 of its evidence")]),
         (7, [("error", UNREADABLE)]),
     ],
@@ -269,8 +269,8 @@ def test_grades_that_are_not_finite(grade: float) -> None:
     ("ids", "check", "severity", "message"),
     [
         ("tea", "label", "error", "metadata.relevant_ids of query 'q1': expected an array of ids"),
-        ([3], "label", "error", "place 0: expected an id, which is a string, found number 3"),
-        ({"tea": "high"}, "label", "error", "'tea': expected a grade, which is a number"),
+        ([3], "label", "error", "place 0: expected an id, a non-empty string, found number 3"),
+        ({"tea": "high"}, "label", "error", "'tea': expected a grade, a finite number"),
         (["tea", "te", "tea#gone"], "label", "warning", "2 ids in metadata of queries that are"),
         ([], "nothing relevant", "warning", "the query 'q1' has no id above grade 0"),
         ({"tea": 0}, "nothing relevant", "warning", "the query 'q1' has no id above grade 0"),

@@ -1,1 +1,1 @@
-"""Packs: relevance rules that a benchmark brings along."""
+"""Packs: the relevance rules of benchmarks."""

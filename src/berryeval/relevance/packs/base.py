@@ -1,4 +1,4 @@
-"""What a pack is: a benchmark's own rules, under a name, a version and a hash."""
+"""Packs: a benchmark's own relevance rules, with a name, a version and a hash."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ Part: TypeAlias = Literal["relevance", "prompts", "scoring"]
 
 @dataclass(frozen=True)
 class Labels:
-    """What a dataset says is relevant to one query.
+    """The labels of a dataset for one query.
 
     Attributes:
-        grades: what there is to be found, by label. None where the dataset does not say: then what
-            the hits turn out to cover is all there is.
-        places: where a label stands in the corpus, as far as that is known.
-        files: the file a label is of, where the place does not tell.
-        notes: what could not be read or used, a line each.
+        grades: Grade of each label; None if the dataset does not list them, so that only what the
+            hits cover counts.
+        places: Known places of labels in the corpus.
+        files: Files of labels, if the place does not tell.
+        notes: Remarks on labels that could not be used, one line each.
     """
 
     grades: Mapping[str, float] | None
@@ -53,13 +53,13 @@ class Labels:
 
 @dataclass(frozen=True)
 class PackCorpus:
-    """What a pack may know of the corpus.
+    """The corpus as packs see it.
 
     Attributes:
-        documents: by id.
-        texts: their texts, with the lines of each.
-        place: where a hit stands: by its offsets, or because its text was found in its document.
-        rule: how much of a target a hit must hold to cover it.
+        documents: Documents by id.
+        texts: Their texts.
+        place: Function that returns the spans of a hit, by its offsets or its text.
+        rule: Condition for a hit to cover a target.
     """
 
     documents: Mapping[str, Document] = field(default_factory=dict)
@@ -73,33 +73,33 @@ class PackRules(Protocol):
 
     @property
     def labels(self) -> Labels:
-        """What there is to be found."""
+        """Labels of the query."""
         ...
 
     @property
     def doubts(self) -> Sequence[str]:
-        """What was unclear about the hits so far, a line each."""
+        """Remarks on unclear hits so far, one line each."""
         ...
 
     def covered(self, hit: Hit) -> Mapping[str, float]:
-        """The labels that a hit covers, with the grade of each; empty if it is not relevant."""
+        """Return the labels that a hit covers, with their grades."""
         ...
 
 
 @runtime_checkable
 class KnowsFiles(Protocol):
-    """Rules that know better than anyone which file a hit is of."""
+    """Rules that know the file of a hit."""
 
     def file_of(self, hit: Hit) -> str:
-        """The file, under the name that the labels use."""
+        """Return the file of a hit, as named by the labels."""
         ...
 
 
 class BoundPack(Protocol):
-    """A pack that has seen the corpus of a benchmark."""
+    """A pack bound to the corpus of a benchmark."""
 
     def rules_for(self, query: Query) -> PackRules:
-        """The rules for one query."""
+        """Return the rules for one query."""
         ...
 
 
@@ -108,11 +108,11 @@ class Pack(Protocol):
     """A benchmark's own rules.
 
     Attributes:
-        name: what people call it; the name in the registry.
-        version: changes when a rule changes.
-        seals: the parts that belong to the pack and that no configuration may change. A pack that
-            seals "relevance" decides what is relevant; one that does not has nothing to say there.
-        rules: the rules in words and numbers, as JSON; their hash is recorded with every result.
+        name: Name in the registry.
+        version: Version, which changes with every rule.
+        seals: Parts that no configuration may change. A pack decides relevance only if it seals
+            "relevance".
+        rules: Description of the rules as JSON; its hash is recorded with every result.
     """
 
     name: str
@@ -121,23 +121,21 @@ class Pack(Protocol):
     rules: Mapping[str, Any]
 
     def bound(self, corpus: PackCorpus) -> BoundPack:
-        """The pack for this corpus: whatever it wants to look up is looked up once, here."""
+        """Bind the pack to a corpus, which is indexed once."""
         ...
 
 
 def rules_hash(pack: Pack) -> str:
-    """The hash of what a pack says: the same for the same rules, on every version of Python."""
-    said = {
+    """Return the hash of a pack's rules, the same on every version of Python."""
+    content = {
         "name": pack.name,
         "version": pack.version,
         "seals": sorted(pack.seals),
         "rules": pack.rules,
     }
-    text = json.dumps(said, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    text = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
-
-# Which pack a benchmark has, and what configuration may not touch.
 
 _HOME: Final = "berryeval.relevance.packs"
 PACKS: Final[Registry[Pack]] = Registry(
@@ -152,7 +150,7 @@ PACKS: Final[Registry[Pack]] = Registry(
 
 
 def find_pack(name: str) -> Pack:
-    """The pack of this name; `name@version` asks for a version, and no other will do."""
+    """Return the pack with this name; `name@version` requires that version."""
     known, _, version = name.partition("@")
     pack = PACKS.get(known)
     if not isinstance(pack, Pack) or not pack.seals <= set(get_args(Part)):
@@ -162,30 +160,30 @@ def find_pack(name: str) -> Pack:
         )
         raise ConfigurationError(msg)
     if version and version != pack.version:
-        msg = f"the pack {known!r} is here in version {pack.version}, asked for was {version}"
+        msg = f"the pack {known!r} has version {pack.version}, requested {version}"
         raise ConfigurationError(msg)
     return pack
 
 
 def check_sealed(pack: Pack, configuration: Mapping[str, Any]) -> None:
-    """Refuse configuration that would change what a pack seals.
+    """Reject configuration of parts that a pack seals.
 
     Args:
-        pack: whose rules are to stay as they are.
-        configuration: settings by part, `{"relevance": {"threshold": 0.5}}`, or with dots,
-            `{"relevance.threshold": 0.5}`. Other settings are none of the pack's business.
+        pack: The pack.
+        configuration: Settings by part, `{"relevance": {"threshold": 0.5}}`, or with dots,
+            `{"relevance.threshold": 0.5}`. Settings of other parts are ignored.
     """
-    for key in _keys(configuration):
+    for key in _flatten_keys(configuration):
         part = key.partition(".")[0]
         if part in pack.seals:
             msg = (
                 f"the pack {pack.name!r} (version {pack.version}) seals {part}: {key!r} cannot be "
-                "set. Remove it, or take the benchmark without its pack and judge it your own way"
+                "set. Remove it, or use the benchmark without its pack"
             )
             raise ConfigurationError(msg)
 
 
-def _keys(configuration: Mapping[str, Any]) -> Iterable[str]:
+def _flatten_keys(configuration: Mapping[str, Any]) -> Iterable[str]:
     def walk(name: str, value: Any) -> Iterator[str]:
         if isinstance(value, Mapping) and value:
             for key, inner in value.items():
@@ -197,11 +195,8 @@ def _keys(configuration: Mapping[str, Any]) -> Iterable[str]:
         yield from walk(str(name), value)
 
 
-# Conversations in a corpus: where in a document each turn stands.
-
-
 class Turn(NamedTuple):
-    """A turn of a conversation, and where it stands."""
+    """A turn of a conversation and its place."""
 
     id: str
     span: Span
@@ -209,17 +204,19 @@ class Turn(NamedTuple):
 
 
 def turns_of(document: Document) -> list[Turn]:
-    """The turns that a document says it holds."""
+    """Return the turns in a document's metadata."""
     given = document.metadata.get("turns")
     if given is None:
         return []
     where = f"metadata.turns of document {document.id!r}"
     if not isinstance(given, list | tuple):
         raise refused(where, "an array of turns", given)
-    return [_turn(turn, document, f"{where}, place {place}") for place, turn in enumerate(given)]
+    return [
+        _read_turn(turn, document, f"{where}, place {place}") for place, turn in enumerate(given)
+    ]
 
 
-def _turn(value: Any, document: Document, where: str) -> Turn:
+def _read_turn(value: Any, document: Document, where: str) -> Turn:
     if not isinstance(value, Mapping) or not isinstance(value.get("id"), str):
         raise refused(where, "an object with id, start and end", value)
     start, end = value.get("start"), value.get("end")
@@ -228,13 +225,13 @@ def _turn(value: Any, document: Document, where: str) -> Turn:
     return Turn(value["id"], Span(document.id, start, end), value.get("has_answer") is True)
 
 
-def turns_covered(hit: Hit, turns: Mapping[str, list[Turn]], corpus: PackCorpus) -> list[Turn]:
-    """The turns of a session that a hit holds: all of them, if the hit is the whole session.
+def find_covered_turns(hit: Hit, turns: Mapping[str, list[Turn]], corpus: PackCorpus) -> list[Turn]:
+    """Return the turns of a session that a hit covers; all of them if it is the whole session.
 
     Args:
-        hit: what was found.
-        turns: the turns of each session, by the id of its document.
-        corpus: finds the hit in its document.
+        hit: The hit.
+        turns: Turns of each session, by document id.
+        corpus: Corpus to locate the hit in.
     """
     whole = hit.id if hit.id in turns else hit.doc_id
     if whole not in turns:
@@ -250,7 +247,7 @@ def turns_covered(hit: Hit, turns: Mapping[str, list[Turn]], corpus: PackCorpus)
 
 
 def texts_of(value: Any) -> Iterator[str]:
-    """The strings of a field that may hold one, or a list of them."""
+    """Yield the strings of a field that has one string or a list of strings."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | tuple):

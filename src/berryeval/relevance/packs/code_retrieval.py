@@ -1,8 +1,8 @@
-"""Code retrieval: the ground truth is files, or lines of files.
+"""Code retrieval: the ground truth is files or lines of files.
 
-A query's metadata holds `locations`, an array of `{"path", "start_line", "end_line"}` (lines from
-1, the last included; without lines the file as a whole), or `files`, an array of paths. A hit
-covers lines when it shares one with them, as RepoEval has it, and a file when it is a piece of it.
+A query's metadata has `locations`, an array of `{"path", "start_line", "end_line"}` (lines from 1,
+the last included; without lines the whole file), or `files`, an array of paths. A hit covers lines
+if it shares one with them, as in RepoEval, and a file if it is a piece of it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from berryeval.relevance.packs.base import Part
 
 
-# Lines of files, as ground truth and hits name them.
-
 LABEL_FIELDS: Final = ("locations", "ground_truth", "files", "modified_files")
 PATH_FIELDS: Final = ("path", "file", "filepath", "file_path", "source")
 _LINES: Final = re.compile(r"(?<=[^:#])(?::|#L)(\d{1,9})(?:-L?(\d{1,9}))?\Z")
@@ -42,22 +40,22 @@ class Location(NamedTuple):
 
     @property
     def label(self) -> str:
-        """How it is written: `src/app.py:10-25`."""
+        """Textual form, such as `src/app.py:10-25`."""
         return self.path if self.lines is None else f"{self.path}:{self.lines[0]}-{self.lines[1]}"
 
 
 def file_of(hit: Hit) -> str:
-    """The file a hit comes from: a path in its metadata, or its document, or what its id says."""
+    """Return the file of a hit: a path in its metadata, its document, or the path in its id."""
     for name in PATH_FIELDS:
         for path in texts_of(hit.metadata.get(name)):
             return path
-    return hit.doc_id or location_named(hit.id).path
+    return hit.doc_id or parse_location(hit.id).path
 
 
-def location_named(identity: str) -> Location:
-    """The file and lines that an id names, as `src/app.py:10-25` or `src/app.py#L10-L25`.
+def parse_location(identity: str) -> Location:
+    """Parse an id such as `src/app.py:10-25` or `src/app.py#L10-L25`.
 
-    >>> location_named("src/app.py#L10"), location_named("src/app.py")
+    >>> parse_location("src/app.py#L10"), parse_location("src/app.py")
     (Location(path='src/app.py', lines=(10, 10)), Location(path='src/app.py', lines=None))
     """
     found = _LINES.search(identity)
@@ -68,48 +66,50 @@ def location_named(identity: str) -> Location:
     return Location(identity[: found.start()], lines)
 
 
-def same_file(one: str, other: str) -> bool:
-    """Whether two paths name one file: equal, or one is the other with more in front.
+def is_same_file(one: str, other: str) -> bool:
+    """Return whether two paths are equal or one ends with the other.
 
-    >>> same_file("repo/src/auth.py", "src/auth.py"), same_file("src/oauth.py", "auth.py")
+    >>> is_same_file("repo/src/auth.py", "src/auth.py"), is_same_file("src/oauth.py", "auth.py")
     (True, False)
     """
-    longer, shorter = sorted((path_parts(one), path_parts(other)), key=len, reverse=True)
+    longer, shorter = sorted((split_folders(one), split_folders(other)), key=len, reverse=True)
     return bool(shorter) and longer[len(longer) - len(shorter) :] == shorter
 
 
-def path_parts(path: str) -> list[str]:
-    """The folders and the name."""
+def split_folders(path: str) -> list[str]:
+    """Split a path into folders and the file name."""
     return [part for part in path.replace("\\", "/").split("/") if part not in {"", "."}]
 
 
 def locations_of(query: Query) -> list[Location]:
-    """The files and lines that a query's metadata names, each once."""
+    """Return the distinct files and lines in a query's metadata."""
     for name in LABEL_FIELDS:
         value = query.metadata.get(name)
         if value is None or (name == "ground_truth" and isinstance(value, str)):
-            continue  # a ground truth in words is an expected answer
+            continue  # a textual ground truth is an expected answer
         where = f"metadata.{name} of query {query.id!r}"
         if not isinstance(value, list | tuple | Mapping):
             raise refused(where, "an array of paths or locations", value)
         items = [value] if isinstance(value, Mapping) else value
-        found = [_location(item, f"{where}, place {place}") for place, item in enumerate(items)]
+        found = [
+            _read_location(item, f"{where}, place {place}") for place, item in enumerate(items)
+        ]
         return list(dict.fromkeys(found))
     return []
 
 
-def _location(value: Any, where: str) -> Location:
+def _read_location(value: Any, where: str) -> Location:
     if isinstance(value, str) and value:
         return Location(value, None)
     if isinstance(value, Mapping):
         path = next((value[name] for name in PATH_FIELDS if name in value), None)
         if isinstance(path, str) and path:
-            return Location(path, lines_named(value, where))
+            return Location(path, read_lines(value, where))
     raise refused(where, "a path, or an object with path, start_line and end_line", value)
 
 
-def lines_named(data: Mapping[str, Any], where: str) -> tuple[int, int] | None:
-    """The lines that a location or a hit names."""
+def read_lines(data: Mapping[str, Any], where: str) -> tuple[int, int] | None:
+    """Return the lines in the metadata of a location or a hit."""
     first = next((data[name] for name in _FIRST if data.get(name) is not None), None)
     last = next((data[name] for name in _LAST if data.get(name) is not None), first)
     if first is None and last is None:
@@ -126,28 +126,28 @@ class _Files:
         self.corpus = corpus
         self._by_name: dict[str, list[str]] = defaultdict(list)
         for document in corpus.documents:
-            parts = path_parts(document)
+            parts = split_folders(document)
             self._by_name[parts[-1] if parts else ""].append(document)
 
     def documents_of(self, path: str) -> list[str]:
-        """The documents that may be this file; of those with fewer folders, the nearest."""
+        """Return the documents that may be this file; of shorter paths, the longest."""
         if path in self.corpus.documents:
             return [path]
-        parts = path_parts(path)
+        parts = split_folders(path)
         named = self._by_name.get(parts[-1], []) if parts else []
-        found = {one: len(path_parts(one)) for one in named if same_file(one, path)}
+        found = {one: len(split_folders(one)) for one in named if is_same_file(one, path)}
         nearest = max((size for size in found.values() if size <= len(parts)), default=0)
         return sorted(one for one, size in found.items() if not nearest or size == nearest)
 
-    def are_one(self, label: str, path: str) -> bool:
-        """Whether a label and a hit name one file, as far as the corpus knows them."""
-        if not same_file(label, path):
+    def is_same_document(self, label: str, path: str) -> bool:
+        """Return whether a label and a hit have the same file, given the corpus."""
+        if not is_same_file(label, path):
             return False
         wanted, found = self.documents_of(label), self.documents_of(path)
         return len(wanted) <= 1 and (wanted == found or not wanted or not found)
 
     def rules_for(self, query: Query) -> _Rules:
-        """The files and lines that answer a query."""
+        """Return the rules for the files and lines of a query."""
         locations = locations_of(query)
         notes = []
         places = {}
@@ -156,12 +156,14 @@ class _Files:
             place = self._place(location, choices)
             if len(choices) > 1:
                 could_be = " or ".join(choices)
-                notes.append(f"{location.label} could be of {could_be}; it is taken for none")
+                notes.append(
+                    f"{location.label} is ambiguous: {could_be}; it counts as none of them"
+                )
                 continue
             if place is not None:
                 places[location.label] = place
             elif self.corpus.documents:
-                notes.append(f"the corpus has no {location.label}, which answers it")
+                notes.append(f"the corpus has no {location.label}, which is labelled relevant")
         grades = dict.fromkeys((location.label for location in locations), 1.0)
         files = {location.label: location.path for location in locations}
         return _Rules(self, tuple(locations), Labels(grades, places, files, notes))
@@ -179,13 +181,13 @@ class _Files:
         return Span(document, *text.lines(first, min(last, text.line_count)))
 
     def lines_of(self, hit: Hit) -> list[tuple[int, int]]:
-        """The lines of a hit: its metadata say, or its place in its document, or its id."""
-        given = lines_named(hit.metadata, f"metadata of hit {hit.id!r}")
+        """Return the lines of a hit, from its metadata, its place in its document, or its id."""
+        given = read_lines(hit.metadata, f"metadata of hit {hit.id!r}")
         if given is not None:
             return [given]
         places = [(span, self.corpus.texts.text(span.document)) for span in self.corpus.place(hit)]
         known = [text.lines_of(span.start, span.end) for span, text in places if text is not None]
-        named = location_named(hit.id).lines
+        named = parse_location(hit.id).lines
         return known or ([named] if named else [])
 
 
@@ -197,29 +199,30 @@ class _Rules:
     doubts: list[str] = field(default_factory=list)
 
     def covered(self, hit: Hit) -> Mapping[str, float]:
-        """The files and lines that a hit holds a piece of."""
+        """Return the files and lines that a hit covers."""
         path = file_of(hit)
         could_be = self.files.documents_of(path)
-        if len(could_be) > 1 and any(same_file(one.path, path) for one in self.locations):
-            self._doubt(hit, could_be)
-        same = [one for one in self.locations if self.files.are_one(one.path, path)]
+        if len(could_be) > 1 and any(is_same_file(one.path, path) for one in self.locations):
+            self._add_doubt(hit, could_be)
+        same = [one for one in self.locations if self.files.is_same_document(one.path, path)]
         choices = sorted({one.path for one in same})
-        if not all(same_file(one, other) for one, other in itertools.combinations(choices, 2)):
+        if not all(is_same_file(one, other) for one, other in itertools.combinations(choices, 2)):
             same = [one for one in same if one.path == path]
             if not same:
-                self._doubt(hit, choices)
+                self._add_doubt(hit, choices)
         ranges = self.files.lines_of(hit) if any(one.lines for one in same) else []
         return {one.label: 1.0 for one in same if _shares_a_line(one.lines, ranges)}
 
-    def _doubt(self, hit: Hit, choices: Iterable[str]) -> None:
+    def _add_doubt(self, hit: Hit, choices: Iterable[str]) -> None:
         could_be = " or ".join(choices)
-        self.doubts.append(f"hit {hit.id!r} could be of {could_be}; it is taken for none")
+        self.doubts.append(f"hit {hit.id!r} is ambiguous: {could_be}; it counts as none of them")
 
     def file_of(self, hit: Hit) -> str:
-        """The path of the hit, as the ground truth writes it, if it is one of its files."""
+        """Return the path of a hit, as written in the ground truth if it is one of its files."""
         path = file_of(hit)
         return next(
-            (one.path for one in self.locations if self.files.are_one(one.path, path)), path
+            (one.path for one in self.locations if self.files.is_same_document(one.path, path)),
+            path,
         )
 
 
@@ -244,7 +247,7 @@ _RULES: Final = {
 
 
 class CodeRetrievalPack:
-    """Shared lines of a file decide what is relevant."""
+    """A pack that decides relevance by shared lines of files."""
 
     name = "code-retrieval"
     version = "2"
@@ -252,7 +255,7 @@ class CodeRetrievalPack:
     rules: Mapping[str, Any] = _RULES
 
     def bound(self, corpus: PackCorpus) -> _Files:
-        """The pack for a corpus of files."""
+        """Bind the pack to a corpus of files."""
         return _Files(corpus)
 
 

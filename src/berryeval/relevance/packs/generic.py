@@ -1,4 +1,4 @@
-"""The pack that seals nothing: the defaults under a name, for benchmarks without rules."""
+"""The default rules under a name, for benchmarks without rules of their own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.relevance.hits import TOKEN_THRESHOLD
 from berryeval.relevance.packs.base import Labels
-from berryeval.relevance.tiers import ANSWER_FIELDS, ID_FIELDS
+from berryeval.relevance.strategies import ANSWER_FIELDS, ID_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,30 +24,30 @@ _RULES: Final = {
 
 
 class _Nothing:
-    """For every query: no labels, and nothing is covered."""
+    """Rules without labels."""
 
     labels = Labels(grades=None)
     doubts: Sequence[str] = ()
 
-    def rules_for(self, query: Query) -> _Nothing:  # noqa: ARG002 - for any
-        """No rules."""
+    def rules_for(self, query: Query) -> _Nothing:  # noqa: ARG002 - protocol
+        """Return these rules."""
         return self
 
-    def covered(self, hit: Hit) -> Mapping[str, float]:  # noqa: ARG002 - whatever it is
-        """No label."""
+    def covered(self, hit: Hit) -> Mapping[str, float]:  # noqa: ARG002 - protocol
+        """Return no label."""
         return {}
 
 
 class GenericPack:
-    """Judgments decide, and where there are none, the words of the expected answer."""
+    """A pack that leaves relevance to judgments and the expected answer."""
 
     name = "generic"
     version = "1"
     seals: frozenset[Part] = frozenset()
     rules: Mapping[str, Any] = _RULES
 
-    def bound(self, corpus: PackCorpus) -> _Nothing:  # noqa: ARG002 - on any
-        """No rules of its own."""
+    def bound(self, corpus: PackCorpus) -> _Nothing:  # noqa: ARG002 - protocol
+        """Return empty rules."""
         return _Nothing()
 
 

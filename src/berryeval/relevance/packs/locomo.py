@@ -1,9 +1,8 @@
-"""LoCoMo: the evidence of a question names turns of its conversation, as `D1:3`.
+"""LoCoMo: the evidence of a question lists turns of its conversation, such as `D1:3`.
 
 Maharana et al., "Evaluating Very Long-Term Conversational Memory of LLM Agents", ACL 2024. The
-released file is not clean: `D8:6; D9:17` and `D9:1 D4:4 D4:6` are several turns, `D:11:26` is
-`D11:26`, `D30:05` is `D30:5`, and a bare `D` names nothing. What can be read is read, the rest is
-reported.
+released file has irregular entries: `D8:6; D9:17` and `D9:1 D4:4 D4:6` are several turns, `D:11:26`
+is `D11:26`, `D30:05` is `D30:5`, and a bare `D` is no turn, which is reported.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from berryeval.relevance.packs.base import (
     Labels,
     PackCorpus,
     Turn,
+    find_covered_turns,
     texts_of,
-    turns_covered,
     turns_of,
 )
 
@@ -40,7 +39,7 @@ _BETWEEN: Final = " \t\r\n;,"
 
 
 def read_evidence(value: Any, where: str) -> tuple[list[str], list[str]]:
-    """The turns that an `evidence` field names, each once, and what in it is no turn.
+    """Return the distinct turns in an `evidence` field, and the parts that are not turns.
 
     >>> read_evidence(["D8:6; D9:17", "D:11:26", "D30:05", "D"], "evidence")
     (['D8:6', 'D9:17', 'D11:26', 'D30:5'], ['D'])
@@ -62,7 +61,7 @@ _BLANKS: Final = str.maketrans(dict.fromkeys(_BETWEEN, " "))
 
 
 class _Conversations:
-    """Where every turn of every conversation stands in the corpus."""
+    """The places of all turns in the corpus."""
 
     def __init__(self, corpus: PackCorpus) -> None:
         self.corpus = corpus
@@ -86,12 +85,12 @@ class _Conversations:
             self.places.setdefault((conversation, name), whole)
 
     def rules_for(self, query: Query) -> _Rules:
-        """The evidence of a question, and who covers it."""
+        """Return the rules for the evidence of a question."""
         where = f"metadata.evidence of query {query.id!r}"
         given = query.metadata.get("evidence")
         turns, unread = read_evidence([] if given is None else given, where)
         conversation = _first_text(query.metadata, CONVERSATION_FIELDS)
-        notes = [f"{text!r} in its evidence names no turn" for text in unread]
+        notes = [f"{text!r} in its evidence is not a turn" for text in unread]
         places = {
             turn: self.places[conversation, turn]
             for turn in turns
@@ -111,13 +110,15 @@ class _Rules:
     doubts: list[str] = field(default_factory=list)
 
     def covered(self, hit: Hit) -> Mapping[str, float]:
-        """The turns of the evidence that a hit is, or holds."""
-        if not self._is_of_conversation(hit):
+        """Return the turns of the evidence that a hit covers."""
+        if not self._may_be_in_conversation(hit):
             return {}
         held = set(_turn_ids(hit.id, hit.metadata) or _turn_ids(hit.doc_id, {}))
         held.update(
             turn.id
-            for turn in turns_covered(hit, self.conversations.sessions, self.conversations.corpus)
+            for turn in find_covered_turns(
+                hit, self.conversations.sessions, self.conversations.corpus
+            )
         )
         grades = self.labels.grades or {}
         session = _SESSION.search(hit.id)
@@ -125,28 +126,28 @@ class _Rules:
             held = {turn for turn in grades if turn.startswith(f"D{int(session[1])}:")}
         return {turn: grade for turn, grade in grades.items() if turn in held}
 
-    def _is_of_conversation(self, hit: Hit) -> bool:
-        """Whether the hit belongs to the question's conversation, or does not say to which."""
+    def _may_be_in_conversation(self, hit: Hit) -> bool:
+        """Return whether a hit may belong to the question's conversation."""
         document = self.conversations.corpus.documents.get(hit.doc_id or hit.id)
-        said = _first_text(hit.metadata, CONVERSATION_FIELDS) or (
+        claimed = _first_text(hit.metadata, CONVERSATION_FIELDS) or (
             _first_text(document.metadata, CONVERSATION_FIELDS) if document else ""
         )
-        if said or not self.conversation:
-            return said in {"", self.conversation} or not self.conversation
+        if claimed or not self.conversation:
+            return claimed in {"", self.conversation} or not self.conversation
         prefix = _prefix(hit.id) or _prefix(hit.doc_id)
         if prefix in {"", self.conversation}:
             return True
-        if self.conversations.known:  # in front of a turn may stand anything: `chunk-D1:3`
+        if self.conversations.known:  # other prefixes are possible: `chunk-D1:3`
             return prefix not in self.conversations.known
         self.doubts.append(
-            f"hit {hit.id!r}: nobody knows whether {prefix!r} is a conversation; "
-            f"it is taken for another than {self.conversation!r}"
+            f"hit {hit.id!r}: without a corpus, {prefix!r} is treated as another conversation "
+            f"than {self.conversation!r}"
         )
         return False
 
 
 def _turn_ids(identity: str, metadata: Mapping[str, Any]) -> list[str]:
-    """The turns that an id, or better the metadata, names."""
+    """Return the turns in the metadata or else in the id."""
     for name in TURN_FIELDS:
         named = [turn for text in texts_of(metadata.get(name)) for turn in _IN_ID.findall(text)]
         if named:
@@ -155,7 +156,7 @@ def _turn_ids(identity: str, metadata: Mapping[str, Any]) -> list[str]:
 
 
 def _prefix(identity: str) -> str:
-    """What stands in front of a turn or session in an id: `conv-26` of `conv-26/D1:3`."""
+    """Return the part of an id before a turn or session: `conv-26` of `conv-26/D1:3`."""
     found = _IN_ID.search(identity) or _SESSION.search(identity)
     return _SEPARATOR.split(identity[: found.start()])[-1] if found else ""
 
@@ -184,7 +185,7 @@ _RULES: Final = {
 
 
 class LocomoPack:
-    """LoCoMo's evidence decides what is relevant, and nothing else does."""
+    """A pack that decides relevance by LoCoMo's evidence."""
 
     name = "locomo"
     version = "2"
@@ -192,7 +193,7 @@ class LocomoPack:
     rules: Mapping[str, Any] = _RULES
 
     def bound(self, corpus: PackCorpus) -> _Conversations:
-        """The pack for a corpus of conversations."""
+        """Bind the pack to a corpus of conversations."""
         return _Conversations(corpus)
 
 

@@ -1,11 +1,10 @@
-"""LongMemEval: a question names the sessions that hold its answer, as `answer_4be1b6b4_2`.
+"""LongMemEval: a question lists the sessions with its answer, such as `answer_4be1b6b4_2`.
 
 Wu et al., "LongMemEval: Benchmarking Chat Assistants on Long-Term Interactive Memory", ICLR 2025.
-A session counts as found when it is retrieved whole, or by a turn that holds the answer. Questions
-whose id ends in `_abs` have no answer: nothing is relevant to them.
-
-Their own script looks for the word "answer" in ids, and indexes what users say only, so that a
-session answered by the assistant alone is not relevant there; here the labels decide.
+A session is found if a hit is the whole session or a turn with the answer. Nothing is relevant to
+questions whose id ends in `_abs`. The authors' script searches ids for the word "answer" and
+indexes user turns only, so sessions answered by the assistant are not relevant there; here labels
+decide.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from berryeval.relevance.packs.base import (
     Labels,
     PackCorpus,
     Turn,
+    find_covered_turns,
     texts_of,
-    turns_covered,
     turns_of,
 )
 
@@ -40,7 +39,7 @@ _TURN: Final = re.compile(r"(.+)_\d+")
 
 
 class _Sessions:
-    """The sessions of the corpus, with their turns; one id may stand for several texts."""
+    """The sessions of the corpus and their turns; an id may have several texts."""
 
     def __init__(self, corpus: PackCorpus) -> None:
         self.corpus = corpus
@@ -56,7 +55,7 @@ class _Sessions:
                     self._places[turn.id].append(turn.span)
 
     def rules_for(self, query: Query) -> _Rules:
-        """The sessions or turns that answer a question."""
+        """Return the rules for the labels of a question."""
         given = next((name for name in LABEL_FIELDS if query.metadata.get(name) is not None), "")
         where = f"metadata.{given} of query {query.id!r}"
         if query.id.endswith("_abs"):
@@ -70,17 +69,17 @@ class _Sessions:
         found = {label: self._place(label, history) for label in labels}
         places = {label: place for label, place in found.items() if place is not None}
         lost = [label for label in labels if self._places and label not in places]
-        notes = [f"the corpus has no {label!r}, which answers it" for label in lost]
+        notes = [f"the corpus has no {label!r}, which is labelled relevant" for label in lost]
         answering = {label: self._answering(label, place) for label, place in places.items()}
         return _Rules(self, Labels(labels, places, notes=notes), history, answering)
 
     def _place(self, label: str, history: AbstractSet[str]) -> Span | None:
-        """Where a label stands in the history of its question, or, without one, in the corpus."""
+        """Return the place of a label in the history of its question, or in the corpus."""
         places = self._places.get(label, [])
         return next((one for one in places if not history or one.document in history), None)
 
     def _answering(self, label: str, place: Span) -> frozenset[str]:
-        """The turns of a labelled session that hold the answer, if it is known which do."""
+        """Return the turns of a labelled session that contain the answer, if known."""
         if _name(place.document) != label:
             return frozenset()
         return frozenset(turn.id for turn in self.turns.get(place.document, ()) if turn.has_answer)
@@ -95,10 +94,12 @@ class _Rules:
     doubts: list[str] = field(default_factory=list)
 
     def covered(self, hit: Hit) -> Mapping[str, float]:
-        """The labels that a hit is, or holds."""
-        if self._is_of_another_history(hit):
+        """Return the labels that a hit covers."""
+        if self._is_in_other_history(hit):
             return {}
-        held = {turn.id for turn in turns_covered(hit, self.sessions.turns, self.sessions.corpus)}
+        held = {
+            turn.id for turn in find_covered_turns(hit, self.sessions.turns, self.sessions.corpus)
+        }
         names = set(_names(hit))
         grades = self.labels.grades or {}
         return {
@@ -107,19 +108,19 @@ class _Rules:
             if label in held or self._is_piece(label, names, held) or self._is_turn(label, hit)
         }
 
-    def _is_of_another_history(self, hit: Hit) -> bool:
-        """Whether a hit is of a document that only other questions know."""
+    def _is_in_other_history(self, hit: Hit) -> bool:
+        """Return whether a hit is of a document in the history of other questions only."""
         document = hit.doc_id or hit.id
         known = document in self.sessions.corpus.documents
         return known and bool(self.history) and document not in self.history
 
     def _is_piece(self, label: str, names: set[str], held: set[str]) -> bool:
-        """Whether a hit is the labelled session, or a piece of it that holds an answer."""
+        """Return whether a hit is the labelled session or a piece with an answer."""
         answering = self.answering.get(label)
         return label in names and (not answering or not held.isdisjoint(answering))
 
     def _is_turn(self, label: str, hit: Hit) -> bool:
-        """Whether a hit is a turn of the labelled session, and not one without an answer."""
+        """Return whether a hit is a turn of the labelled session that may have an answer."""
         for name in _names(hit):
             turn = _TURN.fullmatch(name)
             if turn and turn[1] == label:
@@ -127,13 +128,12 @@ class _Rules:
                 if answering:
                     return name in answering
                 document = self.sessions.corpus.documents.get(hit.doc_id or hit.id)
-                said = (document or hit).metadata.get("has_answer")
-                return said is not False
+                return (document or hit).metadata.get("has_answer") is not False
         return False
 
 
 def _names(hit: Hit) -> Iterator[str]:
-    """The ids a hit goes by, without what stands before the last slash."""
+    """Yield the ids of a hit, without the part before the last slash."""
     for name in ID_FIELDS:
         yield from map(_name, texts_of(hit.metadata.get(name)))
     yield from (_name(identity) for identity in (hit.doc_id, hit.id) if identity)
@@ -159,7 +159,7 @@ _RULES: Final = {
 
 
 class LongMemEvalPack:
-    """LongMemEval's answer sessions decide what is relevant, and nothing else does."""
+    """A pack that decides relevance by LongMemEval's answer sessions."""
 
     name = "longmemeval"
     version = "2"
@@ -167,7 +167,7 @@ class LongMemEvalPack:
     rules: Mapping[str, Any] = _RULES
 
     def bound(self, corpus: PackCorpus) -> _Sessions:
-        """The pack for a corpus of sessions."""
+        """Bind the pack to a corpus of sessions."""
         return _Sessions(corpus)
 
 

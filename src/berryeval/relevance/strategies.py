@@ -1,26 +1,32 @@
-"""`Relevance`: who decides what is relevant to a query, and what they say about its hits.
+"""`Relevance`: judge the hits of a query by the first strategy that applies to it.
 
-First that applies, for each query by itself: judgments (of the benchmark, or ids that the query
-brings along), the pack, the words of the expected answer.
+The strategies are judgments (of the benchmark, or ids in the query's metadata), the pack of the
+benchmark, and the words of the expected answer.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from berryeval._internal.records import refused
-from berryeval.anchors import Located, Target, Targets, build_ranking, find_credit
+from berryeval._internal.validate import is_number, reject_unknown, require_fraction
+from berryeval.anchors import CoverageRule, Located, Target, Targets, build_ranking, find_credit
 from berryeval.data import Anchor, Judgment
-from berryeval.relevance.hits import NO_STRATEGY, Strategy
+from berryeval.relevance.hits import NO_STRATEGY, TOKEN_THRESHOLD, Strategy
 from berryeval.relevance.matching import Naming
-from berryeval.relevance.options import RelevanceOptions, options_for
-from berryeval.relevance.packs.base import KnowsFiles, Pack, PackCorpus, find_pack, rules_hash
-from berryeval.relevance.passages import Texts, span_ranking
+from berryeval.relevance.packs.base import (
+    KnowsFiles,
+    Pack,
+    PackCorpus,
+    check_sealed,
+    find_pack,
+    rules_hash,
+)
+from berryeval.relevance.passages import Texts, build_span_ranking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -31,59 +37,90 @@ if TYPE_CHECKING:
     from berryeval.relevance.packs.base import PackRules
 
 
-# Judgments that a query brings along: ids in its metadata.
+@dataclass(frozen=True)
+class RelevanceOptions:
+    """Options of relevance.
 
-# Where a query's metadata may hold ids; the first that is there counts.
+    Attributes:
+        threshold: Minimum overlap (F1 of words) of a relevant chunk with the expected answer, for
+            queries without judgments and pack.
+        coverage: Minimum share of the shorter of hit and target that both must have in common.
+    """
+
+    threshold: float = TOKEN_THRESHOLD
+    coverage: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Require fractions in (0, 1]."""
+        for name, value in asdict(self).items():
+            require_fraction(f"relevance.{name}", value)
+
+    @classmethod
+    def load(
+        cls, pack: Pack | None, given: RelevanceOptions | Mapping[str, Any] | None
+    ) -> RelevanceOptions:
+        """Create options from a mapping or from options, unless the pack seals them."""
+        if isinstance(given, RelevanceOptions):
+            default = asdict(cls())
+            given = {key: value for key, value in asdict(given).items() if value != default[key]}
+        chosen = dict(given or {})
+        if pack is not None and chosen:
+            check_sealed(pack, {"relevance": chosen})
+        reject_unknown("relevance", chosen, [one.name for one in fields(cls)])
+        return cls(**chosen)
+
+
+# Metadata fields with relevant ids; the first that a query has counts.
 ID_FIELDS: Final = ("relevant_ids", "relevant_chunk_ids", "ground_truth_ids", "qrels")
 
 
 def explicit_ids(query: Query) -> dict[str, float] | None:
-    """The ids that a query's metadata calls relevant, with grades; None if it names none.
+    """Return the relevant ids in a query's metadata with grades; None if there is no such field.
 
-    A field that is null says nothing. An empty list or object says that nothing is relevant.
+    A null field is ignored. An empty list or object means that nothing is relevant.
     """
     for name in ID_FIELDS:
         value = query.metadata.get(name)
         if value is not None:
-            return _grades(value, f"metadata.{name} of query {query.id!r}")
+            return _read_grades(value, f"metadata.{name} of query {query.id!r}")
     return None
 
 
-def _grades(value: Any, where: str) -> dict[str, float]:
+def _read_grades(value: Any, where: str) -> dict[str, float]:
     if isinstance(value, Mapping):
-        return {_id(key, where): _grade(grade, f"{where}, {key!r}") for key, grade in value.items()}
+        return {
+            _read_id(key, where): _read_grade(grade, f"{where}, {key!r}")
+            for key, grade in value.items()
+        }
     if not isinstance(value, list | tuple):
         raise refused(where, "an array of ids or an object of ids and grades", value)
-    return {_id(item, f"{where}, place {place}"): 1.0 for place, item in enumerate(value)}
+    return {_read_id(item, f"{where}, place {place}"): 1.0 for place, item in enumerate(value)}
 
 
-def _id(value: Any, where: str) -> str:
+def _read_id(value: Any, where: str) -> str:
     if not isinstance(value, str) or not value:
-        raise refused(where, "an id, which is a string", value)
+        raise refused(where, "an id, a non-empty string", value)
     return value
 
 
-def _grade(value: Any, where: str) -> float:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not math.isfinite(value):
-        raise refused(where, "a grade, which is a number", value)
+def _read_grade(value: Any, where: str) -> float:
+    if not is_number(value):
+        raise refused(where, "a grade, a finite number", value)
     return float(value)
 
 
-# The last resort: a chunk is relevant if its words are those of the expected answer.
-
-# Where a query's metadata may hold the expected answer; the first that is there counts.
+# Metadata fields with the expected answer; the first that a query has counts.
 ANSWER_FIELDS: Final = ("expected_answer", "answer", "ground_truth", "reference")
 _WORD: Final = re.compile(r"\w+")
 
 
-def words(text: str) -> frozenset[str]:
-    """The words of a text in lower case, each once."""
+def split_words(text: str) -> frozenset[str]:
+    """Return the set of lowercase words of a text."""
     return frozenset(_WORD.findall(text.lower()))
 
 
 def overlap(expected: Collection[str], chunk: Collection[str]) -> float:
-    """F1 of two sets of words: twice what they share over what both hold.
+    """Return the F1 score of two sets of words.
 
     >>> overlap({"may", "7", "2023"}, {"on", "7", "may"})
     0.6666666666666666
@@ -93,7 +130,7 @@ def overlap(expected: Collection[str], chunk: Collection[str]) -> float:
 
 
 def expected_answers(query: Query) -> tuple[frozenset[str], ...]:
-    """The words of each expected answer of a query; of several, any will do."""
+    """Return the words of each expected answer of a query, any of which is enough."""
     field = next((name for name in ANSWER_FIELDS if query.metadata.get(name) is not None), None)
     if field is None:
         return ()
@@ -102,7 +139,7 @@ def expected_answers(query: Query) -> tuple[frozenset[str], ...]:
     if not all(map(_is_answer, answers)):
         where = f"metadata.{field} of query {query.id!r}"
         raise refused(where, "a string, a number or an array of these", value)
-    known = (words(str(answer)) for answer in answers)
+    known = (split_words(str(answer)) for answer in answers)
     return tuple(answer for answer in known if answer)
 
 
@@ -110,21 +147,18 @@ def _is_answer(value: Any) -> bool:
     return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 
-# Packs and words decide hit by hit; what they say becomes targets, credited as any others.
-
-
 @dataclass(frozen=True)
 class Joined:
-    """What there was to be found for one query, and what of it the hits covered.
+    """The targets of one query and the hits that cover them.
 
     Attributes:
-        targets: what there was to be found.
-        ranking: who found it.
-        hit_of: of targets that are nothing but a hit that was found: which (from 0).
-        files: by target, the file it is of, where its place does not tell.
-        file_of: tells which file a hit is of, where someone knows better than the hit itself.
-        missed: relevant targets of judgments that no hit covers.
-        again: the hits (from 0) that cover something for which another hit is credited.
+        targets: Targets of the query.
+        ranking: Judged ranking of the hits.
+        hit_of: Hit (from 0) of each target that was derived from a hit.
+        files: File of each target, if its place does not tell.
+        file_of: Function that returns the file of a hit, if the hit itself does not tell.
+        missed: Relevant targets of judgments that no hit covers.
+        again: Hits (from 0) that cover a target but are not credited for any.
     """
 
     targets: Sequence[Target]
@@ -137,13 +171,13 @@ class Joined:
 
 
 def join_labels(rules: PackRules, hits: Sequence[Hit]) -> tuple[Joined, list[str]]:
-    """The hits as a pack judges them, with what it has to say about its labels."""
+    """Judge hits by the rules of a pack; also return its remarks."""
     covered = [rules.covered(hit) for hit in hits]
     labels = rules.labels
     grades = labels.grades
-    if grades is None:  # nobody says how much there is: what was found is all there is
+    if grades is None:  # the total is unknown: only what was found counts
         grades = {label: grade for found in reversed(covered) for label, grade in found.items()}
-    joined = _joined(grades, labels.places, covered, found_only=labels.grades is None)
+    joined = _join(grades, labels.places, covered, found_only=labels.grades is None)
     known = {
         place: labels.files[label] for place, label in enumerate(grades) if label in labels.files
     }
@@ -157,20 +191,20 @@ def join_words(
     threshold: float,
     text_of: Callable[[Hit], str],
 ) -> tuple[Joined, list[str]]:
-    """The hits as the words of the expected answers judge them: what was found is all there is."""
+    """Judge hits by the words of the expected answers; only what was found counts."""
     covered: list[dict[str, float]] = []
     wordless = 0
     for place, hit in enumerate(hits):
-        chunk = words(text_of(hit))
+        chunk = split_words(text_of(hit))
         wordless += not chunk
         best = max(overlap(answer, chunk) for answer in answers)
         covered.append({str(place): 1.0} if best >= threshold else {})
     found = {label: 1.0 for labels in covered for label in labels}
-    notes = [f"hits without a text to compare with the expected answer: {wordless}"]
-    return _joined(found, {}, covered, found_only=True), notes if wordless else []
+    notes = [f"hits without text to compare with the expected answer: {wordless}"]
+    return _join(found, {}, covered, found_only=True), notes if wordless else []
 
 
-def _joined(
+def _join(
     grades: Mapping[str, float],
     places: Mapping[str, Span],
     covered: Sequence[Mapping[str, float]],
@@ -178,7 +212,8 @@ def _joined(
     found_only: bool,
 ) -> Joined:
     targets = [
-        Target((_located(label, places.get(label)),), (grade,)) for label, grade in grades.items()
+        Target((_locate_label(label, places.get(label)),), (grade,))
+        for label, grade in grades.items()
     ]
     hits_of: dict[str, list[int]] = {label: [] for label in grades}
     for hit, labels in enumerate(covered):
@@ -194,49 +229,49 @@ def _joined(
     return Joined(targets, ranking, hit_of)
 
 
-def _located(label: str, span: Span | None) -> Located:
+def _locate_label(label: str, span: Span | None) -> Located:
     if span is None:
         return Located(Anchor(chunk=label))
-    if span.end <= span.start:  # an empty document has no place for a span
+    if span.end <= span.start:  # an empty document has no span
         return Located(Anchor(document=span.document), spans=(span,))
     anchor = Anchor(document=span.document, start=span.start, end=span.end)
     return Located(anchor, spans=(span,))
 
 
 class Judgeable(Protocol):
-    """What relevance needs of a benchmark."""
+    """The parts of a benchmark that relevance needs."""
 
     @property
     def documents(self) -> tuple[Document, ...]:
-        """The corpus."""
+        """Documents of the corpus."""
         ...
 
     @property
     def queries(self) -> tuple[Query, ...]:
-        """The questions."""
+        """Queries."""
         ...
 
     @property
     def judgments(self) -> tuple[Judgment, ...]:
-        """What is relevant."""
+        """Relevance judgments."""
         ...
 
     @property
     def pack(self) -> str:
-        """The name of its pack, if it has one."""
+        """Name of the pack; empty if there is none."""
         ...
 
 
 @dataclass(frozen=True)
 class Judged:
-    """The hits of one query, judged.
+    """The judged hits of one query.
 
     Attributes:
-        ranking: what metrics of rankings see.
-        strategy: who decided.
-        joined: the targets, and where each of them was found.
-        hits: the hits, best first, under the ids that they are found to be.
-        notes: what people should know about it, a line each.
+        ranking: Judged ranking for metrics.
+        strategy: How relevance was decided.
+        joined: The targets and the hits that cover them.
+        hits: Hits, best first, with the ids they were matched to.
+        notes: Remarks, one line each.
     """
 
     ranking: JudgedRanking
@@ -247,12 +282,12 @@ class Judged:
 
 
 class Relevance:
-    """Who decides what is relevant in a benchmark; made once, asked for every query.
+    """The relevance rules of a benchmark, created once and applied to every query.
 
     Attributes:
-        targets: what the judgments point at, located in the corpus.
-        pack: the pack that owns relevance, if there is one.
-        options: what was chosen.
+        targets: Targets of the judgments, located in the corpus.
+        pack: Pack of the benchmark, if any.
+        options: Options.
     """
 
     def __init__(
@@ -289,39 +324,39 @@ class Relevance:
         *,
         chunks: Iterable[Chunk] | None = None,
     ) -> Relevance:
-        """Who decides in this benchmark.
+        """Create the relevance rules of a benchmark.
 
         Args:
-            benchmark: corpus, queries, judgments and pack.
-            options: `RelevanceOptions`, or some of them by name; what the pack seals is refused.
-            chunks: how the system that is judged cut the corpus, if that is known.
+            benchmark: Corpus, queries, judgments and pack.
+            options: `RelevanceOptions` or a mapping; options that the pack seals are rejected.
+            chunks: Chunks of the judged system, if known.
         """
         pack = find_pack(benchmark.pack) if benchmark.pack else None
-        chosen = options_for(pack, options)
+        chosen = RelevanceOptions.load(pack, options)
         pieces = None if chunks is None else list(chunks)
         judgments = list(_all_judgments(benchmark))
         targets = Targets.locate(
             judgments,
             benchmark.documents or None,
             chunks=pieces,
-            rule=chosen.rule,
+            rule=CoverageRule(chosen.coverage),
         )
         return cls(benchmark, chosen, judgments, targets, pack, pieces)
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """Every query of the benchmark, and every one that its judgments name."""
+        """All queries of the benchmark and of its judgments."""
         return tuple(dict.fromkeys((*self._queries, *self.targets.queries)))
 
     @property
     def rules(self) -> str:
-        """The pack, its version and the hash of its rules, if it decides anything."""
+        """Name, version and rules hash of the pack, if it decides relevance."""
         if self.pack is None or self._bound is None:
             return ""
         return f"{self.pack.name}@{self.pack.version} {rules_hash(self.pack)}"
 
     def strategy_of(self, query_id: str) -> Strategy:
-        """Who decides for a query."""
+        """Return the strategy for a query."""
         if query_id in self.targets or query_id in self._empty:
             return "qrels"
         if self._bound is not None and query_id in self._queries:
@@ -330,11 +365,11 @@ class Relevance:
 
     @cached_property
     def texts(self) -> Texts:
-        """What of the corpus metrics of text need, read once."""
+        """Texts of the corpus for metrics of text."""
         return Texts(self.targets, self._chunks)
 
     def judge(self, query_id: str, hits: Sequence[Hit]) -> Judged:
-        """The hits of a query, best first, judged by whoever decides for it."""
+        """Judge the hits of a query, best first."""
         strategy = self.strategy_of(query_id)
         if strategy == "pack" and self._bound is not None:
             rules = self._bound.rules_for(self._queries[query_id])
@@ -344,29 +379,29 @@ class Relevance:
                 self._answers[query_id], hits, self.options.threshold, self._text_of
             )
         else:
-            hits, notes = self._naming.named(query_id, hits)
+            hits, notes = self._naming.rename_hits(query_id, hits)
             found = self.targets.join(query_id, hits)
             targets = self.targets.of(query_id)
             joined = Joined(targets, found.ranking, missed=found.missed(targets), again=found.again)
-            notes += self._doubts(found, hits)
+            notes += self._describe_doubts(found, hits)
         lines = tuple(f"query {query_id!r}: {note}" for note in dict.fromkeys(notes))
         return Judged(joined.ranking, strategy, joined, hits, lines)
 
-    def _doubts(self, found: Join, hits: Sequence[Hit]) -> Iterator[str]:
-        """What is unclear about where hits stand."""
+    def _describe_doubts(self, found: Join, hits: Sequence[Hit]) -> Iterator[str]:
+        """Yield remarks on hits with unclear places."""
         if found.ambiguous:
-            yield f"hits at several places, each of which counts: {len(found.ambiguous)}"
+            yield f"hits with several places, all of which count: {len(found.ambiguous)}"
         unplaced = [hits[place] for place in found.unplaced]
         stale = sum(hit.start is not None and hit.doc_id in self._documents for hit in unplaced)
         if stale:
-            yield f"hits whose offsets are not believed, as other words stand there: {stale}"
+            yield f"hits with offsets that do not match the text: {stale}"
 
     def as_spans(self, judged: Judged) -> SpanRanking:
-        """What metrics of text see of hits that were judged here."""
-        return span_ranking(judged.joined, judged.hits, self.texts)
+        """Return the judged hits as spans, for metrics of text."""
+        return build_span_ranking(judged.joined, judged.hits, self.texts)
 
     def _text_of(self, hit: Hit) -> str:
-        """The text of a hit, from the corpus if it does not bring it along."""
+        """Return the text of a hit, from the corpus if the hit has none."""
         if hit.text:
             return hit.text
         for document, start, end in self.targets.place(hit):
@@ -376,7 +411,7 @@ class Relevance:
 
 
 def _all_judgments(benchmark: Judgeable) -> Iterator[Judgment]:
-    """The judgments of the benchmark, and, for queries without any, those they bring along."""
+    """Yield the judgments of the benchmark and the ids in metadata of other queries."""
     yield from benchmark.judgments
     judged = {judgment.query_id for judgment in benchmark.judgments}
     documents = {document.id for document in benchmark.documents}
