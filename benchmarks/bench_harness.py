@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from berryeval.benchmarks.benchmark import Benchmark
+from berryeval.benchmarks import Benchmark
 from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment, Query
 from berryeval.providers.base import Provider, build_hit
 from berryeval.runner.asking import index_and_ask

@@ -19,8 +19,7 @@ import yaml
 
 import berryeval as be
 from berryeval import metrics
-from berryeval.benchmarks.checks.catalogue import CHECKS
-from berryeval.benchmarks.loaders.catalogue import LOADERS
+from berryeval.benchmarks import CHECKS, LOADERS
 from berryeval.benchmarks.loading import options_of
 from berryeval.chunkers.catalogue import CHUNKERS, parse_chunker
 from berryeval.cli.app import EXIT_INTERRUPTED, EXIT_RUN_FAILED, EXIT_TERMINATED, EXIT_USAGE

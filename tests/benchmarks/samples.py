@@ -1,4 +1,4 @@
-"""A small hand-made sample of every format, as files to be written to a folder."""
+"""A small hand-made sample of every format."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from berryeval.benchmarks.writing import section_chunk_id
+from berryeval.benchmarks.loaders.technical_docs import section_chunk_id
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sample:
-    """Files by their path, which of them to load ("" for the folder), and the loader's options."""
+    """Files by path, the one to load ("" for the folder), and options of the loader."""
 
     files: dict[str, bytes]
     path: str = ""
     options: dict[str, Any] = field(default_factory=dict)
 
     def write(self, folder: Path) -> Path:
-        """Write the files; the path to load."""
+        """Write the files; return the path to load."""
         for name, content in self.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(content)
@@ -33,17 +33,17 @@ class Sample:
 
 
 def as_json(value: Any) -> bytes:
-    """A value as a JSON file."""
+    """Return a value as a JSON file."""
     return json.dumps(value, indent=1, ensure_ascii=False).encode()
 
 
 def as_lines(*values: Any) -> bytes:
-    """Values as JSON lines."""
+    """Return values as JSON lines."""
     return b"".join(json.dumps(value, ensure_ascii=False).encode() + b"\n" for value in values)
 
 
 def as_parquet(rows: list[dict[str, Any]]) -> bytes:
-    """Rows as a Parquet file."""
+    """Return rows as a Parquet file."""
     sink = io.BytesIO()
     pyarrow.parquet.write_table(pa.Table.from_pylist(rows), sink)
     return sink.getvalue()
@@ -642,7 +642,7 @@ AUTORAG = Sample(
     }
 )
 
-# By format; the first of several samples of one format has its name alone.
+# Samples by name; the first sample of each format has the name of the format.
 SAMPLES: dict[str, tuple[str, Sample]] = {
     "own": ("berryeval", OWN),
     "own, folder of texts": ("berryeval", TEXT_FOLDER),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from berryeval.benchmarks import load_benchmark
 from berryeval.benchmarks.loaders.trec import read_topics
-from berryeval.benchmarks.loading import load_benchmark
 from berryeval.data.records import Anchor, Document, Judgment, Query
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from tests.benchmarks.samples import BEIR, COFFEE, TEA, TREC, TREC_TSV, TREC_XML, as_lines
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_beir(tmp_path: Path) -> None:
-    """The published fields, those beside them, and the queries that the split judges."""
+def test_beir_loads_documents_queries_and_judgments(tmp_path: Path) -> None:
     benchmark = load_benchmark(BEIR.write(tmp_path))
     assert benchmark.documents == (
         Document("d1", TEA, title="Tea", metadata={"lang": "en"}),
@@ -34,35 +33,32 @@ def test_beir(tmp_path: Path) -> None:
     assert benchmark.metadata == {"split": "test"}
     assert benchmark.where("judgments", 0) == f"{tmp_path / 'qrels' / 'test.tsv'}:2"
     file = tmp_path / "queries.jsonl"
-    said = f"{file}: a query is left out, without judgments in test.tsv"
+    said = f"{file}: a query is skipped, without judgments in test.tsv"
     assert benchmark.remarks == (said,)
     assert load_benchmark(tmp_path, split="dev").remarks == (
-        f"{file}: 2 queries are left out, without judgments in dev.tsv",
+        f"{file}: 2 queries are skipped, without judgments in dev.tsv",
     )
 
 
-def test_beir_options(tmp_path: Path) -> None:
-    """Another split; all queries; splits and words that are not there."""
+def test_beir_options_select_split_and_queries(tmp_path: Path) -> None:
     folder = BEIR.write(tmp_path)
     assert [query.id for query in load_benchmark(folder, split="dev").queries] == ["3"]
     assert len(load_benchmark(folder, queries="all").queries) == 3
     assert load_benchmark(folder, queries="all").remarks == ()
     with pytest.raises(DataError, match=r"qrels/train\.tsv; found dev\.tsv, test\.tsv"):
         load_benchmark(folder, split="train")
-    with pytest.raises(ConfigurationError, match="queries must be 'judged' or 'all', found 'some'"):
+    with pytest.raises(ConfigurationError, match="queries must be one of judged, all"):
         load_benchmark(folder, queries="some")
 
 
-def test_beir_packed(tmp_path: Path) -> None:
-    """Every file may be packed."""
+def test_beir_files_may_be_compressed(tmp_path: Path) -> None:
     files = {f"{name}.gz": gzip.compress(content) for name, content in BEIR.files.items()}
     plain = load_benchmark(BEIR.write(tmp_path / "beir"))
     packed = load_benchmark(replace(BEIR, files=files).write(tmp_path / "packed" / "beir"))
     assert packed == plain
 
 
-def test_beir_queries_that_are_judged_but_missing(tmp_path: Path) -> None:
-    """The judgments stay, and a remark says so."""
+def test_judged_beir_queries_that_are_missing_are_remarked(tmp_path: Path) -> None:
     files = {**BEIR.files, "queries.jsonl": as_lines({"_id": 1, "text": "tea"})}
     benchmark = load_benchmark(replace(BEIR, files=files).write(tmp_path))
     assert len(benchmark.judgments) == 3
@@ -78,21 +74,21 @@ BAD_BEIR = [
     ("corpus.jsonl", b'{"_id": "d", "text": "", "metadata": 1}', ":1: metadata: expected an obj"),
     ("qrels/test.tsv", b"query-id\tcorpus-id\tscore\n1\td1\n", "test.tsv:2: expected 3 columns"),
     ("qrels/test.tsv", b"query-id\tcorpus-id\tscore\n1\td\thigh\n", ":2: the grade must be a num"),
-    ("queries.jsonl", b'{"_id": "1", "text": "a"}\n{"_id": "1", "text": "b"}', "'1' stands twice"),
+    ("queries.jsonl", b'{"_id": "1", "text": "a"}\n{"_id": "1", "text": "b"}', "'1' occurs twice"),
 ]
 
 
 @pytest.mark.parametrize(("name", "content", "message"), BAD_BEIR)
-def test_beir_faults(name: str, content: bytes, message: str, tmp_path: Path) -> None:
-    """Each fault with its file and line."""
+def test_a_beir_error_names_file_and_line(
+    name: str, content: bytes, message: str, tmp_path: Path
+) -> None:
     folder = replace(BEIR, files={**BEIR.files, name: content}).write(tmp_path)
     with pytest.raises(DataError) as caught:
         load_benchmark(folder)
     assert message in str(caught.value)
 
 
-def test_trec_topics_in_sgml(tmp_path: Path) -> None:
-    """Labels and end tags go, 051 is 51 in the qrels, and the collection is read."""
+def test_trec_topics_load_from_sgml(tmp_path: Path) -> None:
     benchmark = load_benchmark(TREC.write(tmp_path))
     assert benchmark.queries == (
         Query(
@@ -112,8 +108,7 @@ def test_trec_topics_in_sgml(tmp_path: Path) -> None:
     assert benchmark.where("documents", 1).endswith("part-1.sgml:9")
 
 
-def test_trec_topics_in_xml(tmp_path: Path) -> None:
-    """The number is an attribute, the text the query, and references are resolved."""
+def test_trec_topics_load_from_xml(tmp_path: Path) -> None:
     benchmark = load_benchmark(TREC_XML.write(tmp_path))
     assert [(query.id, query.text) for query in benchmark.queries] == [
         ("51", "green tea"),
@@ -124,10 +119,9 @@ def test_trec_topics_in_xml(tmp_path: Path) -> None:
     assert benchmark.documents[1] == Document("FT-2", "Coffee", title="C")
 
 
-def test_trec_topics_in_lines(tmp_path: Path) -> None:
-    """A file of topics alone needs to be told of its qrels."""
+def test_trec_topics_load_from_lines(tmp_path: Path) -> None:
     path = TREC_TSV.write(tmp_path)
-    with pytest.raises(ConfigurationError, match="say where the judgments are with qrels="):
+    with pytest.raises(ConfigurationError, match="name the judgments with qrels="):
         load_benchmark(path, format="trec")
     benchmark = load_benchmark(path, format="trec", qrels=tmp_path / "qrels.txt")
     assert benchmark.queries == (Query("51", "green tea"), Query("302", "coffee"))
@@ -135,8 +129,7 @@ def test_trec_topics_in_lines(tmp_path: Path) -> None:
     assert load_benchmark(tmp_path).queries == benchmark.queries
 
 
-def test_trec_fields(tmp_path: Path) -> None:
-    """The text of a query may be made of other fields, if every topic has them."""
+def test_trec_fields_form_the_query_text(tmp_path: Path) -> None:
     folder = TREC.write(tmp_path)
     with pytest.raises(DataError, match="topic 302 has no 'description'; its fields: title"):
         load_benchmark(folder, field="title+description")
@@ -145,51 +138,49 @@ def test_trec_fields(tmp_path: Path) -> None:
     assert [query.text for query in benchmark.queries] == ["green tea", "coffee"]
 
 
-def test_trec_collections_in_old_encodings(tmp_path: Path) -> None:
-    """Latin-1 is read when told, and refused with advice when not."""
+def test_trec_collections_may_have_old_encodings(tmp_path: Path) -> None:
     text = "<DOC><DOCNO>FT-1</DOCNO><TEXT>Caf\xe9</TEXT></DOC>"
     files = {**TREC.files, "docs/part-1.sgml": text.encode("latin-1")}
     folder = replace(TREC, files=files).write(tmp_path)
-    with pytest.raises(DataError, match=r"part-1\.sgml:1: not utf-8 text; say which with encoding"):
+    with pytest.raises(DataError, match=r"part-1\.sgml:1: not utf-8 text; choose another with"):
         load_benchmark(folder)
     assert load_benchmark(folder, encoding="latin-1").documents[0].text == "Café"
-    with pytest.raises(ConfigurationError, match="encoding must be one that Python knows"):
+    with pytest.raises(ConfigurationError, match="encoding must be a Python encoding"):
         load_benchmark(folder, encoding="klingon")
 
 
 BAD_TREC = [
-    ("topics.51-302.txt", b"<top>\n<num> Number: 1\n<title> x\n", ":1: a topic that does not end"),
-    ("topics.51-302.txt", b"<top><title> x </top>", ":1: a topic without a number"),
+    ("topics.51-302.txt", b"<top>\n<num> Number: 1\n<title> x\n", ":1: topic without an end tag"),
+    ("topics.51-302.txt", b"<top><title> x </top>", ":1: topic without a number"),
     ("topics.51-302.txt", b"just words", ":1: expected <top> or <topic> elements, or lines"),
-    ("topics.51-302.txt", b"", "holds no queries"),
+    ("topics.51-302.txt", b"", "has no queries"),
     ("docs/part-1.sgml", b"<DOC><DOCNO>1</DOCNO>", ":1: <DOC> has no </DOC>"),
     ("docs/part-1.sgml", b"<DOC>x</DOC>", ":1: <DOC> has no <DOCNO> with an id"),
-    ("docs/part-1.sgml", b"x", "or a TREC collection; there is part-1.sgml"),
+    ("docs/part-1.sgml", b"x", "or a TREC collection; found part-1.sgml"),
     ("docs/more.jsonl", b'{"id": 1}', "more.jsonl:1: has no 'text'"),
     ("qrels.51-302.txt", b"1 0 d", "qrels.51-302.txt:1: expected 4 columns"),
-    ("qrels.more", b"", "expected one file qrels*, found qrels.51-302.txt, qrels.more; say"),
-    ("corpus.jsonl", b"", "found corpus.jsonl, docs; say which is the collection with corpus="),
+    ("qrels.more", b"", "expected one file qrels*, found qrels.51-302.txt, qrels.more; choose"),
+    ("corpus.jsonl", b"", "found corpus.jsonl, docs; choose the collection with corpus="),
 ]
 
 
 @pytest.mark.parametrize(("name", "content", "message"), BAD_TREC)
-def test_trec_faults(name: str, content: bytes, message: str, tmp_path: Path) -> None:
-    """Each fault with its file and line."""
+def test_a_trec_error_names_file_and_line(
+    name: str, content: bytes, message: str, tmp_path: Path
+) -> None:
     folder = replace(TREC, files={**TREC.files, name: content}).write(tmp_path)
     with pytest.raises(BerryEvalError) as caught:
         load_benchmark(folder)
     assert message in str(caught.value)
 
 
-def test_topics_with_end_tags_and_without_labels() -> None:
-    """Later tracks close their fields and leave the labels out."""
+def test_topics_may_have_end_tags_and_no_labels() -> None:
     text = "<top>\n<num> MB01 </num>\n<query> tea </query>\n<querytime> noon </querytime>\n</top>"
     (topic,) = read_topics(text, "x")
     assert (topic.id, topic.fields) == ("MB01", {"query": ["tea"], "querytime": ["noon"]})
 
 
 def test_every_subtopic_of_a_topic_is_kept(tmp_path: Path) -> None:
-    """Elements that come several times are a list in the query's metadata."""
     topics = b"""<webtrack2012><topic number="51" type="faceted"><query>tea</query>
 <description>All of tea.</description><subtopic number="1" type="inf">green tea</subtopic>
 <subtopic number="2" type="nav">black tea</subtopic></topic></webtrack2012>"""
@@ -199,8 +190,7 @@ def test_every_subtopic_of_a_topic_is_kept(tmp_path: Path) -> None:
     assert query.metadata == {"subtopic": ["green tea", "black tea"]}
 
 
-def test_documents_judged_for_several_subtopics(tmp_path: Path) -> None:
-    """One judgment with the highest grade; what each subtopic said is kept."""
+def test_documents_judged_for_several_subtopics_get_the_highest_grade(tmp_path: Path) -> None:
     qrels = b"302 1 FT-1 0\n302 2 FT-1 2\n302 1 FT-2 1\n51 0 FT-1 1\n"
     files = {**TREC.files, "qrels.51-302.txt": qrels}
     benchmark = load_benchmark(replace(TREC, files=files).write(tmp_path))

@@ -1,4 +1,4 @@
-"""The bundled golden sets are what their documentation says."""
+"""The bundled golden sets match their documentation."""
 
 from __future__ import annotations
 
@@ -12,19 +12,17 @@ import pytest
 
 from berryeval.anchors.markdown import parse_sections
 from berryeval.anchors.targets import Targets
+from berryeval.benchmarks.loaders.technical_docs import section_chunk_id
 from berryeval.benchmarks.loading import bundled_folder, load_benchmark
-from berryeval.benchmarks.writing import section_chunk_id
 from berryeval.metrics.lists import QueryType
 
 
 def read(name: str, file: str) -> Any:
-    """A JSON file of a bundled set."""
     return json.loads((bundled_folder(name) / file).read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", ["technical-docs", "spring-boot"])
 def test_every_target_is_in_the_corpus(name: str) -> None:
-    """No drift, nothing ambiguous, no section judged twice for a query."""
     benchmark = load_benchmark(name)
     targets = Targets.locate(benchmark.judgments, benchmark.documents)
     assert targets.drift == ()
@@ -33,8 +31,7 @@ def test_every_target_is_in_the_corpus(name: str) -> None:
     assert max(pairs.values()) == 1
 
 
-def test_the_queries_of_technical_docs_are_distributed_as_promised() -> None:
-    """50 queries: five categories, three difficulties."""
+def test_technical_docs_queries_have_the_documented_distribution() -> None:
     queries = read("technical-docs", "test-queries.json")
     assert Counter(query["category"] for query in queries) == {
         "factual": 15, "conceptual": 12, "procedural": 10, "comparative": 8, "troubleshoot": 5
@@ -45,14 +42,12 @@ def test_the_queries_of_technical_docs_are_distributed_as_promised() -> None:
 
 
 def test_the_documents_of_technical_docs_are_long_enough() -> None:
-    """At least 24 of 900 words and more."""
     documents = load_benchmark("technical-docs").documents
     assert len(documents) >= 24
     assert all(len(document.text.split()) >= 900 for document in documents)
 
 
-def test_the_judgments_of_technical_docs_are_in_order() -> None:
-    """Graded 0 to 3, most relevant first, with the primary section and ids made from names."""
+def test_technical_docs_judgments_are_sorted_by_grade() -> None:
     judged = read("technical-docs", "relevance-judgments.json")["judgments"]
     assert len(judged) == 50
     for one in judged:
@@ -68,8 +63,7 @@ def test_the_judgments_of_technical_docs_are_in_order() -> None:
             assert entry["chunk_id"] == expected
 
 
-def test_the_golden_set_of_spring_boot_is_as_promised() -> None:
-    """100 queries of four types, 2 to 5 judgments each, grades 1 and 2."""
+def test_the_spring_boot_golden_set_is_as_documented() -> None:
     entries = read("spring-boot", "golden-set.json")
     assert Counter(entry["queryType"] for entry in entries) == {
         "CODE_LOOKUP": 30, "FACTUAL": 30, "CONCEPTUAL": 25, "TROUBLESHOOTING": 15
@@ -85,7 +79,6 @@ def test_the_golden_set_of_spring_boot_is_as_promised() -> None:
 
 
 def test_most_sections_of_spring_boot_answer_no_query() -> None:
-    """At least as many as answer one: finding them is not trivial. All are of a readable length."""
     judged = {
         judgment["chunkId"]
         for entry in read("spring-boot", "golden-set.json")
@@ -102,8 +95,7 @@ def test_most_sections_of_spring_boot_answer_no_query() -> None:
         assert 50 <= len(text.split()) <= 210
 
 
-def test_no_pair_of_spring_boot_is_both_relevant_and_not() -> None:
-    """What was rejected is not in the golden set."""
+def test_no_spring_boot_pair_is_both_relevant_and_rejected() -> None:
     relevant = {
         (entry["query"], judgment["chunkId"])
         for entry in read("spring-boot", "golden-set.json")
@@ -119,7 +111,6 @@ def test_no_pair_of_spring_boot_is_both_relevant_and_not() -> None:
 
 
 def test_rag_template_has_ten_questions_with_answers_in_their_contexts() -> None:
-    """By the rule of the token tier, one context each answers, and no other question's does."""
     benchmark = load_benchmark("rag-template")
     assert len(benchmark.queries) == 10
     words = {d.id: set(re.findall(r"\w+", d.text.lower())) for d in benchmark.documents}
@@ -133,7 +124,6 @@ def test_rag_template_has_ten_questions_with_answers_in_their_contexts() -> None
 
 @pytest.mark.parametrize("name", ["technical-docs", "spring-boot", "rag-template"])
 def test_every_set_has_a_datasheet(name: str) -> None:
-    """With what a user needs to know before trusting it."""
     text = (bundled_folder(name) / "datasheet.md").read_text(encoding="utf-8")
     for heading in ("Purpose", "How it was made", "Agreement", "Known limits", "Licence"):
         assert f"## {heading}" in text
@@ -141,8 +131,7 @@ def test_every_set_has_a_datasheet(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["technical-docs", "spring-boot"])
-def test_no_retriever_leaves_holes_in_the_judgments(name: str) -> None:
-    """Everything that bm25, dense and hybrid return in their top ten has been judged."""
+def test_every_top_ten_hit_is_judged(name: str) -> None:
     from berryeval.chunkers.catalogue import parse_chunker
     from berryeval.providers.catalogue import build_provider
     from berryeval.scoring.hit_scoring import evaluate_hits
@@ -157,9 +146,8 @@ def test_no_retriever_leaves_holes_in_the_judgments(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["technical-docs", "spring-boot", "rag-template"])
-def test_validate_finds_nothing_wrong(name: str) -> None:
-    """No error and no warning in our own sets."""
-    from berryeval.benchmarks.checks.catalogue import check_benchmark
+def test_bundled_benchmarks_have_no_errors_or_warnings(name: str) -> None:
+    from berryeval.benchmarks import check_benchmark
 
     findings = check_benchmark(load_benchmark(name)).findings
     assert [one for one in findings if one.severity != "info"] == []

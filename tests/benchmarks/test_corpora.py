@@ -1,4 +1,4 @@
-"""Folders of documents that lie beside judgments."""
+"""Folders of documents as a corpus."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LATE = b"<!-- " + b"x" * 5000 + b" -->\n" + TREC
 
 
 def loaded(folder: Path, files: dict[str, bytes]) -> Benchmark:
-    """A benchmark with these files as its corpus."""
+    """Load a benchmark with these files as its corpus."""
     for name, content in files.items():
         path = folder / "docs" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -34,8 +34,7 @@ def loaded(folder: Path, files: dict[str, bytes]) -> Benchmark:
     return load_benchmark(folder / "q.csv", corpus=folder / "docs")
 
 
-def test_texts_are_read_and_the_rest_is_left_out(tmp_path: Path) -> None:
-    """By their endings, in letters of any case; one remark says how much is left out."""
+def test_texts_load_and_other_files_are_skipped(tmp_path: Path) -> None:
     files = {
         "a.md": b"# Tea\n", "deep/B.MD": b"# Big\n", "c.markdown": b"# Long\n", "d.txt": b"plain",
         "e.rst": b"Rest\n====\n", "logo.png": b"\x89PNG\r\n\x00\xff", "x.pdf": b"%PDF-1.7\xff",
@@ -47,7 +46,7 @@ def test_texts_are_read_and_the_rest_is_left_out(tmp_path: Path) -> None:
     }  # fmt: skip
     (remark,) = made.remarks
     assert remark == (
-        f"{tmp_path / 'docs'}: 4 files are no text and left out: Makefile, deep/y.docx, logo.png "
+        f"{tmp_path / 'docs'}: 4 files are not text and skipped: Makefile, deep/y.docx, logo.png "
         "and 1 more"
     )
 
@@ -67,14 +66,13 @@ def test_texts_are_read_and_the_rest_is_left_out(tmp_path: Path) -> None:
         {"c": gzip.compress(TREC), "logo.png": b"\x89PNG"},
     ],
 )
-def test_collections_are_read_and_the_rest_is_left_out(
+def test_collections_load_and_other_files_are_skipped(
     files: dict[str, bytes], tmp_path: Path
 ) -> None:
-    """Whatever they are called."""
     made = loaded(tmp_path, files)
     assert [one.text for one in made.documents] in (["of lines"], ["of trec"])
     assert len(made.remarks) == 1
-    assert "1 file is no text and left out: " in made.remarks[0]
+    assert "1 file is not text and skipped: " in made.remarks[0]
 
 
 @pytest.mark.parametrize(
@@ -87,25 +85,23 @@ def test_collections_are_read_and_the_rest_is_left_out(
         {"page.html": b"<!DOCTYPE html>\n<html>\n<p>A <DOC> is <b><doc></b>.</p></html>"},
         {"Lib.xml": b'<?xml version="1.0"?>\n<doc>\n  <assembly/>\n</doc>\n'},
         {"log": b"read <DOC> 1\n"},
-        {"film": b"<!-- " + b"x" * 20_000 + b" -->" + TREC},  # no more than the beginning is read
+        {"film": b"<!-- " + b"x" * 20_000 + b" -->" + TREC},  # only the beginning is read
     ],
 )
 @pytest.mark.parametrize("documents", [{"a.md": b"# A\n\nA <DOC> begins.\n"}, {"c.jsonl": LINE}])
 def test_one_stray_file_does_not_stop_a_corpus(
     documents: dict[str, bytes], stray: dict[str, bytes], tmp_path: Path
 ) -> None:
-    """Damaged, or with the tag of a collection somewhere in it."""
     made = loaded(tmp_path, {**documents, **stray})
     assert len(made.documents) == 1
     assert made.remarks == (
-        f"{tmp_path / 'docs'}: 1 file is no text and left out: {next(iter(stray))}",
+        f"{tmp_path / 'docs'}: 1 file is not text and skipped: {next(iter(stray))}",
     )
 
 
 @pytest.mark.parametrize("name", ["x", "x.md", "x.jsonl"])
 @pytest.mark.parametrize("kind", ["link", "pipe"])
 def test_only_regular_files_are_read(kind: str, name: str, tmp_path: Path) -> None:
-    """A link that leads nowhere cannot be read, and a pipe never ends."""
     (tmp_path / "docs").mkdir()
     if kind == "link":
         (tmp_path / "docs" / name).symlink_to(tmp_path / "gone")
@@ -113,12 +109,11 @@ def test_only_regular_files_are_read(kind: str, name: str, tmp_path: Path) -> No
         os.mkfifo(tmp_path / "docs" / name)
     made = loaded(tmp_path, {"a.md": b"# A\n"})
     assert [one.id for one in made.documents] == ["a"]
-    assert made.remarks == (f"{tmp_path / 'docs'}: 1 file is no text and left out: {name}",)
+    assert made.remarks == (f"{tmp_path / 'docs'}: 1 file is not text and skipped: {name}",)
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_of_a_large_file_the_beginning_is_looked_at(packed: bool, tmp_path: Path) -> None:
-    """However much there is of it."""
+def test_only_the_beginning_of_a_large_file_is_read(packed: bool, tmp_path: Path) -> None:
     content = b"x" * 100_000
     (tmp_path / "film").write_bytes(gzip.compress(content, 0) if packed else content)
     assert beginning_of(tmp_path / "film", 1000) == content[: 1000 - 10 - 5 if packed else 1000]
@@ -127,15 +122,17 @@ def test_of_a_large_file_the_beginning_is_looked_at(packed: bool, tmp_path: Path
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"c.jsonl": LINE, "a.md": b"# A"}, r"holds collections \(c.jsonl\) and texts .*\(a.md\)"),
-        ({"c.xml": TREC, "a.txt": b"A"}, r"holds collections \(c.xml\) and texts .*\(a.txt\)"),
-        ({"logo.png": b"\x89PNG"}, r"holds no documents, expected .*; there is logo\.png"),
+        (
+            {"c.jsonl": LINE, "a.md": b"# A"},
+            r"collections \(c.jsonl\) and single texts \(a.md\)",
+        ),
+        ({"c.xml": TREC, "a.txt": b"A"}, r"has collections \(c.xml\) and single texts \(a.txt\)"),
+        ({"logo.png": b"\x89PNG"}, r"has no documents; expected .*; found logo\.png"),
         ({"a.md": b"x", "a.TXT": b"y"}, "'a'"),
     ],
 )
-def test_what_cannot_be_a_corpus_is_said(
+def test_an_invalid_corpus_is_rejected_with_its_files(
     files: dict[str, bytes], message: str, tmp_path: Path
 ) -> None:
-    """With the names of the files."""
     with pytest.raises(DataError, match=message):
         loaded(tmp_path, files)

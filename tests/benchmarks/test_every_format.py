@@ -1,4 +1,4 @@
-"""Whatever the format: known by its signs, written and read back, and never a traceback."""
+"""Every format: recognition, round trips, and no tracebacks."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from berryeval.benchmarks.loaders.catalogue import LOADERS
+from berryeval.benchmarks import LOADERS, write_benchmark
 from berryeval.benchmarks.loading import Source, detect_format, load_benchmark
-from berryeval.benchmarks.writing import write_benchmark
 from berryeval.errors import BerryEvalError
 from tests.benchmarks.samples import SAMPLES
 
@@ -23,28 +22,24 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_a_format_is_known_by_its_signs(name: str, tmp_path: Path) -> None:
-    """One loader, and the right one, knows each sample."""
+def test_exactly_one_loader_recognizes_a_format(name: str, tmp_path: Path) -> None:
     expected, sample = SAMPLES[name]
     assert detect_format(Source(sample.write(tmp_path))) == expected
 
 
 def test_every_loader_has_a_sample() -> None:
-    """Nothing is loaded that nobody tried."""
     assert {name for name, _ in SAMPLES.values()} == set(LOADERS)
 
 
 @pytest.mark.parametrize("name", list(LOADERS))
-def test_a_loader_says_what_it_is(name: str) -> None:
-    """The list of formats can be made from the loaders."""
+def test_a_loader_has_a_summary_and_signs(name: str) -> None:
     loader = LOADERS.get(name)
     assert loader.summary
     assert loader.signs
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_what_was_loaded_is_written_and_read_back_equal(name: str, tmp_path: Path) -> None:
-    """Our own form loses nothing of any other."""
+def test_every_format_round_trips_through_our_own(name: str, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     sample = SAMPLES[name][1]
     benchmark = load_benchmark(sample.write(tmp_path / "in"), **sample.options)
@@ -55,8 +50,7 @@ def test_what_was_loaded_is_written_and_read_back_equal(name: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_every_record_has_its_place(name: str, tmp_path: Path) -> None:
-    """Messages about a record can say where it stands."""
+def test_every_record_has_a_location(name: str, tmp_path: Path) -> None:
     sample = SAMPLES[name][1]
     benchmark = load_benchmark(sample.write(tmp_path), **sample.options)
     assert len(benchmark.locations["documents"]) == len(benchmark.documents)
@@ -78,8 +72,7 @@ def _loads_or_complains(sample: Sample) -> None:
 @pytest.mark.parametrize("name", SAMPLES)
 @settings(max_examples=25)
 @given(data=st.data())
-def test_damaged_files_are_loaded_or_refused(name: str, data: st.DataObject) -> None:
-    """A file that was cut, overwritten or removed gives a benchmark or a clear error."""
+def test_damaged_files_load_or_raise_our_error(name: str, data: st.DataObject) -> None:
     sample = SAMPLES[name][1]
     victim = data.draw(st.sampled_from(sorted(sample.files)))
     content = sample.files[victim]
@@ -95,8 +88,7 @@ def test_damaged_files_are_loaded_or_refused(name: str, data: st.DataObject) -> 
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_missing_files_are_refused_or_not_needed(name: str) -> None:
-    """Without any one of its files a sample is loaded or refused."""
+def test_missing_files_load_or_raise_our_error(name: str) -> None:
     sample = SAMPLES[name][1]
     for victim in sample.files:
         rest = {file: content for file, content in sample.files.items() if file != victim}
@@ -105,16 +97,14 @@ def test_missing_files_are_refused_or_not_needed(name: str) -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"null", b"\x00\xff\xfe", b"[" * 100_000])
-def test_files_with_nothing_in_them(name: str, content: bytes) -> None:
-    """Empty, binary and absurd files are refused, or taken where nothing need be there."""
+def test_empty_and_binary_files_load_or_raise_our_error(name: str, content: bytes) -> None:
     sample = SAMPLES[name][1]
     for victim in sample.files:
         _loads_or_complains(replace(sample, files={**sample.files, victim: content}))
 
 
 @pytest.mark.parametrize("name", list(LOADERS))
-def test_a_folder_or_file_of_another_kind(name: str, tmp_path: Path) -> None:
-    """A loader that is told to read what it cannot says so."""
+def test_a_loader_rejects_files_of_another_format(name: str, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "text.txt").write_text("no benchmark", encoding="utf-8")
     for path in ("empty", "text.txt"):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from berryeval.benchmarks.loading import load_benchmark
-from berryeval.benchmarks.writing import fill_chunk_ids, section_chunk_id
+from berryeval.benchmarks import load_benchmark
+from berryeval.benchmarks.loaders.technical_docs import fill_chunk_ids, section_chunk_id
 from berryeval.data.records import Anchor
 from berryeval.errors import DataError
 from tests.benchmarks.samples import (
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 def test_chunk_ids_of_a_golden_set_are_sections(tmp_path: Path) -> None:
-    """What stands before # is the document, what stands behind it the section."""
     benchmark = load_benchmark(GOLDEN_SET.write(tmp_path))
     assert [query.id for query in benchmark.queries] == ["001", "002"]
     assert benchmark.queries[0].category == "FACTUAL"
@@ -43,8 +42,7 @@ def test_chunk_ids_of_a_golden_set_are_sections(tmp_path: Path) -> None:
     assert benchmark.where("judgments", 1).endswith("golden-set.json: [0].judgments[1]")
 
 
-def test_a_golden_set_without_its_corpus(tmp_path: Path) -> None:
-    """The file alone can be read; a folder must have its corpus."""
+def test_a_golden_set_file_loads_without_its_corpus(tmp_path: Path) -> None:
     GOLDEN_SET.write(tmp_path)
     assert load_benchmark(tmp_path / "golden-set.json").documents == ()
     (tmp_path / "corpus").rename(tmp_path / "elsewhere")
@@ -52,8 +50,7 @@ def test_a_golden_set_without_its_corpus(tmp_path: Path) -> None:
         load_benchmark(tmp_path)
 
 
-def test_technical_docs(tmp_path: Path) -> None:
-    """Queries, judgments on sections with their ids, and documents."""
+def test_technical_docs_load(tmp_path: Path) -> None:
     benchmark = load_benchmark(TECHNICAL_DOCS.write(tmp_path))
     assert (benchmark.name, benchmark.thresholds) == ("hot-drinks", {"P@5": 0.7})
     query = benchmark.queries[0]
@@ -80,7 +77,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"relevant": [{**TEA, "grade": "3"}]}, "[0].relevant[0].grade: expected a number"),
     ({"relevant": [{"document": "tea", "grade": 3}]}, "[0].relevant[0]: has no 'section'"),
     ({"relevant": {}}, "[0].relevant: expected an array"),
-    ({"relevant_chunk_ids": []}, "[0].relevant_chunk_ids: expected the chunks of positive grade"),
+    (
+        {"relevant_chunk_ids": []},
+        "[0].relevant_chunk_ids: expected the chunks with a positive",
+    ),
     (
         {"primary": {"document": "tea", "section": "tea"}},
         "[0].primary: expected a section of the highest grade, found grade 1",
@@ -90,23 +90,20 @@ BAD: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("change", "message"), BAD)
-def test_ids_that_do_not_agree_are_refused(
+def test_inconsistent_chunk_ids_are_rejected(
     change: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
-    """An id of another section, an order or a primary chunk that the grades do not give."""
     with pytest.raises(DataError) as caught:
         load_benchmark(_changed(change).write(tmp_path))
     assert message in str(caught.value)
 
 
-def test_the_id_of_a_section_is_the_same_everywhere() -> None:
-    """It is made of names alone."""
+def test_a_section_id_is_made_from_names_alone() -> None:
     expected = uuid.uuid5(uuid.NAMESPACE_URL, "berryeval:technical-docs/faq#limits")
     assert section_chunk_id("technical-docs", "faq", "limits") == str(expected)
 
 
-def test_chunk_ids_are_filled_in_once(tmp_path: Path) -> None:
-    """The command writes the ids and their order; doing it again changes nothing."""
+def test_filling_chunk_ids_is_idempotent(tmp_path: Path) -> None:
     entries = [{**TEA, "section": "tea", "grade": 1}, TEA, {**TEA, "section": "black", "grade": 0}]
     primary = {"document": "tea", "section": "green-tea"}
     judged = {"query_id": "t1", "primary": primary, "relevant": entries}
@@ -114,7 +111,7 @@ def test_chunk_ids_are_filled_in_once(tmp_path: Path) -> None:
     files = {**TECHNICAL_DOCS.files, "relevance-judgments.json": content}
     folder = replace(TECHNICAL_DOCS, files=files).write(tmp_path)
     done = subprocess.run(
-        [sys.executable, "-m", "berryeval.benchmarks.writing", str(folder)],
+        [sys.executable, "-m", "berryeval.benchmarks.loaders.technical_docs", str(folder)],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout == "3 judgments\n"
@@ -129,9 +126,8 @@ def test_chunk_ids_are_filled_in_once(tmp_path: Path) -> None:
     assert (folder / "relevance-judgments.json").read_bytes() == written
 
 
-def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
-    """Wrong usage and a folder without judgments end with one line and code 2."""
-    command = [sys.executable, "-m", "berryeval.benchmarks.writing"]
+def test_the_command_reports_errors_in_one_line(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "berryeval.benchmarks.loaders.technical_docs"]
     for arguments, said in (([], "usage: "), ([str(tmp_path)], "error: ")):
         done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
@@ -139,7 +135,6 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
 
 
 def test_contexts_become_documents(tmp_path: Path) -> None:
-    """Questions keep their answers; the corpus is all their contexts; nothing is judged."""
     benchmark = load_benchmark(RAG_TEMPLATE.write(tmp_path))
     assert benchmark.judgments == ()
     first, second = benchmark.queries
@@ -154,7 +149,6 @@ def test_contexts_become_documents(tmp_path: Path) -> None:
 
 
 def test_rejected_pairs_are_judged_not_relevant(tmp_path: Path) -> None:
-    """What was read and found of no use has grade 0, and its query must exist."""
     folder = GOLDEN_SET.write(tmp_path)
     text = load_benchmark(folder).queries[0].text
     rejected = [{"query": text, "chunkIds": ["drinks/tea#steeping", "drinks/coffee"]}]

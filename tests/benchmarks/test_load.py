@@ -1,4 +1,4 @@
-"""Which format it is, and which benchmarks are bundled."""
+"""Recognizing formats, and the bundled benchmarks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 def test_bundled_benchmarks_load() -> None:
-    """What comes with the package is whole, and has the name it is asked for by."""
     for name in bundled_benchmarks():
         benchmark = load_benchmark(name)
         assert benchmark.name == name
@@ -24,36 +23,32 @@ def test_bundled_benchmarks_load() -> None:
         assert benchmark == load_benchmark(bundled_folder(name))
 
 
-def test_a_path_that_is_not_there() -> None:
-    """Neither a file nor a bundled name."""
+def test_a_missing_path_is_rejected() -> None:
     with pytest.raises(DataError, match="nowhere: no such file or folder, and no bundled"):
         load_benchmark("nowhere")
     with pytest.raises(DataError, match="no such file or folder"):
         load_benchmark("a\0b")
 
 
-def test_no_known_format(tmp_path: Path) -> None:
-    """The error names the formats, and what to do."""
+def test_an_unknown_format_lists_the_loaders(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("[1]", encoding="utf-8")
     with pytest.raises(
-        DataError, match=r"x\.json: no known format; say which with --format, or format="
+        DataError, match=r"x\.json: unknown format; choose one with --format, or format="
     ):
         load_benchmark(tmp_path / "x.json")
 
 
-def test_several_formats_are_never_guessed(tmp_path: Path) -> None:
-    """Signs of two formats in one folder: the error names both, and `format` decides."""
+def test_an_ambiguous_format_is_never_guessed(tmp_path: Path) -> None:
     OWN.write(tmp_path)
     (tmp_path / "golden-set.json").write_text("[]", encoding="utf-8")
     with pytest.raises(
-        DataError, match=r"could be berryeval or golden-set; say which with --format berryeval, or"
+        DataError, match=r"could be berryeval or golden-set; choose one with --format berryeval, or"
     ):
         load_benchmark(tmp_path)
     assert load_benchmark(tmp_path, format="berryeval").name == "drinks"
 
 
-def test_unknown_formats_and_options(tmp_path: Path) -> None:
-    """Both are refused with what there is."""
+def test_unknown_formats_and_options_suggest_the_closest(tmp_path: Path) -> None:
     folder = BEIR.write(tmp_path)
     with pytest.raises(ConfigurationError, match="unknown loader 'bier'; did you mean 'beir'"):
         load_benchmark(folder, format="bier")
@@ -67,16 +62,14 @@ def test_unknown_formats_and_options(tmp_path: Path) -> None:
         load_benchmark(folder, split=7)
 
 
-def test_a_broken_file_is_not_called_unknown(tmp_path: Path) -> None:
-    """A JSON file that cannot be read says why, whichever format it may have been."""
+def test_a_broken_file_reports_its_json_error(tmp_path: Path) -> None:
     path = LOCOMO.write(tmp_path)
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(DataError, match=r"locomo\.json:\d+: not valid JSON"):
         load_benchmark(path)
 
 
-def test_a_loader_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A registered loader is asked like the others."""
+def test_a_registered_loader_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LOADERS, "_homes", dict(LOADERS._homes))
     beir = LOADERS.get("beir")
     mine = Loader(

@@ -1,4 +1,4 @@
-"""Our own form: read as it stands, written all or nothing, and clear about what is wrong."""
+"""BerryEval's own formats: loading, atomic writing, and error messages."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval.benchmarks.benchmark import Benchmark
-from berryeval.benchmarks.loading import load_benchmark
-from berryeval.benchmarks.writing import write_benchmark
+from berryeval.benchmarks import Benchmark, load_benchmark, write_benchmark
 from berryeval.data.records import Anchor, Document, Judgment, Query
 from berryeval.errors import DataError
 from tests.benchmarks.samples import COFFEE, JSONL, OWN, TEA, TEXT_FOLDER, as_json, as_lines
@@ -21,8 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_folder_of_records(tmp_path: Path) -> None:
-    """Every field is where it belongs, and unknown ones are kept."""
+def test_a_folder_of_records_loads(tmp_path: Path) -> None:
     benchmark = load_benchmark(OWN.write(tmp_path))
     assert (benchmark.name, benchmark.version) == ("drinks", "1.2")
     assert benchmark.description == "Hot drinks."
@@ -36,8 +33,7 @@ def test_a_folder_of_records(tmp_path: Path) -> None:
     assert benchmark.where("queries", 1) == f"{tmp_path / 'queries.jsonl'}:2"
 
 
-def test_a_folder_of_texts(tmp_path: Path) -> None:
-    """Files are documents: the path is the id, the first heading the title."""
+def test_a_folder_of_texts_loads(tmp_path: Path) -> None:
     benchmark = load_benchmark(TEXT_FOLDER.write(tmp_path))
     assert benchmark.documents == (
         Document("coffee", COFFEE, source="coffee.txt"),
@@ -46,8 +42,7 @@ def test_a_folder_of_texts(tmp_path: Path) -> None:
     assert benchmark.judgments == ()
 
 
-def test_one_file(tmp_path: Path) -> None:
-    """Records of all kinds in one file, and queries with the ids of chunks."""
+def test_one_file_loads(tmp_path: Path) -> None:
     benchmark = load_benchmark(JSONL.write(tmp_path))
     assert (benchmark.name, benchmark.version) == ("drinks", "3")
     assert benchmark.metadata == {"model": "by hand"}
@@ -62,8 +57,7 @@ def test_one_file(tmp_path: Path) -> None:
     ]
 
 
-def test_a_text_that_changes_under_one_id_is_refused(tmp_path: Path) -> None:
-    """The same chunk id with another text would make judgments mean two things."""
+def test_one_chunk_id_with_two_texts_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_bytes(
         as_lines(
@@ -72,7 +66,7 @@ def test_a_text_that_changes_under_one_id_is_refused(tmp_path: Path) -> None:
             {"query": "b", "relevant_chunk_ids": ["c"], "chunk_text": "two"},
         )
     )
-    with pytest.raises(DataError, match=r"x\.jsonl:3: the document 'c' has another text.*:2$"):
+    with pytest.raises(DataError, match=r"x\.jsonl:3: the document 'c' has a different text.*:2$"):
         load_benchmark(path)
 
 
@@ -83,16 +77,16 @@ BAD = [
     ("queries.jsonl", b'{"text": "?"}', ":1: has no 'id'; found 'text'"),
     ("queries.jsonl", b'{"id": "q", "id": "r", "text": ""}', ":1: 'id' stands twice"),
     ("queries.jsonl", b"\xff\xfe", ":1: not UTF-8 text"),
-    ("queries.jsonl", b"", "holds no queries"),
+    ("queries.jsonl", b"", "has no queries"),
     (
         "queries.jsonl",
         as_lines({"id": "q", "text": "a"}, {"id": "q", "text": "b"}),
-        "queries.jsonl:2: the query id 'q' stands twice; first in",
+        "queries.jsonl:2: the query id 'q' occurs twice; first in",
     ),
     (
         "documents.jsonl",
         as_lines({"id": "d", "text": "a"}, {"id": "d", "text": "b"}),
-        "documents.jsonl:2: the document id 'd' stands twice",
+        "documents.jsonl:2: the document id 'd' occurs twice",
     ),
     (
         "judgments.jsonl",
@@ -113,38 +107,39 @@ BAD = [
     ),
     ("benchmark.json", b'{"name": 3}', "benchmark.json: name: expected a string, found number 3"),
     ("benchmark.json", b'{"thresholds": {"P": "0.5"}}', "thresholds.P: expected a number"),
-    ("benchmark.json", b'{"a": 1, "metadata": {"a": 2}}', "'a' stands at the top and in metadata"),
+    (
+        "benchmark.json",
+        b'{"a": 1, "metadata": {"a": 2}}',
+        "'a' occurs both at the top and in",
+    ),
     ("benchmark.json", b'{"name": "x"', "benchmark.json:1: not valid JSON"),
 ]
 
 
 @pytest.mark.parametrize(("name", "content", "message"), BAD)
-def test_what_is_wrong_is_said_with_its_place(
+def test_an_error_names_file_line_and_expectation(
     name: str, content: bytes, message: str, tmp_path: Path
 ) -> None:
-    """File, line, what was found and what was expected."""
     replace(OWN, files={**OWN.files, name: content}).write(tmp_path)
     with pytest.raises(DataError) as caught:
         load_benchmark(tmp_path)
     assert message in str(caught.value)
 
 
-def test_a_corpus_is_needed_once(tmp_path: Path) -> None:
-    """No documents, or documents twice, is an error that names the files."""
+def test_a_missing_or_double_corpus_is_rejected(tmp_path: Path) -> None:
     OWN.write(tmp_path)
     (tmp_path / "documents.jsonl").rename(tmp_path / "kept.jsonl")
     with pytest.raises(DataError, match=r"documents\.jsonl: no such file"):
         load_benchmark(tmp_path)
     (tmp_path / "documents").mkdir()
-    with pytest.raises(DataError, match="documents: holds no documents, expected files that end"):
+    with pytest.raises(DataError, match="documents: has no documents; expected files that end"):
         load_benchmark(tmp_path)
     (tmp_path / "kept.jsonl").rename(tmp_path / "documents.jsonl")
-    with pytest.raises(DataError, match=r"has documents\.jsonl and a folder documents"):
+    with pytest.raises(DataError, match=r"has both documents\.jsonl and a folder documents"):
         load_benchmark(tmp_path)
 
 
-def test_packed_files_are_read(tmp_path: Path) -> None:
-    """A .gz stands for the file itself."""
+def test_compressed_files_load(tmp_path: Path) -> None:
     import gzip
 
     files = {
@@ -160,7 +155,6 @@ def test_packed_files_are_read(tmp_path: Path) -> None:
 
 
 def test_writing_replaces_a_benchmark_and_nothing_else(tmp_path: Path) -> None:
-    """A folder with other files in it is left alone, and so is what was there on an error."""
     benchmark = load_benchmark(OWN.write(tmp_path / "in"))
     write_benchmark(benchmark, tmp_path / "out")
     smaller = replace(benchmark, judgments=())
@@ -171,9 +165,9 @@ def test_writing_replaces_a_benchmark_and_nothing_else(tmp_path: Path) -> None:
         write_benchmark(broken, tmp_path / "out")
     assert load_benchmark(tmp_path / "out") == smaller
     (tmp_path / "out" / "thesis.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(DataError, match=r"holds 'thesis\.txt', which is no file"):
+    with pytest.raises(DataError, match=r"contains 'thesis\.txt', which is not"):
         write_benchmark(benchmark, tmp_path / "out")
-    with pytest.raises(DataError, match="is a file, expected a folder or nothing"):
+    with pytest.raises(DataError, match="is a file; expected a folder"):
         write_benchmark(benchmark, tmp_path / "out" / "thesis.txt")
     assert {path.name for path in tmp_path.iterdir()} == {"in", "out"}
 
@@ -194,14 +188,13 @@ TEXTS = st.text(st.characters())  # half surrogate pairs and line separators inc
     metadata=OBJECTS,
     grade=st.floats(allow_nan=False, allow_infinity=False),
 )
-def test_any_text_survives_writing(
+def test_any_text_round_trips(
     texts: list[str],
     extra: dict[str, Any],
     metadata: dict[str, Any],
     grade: float,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    """What is written is read back equal, whatever characters and values it holds."""
     benchmark = Benchmark(
         "any",
         tuple(Document(f"d{n}", text, metadata=metadata) for n, text in enumerate(texts)),
@@ -216,8 +209,7 @@ def test_any_text_survives_writing(
     assert again.content_hash == benchmark.content_hash
 
 
-def test_names_of_benchmark_json_that_nobody_knows_are_kept(tmp_path: Path) -> None:
-    """They become metadata, and are written there."""
+def test_unknown_names_of_benchmark_json_become_metadata(tmp_path: Path) -> None:
     about = {"name": "drinks", "homepage": "https://drinks.example", "metadata": {"a": 1}}
     replace(OWN, files={**OWN.files, "benchmark.json": as_json(about)}).write(tmp_path)
     benchmark = load_benchmark(tmp_path)
@@ -228,8 +220,7 @@ def test_names_of_benchmark_json_that_nobody_knows_are_kept(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz"])
-def test_one_file_is_written_and_read_back(name: str, tmp_path: Path) -> None:
-    """The same records, in one file, packed or not."""
+def test_one_file_round_trips(name: str, tmp_path: Path) -> None:
     benchmark = load_benchmark(OWN.write(tmp_path / "in"))
     write_benchmark(benchmark, tmp_path / name)
     again = load_benchmark(tmp_path / name)
@@ -237,17 +228,16 @@ def test_one_file_is_written_and_read_back(name: str, tmp_path: Path) -> None:
     assert again.where("queries", 0) == f"{tmp_path / name}:4"
 
 
-def test_a_file_has_no_room_for_a_field_of_its_type(tmp_path: Path) -> None:
-    """`_type` says in a file what a line is, so a record cannot have one."""
+def test_a_record_with_its_own_type_field_is_rejected(tmp_path: Path) -> None:
     query = Query("q", "?", extra={"_type": "mine"})
     benchmark = Benchmark("x", (), (query,))
-    with pytest.raises(DataError, match="a query has a field '_type' of its own; write a folder"):
+    with pytest.raises(DataError, match="a query has its own field '_type'; write a folder"):
         write_benchmark(benchmark, tmp_path / "x.jsonl")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_two_judgments_of_one_target_must_agree(tmp_path: Path) -> None:
-    """Twice the same is the same; two grades are an error with both places."""
+    """Repeating a judgment is allowed; different grades are an error that names both lines."""
     line = {"query_id": "q1", "target": {"document": "tea"}, "grade": 1}
     files = {**OWN.files, "judgments.jsonl": as_lines(line, line)}
     assert len(load_benchmark(replace(OWN, files=files).write(tmp_path)).judgments) == 2
@@ -259,16 +249,14 @@ def test_two_judgments_of_one_target_must_agree(tmp_path: Path) -> None:
     assert len(load_benchmark(replace(OWN, files=files).write(tmp_path)).judgments) == 2
 
 
-def test_a_benchmark_with_other_records_has_no_places(tmp_path: Path) -> None:
-    """A place would be that of another record."""
+def test_a_benchmark_with_changed_records_has_no_locations(tmp_path: Path) -> None:
     benchmark = load_benchmark(OWN.write(tmp_path))
     fewer = replace(benchmark, queries=benchmark.queries[1:])
     assert fewer.where("queries", 0) == ""
     assert fewer.where("documents", 0) == benchmark.where("documents", 0)
 
 
-def test_fields_with_the_names_of_ours_are_kept(tmp_path: Path) -> None:
-    """Beside BEIR's `_id` an `id` would be lost when written, or take the place of ours."""
+def test_extra_fields_with_reserved_names_are_kept(tmp_path: Path) -> None:
     files = {
         "corpus.jsonl": as_lines({"_id": "d", "text": "a", "id": 7, "id_": 8}),
         "queries.jsonl": as_lines({"_id": "q", "text": "b"}),
@@ -281,8 +269,7 @@ def test_fields_with_the_names_of_ours_are_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "what"), [("documents", "document"), ("queries", "query")])
-def test_empty_ids_are_refused(name: str, what: str, tmp_path: Path) -> None:
-    """In files with their line, in Python with their place."""
+def test_empty_ids_are_rejected(name: str, what: str, tmp_path: Path) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()
     (folder / "benchmark.json").write_text('{"name": "empty"}')
@@ -298,8 +285,6 @@ def test_empty_ids_are_refused(name: str, what: str, tmp_path: Path) -> None:
 
 
 def test_equal_benchmarks_have_equal_hashes() -> None:
-    """However a whole number is written; and another number is another hash."""
-
     def made(grade: float, page: float) -> Benchmark:
         query = Query("q", "x", metadata={"pages": [{"page": page}]})
         return Benchmark("x", (), (query,), (Judgment("q", Anchor(chunk="c"), grade),))
@@ -310,8 +295,7 @@ def test_equal_benchmarks_have_equal_hashes() -> None:
 
 
 @pytest.mark.parametrize("value", [{1, 2}, object(), {1: 0, "a": 0}])
-def test_a_hash_of_what_json_cannot_hold(value: object) -> None:
-    """The record is named."""
+def test_hashing_a_value_outside_json_names_the_record(value: object) -> None:
     changed = Benchmark("x", (), (Query("q", "x", metadata={"odd": value}),))
-    with pytest.raises(DataError, match=r"queries\[0\]: holds what JSON cannot: "):
+    with pytest.raises(DataError, match=r"queries\[0\]: cannot be written as JSON: "):
         _ = changed.content_hash

@@ -1,4 +1,4 @@
-"""Further columns of a table of judgments: of the query where its rows agree, else of each."""
+"""Further columns of a table of judgments."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 def loaded(folder: Path, rows: str, name: str = "judged.csv") -> be.Benchmark:
-    """The benchmark of a table."""
     (folder / name).write_text(rows, encoding="utf-8")
     return be.load_benchmark(folder / name)
 
 
 @pytest.mark.parametrize("separator", [",", "\t"])
-def test_what_the_rows_of_a_query_agree_on_is_the_querys(tmp_path: Path, separator: str) -> None:
-    """A category, a difficulty and whatever else; who judged differs, and stays where it is."""
+def test_a_column_with_one_value_per_query_belongs_to_the_query(
+    tmp_path: Path, separator: str
+) -> None:
     rows = (
         "query_id,question,doc_id,grade,Category,difficulty,team,judge\n"
         "q1,tea,d1,2,hot,easy,blue,ann\n"
@@ -40,8 +40,9 @@ def test_what_the_rows_of_a_query_agree_on_is_the_querys(tmp_path: Path, separat
 
 
 @pytest.mark.parametrize("name", ["category", "Description", "difficulty"])
-def test_a_column_that_differs_in_a_query_is_of_the_judgments(tmp_path: Path, name: str) -> None:
-    """Whatever it is called: it says something of documents then, also where a query has one."""
+def test_a_column_with_several_values_per_query_belongs_to_the_judgments(
+    tmp_path: Path, name: str
+) -> None:
     rows = f"query_id,question,doc_id,grade,{name}\nq1,tea,d1,2,x\nq1,tea,d2,1,y\nq2,ice,d3,1,z\n"
     benchmark = loaded(tmp_path, rows)
     for one in benchmark.queries:

@@ -7,8 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from berryeval.benchmarks.benchmark import Benchmark
-from berryeval.benchmarks.writing import write_benchmark
+from berryeval.benchmarks import Benchmark, write_benchmark
 from berryeval.cli.app import build_app, run
 from berryeval.data.records import Anchor, Document, Judgment, Query
 

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from berryeval.benchmarks.benchmark import Benchmark
-from berryeval.benchmarks.writing import write_benchmark
+from berryeval.benchmarks import Benchmark, write_benchmark
 from berryeval.cli.app import build_app, run
 from berryeval.data.records import Anchor, Document, Judgment, Query
 from tests.benchmarks.checks.faulty import JUDGMENTS, write_faulty
@@ -61,8 +60,8 @@ def test_validate_passes_what_is_good(capsys: pytest.CaptureFixture[str]) -> Non
         "good: 1 document, 1 query, 1 judgment\n\n"
         "info: size (1)\n"
         "  good\n"
-        "    1 query only: one of them moves a mean by up to 1.000\n"
-        "    → look at confidence intervals before you compare two systems\n\n"
+        "    only 1 query; each can change a mean by up to 1.000\n"
+        "    → check confidence intervals before you compare two systems\n\n"
         "0 errors, 0 warnings, 1 note\n"
     )
 
@@ -95,7 +94,7 @@ def test_validate_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert data["findings"][1] == {
         "check": "empty text", "severity": "error",
         "where": str(Path("faulty") / "queries.jsonl:5"),
-        "message": "the query 'q5' has no text", "advice": "write the query, or remove it",
+        "message": "query 'q5' has no text", "advice": "write the query or remove it",
     }  # fmt: skip
     assert data["summary"]["documents"] == 5
 
@@ -136,7 +135,7 @@ def test_inspect_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         (["validate", "nowhere"], "nowhere: no such file or folder, and no bundled benchmark"),
         (["inspect", "nowhere"], "nowhere: no such file or folder, and no bundled benchmark"),
         (["validate", "faulty", "--format", "bier"], "unknown loader 'bier'; did you mean 'beir'?"),
-        (["inspect", "faulty", "--query", "q33"], "faulty has no query 'q33'; did you mean q3"),
+        (["inspect", "faulty", "--query", "q33"], "faulty has no query 'q33'; did you mean 'q3'"),
         (["validate", "broken"], "queries.jsonl:1: "),
         (["validate"], "BENCHMARK"),
         (["validate", "good", "--options", "corpus=docs"], "berryeval has no option 'corpus'; it"),

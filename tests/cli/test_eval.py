@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from berryeval.benchmarks.writing import write_benchmark
+from berryeval.benchmarks import write_benchmark
 from berryeval.data.records import Anchor, Judgment
 from tests.benchmarks.samples import BEIR
 from tests.cli.eval_world import DRINKS as DRINKS_BENCHMARK

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from berryeval.benchmarks.loaders.catalogue import LOADERS
+from berryeval.benchmarks import LOADERS
 from berryeval.benchmarks.loading import bundled_benchmarks, load_benchmark
 from berryeval.cli.app import build_app, run
 

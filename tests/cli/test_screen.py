@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from berryeval._internal.text import visible
-from berryeval.benchmarks.writing import write_benchmark
+from berryeval.benchmarks import write_benchmark
 from tests.cli.eval_world import DRINKS, berryeval
 
 EVIL = "\x1b[2J\x07\x9b1m\u202edrow\u2066"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from berryeval.benchmarks.loading import load_benchmark
+from berryeval.benchmarks import load_benchmark
 from berryeval.chunkers.catalogue import parse_chunker
 from berryeval.data.records import Chunk
 from berryeval.providers.postgres import Postgres, build_statement

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from berryeval.benchmarks.loading import load_benchmark
+from berryeval.benchmarks import load_benchmark
 from berryeval.providers.embedders.wordllama import WordLlama
 
 LONG = """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import berryeval as be
-from berryeval.benchmarks.loading import load_benchmark
+from berryeval.benchmarks import load_benchmark
 from berryeval.chunkers.catalogue import parse_chunker
 from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment, Query
 

@@ -1,4 +1,4 @@
-"""Benchmarks: corpus, queries and judgments in one value; loaders, packs and checks for them."""
+"""Benchmarks: a corpus, queries and judgments, with loaders, a writer and checks."""
 
 from typing import TYPE_CHECKING
 
@@ -6,10 +6,10 @@ from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
     from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.build import Gather
-    from berryeval.benchmarks.checks.catalogue import check_benchmark
+    from berryeval.benchmarks.build import BenchmarkBuilder
     from berryeval.benchmarks.checks.finding import Finding, Report, name_of
-    from berryeval.benchmarks.checks.summary import Example, Spread, Summary, example_of
+    from berryeval.benchmarks.checks.subject import CHECKS, Subject, check_benchmark
+    from berryeval.benchmarks.checks.summary import Example, Spread, Summary, build_example
     from berryeval.benchmarks.documents import read_corpus
     from berryeval.benchmarks.loaders.catalogue import LOADERS
     from berryeval.benchmarks.loading import (

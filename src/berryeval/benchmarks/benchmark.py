@@ -1,4 +1,4 @@
-"""`Benchmark`: what a system is measured on."""
+"""`Benchmark`: the corpus, queries and judgments that systems are evaluated on."""
 
 from __future__ import annotations
 
@@ -25,23 +25,21 @@ RecordKind: TypeAlias = Literal["documents", "queries", "judgments"]
 
 @dataclass(frozen=True, repr=False)
 class Benchmark:
-    """A corpus, queries, and judgments of what is relevant to them. Never changes.
+    """A corpus with queries and relevance judgments; immutable.
 
     Attributes:
-        name: what people call it.
-        documents: the corpus.
-        queries: the questions, in the order in which they are asked.
-        judgments: what is relevant; none, where only the expected answers decide.
-        pack: the name of the pack that owns the rules of relevance, if one does; the judgments are
-            then what the labels of the dataset say.
-        thresholds: metrics with the least value each should reach.
-        version: of the data.
-        description: a sentence or two.
-        metadata: whatever else the files said.
-        locations: where the records of each kind ("documents", "queries", "judgments") stand, in
-            their order, as "queries.jsonl:3"; empty for what no file said. Not part of what two
-            benchmarks are compared by.
-        remarks: what a loader found odd and kept, each with its place. Not compared either.
+        name: Name of the benchmark.
+        documents: The corpus.
+        queries: The queries, in the order in which they are asked.
+        judgments: Relevance judgments; empty if expected answers decide relevance.
+        pack: Name of the relevance pack, if one decides relevance from the dataset's labels.
+        thresholds: Smallest acceptable value by metric.
+        version: Version of the data.
+        description: A sentence or two.
+        metadata: Further fields of the files.
+        locations: Locations of the records by kind ("documents", "queries", "judgments"), such as
+            "queries.jsonl:3"; empty if unknown. Ignored in comparisons.
+        remarks: Oddities that the loader kept, each with its location. Ignored in comparisons.
     """
 
     name: str
@@ -57,7 +55,7 @@ class Benchmark:
     remarks: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse ids that are empty or stand twice: judgments could not say which they mean."""
+        """Reject empty and repeated ids."""
         self._check_ids("document", "documents", self.documents)
         self._check_ids("query", "queries", self.queries)
 
@@ -73,13 +71,13 @@ class Benchmark:
                 there = self.where(kind, before)
                 also = f"; first in {there}" if there else ""
                 where = self.where(kind, place) or self.name
-                msg = f"{where}: the {what} id {record.id!r} stands twice{also}"
+                msg = f"{where}: the {what} id {record.id!r} occurs twice{also}"
                 raise DataError(msg)
 
     def where(self, kind: RecordKind, place: int) -> str:
-        """Where the record at this place of its tuple comes from, or "" if nobody knows.
+        """Return the location of the record at this position; "" if unknown.
 
-        A benchmark with other records than those that were loaded does not know.
+        Locations are unknown once records were added or removed after loading.
         """
         places = self.locations.get(kind, ())
         return places[place] if len(places) == len(getattr(self, kind)) else ""
@@ -92,20 +90,20 @@ class Benchmark:
 
     @cached_property
     def document_of(self) -> dict[str, Document]:
-        """The documents by id."""
+        """Documents by id."""
         return {document.id: document for document in self.documents}
 
     @cached_property
     def query_of(self) -> dict[str, Query]:
-        """The queries by id."""
+        """Queries by id."""
         return {query.id: query for query in self.queries}
 
     @cached_property
     def content_hash(self) -> str:
-        """The hash of what is asked and judged: texts, queries, judgments, pack.
+        """Hash of the documents, queries, judgments and pack.
 
-        The chunker that a benchmark suggests is no part of it, nor is anything else that its
-        `metadata` says: the record of a run names the chunker that was used.
+        The `metadata`, including a suggested chunker, is not part of it: the record of a run names
+        the chunker that was used.
         """
         digest = hashlib.sha256(self.pack.encode())
         kinds: tuple[RecordKind, ...] = ("documents", "queries", "judgments")
@@ -117,17 +115,17 @@ class Benchmark:
 
 
 def _line(record: JsonRecord, where: str) -> bytes:
-    """A record as a line of JSON, the same for all records that are equal."""
+    """Return a record as a line of JSON; equal records have equal lines."""
     try:
         text = json.dumps(_plain(record.to_json()), sort_keys=True, ensure_ascii=True)
     except (TypeError, ValueError, RecursionError) as error:
-        msg = f"{where}: holds what JSON cannot: {error}"
+        msg = f"{where}: cannot be written as JSON: {error}"
         raise DataError(msg) from error
     return f"{text}\n".encode()
 
 
 def _plain(value: Any) -> Any:
-    """The value with 1 for 1.0, at any depth."""
+    """Replace whole floats by integers, at any depth."""
     if isinstance(value, float):
         return int(value) if value.is_integer() else value
     if isinstance(value, dict):
@@ -135,21 +133,19 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-# `benchmark.json`: what a benchmark is called, and all there is to say about it as a whole.
-
 ABOUT: Final = "benchmark.json"
 _TEXTS: Final = ("name", "version", "description", "pack")
 
 
 def read_about(source: Source) -> dict[str, Any]:
-    """The fields of the folder's `benchmark.json`; none if there is no such file."""
+    """Read the fields of `benchmark.json`; empty if there is no such file."""
     if not source.has(ABOUT):
         return {}
     return read_about_node(read_json_node(source.file(ABOUT)))
 
 
 def read_about_node(node: Node) -> dict[str, Any]:
-    """The fields of a `Benchmark` that an object gives; names it does not know become metadata."""
+    """Read the fields of a `Benchmark` from an object; unknown names become metadata."""
     fields: dict[str, Any] = {}
     for name in _TEXTS:
         found = node.get(name)
@@ -163,7 +159,7 @@ def read_about_node(node: Node) -> dict[str, Any]:
     unknown = node.besides(*_TEXTS, "thresholds", "metadata")
     both = sorted(known.keys() & unknown.keys())
     if both:
-        msg = f"{node.where}: {both[0]!r} stands at the top and in metadata; keep one of them"
+        msg = f"{node.where}: {both[0]!r} occurs both at the top and in metadata; keep one of them"
         raise DataError(msg)
     if unknown or known:
         fields["metadata"] = {**unknown, **known}
@@ -171,7 +167,7 @@ def read_about_node(node: Node) -> dict[str, Any]:
 
 
 def about_of(benchmark: Benchmark) -> dict[str, Any]:
-    """The object from which `read_about_node` makes the same fields."""
+    """Return the object that `read_about_node` reads back."""
     about: dict[str, Any] = {name: getattr(benchmark, name) for name in _TEXTS}
     about["thresholds"] = dict(benchmark.thresholds)
     about["metadata"] = dict(benchmark.metadata)

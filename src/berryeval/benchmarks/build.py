@@ -1,4 +1,4 @@
-"""`Gather`: the records of a benchmark while a loader reads them, each with its place."""
+"""Builders: collect the records that a loader reads, each with its location."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from berryeval.benchmarks.benchmark import Benchmark
 from berryeval.data import Anchor, Document, Judgment, Query, StringColumn
-from berryeval.errors import ConfigurationError, DataError, RepeatedDocumentError
+from berryeval.errors import DataError, RepeatedDocumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,9 +29,9 @@ Record = TypeVar("Record", "Document", "Query", "Judgment")
 
 
 class Places(Sequence[str]):
-    """Where records stand: files, with the number of a line where there is one.
+    """Locations of records: a file, with a line number if there is one.
 
-    A corpus has millions of them, so the strings are made when somebody asks.
+    A corpus may have millions of records, so the strings are built on access.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Places(Sequence[str]):
         self._lines = array("q")
 
     def add(self, file: str, line: int = 0) -> None:
-        """One more; line 0 is none."""
+        """Add a location; line 0 means no line."""
         self._files.append(file)
         self._lines.append(line)
 
@@ -57,11 +57,11 @@ class Places(Sequence[str]):
         return f"{file}:{line}" if line else file
 
 
-class Gather:
-    """Collects records and remarks, and makes the benchmark of them.
+class BenchmarkBuilder:
+    """Collects records and remarks, and builds the benchmark.
 
-    A field that came with a record and has the name of one of ours ("id", say, beside BEIR's
-    "_id") is kept under this name with "_" behind it.
+    An extra field with the name of a record's own field (such as "id" beside BEIR's "_id") is kept
+    with "_" appended to its name.
     """
 
     def __init__(self, source: Source) -> None:
@@ -76,29 +76,29 @@ class Gather:
         self._document_places: dict[str, int] = {}
         self._judged: dict[tuple[str, Anchor, str], int] = {}
 
-    def document(self, document: Document, file: str, line: int = 0) -> None:
-        """Add a document that stands there."""
+    def add_document(self, document: Document, file: str, line: int = 0) -> None:
+        """Add a document."""
         self.documents.append(_without_clash(document))
         self.locations["documents"].add(file, line)
 
-    def document_once(self, document: Document, file: str, line: int = 0) -> None:
-        """Add a document that may have been added before, then with the same text."""
+    def add_document_once(self, document: Document, file: str, line: int = 0) -> None:
+        """Add a document unless it is known; a known document must have the same text."""
         before = self._document_places.setdefault(document.id, len(self.documents))
         if before == len(self.documents):
-            self.document(document, file, line)
+            self.add_document(document, file, line)
         elif self.documents[before].text != document.text:
             where = f"{file}:{line}" if line else file
             first = self.locations["documents"][before]
-            msg = f"{where}: the document {document.id!r} has another text than in {first}"
+            msg = f"{where}: the document {document.id!r} has a different text than in {first}"
             raise DataError(msg)
 
-    def query(self, query: Query, file: str, line: int = 0) -> None:
-        """Add a query that stands there."""
+    def add_query(self, query: Query, file: str, line: int = 0) -> None:
+        """Add a query."""
         self.queries.append(_without_clash(query))
         self.locations["queries"].add(file, line)
 
-    def judgment(self, judgment: Judgment, file: str, line: int = 0) -> None:
-        """Add a judgment that stands there; two of one target must agree."""
+    def add_judgment(self, judgment: Judgment, file: str, line: int = 0) -> None:
+        """Add a judgment; repeated judgments of a target must have the same grade."""
         key = judgment.query_id, judgment.target, judgment.group
         before = self._judged.setdefault(key, len(self.judgments))
         if before < len(self.judgments) and self.judgments[before].grade != judgment.grade:
@@ -112,14 +112,14 @@ class Gather:
         self.judgments.append(_without_clash(judgment))
         self.locations["judgments"].add(file, line)
 
-    def remark(self, text: str) -> None:
-        """Note what is odd and kept."""
+    def add_remark(self, text: str) -> None:
+        """Record an oddity of the files that was kept."""
         self.remarks.append(text)
 
-    def benchmark(self, **fields: Any) -> Benchmark:
-        """The benchmark of all that was added; one without queries is none."""
+    def build(self, **fields: Any) -> Benchmark:
+        """Build the benchmark; raise a DataError without queries."""
         if not self.queries:
-            msg = f"{self.source.name}: holds no queries"
+            msg = f"{self.source.name}: has no queries"
             raise DataError(msg)
         return Benchmark(
             **{"name": self.source.stem, **fields},
@@ -132,7 +132,7 @@ class Gather:
 
 
 def _without_clash(record: Record) -> Record:
-    """The record with names in `extra` that are none of its own fields."""
+    """Rename fields in `extra` that have the name of one of the record's own fields."""
     if not record.extra:
         return record
     own = {field.name for field in fields(record)}
@@ -147,16 +147,25 @@ def _without_clash(record: Record) -> Record:
     return replace(record, extra=extra)
 
 
-# The rows of qrels as judgments of whole documents.
-
 _NO_GROUP: Final = frozenset({"", "0", "Q0"})
 
 
-def add_judgments(gather: Gather, table: QueryTable) -> None:
-    """Add a judgment per document of a query.
+def read_optional_text(node: Node, *names: str) -> str:
+    """Return the text of the first of these fields that exists; else ""."""
+    found = node.get(*names)
+    return "" if found is None else found.text()
 
-    A document that is judged for several groups, which are subtopics, has the highest of its
-    grades, as everywhere; the others are kept in `subtopics`.
+
+def read_metadata(node: Node) -> dict[str, Any]:
+    """Return the object in the field `metadata`; empty if there is none."""
+    found = node.get("metadata")
+    return {} if found is None else found.object()
+
+
+def add_judgments(builder: BenchmarkBuilder, table: QueryTable) -> None:
+    """Add the rows of qrels as judgments of whole documents.
+
+    A document judged for several subtopics gets its highest grade; `subtopics` keeps all of them.
     """
     lines = table.labels.get("line")
     numbers = lines.tolist() if isinstance(lines, np.ndarray) else [0] * len(table.values)
@@ -176,33 +185,30 @@ def add_judgments(gather: Gather, table: QueryTable) -> None:
                 grade=max(given.values()),
                 extra={} if given.keys() <= _NO_GROUP else {"subtopics": given},
             )
-            gather.judgment(judgment, table.source, numbers[rows[0]])
-
-
-# Contexts: texts that came with a question, as documents or as quotes of a corpus.
+            builder.add_judgment(judgment, table.source, numbers[rows[0]])
 
 
 def context_id(text: str) -> str:
-    """The id of a text that has none: the same text, the same id."""
+    """Return an id made from the text of a context."""
     return "context-" + hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def context_document(context: Node) -> Document:
-    """A text, or an object with `text` or `content` and perhaps `id` and `title`."""
+    """Read a context: a text, or an object with `text` or `content`, `id` and `title`."""
     if isinstance(context.value, str):
         return Document(context_id(context.value), context.value)
     text = context.one_of("text", "content").text()
-    given, title = context.get("id"), context.get("title")
+    given = context.get("id")
     return Document(
         id=context_id(text) if given is None else given.id(),
         text=text,
-        title="" if title is None else title.text(),
+        title=read_optional_text(context, "title"),
         extra=context.besides("id", "text", "content", "title"),
     )
 
 
 def add_contexts(
-    gather: Gather,
+    builder: BenchmarkBuilder,
     query: str,
     texts: list[Node],
     ids: list[Node] | None,
@@ -211,52 +217,51 @@ def add_contexts(
 ) -> None:
     """Judge the contexts of a query relevant, with grade 1.
 
-    With a corpus of their own they are quotes in it. Without, each is a document, under its id or
-    one made of its text. Ids without texts are ids of chunks.
+    With a corpus, contexts are quotes in it. Without one, each context is a document under its id
+    or one made from its text. Ids without texts are chunk ids.
     """
     if ids is not None and not texts:
         for chunk in dict.fromkeys(node.id() for node in ids):
-            gather.judgment(Judgment(query, Anchor(chunk=chunk), 1), ids[0].where)
+            builder.add_judgment(Judgment(query, Anchor(chunk=chunk), 1), ids[0].where)
         return
     if ids is not None and len(ids) != len(texts):
-        msg = f"{texts[0].where}: found {len(texts)} contexts and {len(ids)} ids of contexts"
+        msg = f"{texts[0].where}: found {len(texts)} contexts but {len(ids)} context ids"
         raise DataError(msg)
     seen: set[str] = set()
     for place, node in enumerate(texts):
         text = node.text()
         identity = context_id(text) if ids is None else ids[place].id()
         if not text.strip():
-            gather.remark(f"{node.where}: an empty context, left out")
+            builder.add_remark(f"{node.where}: empty context, skipped")
         elif identity not in seen:
             seen.add(identity)
             if not has_corpus:
-                gather.document_once(Document(identity, text), node.where)
+                builder.add_document_once(Document(identity, text), node.where)
             target = Anchor(quote=text) if has_corpus else Anchor(document=identity)
-            gather.judgment(Judgment(query, target, 1), node.where)
+            builder.add_judgment(Judgment(query, target, 1), node.where)
 
 
-# `Ratings`: judgments of documents, one per document and query, as most tools export them.
-
-
-class Ratings(Gather):
-    """Collects queries as they come up, and what is rated for each."""
+class RatingsBuilder(BenchmarkBuilder):
+    """Builder for exports of ratings: one rating per query and document."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self._texts: dict[str, str] = {}
         self._rated: dict[tuple[str, str], str] = {}
 
-    def ask(self, identity: str, text: str, file: str, line: int = 0, **fields: Any) -> None:
-        """Add a query unless it is there, then with the same text."""
+    def add_query_once(
+        self, identity: str, text: str, file: str, line: int = 0, **fields: Any
+    ) -> None:
+        """Add a query unless it is known; a known query must have the same text."""
         known = self._texts.setdefault(identity, text)
         if known != text:
             where = f"{file}:{line}" if line else file
-            msg = f"{where}: query {identity!r:.80} has another text than before: {text!r:.80}"
+            msg = f"{where}: query {identity!r:.80} has a different text than before: {text!r:.80}"
             raise DataError(msg)
         if len(self._texts) > len(self.queries):
-            self.query(Query(identity, text, **fields), file, line)
+            self.add_query(Query(identity, text, **fields), file, line)
 
-    def rate(
+    def add_rating(
         self,
         query: str,
         document: str,
@@ -265,30 +270,27 @@ class Ratings(Gather):
         line: int = 0,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
-        """Add a rating; a document can be rated once for a query."""
+        """Add a rating; raise a RepeatedDocumentError for a second one."""
         where = f"{file}:{line}" if line else file
         before = self._rated.setdefault((query, document), where)
         if before != where:
-            twice = f"document {document!r:.80} stands twice in query {query!r:.80}"
+            twice = f"document {document!r:.80} occurs twice in query {query!r:.80}"
             msg = f"{where}: {twice}; first in {before}"
             raise RepeatedDocumentError(msg)
         judgment = Judgment(query, Anchor(document=document), grade, extra=extra or {})
-        self.judgment(judgment, file, line)
+        self.add_judgment(judgment, file, line)
 
 
 def mean(ratings: Iterable[float]) -> float:
-    """The mean of what several judges said."""
+    """Return the mean of several judges' ratings."""
     numbers = list(ratings)
     return math.fsum(numbers) / len(numbers)
 
 
-# Turns of a conversation as one text, with the place of each.
+def join_turns(turns: Iterable[str]) -> tuple[str, list[dict[str, int]]]:
+    r"""Join turns to one text with a line each; also return where each starts and ends.
 
-
-def joined(turns: Iterable[str]) -> tuple[str, list[dict[str, int]]]:
-    r"""The turns as lines of one text, and where each starts and ends in it.
-
-    >>> joined(["Ann: Tea?", "Ben: Yes."])
+    >>> join_turns(["Ann: Tea?", "Ben: Yes."])
     ('Ann: Tea?\nBen: Yes.', [{'start': 0, 'end': 9}, {'start': 10, 'end': 19}])
     """
     lines = list(turns)
@@ -297,13 +299,3 @@ def joined(turns: Iterable[str]) -> tuple[str, list[dict[str, int]]]:
         places.append({"start": start, "end": start + len(line)})
         start += len(line) + 1
     return "\n".join(lines), places
-
-
-# Options that take one of a few words.
-
-
-def one_choice(option: str, value: object, words: Sequence[str]) -> None:
-    """Refuse a value that is none of these words."""
-    if value not in words:
-        msg = f"{option} must be {' or '.join(map(repr, words))}, found {value!r:.80}"
-        raise ConfigurationError(msg)

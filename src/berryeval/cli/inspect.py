@@ -73,11 +73,11 @@ def inspect(
         options: Options of the format (`berryeval list formats`): --options corpus=docs split=dev.
         json: JSON output.
     """
-    from berryeval.benchmarks import Summary, example_of, load_benchmark
+    from berryeval.benchmarks import Summary, build_example, load_benchmark
     from berryeval.cli.output import console, print_json
 
     loaded = load_benchmark(benchmark, format=format, **read_options(options))
-    summary, example = Summary.of(loaded), example_of(loaded, query)
+    summary, example = Summary.of(loaded), build_example(loaded, query)
     if json:
         print_json(
             "inspect", {**_describe(loaded), **summary.to_json(), "example": example.to_json()}

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from berryeval.benchmarks import LOADERS, Gather, Source, detect_format, options_of, read_corpus
+from berryeval.benchmarks import (
+    LOADERS,
+    BenchmarkBuilder,
+    Source,
+    detect_format,
+    options_of,
+    read_corpus,
+)
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.workflows.config import CONFIG_NAME
 from berryeval.workflows.plan import SCHEMA_FILE, schema_text
@@ -139,12 +146,12 @@ def _escaped(text: str) -> str:
 
 def _questions(corpus: Path) -> str:
     """A table with the titles of some documents as questions, to be replaced by real ones."""
-    gather = Gather(Source(corpus))
-    read_corpus(gather, corpus)  # as `eval` will
+    builder = BenchmarkBuilder(Source(corpus))
+    read_corpus(builder, corpus)  # as `eval` will
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(["query_id", "question", "doc_id", "grade", "category"])
-    for number, document in enumerate(gather.documents[:_EXAMPLES], start=1):
+    for number, document in enumerate(builder.documents[:_EXAMPLES], start=1):
         title = document.title or document.id.rpartition("/")[2].replace("-", " ")
         writer.writerow([f"q{number}", title, document.id, 1, "example"])
     return table.getvalue()

@@ -1,4 +1,4 @@
-"""A benchmark with every fault that the checks know, as files in our own form."""
+"""A benchmark with every problem that the checks find, as files."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ JUDGMENTS: list[dict[str, Any]] = [
 
 
 def write_faulty(folder: Path) -> Path:
-    """Write the files."""
+    """Write the files of the benchmark."""
     folder.mkdir(exist_ok=True)
     (folder / "benchmark.json").write_text(json.dumps({"name": "faulty"}))
     for name, records in (

@@ -1,4 +1,4 @@
-"""`Finding`: something that a check found; `Report`: all of them."""
+"""Findings of checks, and the report that collects them."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ Severity: TypeAlias = Literal["error", "warning", "info"]
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that a check found.
+    """A problem found by a check.
 
     Attributes:
-        check: the name of the check.
-        severity: "error": scores are wrong or cannot be computed; "warning": they may not mean what
-            they seem to; "info": good to know.
-        where: the file and line, or the path in a JSON file; else the id of the record.
-        message: what was found.
-        advice: what to do about it.
+        check: Name of the check.
+        severity: "error" if scores are wrong or cannot be computed, "warning" if they may be
+            misleading, "info" for a note.
+        where: File and line, or path in a JSON file; else the id of the record.
+        message: Description of the problem.
+        advice: Suggested fix.
     """
 
     check: str
@@ -36,7 +36,7 @@ class Finding:
     advice: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """As a JSON object."""
+        """Return a JSON object."""
         return asdict(self)
 
 
@@ -48,17 +48,17 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many findings there are of each severity."""
+        """Number of findings by severity."""
         found = Counter(finding.severity for finding in self.findings)
         return {severity: found[severity] for severity in get_args(Severity)}
 
     @property
     def passed(self) -> bool:
-        """Whether there is no error."""
+        """Whether there are no errors."""
         return not self.counts["error"]
 
     def by_check(self) -> dict[tuple[Severity, str], list[Finding]]:
-        """The findings of each check, the most severe first."""
+        """Group the findings by severity, most severe first, and check."""
         groups: dict[tuple[Severity, str], list[Finding]] = {}
         for severity in get_args(Severity):
             for finding in self.findings:
@@ -67,11 +67,8 @@ class Report:
         return groups
 
 
-# Targets in a few words.
-
-
 def name_of(anchor: Anchor) -> str:
-    """A target in a few words."""
+    """Describe a target in a few words."""
     if anchor.chunk:
         return f"chunk {anchor.chunk!r}"
     parts = [repr(anchor.document)] if anchor.document else []
@@ -84,11 +81,9 @@ def name_of(anchor: Anchor) -> str:
     return ", ".join(parts)
 
 
-# The words of a text, by one rule for all checks.
-
 _WORD: Final = re.compile(r"\w+")
 
 
 def words_of(text: str) -> list[str]:
-    """The words, in small letters."""
+    """Split a text into lower-case words."""
     return _WORD.findall(text.lower())

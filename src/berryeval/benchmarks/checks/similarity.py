@@ -1,12 +1,17 @@
-"""Queries and documents that are nearly the same."""
+"""Near-duplicate queries, documents and sections, and queries copied from their answers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+import itertools
+import math
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from berryeval.anchors import parse_sections
 from berryeval.benchmarks.checks.finding import Finding, words_of
-from berryeval.benchmarks.checks.subject import ALIKE, alike, how_alike
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,46 +20,148 @@ if TYPE_CHECKING:
     from berryeval.data import Document
 
 
-_RUN: Final = 2  # words to a shingle
+SIMILAR: Final = 0.8  # Jaccard similarity of near-duplicate queries and documents
+_MOST_HOLDERS: Final = 50  # texts considered per shingle; a more common one is boilerplate
+_CLOSEST: Final = 20  # texts to compare with: those that share the most rare shingles
+_BITS: Final = 21  # per word of a shingle; exact for up to two million distinct words
+_EXACT: Final = 3  # words that fit into 64 bits; longer shingles are hashed
+_FACTOR: Final = 6_364_136_223_846_793_005  # odd, so that multiplication loses no bits
+
+Shingles: TypeAlias = NDArray[np.int64]  # of one text: sorted, distinct
+
+
+class SimilarPair(NamedTuple):
+    """A text, a similar earlier one, and their Jaccard similarity."""
+
+    place: int
+    earlier: int
+    share: float
+
+
+def find_similar(texts: Sequence[str], length: int, least: float) -> Iterator[SimilarPair]:
+    """Yield the texts that are similar to an earlier one, in order; blank texts never are.
+
+    >>> list(find_similar(["a b c d", "e f", "A b, c d!", "", ""], length=2, least=0.8))
+    [SimilarPair(place=2, earlier=0, share=1.0)]
+
+    Args:
+        texts: Texts to compare.
+        length: Words per shingle.
+        least: Smallest Jaccard similarity to report.
+    """
+    sets, shared = _sort_by_rarity(_split_shingles(texts, length))
+    same: dict[bytes, int] = {}
+    holders: dict[int, list[int]] = defaultdict(list)  # distinct texts by shingle
+    for place, found in enumerate(sets):
+        if not len(found):
+            continue
+        first = same.setdefault(found.tobytes(), place)
+        if first != place:
+            yield SimilarPair(place, first, 1.0)
+            continue
+        rare = _select_rarest(found, shared, least)
+        pairs = [_compare(place, other, sets) for other in _find_candidates(rare, holders)]
+        best = max(pairs, key=lambda pair: pair.share, default=None)
+        if best is not None and best.share >= least:
+            yield best
+            continue
+        for shingle in rare:
+            holders[shingle].append(place)
+
+
+def describe_similarity(one: str, other: str, share: float) -> str:
+    """Describe how similar two texts are, in words that go between their names."""
+    if one == other:
+        return "identical to"
+    return "word for word the same as" if share == 1 else f"nearly identical ({share:.2f}) to"
+
+
+def _split_shingles(texts: Sequence[str], length: int) -> list[Shingles]:
+    """Return the shingles of each text; a shorter text is one shingle."""
+    numbers: defaultdict[str, int] = defaultdict(itertools.count(1).__next__)
+    found = []
+    for text in texts:
+        ids = np.fromiter(map(numbers.__getitem__, words_of(text)), dtype=np.int64)
+        size = min(length, len(ids))
+        runs = np.zeros(len(ids) - size + 1 if size else 0, dtype=np.int64)
+        factor = 1 << _BITS if length <= _EXACT else _FACTOR
+        for at in range(size):
+            runs = runs * factor + ids[at : at + len(runs)]
+        found.append(np.unique(runs))
+    return found
+
+
+def _sort_by_rarity(sets: list[Shingles]) -> tuple[list[Shingles], int]:
+    """Renumber shingles, rarest first; also return the first number that two texts share."""
+    if not sets:
+        return [], 0
+    sizes = np.cumsum([len(one) for one in sets])[:-1]
+    _, where, often = np.unique(np.concatenate(sets), return_inverse=True, return_counts=True)
+    order = np.argsort(often, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    ranked = np.split(rank[where.reshape(-1)], sizes)
+    return [np.sort(one) for one in ranked], int((often == 1).sum())
+
+
+def _select_rarest(found: Shingles, shared: int, least: float) -> list[int]:
+    """Return the rarest shared shingles, of which a similar text must have at least one."""
+    count = len(found) - math.ceil(least * len(found)) + 1
+    few = found[:count]
+    return [int(one) for one in few[few >= shared]]
+
+
+def _find_candidates(rare: list[int], holders: dict[int, list[int]]) -> list[int]:
+    """Return the texts that share the most rare shingles."""
+    shared = Counter(one for shingle in rare for one in holders.get(shingle, [])[:_MOST_HOLDERS])
+    return [one for one, _ in shared.most_common(_CLOSEST)]
+
+
+def _compare(place: int, other: int, sets: list[Shingles]) -> SimilarPair:
+    both = len(np.intersect1d(sets[place], sets[other], assume_unique=True))
+    return SimilarPair(place, other, both / (len(sets[place]) + len(sets[other]) - both))
+
+
+_QUERY_SHINGLE: Final = 2  # words
 
 
 def check_queries(subject: Subject) -> Iterator[Finding]:
-    """Queries that are nearly the same as an earlier one."""
+    """Find queries similar to an earlier one."""
     queries = subject.benchmark.queries
-    for place, earlier, share in alike([one.text for one in queries], _RUN, ALIKE):
+    for place, earlier, share in find_similar(
+        [one.text for one in queries], _QUERY_SHINGLE, SIMILAR
+    ):
         yield Finding(
             "near-duplicate queries", "warning", subject.where("queries", place),
-            f"the query {queries[place].id!r} is "
-            f"{how_alike(queries[place].text, queries[earlier].text, share)} "
+            f"query {queries[place].id!r} is "
+            f"{describe_similarity(queries[place].text, queries[earlier].text, share)} "
             f"{queries[earlier].id!r}: {queries[place].text!r:.80}",
-            "keep one: what they ask counts twice in every mean",
+            "keep one, because near-duplicates count twice in every mean",
         )  # fmt: skip
 
 
 def check_documents(subject: Subject) -> Iterator[Finding]:
-    """Documents that are nearly the same as an earlier one."""
+    """Find documents similar to an earlier one."""
     documents = subject.benchmark.documents
-    for place, earlier, share in subject.alike_documents:
+    for place, earlier, share in subject.similar_documents:
         one, other = documents[place], documents[earlier]
         ends = (one.id, 0, len(one.text)), (other.id, 0, len(other.text))
         yield Finding(
             "near-duplicate documents", "warning", subject.where("documents", place),
-            f"the document {one.id!r} is {how_alike(one.text, other.text, share)} {other.id!r}"
-            f"{subject.judged_places.only_one(*ends)}",
-            "keep one, or judge both: who finds the other is marked wrong",
+            f"document {one.id!r} is {describe_similarity(one.text, other.text, share)} "
+            f"{other.id!r}{subject.judged_places.describe_difference(*ends)}",
+            "keep one or judge both, because a system that finds the other scores 0",
         )  # fmt: skip
 
 
-# Sections that are nearly the same: who finds the twin of what is judged is marked wrong.
-
 _NAME: Final = "near-duplicate sections"
-SECTIONS_ALIKE: Final = 0.9
-_SECTIONS_RUN: Final = 5  # words to a shingle
-_FEWEST_WORDS: Final = 10  # shorter ones are headings, and lines like "see also"
+SIMILAR_SECTIONS: Final = 0.9
+_SECTION_SHINGLE: Final = 5  # words
+_FEWEST_WORDS: Final = 10  # shorter sections are headings and lines like "see also"
 
 
 class _Piece(NamedTuple):
-    """A section without its subsections; `number` is that of its document."""
+    """A section without its subsections; `number` is the position of its document."""
 
     number: int
     place: Place
@@ -64,27 +171,29 @@ class _Piece(NamedTuple):
 
 
 def check_sections(subject: Subject) -> Iterator[Finding]:
-    """Sections that are nearly the same as an earlier one, of documents that are not."""
+    """Find sections similar to an earlier one, unless their documents are similar too."""
     documents = subject.benchmark.documents
-    pieces = [piece for number, one in enumerate(documents) for piece in _pieces(number, one)]
-    first_of = {one.place: one.earlier for one in subject.alike_documents}
-    for found in alike([piece.text for piece in pieces], _SECTIONS_RUN, SECTIONS_ALIKE):
+    pieces = [
+        piece for number, one in enumerate(documents) for piece in _split_sections(number, one)
+    ]
+    first_of = {one.place: one.earlier for one in subject.similar_documents}
+    for found in find_similar([piece.text for piece in pieces], _SECTION_SHINGLE, SIMILAR_SECTIONS):
         one, other = pieces[found.place], pieces[found.earlier]
         roots = {first_of.get(piece.number, piece.number) for piece in (one, other)}
         if one.number != other.number and (len(roots) == 1 or (one.whole and other.whole)):
-            continue  # the documents are alike, and reported
-        apart = subject.judged_places.only_one(one.place, other.place)
+            continue  # reported by check_documents
+        apart = subject.judged_places.describe_difference(one.place, other.place)
         yield Finding(
             _NAME, "warning" if apart else "info", subject.where("documents", one.number),
-            f"the section {one.name!r} is {how_alike(one.text, other.text, found.share)} "
+            f"section {one.name!r} is {describe_similarity(one.text, other.text, found.share)} "
             f"{other.name!r}{apart}",
-            "judge both, or keep one: who finds the other is marked wrong" if apart
-            else "no judgment tells them apart; a new one should be on both",
+            "judge both or keep one, because a system that finds the other scores 0" if apart
+            else "judgments treat both alike; judge both when you add one",
         )  # fmt: skip
 
 
-def _pieces(number: int, document: Document) -> Iterator[_Piece]:
-    """The sections with enough words to say something."""
+def _split_sections(number: int, document: Document) -> Iterator[_Piece]:
+    """Yield the sections with enough words."""
     sections = parse_sections(document.text)
     for section in sections:
         text = document.text[section.start : section.own_end]
@@ -94,51 +203,49 @@ def _pieces(number: int, document: Document) -> Iterator[_Piece]:
             yield _Piece(number, place, name, text, len(sections) == 1)
 
 
-# Queries that are copied from what they should find.
-
-LONG: Final = 8  # words in a row that nobody writes twice by chance
-SHORTEST: Final = 5  # enough, if they are most of the query
-MOST: Final = 0.8
+_LONG: Final = 8  # words in a row that are always a copy
+_SHORTEST: Final = 5  # words in a row that are a copy if they are most of the query
+_MOST_OF_QUERY: Final = 0.8
 
 
 def check_copied(subject: Subject) -> Iterator[Finding]:
-    """Queries that share a long run of words with a passage that is relevant to them."""
+    """Find queries that share a long run of words with a relevant passage."""
     known: dict[str, str] = {}
     for place, query in enumerate(subject.benchmark.queries):
         words = words_of(query.text)
-        for passage in subject.passages_for(query) if len(words) >= SHORTEST else ():
-            texts = [_spaced(text, known) for text in passage.texts if passage.grade > 0]
+        for passage in subject.passages_for(query) if len(words) >= _SHORTEST else ():
+            texts = [_normalize(text, known) for text in passage.texts if passage.grade > 0]
             shared = max((longest_shared_run(words, text) for text in texts), key=len, default=())
-            if len(shared) >= LONG or len(shared) >= max(SHORTEST, MOST * len(words)):
+            if len(shared) >= _LONG or len(shared) >= max(_SHORTEST, _MOST_OF_QUERY * len(words)):
                 yield Finding(
                     "copied query", "warning", subject.where("queries", place),
-                    f"the query {query.id!r} has {len(shared)} of its {len(words)} words in a row "
+                    f"query {query.id!r} copies {len(shared)} of its {len(words)} words in a row "
                     f"from {passage.name}: {' '.join(shared)!r:.80}",
-                    "write it in other words: matching words finds it too easily",
+                    "rephrase it, because matching words finds the passage too easily",
                 )  # fmt: skip
                 break
 
 
-def _spaced(text: str, known: dict[str, str]) -> str:
-    """The words of a text with one space around each."""
+def _normalize(text: str, known: dict[str, str]) -> str:
+    """Normalize a text to words with one space around each."""
     if text not in known:
         known[text] = f" {' '.join(words_of(text))} "
     return known[text]
 
 
 def longest_shared_run(words: Sequence[str], passage: str) -> tuple[str, ...]:
-    """The longest run of words that is in the passage, from `SHORTEST` words on.
+    """Return the longest run of at least `_SHORTEST` words that is in the passage.
 
     >>> longest_shared_run("what is the port of the server".split(), " the port of the server is ")
     ('the', 'port', 'of', 'the', 'server')
     """
     best: tuple[str, ...] = ()
-    length = SHORTEST
+    length = _SHORTEST
     start = 0
     while start + length <= len(words):
         if f" {' '.join(words[start : start + length])} " in passage:
             best = tuple(words[start : start + length])
-            length += 1  # from the same start, or a later one
+            length += 1  # look for a longer run from here on
         else:
             start += 1
     return best

@@ -1,38 +1,37 @@
-"""`Subject`: a benchmark under examination, with what several checks need computed once."""
+"""The benchmark under examination, with values that checks share, and the table of checks.
+
+A check is a function of a `Subject` that yields findings, with a line in `CHECKS`.
+"""
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections import Counter, defaultdict
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from berryeval._internal.registry import Registry
 from berryeval._internal.text import counted
 from berryeval.anchors import Corpus, CoverageRule, Located, locate
-from berryeval.benchmarks.checks.finding import name_of, words_of
+from berryeval.benchmarks.checks.finding import Finding, Report, name_of
+from berryeval.benchmarks.checks.similarity import SIMILAR, SimilarPair, find_similar
 from berryeval.data import Anchor
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.relevance import BoundPack, Labels, PackCorpus, explicit_ids, find_pack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from berryeval.benchmarks.benchmark import Benchmark, RecordKind
     from berryeval.data import Judgment, Query
 
 
-# `JudgedPlaces`: which queries have something relevant at a place of a text.
-
-Place: TypeAlias = tuple[str, int, int]  # a document, and from where to where in it
+Place: TypeAlias = tuple[str, int, int]  # document, start, end
 _RULE: Final = CoverageRule()
 
 
 class JudgedPlaces:
-    """The places of everything that is relevant to a query, by judgments or by labels."""
+    """Spans of the relevant passages of every query, by judgments or labels."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
@@ -41,22 +40,19 @@ class JudgedPlaces:
             for document, start, end in self._places(query):
                 self._found[document].append((start, end, query.id))
 
-    def only_one(self, one: Place, other: Place) -> str:
-        """For which query one of two places is relevant and the other is not; empty if for none.
+    def describe_difference(self, one: Place, other: Place) -> str:
+        """Describe the queries for which only one of two places is relevant; empty if none.
 
-        It goes on with a sentence: "; to query 'q1' only the first is relevant".
+        The text continues a sentence: "; only the first is relevant to query 'q1'".
         """
         here, there = self._queries(one), self._queries(other)
         apart = sorted(here ^ there)
         if not apart:
             return ""
         owner = one if apart[0] in here else other
-        more = ""
-        if len(apart) > 1:
-            others = counted(len(apart) - 1, "more query tells", "more queries tell")
-            more = f", and {others} them apart"
+        more = f" and {counted(len(apart) - 1, 'other query', 'other queries')}"
         which = "the first" if owner is one else "the second"
-        return f"; to query {apart[0]!r} only {which} is relevant{more}"
+        return f"; only {which} is relevant to query {apart[0]!r}{more if len(apart) > 1 else ''}"
 
     def _queries(self, place: Place) -> set[str]:
         document, *span = place
@@ -82,11 +78,11 @@ class JudgedPlaces:
 
     def _places_of(self, anchor: Anchor) -> Iterator[Place]:
         if anchor.chunk:
-            named = self._subject.named(anchor.chunk)
+            named = self._subject.find_named(anchor.chunk)
             if named is not None:
                 yield from self._places_of(named)
             return
-        found = self._subject.located(anchor)
+        found = self._subject.locate(anchor)
         for span in found.spans:
             yield span.document, span.start, span.end
         known = self._subject.benchmark.document_of.get(anchor.document)
@@ -94,114 +90,10 @@ class JudgedPlaces:
             yield known.id, 0, len(known.text)
 
 
-# Texts that are nearly the same, found without comparing each with each.
-
-ALIKE: Final = 0.8  # the share from which on queries, and documents, are alike
-MOST: Final = 50  # texts looked at for each shingle; if there are more, it is boilerplate
-CLOSEST: Final = 20  # texts that one is compared with: those that share the most rare shingles
-_BITS: Final = 21  # for a word of a shingle: beyond two million words, some shingles would be one
-_EXACT: Final = 3  # words that fit so; of more, the number of a shingle is a hash of 64 bits
-_FACTOR: Final = 6_364_136_223_846_793_005  # odd, so that no word is lost by the multiplication
-
-Shingles: TypeAlias = NDArray[np.int64]  # of one text: sorted, each once
-
-
-class Alike(NamedTuple):
-    """A text, an earlier one that is like it, and how much."""
-
-    place: int
-    earlier: int
-    share: float
-
-
-def alike(texts: Sequence[str], length: int, least: float) -> Iterator[Alike]:
-    """The texts that are like an earlier one, in order; blank texts are like nothing.
-
-    >>> list(alike(["a b c d", "e f", "A b, c d!", "", ""], length=2, least=0.8))
-    [Alike(place=2, earlier=0, share=1.0)]
-
-    Args:
-        texts: what to compare.
-        length: of a shingle, in words.
-        least: the share from which on two are alike.
-    """
-    sets, shared = _by_rarity(_shingles(texts, length))
-    same: dict[bytes, int] = {}
-    holders: dict[int, list[int]] = defaultdict(list)  # by shingle, texts that are unlike
-    for place, found in enumerate(sets):
-        if not len(found):
-            continue
-        first = same.setdefault(found.tobytes(), place)
-        if first != place:
-            yield Alike(place, first, 1.0)
-            continue
-        rare = _rarest(found, shared, least)
-        pairs = [_compared(place, other, sets) for other in _candidates(rare, holders)]
-        best = max(pairs, key=lambda pair: pair.share, default=None)
-        if best is not None and best.share >= least:
-            yield best
-            continue
-        for shingle in rare:
-            holders[shingle].append(place)
-
-
-def how_alike(one: str, other: str, share: float) -> str:
-    """How much alike two texts are, in words that go between their names."""
-    if one == other:
-        return "the same as"
-    return "the same words as" if share == 1 else f"nearly the same ({share:.2f}) as"
-
-
-def _shingles(texts: Sequence[str], length: int) -> list[Shingles]:
-    """The shingles of each text; a text of fewer words is one shingle."""
-    numbers: defaultdict[str, int] = defaultdict(itertools.count(1).__next__)
-    found = []
-    for text in texts:
-        ids = np.fromiter(map(numbers.__getitem__, words_of(text)), dtype=np.int64)
-        size = min(length, len(ids))
-        runs = np.zeros(len(ids) - size + 1 if size else 0, dtype=np.int64)
-        factor = 1 << _BITS if length <= _EXACT else _FACTOR
-        for at in range(size):
-            runs = runs * factor + ids[at : at + len(runs)]
-        found.append(np.unique(runs))
-    return found
-
-
-def _by_rarity(sets: list[Shingles]) -> tuple[list[Shingles], int]:
-    """The shingles renumbered, the rarest first, and the first number that two texts share."""
-    if not sets:
-        return [], 0
-    sizes = np.cumsum([len(one) for one in sets])[:-1]
-    _, where, often = np.unique(np.concatenate(sets), return_inverse=True, return_counts=True)
-    order = np.argsort(often, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    ranked = np.split(rank[where.reshape(-1)], sizes)
-    return [np.sort(one) for one in ranked], int((often == 1).sum())
-
-
-def _rarest(found: Shingles, shared: int, least: float) -> list[int]:
-    """So many of the rarest shingles that a text alike must have one, without those of one text."""
-    count = len(found) - math.ceil(least * len(found)) + 1
-    few = found[:count]
-    return [int(one) for one in few[few >= shared]]
-
-
-def _candidates(rare: list[int], holders: dict[int, list[int]]) -> list[int]:
-    """The texts that share the most of the rare shingles."""
-    shared = Counter(one for shingle in rare for one in holders.get(shingle, [])[:MOST])
-    return [one for one, _ in shared.most_common(CLOSEST)]
-
-
-def _compared(place: int, other: int, sets: list[Shingles]) -> Alike:
-    both = len(np.intersect1d(sets[place], sets[other], assume_unique=True))
-    return Alike(place, other, both / (len(sets[place]) + len(sets[other]) - both))
-
-
 class Passage(NamedTuple):
-    """Something judged: its grade, its name, and its texts; several if it may be at several places.
+    """A judged passage: its grade, its name, and its texts, one per possible place.
 
-    There is no text if it is not in the corpus.
+    There is no text if the passage is not in the corpus.
     """
 
     grade: float
@@ -210,10 +102,10 @@ class Passage(NamedTuple):
 
 
 class Subject:
-    """A benchmark, and what is known about it.
+    """A benchmark under examination.
 
     Attributes:
-        benchmark: the benchmark.
+        benchmark: The benchmark.
     """
 
     def __init__(self, benchmark: Benchmark) -> None:
@@ -222,17 +114,17 @@ class Subject:
 
     @cached_property
     def corpus(self) -> Corpus:
-        """The texts; all that is unknown if the benchmark has none."""
+        """The corpus; without documents, everything is unknown."""
         return Corpus(self.benchmark.documents or None)
 
-    def located(self, anchor: Anchor) -> Located:
-        """Where a target stands."""
+    def locate(self, anchor: Anchor) -> Located:
+        """Locate a target in the corpus."""
         if anchor not in self._located:
             self._located[anchor] = locate(anchor, self.corpus)
         return self._located[anchor]
 
-    def named(self, chunk: str) -> Anchor | None:
-        """The document, or its section, that the id of a chunk names: `guide`, `guide#set-up`."""
+    def find_named(self, chunk: str) -> Anchor | None:
+        """Return the document or section that a chunk id such as `guide#set-up` names."""
         documents = self.benchmark.document_of
         if chunk in documents:
             return Anchor(document=chunk)
@@ -240,14 +132,14 @@ class Subject:
         if document not in documents or not section:
             return None
         anchor = Anchor(document=document, section=(section,))
-        return anchor if self.located(anchor).lost is None else None
+        return anchor if self.locate(anchor).lost is None else None
 
     def passages(self, anchor: Anchor) -> list[str]:
-        """The texts that a target means: those of its places, or of its whole document."""
+        """Return the texts of a target: those of its places, or of its whole document."""
         if anchor.chunk:
-            named = self.named(anchor.chunk)
+            named = self.find_named(anchor.chunk)
             return [] if named is None else self.passages(named)
-        found = self.located(anchor)
+        found = self.locate(anchor)
         texts = [self._text(span.document)[span.start : span.end] for span in found.spans]
         if not texts and found.is_document and found.lost is None:
             texts = [self._text(anchor.document)]
@@ -259,7 +151,7 @@ class Subject:
 
     @cached_property
     def judged(self) -> dict[str, list[Judgment]]:
-        """The judgments of each query."""
+        """Judgments by query."""
         found: dict[str, list[Judgment]] = defaultdict(list)
         for judgment in self.benchmark.judgments:
             found[judgment.query_id].append(judgment)
@@ -267,17 +159,17 @@ class Subject:
 
     @cached_property
     def judged_places(self) -> JudgedPlaces:
-        """Where in the texts something is relevant, and to which queries."""
+        """Spans of the relevant passages."""
         return JudgedPlaces(self)
 
     @cached_property
-    def alike_documents(self) -> list[Alike]:
-        """The documents that are like an earlier one, by runs of three words."""
-        return list(alike([one.text for one in self.benchmark.documents], 3, ALIKE))
+    def similar_documents(self) -> list[SimilarPair]:
+        """Documents similar to an earlier one, by shingles of three words."""
+        return list(find_similar([one.text for one in self.benchmark.documents], 3, SIMILAR))
 
     @cached_property
     def _pack(self) -> BoundPack | None:
-        """The pack that decides what is relevant, if there is one."""
+        """The pack that decides relevance, if there is one."""
         try:
             pack = find_pack(self.benchmark.pack) if self.benchmark.pack else None
         except ConfigurationError:
@@ -287,7 +179,7 @@ class Subject:
         return pack.bound(PackCorpus(self.benchmark.document_of, self.corpus))
 
     def labels(self, query: Query) -> Labels | BerryEvalError | None:
-        """What the pack reads of a query's labels, or why it cannot; None if there is no pack."""
+        """Return the labels that the pack reads, or its error; None without a pack."""
         if self._pack is None:
             return None
         try:
@@ -296,9 +188,9 @@ class Subject:
             return error
 
     def explicit(self, query: Query) -> dict[str, float] | BerryEvalError | None:
-        """The relevant ids in a query's metadata, or why they cannot be read.
+        """Return the relevant ids in a query's metadata, or the error in reading them.
 
-        None if there are none, or if they do not count because the query has judgments.
+        None if there are none, or if judgments take precedence.
         """
         if query.id in self.judged:
             return None
@@ -308,7 +200,7 @@ class Subject:
             return error
 
     def passages_for(self, query: Query) -> Iterator[Passage]:
-        """What is judged for a query, by judgments or, without them, by its labels."""
+        """Yield the judged passages of a query, by judgments or else by labels."""
         judged = self.judged.get(query.id)
         if judged:
             for one in judged:
@@ -322,7 +214,7 @@ class Subject:
                 yield Passage(grade, label, tuple(text for text in texts if text))
 
     def where(self, kind: RecordKind, place: int) -> str:
-        """Where a record stands in its file; else which record it is."""
+        """Return the location of a record, or its id if the location is unknown."""
         known = self.benchmark.where(kind, place)
         if known:
             return known
@@ -331,3 +223,33 @@ class Subject:
             return f"judgment of query {judgment.query_id!r}"
         one = "document" if kind == "documents" else "query"
         return f"{one} {getattr(self.benchmark, kind)[place].id!r}"
+
+
+Check: TypeAlias = Callable[[Subject], Iterable[Finding]]
+
+_HOME: Final = "berryeval.benchmarks.checks"
+CHECKS: Final = Registry[Check](
+    "check",
+    {
+        "size": f"{_HOME}.judgments:check_size",
+        "empty text": f"{_HOME}.judgments:check_texts",
+        "unknown query": f"{_HOME}.judgments:check_queries_exist",
+        "repeated judgment": f"{_HOME}.judgments:check_repeats",
+        "group": f"{_HOME}.judgments:check_groups",
+        "grade": f"{_HOME}.judgments:check_grades",
+        "nothing relevant": f"{_HOME}.judgments:check_something_relevant",
+        "target": f"{_HOME}.judgments:check_targets",
+        "label": f"{_HOME}.judgments:check_labels",
+        "near-duplicate queries": f"{_HOME}.similarity:check_queries",
+        "near-duplicate documents": f"{_HOME}.similarity:check_documents",
+        "near-duplicate sections": f"{_HOME}.similarity:check_sections",
+        "copied query": f"{_HOME}.similarity:check_copied",
+        "remark": f"{_HOME}.judgments:check_remarks",
+    },
+)
+
+
+def check_benchmark(benchmark: Benchmark) -> Report:
+    """Run all checks on a benchmark."""
+    subject = Subject(benchmark)
+    return Report(tuple(finding for name in CHECKS for finding in CHECKS.get(name)(subject)))

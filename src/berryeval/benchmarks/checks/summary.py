@@ -1,4 +1,4 @@
-"""`Summary`: a benchmark in numbers."""
+"""Summary of a benchmark in numbers, and an example query."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Spread:
-    """The least, the middle and the greatest of some numbers, and their mean."""
+    """Minimum, median, maximum and mean."""
 
     least: float = 0
     median: float = 0
@@ -31,7 +31,7 @@ class Spread:
 
     @classmethod
     def of(cls, numbers: Sequence[int]) -> Spread:
-        """The spread of the numbers; all zero if there are none."""
+        """Compute the spread of numbers; all zero without numbers."""
         if not numbers:
             return cls()
         return cls(
@@ -44,17 +44,17 @@ class Summary:
     """A benchmark in numbers.
 
     Attributes:
-        documents: how many there are.
-        queries: how many there are.
-        judgments: how many there are.
-        document_words: how many words documents have.
-        query_words: how many words queries have.
-        judged_per_query: how many judgments above grade 0 a query has.
-        categories: how many queries are in each.
-        difficulties: how many queries are of each.
-        grades: how many judgments give each.
-        targets: how many judgments point at a document, section, span, quote or chunk.
-        content_hash: of everything that can change a score.
+        documents: Number of documents.
+        queries: Number of queries.
+        judgments: Number of judgments.
+        document_words: Words per document.
+        query_words: Words per query.
+        judged_per_query: Judgments above grade 0 per query.
+        categories: Number of queries by category.
+        difficulties: Number of queries by difficulty.
+        grades: Number of judgments by grade.
+        targets: Number of judgments by kind of target: document, section, span, quote or chunk.
+        content_hash: Hash of everything that can change a score.
     """
 
     documents: int
@@ -71,7 +71,7 @@ class Summary:
 
     @classmethod
     def of(cls, benchmark: Benchmark) -> Summary:
-        """Count everything."""
+        """Summarize a benchmark."""
         relevant = Counter(one.query_id for one in benchmark.judgments if one.grade > 0)
         grades = Counter(one.grade for one in benchmark.judgments)
         return cls(
@@ -81,21 +81,21 @@ class Summary:
             document_words=Spread.of([len(words_of(one.text)) for one in benchmark.documents]),
             query_words=Spread.of([len(words_of(one.text)) for one in benchmark.queries]),
             judged_per_query=Spread.of([relevant[one.id] for one in benchmark.queries]),
-            categories=_counted(one.category for one in benchmark.queries),
-            difficulties=_counted(one.difficulty for one in benchmark.queries),
+            categories=_count(one.category for one in benchmark.queries),
+            difficulties=_count(one.difficulty for one in benchmark.queries),
             grades={grade: grades[grade] for grade in sorted(grades)},
-            targets=_counted(kind_of(one.target) for one in benchmark.judgments),
+            targets=_count(kind_of(one.target) for one in benchmark.judgments),
             content_hash=benchmark.content_hash,
         )
 
     def to_json(self) -> dict[str, Any]:
-        """As a JSON object."""
+        """Return a JSON object."""
         grades = [{"grade": grade, "count": count} for grade, count in self.grades.items()]
         return {**asdict(self), "grades": grades}
 
 
 def kind_of(anchor: Anchor) -> str:
-    """What an anchor points at."""
+    """Return the kind of target."""
     if anchor.chunk:
         return "chunk"
     if anchor.section:
@@ -105,47 +105,44 @@ def kind_of(anchor: Anchor) -> str:
     return "quote" if anchor.quote else "document"
 
 
-def _counted(words: Iterable[str]) -> dict[str, int]:
-    """The words by how often they come, most often first; none if there is none but blank ones."""
+def _count(words: Iterable[str]) -> dict[str, int]:
+    """Count words, most frequent first; empty if all are blank."""
     found = Counter(words)
     return dict(found.most_common()) if any(found) else {}
 
 
-# One query of a benchmark with what is relevant to it, to be looked at.
-
-
 @dataclass(frozen=True)
 class Example:
-    """A query, what it says of its answer, and its targets, the highest grades first."""
+    """A query with its labels and its targets, highest grade first."""
 
     query: Query
     labels: dict[str, str]
     targets: tuple[Passage, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """As a JSON object."""
+        """Return a JSON object."""
         targets = [
             {"grade": one.grade, "name": one.name, "texts": list(one.texts)} for one in self.targets
         ]
         return {"query": self.query.to_json(), "targets": targets}
 
 
-def example_of(benchmark: Benchmark, query_id: str = "") -> Example:
-    """The query of this id; without one, the first with a passage to find, else the first."""
+def build_example(benchmark: Benchmark, query_id: str = "") -> Example:
+    """Return the query with this id; by default the first with a relevant passage, if any."""
     subject = Subject(benchmark)
-    query = _chosen(subject, query_id)
+    query = _select_query(subject, query_id)
     targets = sorted(subject.passages_for(query), key=lambda one: -one.grade)
     labels = {name: cut(str(value), 200) for name, value in query.metadata.items() if value}
     return Example(query, labels, tuple(targets))
 
 
-def _chosen(subject: Subject, query_id: str) -> Query:
+def _select_query(subject: Subject, query_id: str) -> Query:
     benchmark = subject.benchmark
     if query_id:
         known = benchmark.query_of
         if query_id not in known:
-            near = nearest(query_id, list(known))
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            near = nearest(query_id, known)
+            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
             msg = f"{benchmark.name} has no query {query_id!r}{hint}"
             raise DataError(msg)
         return known[query_id]

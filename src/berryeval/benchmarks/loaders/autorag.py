@@ -1,16 +1,16 @@
 """AutoRAG: `qa.parquet` and `corpus.parquet`. Needs pyarrow.
 
-Of the questions `qid`, `query`, `retrieval_gt` and `generation_gt` are taken, of the corpus
-`doc_id`, `contents` and `metadata`; other columns are kept. `retrieval_gt` is a list of lists of
-passages: each inner list is one target, found with any of its passages, and all of them are wanted.
-A plain list is one passage per target; a string is one passage.
+Questions have `qid`, `query`, `retrieval_gt` and `generation_gt`, passages `doc_id`, `contents` and
+`metadata`; other columns are kept. `retrieval_gt` is a list of lists of passages: each inner list
+is one target, found with any of its passages. A plain list has one passage per target; a string is
+one passage.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.benchmarks.build import Gather
+from berryeval.benchmarks.build import BenchmarkBuilder, read_metadata
 from berryeval.benchmarks.loaders.catalogue import Loader
 from berryeval.data import Anchor, Document, Judgment, Query, read_parquet_rows
 
@@ -25,34 +25,33 @@ CORPUS: Final = "corpus.parquet"
 
 
 def load(source: Source) -> Benchmark:
-    """Read the folder."""
-    gather = Gather(source)
+    """Load the folder."""
+    builder = BenchmarkBuilder(source)
     for row in read_parquet_rows(source.path / CORPUS):
-        gather.document(_document(row), row.where)
+        builder.add_document(_parse_document(row), row.where)
     for row in read_parquet_rows(source.path / QUESTIONS):
-        _add(gather, row)
-    return gather.benchmark()
+        _add_query(builder, row)
+    return builder.build()
 
 
-def _document(row: Node) -> Document:
-    metadata = row.get("metadata")
+def _parse_document(row: Node) -> Document:
     return Document(
         id=row["doc_id"].id(),
         text=row["contents"].text(),
-        metadata={} if metadata is None else metadata.object(),
+        metadata=read_metadata(row),
         extra=row.besides("doc_id", "contents", "metadata"),
     )
 
 
-def _add(gather: Gather, row: Node) -> None:
+def _add_query(builder: BenchmarkBuilder, row: Node) -> None:
     identity = row["qid"].id()
     metadata: dict[str, Any] = row.besides("qid", "query", "retrieval_gt", "generation_gt")
     answers = row.get("generation_gt")
     if answers is not None:
         listed = isinstance(answers.value, list)
         metadata["expected_answer"] = answers.texts() if listed else answers.text()
-    gather.query(Query(identity, row["query"].text(), metadata=metadata), row.where)
-    for number, group in enumerate(_groups(row["retrieval_gt"]), start=1):
+    builder.add_query(Query(identity, row["query"].text(), metadata=metadata), row.where)
+    for number, group in enumerate(_parse_groups(row["retrieval_gt"]), start=1):
         several = len(group) > 1
         for passage in dict.fromkeys(node.id() for node in group):
             judgment = Judgment(
@@ -61,11 +60,11 @@ def _add(gather: Gather, row: Node) -> None:
                 grade=1,
                 group=str(number) if several else "",
             )
-            gather.judgment(judgment, row.where)
+            builder.add_judgment(judgment, row.where)
 
 
-def _groups(truth: Node) -> list[list[Node]]:
-    """Targets, each a list of passages any of which will do."""
+def _parse_groups(truth: Node) -> list[list[Node]]:
+    """Return the targets, each a list of interchangeable passages."""
     if not isinstance(truth.value, list):
         return [[truth]]
     return [item.items() if isinstance(item.value, list) else [item] for item in truth.items()]

@@ -1,92 +1,91 @@
-"""BEIR: `corpus.jsonl`, `queries.jsonl` and `qrels/<split>.tsv`, packed or not.
+"""BEIR: `corpus.jsonl`, `queries.jsonl` and `qrels/<split>.tsv`, compressed or not.
 
-Documents take `_id`, `title` and `text`, queries `_id` and `text`; `metadata` and all other fields
-are kept. The judgments are those of one split, on whole documents; grades of 0 and below are kept.
-As in BEIR itself only the queries that the split judges are asked, and a remark counts the others;
-`queries="all"` takes them all.
+Documents have `_id`, `title` and `text`, queries `_id` and `text`; `metadata` and other fields are
+kept. The judgments are those of one split, on whole documents; grades of 0 and below are kept. As
+in BEIR, only the queries judged in the split are loaded, with a remark that counts the others;
+`queries="all"` loads all of them.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from berryeval._internal.json import read_json_lines
+from berryeval._internal.validate import require_choice
 from berryeval.benchmarks.benchmark import ABOUT
-from berryeval.benchmarks.build import Gather, add_judgments, one_choice
+from berryeval.benchmarks.build import (
+    BenchmarkBuilder,
+    add_judgments,
+    read_metadata,
+    read_optional_text,
+)
 from berryeval.benchmarks.loaders.catalogue import Loader
 from berryeval.data import Document, Query, beir_qrels, read_table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from berryeval._internal.json import Node
     from berryeval.benchmarks.benchmark import Benchmark
     from berryeval.benchmarks.loading import Source
 
 
 def load(source: Source, *, split: str | None = None, queries: str = "judged") -> Benchmark:
-    """Read the folder.
+    """Load the folder.
 
     Args:
-        source: the folder.
-        split: which judgments; those of "test", or the only ones there are.
-        queries: "judged" for those of the split, "all" for every one in the file.
+        source: The folder.
+        split: Split of the judgments; "test" or the only one by default.
+        queries: "judged" for the queries of the split, "all" for every query in the file.
     """
-    one_choice("queries", queries, ("judged", "all"))
-    gather = Gather(source)
+    require_choice("queries", queries, ("judged", "all"))
+    builder = BenchmarkBuilder(source)
     path = beir_qrels(source.path, split)
     table = read_table(path, "qrels")
-    add_judgments(gather, table)
+    add_judgments(builder, table)
     judged = set(table.queries)
-    _read_documents(source.file("corpus.jsonl"), gather)
+    _read_documents(source.file("corpus.jsonl"), builder)
     asked = source.file("queries.jsonl")
-    left_out = _read_queries(asked, gather, judged if queries == "judged" else None)
-    if left_out:
-        count = f"{left_out:,} queries are" if left_out > 1 else "a query is"
-        gather.remark(f"{asked}: {count} left out, without judgments in {path.name}")
-    missing = judged - {query.id for query in gather.queries}
+    skipped = _read_queries(asked, builder, judged if queries == "judged" else None)
+    if skipped:
+        count = f"{skipped:,} queries are" if skipped > 1 else "a query is"
+        builder.add_remark(f"{asked}: {count} skipped, without judgments in {path.name}")
+    missing = judged - {query.id for query in builder.queries}
     if missing:
         count = f"{len(missing)} judged queries are" if len(missing) > 1 else "a judged query is"
-        gather.remark(f"{path}: {count} not in queries.jsonl: {min(missing)!r}")
-    return gather.benchmark(metadata={"split": path.name.split(".")[0]})
+        builder.add_remark(f"{path}: {count} not in queries.jsonl: {min(missing)!r}")
+    return builder.build(metadata={"split": path.name.split(".")[0]})
 
 
-def _read_documents(path: Path, gather: Gather) -> None:
+def _read_documents(path: Path, builder: BenchmarkBuilder) -> None:
     file = os.fspath(path)
     for line, node in read_json_lines(path):
-        title = node.get("title")
         document = Document(
             id=node["_id"].id(),
             text=node["text"].text(),
-            title="" if title is None else title.text(),
-            metadata=_metadata(node),
+            title=read_optional_text(node, "title"),
+            metadata=read_metadata(node),
             extra=node.besides("_id", "text", "title", "metadata"),
         )
-        gather.document(document, file, line)
+        builder.add_document(document, file, line)
 
 
-def _read_queries(path: Path, gather: Gather, wanted: set[str] | None) -> int:
-    """Gather the queries; how many were not wanted."""
-    left_out = 0
+def _read_queries(path: Path, builder: BenchmarkBuilder, wanted: set[str] | None) -> int:
+    """Add the wanted queries; return the number of the others."""
+    skipped = 0
     file = os.fspath(path)
     for line, node in read_json_lines(path):
         query = Query(
             id=node["_id"].id(),
             text=node["text"].text(),
-            metadata=_metadata(node),
+            metadata=read_metadata(node),
             extra=node.besides("_id", "text", "metadata"),
         )
         if wanted is None or query.id in wanted:
-            gather.query(query, file, line)
+            builder.add_query(query, file, line)
         else:
-            left_out += 1
-    return left_out
-
-
-def _metadata(node: Node) -> dict[str, Any]:
-    found = node.get("metadata")
-    return {} if found is None else found.object()
+            skipped += 1
+    return skipped
 
 
 LOADER = Loader(

@@ -1,4 +1,4 @@
-"""Loaders: how the files of others, and ours, become a `Benchmark`. One small file each."""
+"""The table of loaders: one module per format."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Loader:
-    """A format: how to know it, and how to read it.
+    """A benchmark format.
 
     Attributes:
-        summary: what the format is, in a few words.
-        signs: what tells it from all others, in a few words.
-        recognises: whether these signs are there.
-        load: reads the benchmark; its keyword arguments are the options of the format.
+        summary: Description in a few words.
+        signs: Files or fields by which the format is recognized.
+        recognises: Whether a source has these signs.
+        load: Function that loads the benchmark; its keyword arguments are the format's options.
     """
 
     summary: str

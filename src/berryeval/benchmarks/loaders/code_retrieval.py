@@ -1,11 +1,10 @@
 """Code retrieval: questions whose answers are lines of source files.
 
-A file of JSON lines with `query` (or `text`), an `id` if there is one, and `ground_truth` (or
-`locations`): an array of files, each a path, or an object with `path` (or `file`, `filepath`) and,
-for a part of it, `start_line` and `end_line` (from 1, the last included). The corpus is a folder of
-source files, whose ids are their paths below it. Files that are not text are left out, and
-remarked. The locations go into the metadata of the query; the pack `code-retrieval` decides by
-them.
+JSON lines with `query` (or `text`), an optional `id`, and `ground_truth` (or `locations`):
+an array of files, each a path, or an object with `path` (or `file`, `filepath`) and optionally
+`start_line` and `end_line` (from 1, inclusive). The corpus is a folder of source files, whose ids
+are their paths below it. Files that are not text are skipped, with a remark. The locations go into
+the query's metadata, from which the pack `code-retrieval` derives relevance.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.json import read_json_lines, read_text
 from berryeval.benchmarks.benchmark import ABOUT, read_about
-from berryeval.benchmarks.build import Gather
+from berryeval.benchmarks.build import BenchmarkBuilder, read_metadata
 from berryeval.benchmarks.documents import files_below
 from berryeval.benchmarks.loaders.catalogue import Loader
 from berryeval.data import Document, Query
@@ -43,59 +42,59 @@ _LAST: Final = ("end_line", "endLine", "end")
 def load(
     source: Source, *, files: PathLike | None = None, suffixes: Collection[str] | None = None
 ) -> Benchmark:
-    """Read a folder, or a file of queries with the folder of source files.
+    """Load a folder, or a file of queries with the folder of source files.
 
     Args:
-        source: a folder with queries.jsonl and a folder source, or the file of queries.
-        files: the folder of source files; `source` beside the queries, unless given.
-        suffixes: the endings of the files to take, as [".py", ".c"]; all, unless given.
+        source: Folder with queries.jsonl and a folder source, or a file of queries.
+        files: Folder of source files; by default `source` beside the queries.
+        suffixes: Suffixes of the files to load, such as [".py", ".c"]; all by default.
     """
-    gather = Gather(source)
+    builder = BenchmarkBuilder(source)
     path = source.file(QUERIES) if source.is_folder else source.path
     folder = path.parent / FILES if files is None else Path(files)
-    _add_files(gather, folder, tuple(suffixes or ()))
-    lengths = {document.id: _line_count(document.text) for document in gather.documents}
+    _add_files(builder, folder, tuple(suffixes or ()))
+    lengths = {document.id: _count_lines(document.text) for document in builder.documents}
     for line, node in read_json_lines(path):
-        gather.query(_query(gather, node, lengths), os.fspath(path), line)
-    return gather.benchmark(**{"pack": "code-retrieval", **read_about(source)})
+        builder.add_query(_parse_query(builder, node, lengths), os.fspath(path), line)
+    return builder.build(**{"pack": "code-retrieval", **read_about(source)})
 
 
-def _add_files(gather: Gather, folder: Path, suffixes: tuple[str, ...]) -> None:
+def _add_files(builder: BenchmarkBuilder, folder: Path, suffixes: tuple[str, ...]) -> None:
     for path in files_below(folder, lambda name: not suffixes or name.endswith(suffixes)):
         identity = path.relative_to(folder).as_posix()
         try:
             text = read_text(path)
         except DataError as error:
-            gather.remark(f"{error}; left out")
+            builder.add_remark(f"{error}; skipped")
             continue
-        gather.document(Document(identity, text, source=identity), os.fspath(path))
+        builder.add_document(Document(identity, text, source=identity), os.fspath(path))
 
 
-def _line_count(text: str) -> int:
+def _count_lines(text: str) -> int:
     return text.count("\n") + (not text.endswith("\n"))
 
 
-def _query(gather: Gather, node: Node, lengths: dict[str, int]) -> Query:
-    given, metadata = node.get("id"), node.get("metadata")
-    locations = [_location(item) for item in node.one_of(*_TRUTH).items()]
+def _parse_query(builder: BenchmarkBuilder, node: Node, lengths: dict[str, int]) -> Query:
+    given = node.get("id")
+    locations = [_parse_location(item) for item in node.one_of(*_TRUTH).items()]
     for location in locations:
         lines = lengths.get(location["path"])
         if lines is None:
-            gather.remark(f"{node.where}: there is no file {location['path']!r}")
+            builder.add_remark(f"{node.where}: there is no file {location['path']!r}")
         elif location.get("end_line", 0) > lines:
-            gather.remark(
+            builder.add_remark(
                 f"{node.where}: {location['path']} has {lines} lines, found lines "
                 f"{location['start_line']} to {location['end_line']}"
             )
     return Query(
-        id=str(len(gather.queries) + 1) if given is None else given.id(),
+        id=str(len(builder.queries) + 1) if given is None else given.id(),
         text=node.one_of(*_QUERY).text(),
-        metadata={**({} if metadata is None else metadata.object()), "locations": locations},
+        metadata={**read_metadata(node), "locations": locations},
         extra=node.besides("id", "metadata", *_QUERY, *_TRUTH),
     )
 
 
-def _location(item: Node) -> dict[str, Any]:
+def _parse_location(item: Node) -> dict[str, Any]:
     if isinstance(item.value, str):
         return {"path": item.id()}
     location: dict[str, Any] = {"path": item.one_of(*_PATH).id()}

@@ -1,10 +1,9 @@
 """DeepEval goldens: JSON, or JSON lines.
 
 An array of goldens, alone or under `goldens`, with names in either style (`expected_output`,
-`expectedOutput`): `input` is the query, `expected_output` the expected answer, `context` texts that
-are relevant with grade 1, `source_file` the source of those texts. `name`, `comments`, metadata,
-outputs and retrieved contexts stay in the metadata. Goldens of conversations have no query: they
-are left out, and remarked.
+`expectedOutput`): `input` is the query, `expected_output` the expected answer, `context` the
+relevant texts (grade 1), `source_file` their source. Other fields are kept as metadata.
+Conversational goldens have no query; they are skipped, with a remark.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.json import Node, read_json_lines
-from berryeval.benchmarks.build import Gather, add_contexts
+from berryeval.benchmarks.build import BenchmarkBuilder, add_contexts
 from berryeval.benchmarks.documents import read_corpus
 from berryeval.benchmarks.loaders.catalogue import Loader
 from berryeval.data import Query
@@ -30,34 +29,34 @@ _HUMP: Final = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
 
 def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
-    """Read the file.
+    """Load the file.
 
     Args:
-        source: the file.
-        corpus: a file or folder with the documents in which the contexts are quotes.
+        source: The file.
+        corpus: File or folder with the documents that the contexts quote.
     """
-    gather = Gather(source)
-    read_corpus(gather, corpus)
-    for place, node in enumerate(_goldens(source)):
-        _add(gather, _snake(node), str(place + 1), has_corpus=corpus is not None)
-    return gather.benchmark()
+    builder = BenchmarkBuilder(source)
+    read_corpus(builder, corpus)
+    for place, node in enumerate(_read_goldens(source)):
+        _add_golden(builder, _convert_names(node), str(place + 1), has_corpus=corpus is not None)
+    return builder.build()
 
 
-def _goldens(source: Source) -> Iterable[Node]:
+def _read_goldens(source: Source) -> Iterable[Node]:
     if source.suffix != ".json":
         return (node for _, node in read_json_lines(source.path))
     return (source.json["goldens"] if source.json.has("goldens") else source.json).items()
 
 
-def _snake(node: Node) -> Node:
-    """The golden with names of one style."""
+def _convert_names(node: Node) -> Node:
+    """Convert the names of a golden to snake case."""
     fields = {_HUMP.sub(r"_\1", name).lower(): value for name, value in node.object().items()}
     return Node(fields, node.source, node.path)
 
 
-def _add(gather: Gather, golden: Node, number: str, *, has_corpus: bool) -> None:
+def _add_golden(builder: BenchmarkBuilder, golden: Node, number: str, *, has_corpus: bool) -> None:
     if golden.get("scenario") is not None and golden.get("input") is None:
-        gather.remark(f"{golden.where}: a golden of a conversation, left out")
+        builder.add_remark(f"{golden.where}: conversational golden, skipped")
         return
     answer, context = golden.get("expected_output"), golden.get("context")
     extra = golden.get("additional_metadata")
@@ -67,9 +66,9 @@ def _add(gather: Gather, golden: Node, number: str, *, has_corpus: bool) -> None
         metadata = {**extra.object(), **metadata}
     if answer is not None:
         metadata["expected_answer"] = answer.text()
-    gather.query(Query(number, golden["input"].text(), metadata=metadata), golden.where)
+    builder.add_query(Query(number, golden["input"].text(), metadata=metadata), golden.where)
     texts = [] if context is None else context.items()
-    add_contexts(gather, number, texts, None, has_corpus=has_corpus)
+    add_contexts(builder, number, texts, None, has_corpus=has_corpus)
 
 
 def _recognises(source: Source) -> bool:

@@ -1,13 +1,11 @@
-"""A golden set on the sections of a corpus: `golden-set.json` and a folder `corpus`.
+"""Golden sets on the sections of a corpus: `golden-set.json` and a folder `corpus`.
 
 The file is an array of `{"query", "queryType", "judgments": [{"chunkId", "grade"}]}`. A chunk id
-such as "spring-boot/web/rest-controllers#creating-rest-controller" is a document, "#", and the id
-of one of its sections: the judgment is on the section without its subsections, however the
-document is cut. An id without "#" is
-a document. Queries are numbered from 001 unless they have an `id`.
-
-A pair that is not listed is not relevant. Which of those were read and rejected, rather than never
-looked at, says `not-relevant.json` beside it, an array of `{"query", "chunkIds"}`: grade 0.
+such as "spring-boot/web/rest-controllers#creating-rest-controller" is a document, "#", and a
+section id; the judgment is on the section without its subsections, whatever the chunking. An id
+without "#" is a document. Queries are numbered from 001 unless they have an `id`. Pairs that are
+not listed are not relevant; `not-relevant.json`, an array of `{"query", "chunkIds"}`, lists those
+that were judged with grade 0.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.json import Node, at, read_json_node
 from berryeval.benchmarks.benchmark import read_about
-from berryeval.benchmarks.build import Gather
+from berryeval.benchmarks.build import BenchmarkBuilder, read_optional_text
 from berryeval.benchmarks.documents import read_text_documents
 from berryeval.benchmarks.loaders.catalogue import Loader
 from berryeval.data import Anchor, Judgment, Query
@@ -32,22 +30,22 @@ REJECTED: Final = "not-relevant.json"
 
 
 def load(source: Source) -> Benchmark:
-    """Read the folder, or the file alone, which then has no corpus."""
-    gather = Gather(source)
+    """Load the folder, or the file alone, without a corpus."""
+    builder = BenchmarkBuilder(source)
     about = read_about(source)
     if source.is_folder:
         for document, path in read_text_documents(source.path / "corpus"):
-            gather.document(document, path)
+            builder.add_document(document, path)
     node = read_json_node(source.file(FILE)) if source.is_folder else source.json
     for place, entry in enumerate(node.items()):
-        _add(gather, entry, f"{place + 1:03d}")
+        _add_query(builder, entry, f"{place + 1:03d}")
     if source.is_folder and source.has(REJECTED):
-        _add_rejected(gather, read_json_node(source.file(REJECTED)))
-    return gather.benchmark(**about)
+        _add_rejected(builder, read_json_node(source.file(REJECTED)))
+    return builder.build(**about)
 
 
-def _add_rejected(gather: Gather, node: Node) -> None:
-    query_of = {query.text: query.id for query in gather.queries}
+def _add_rejected(builder: BenchmarkBuilder, node: Node) -> None:
+    query_of = {query.text: query.id for query in builder.queries}
     for entry in node.items():
         text = entry["query"].text()
         if text not in query_of:
@@ -55,47 +53,46 @@ def _add_rejected(gather: Gather, node: Node) -> None:
             raise DataError(msg)
         for chunk in entry["chunkIds"].items():
             with at(chunk.where):
-                judgment = Judgment(query_of[text], _target(chunk.id()), 0)
-            gather.judgment(judgment, chunk.where)
+                judgment = Judgment(query_of[text], _parse_target(chunk.id()), 0)
+            builder.add_judgment(judgment, chunk.where)
 
 
-def _target(chunk: str) -> Anchor:
+def _parse_target(chunk: str) -> Anchor:
     document, _, section = chunk.partition("#")
     if not section:
         return Anchor(document=document)
     return Anchor(document=document, section=(section,), subsections=False)
 
 
-def _add(gather: Gather, entry: Node, number: str) -> None:
-    given, kind = entry.get("id"), entry.get("queryType")
+def _add_query(builder: BenchmarkBuilder, entry: Node, number: str) -> None:
+    given = entry.get("id")
     query = Query(
         id=number if given is None else given.id(),
         text=entry["query"].text(),
-        category="" if kind is None else kind.text(),
+        category=read_optional_text(entry, "queryType"),
         extra=entry.besides("id", "query", "queryType", "judgments"),
     )
-    gather.query(query, entry.where)
+    builder.add_query(query, entry.where)
     for judged in entry["judgments"].items():
-        gather.judgment(_judgment(query.id, judged), judged.where)
+        builder.add_judgment(_parse_judgment(query.id, judged), judged.where)
 
 
-def _judgment(query: str, judged: Node) -> Judgment:
+def _parse_judgment(query: str, judged: Node) -> Judgment:
     chunk = judged["chunkId"].id()
     with at(judged.where):
-        target = _target(chunk)
+        target = _parse_target(chunk)
     extra = {"chunk_id": chunk, **judged.besides("chunkId", "grade", "note")}
-    note = judged.get("note")
     return Judgment(
         query_id=query,
         target=target,
         grade=judged["grade"].number(),
-        note="" if note is None else note.text(),
+        note=read_optional_text(judged, "note"),
         extra=extra,
     )
 
 
 LOADER = Loader(
-    summary="golden set on sections of a corpus",
+    summary="golden set on the sections of a corpus",
     signs=f"{FILE}, or a .json array of query, queryType and judgments",
     recognises=lambda source: (
         source.has(FILE) or source.rows_have("query", "queryType", "judgments")

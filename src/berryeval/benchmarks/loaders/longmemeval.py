@@ -1,22 +1,22 @@
-"""LongMemEval: questions about long histories of chats (`longmemeval_s.json` and its siblings).
+"""LongMemEval: questions about long chat histories (`longmemeval_s.json` and its siblings).
 
 An array of instances with `question_id`, `question_type`, `question`, `answer`, `question_date`,
 `haystack_session_ids`, `haystack_dates`, `haystack_sessions` (turns with `role`, `content`, and
-`has_answer` in evidence) and `answer_session_ids`. Questions whose id ends in `_abs` ask for what
-was never said.
+`has_answer` in evidence) and `answer_session_ids`. Questions whose id ends in `_abs` have no answer
+in the history.
 
-A document is a session that says in `metadata["turns"]` where its turns stand, or a turn. Histories
-share sessions: each is in the corpus once, and `metadata["haystack"]` of a query names the
-documents of its own. A session id that comes back with another text gets the id of its question in
-front. The labels stay in the metadata of the query; the pack `longmemeval` decides by them what is
-relevant.
+A document is a session, with the spans of its turns in `metadata["turns"]`, or a turn. Histories
+share sessions: each is in the corpus once, and `metadata["haystack"]` of a query lists its own
+documents. A session id that recurs with a different text gets the question id as a prefix. The
+labels stay in the query's metadata, from which the pack `longmemeval` derives relevance.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.benchmarks.build import Gather, joined, one_choice
+from berryeval._internal.validate import require_choice
+from berryeval.benchmarks.build import BenchmarkBuilder, join_turns, read_optional_text
 from berryeval.benchmarks.loaders.catalogue import Loader
 from berryeval.data import Document, Query
 from berryeval.errors import DataError
@@ -35,40 +35,42 @@ _KNOWN: Final = (
 
 
 def load(source: Source, *, granularity: str = "session") -> Benchmark:
-    """Read the file.
+    """Load the file.
 
     Args:
-        source: the file.
-        granularity: what a document is, "session" or "turn".
+        source: The file.
+        granularity: Unit of a document, "session" or "turn".
     """
-    one_choice("granularity", granularity, ("session", "turn"))
-    gather = Gather(source)
-    corpus = _Corpus(gather, granularity)
+    require_choice("granularity", granularity, ("session", "turn"))
+    builder = BenchmarkBuilder(source)
+    corpus = _Corpus(builder, granularity)
     for entry in source.json.items():
-        _add_question(gather, corpus, entry)
-    return gather.benchmark(pack="longmemeval", metadata={"granularity": granularity})
+        _add_question(builder, corpus, entry)
+    return builder.build(pack="longmemeval", metadata={"granularity": granularity})
 
 
 class _Corpus:
-    """The sessions of all histories, each once."""
+    """Sessions of all histories, each once."""
 
-    def __init__(self, gather: Gather, granularity: str) -> None:
-        self.gather = gather
+    def __init__(self, builder: BenchmarkBuilder, granularity: str) -> None:
+        self.builder = builder
         self.granularity = granularity
         self._known: dict[str, tuple[str, list[Document]]] = {}
 
     def add(self, name: str, session: Node, question: str) -> list[Document]:
-        """The documents of a session, which are added unless they are there."""
-        text, places = joined(map(_said, session.items()))
+        """Return the documents of a session, and add them unless they are known."""
+        text, places = join_turns(map(_format_turn, session.items()))
         known = self._known.get(name)
         if known is not None and known[0] != text:
             first, name = name, f"{question}/{name}"
-            self.gather.remark(f"{session.where}: {first!r} has another text than before: {name!r}")
+            self.builder.add_remark(
+                f"{session.where}: {first!r} has a different text than before: {name!r}"
+            )
             known = self._known.get(name)
         if known is None:
             known = self._known[name] = text, self._documents(name, session, text, places)
             for document in known[1]:
-                self.gather.document(document, session.where)
+                self.builder.add_document(document, session.where)
         else:
             _mark_answers(known[1], session)
         return known[1]
@@ -98,7 +100,7 @@ def _turn_document(session: str, number: int, text: str, turn: dict[str, Any]) -
     )
 
 
-def _said(turn: Node) -> str:
+def _format_turn(turn: Node) -> str:
     return f"{turn['role'].text()}: {turn['content'].text()}"
 
 
@@ -108,7 +110,7 @@ def _has_answer(turn: Node) -> bool:
 
 
 def _mark_answers(documents: list[Document], session: Node) -> None:
-    """Mark what this history calls an answer; another one may not have asked about it."""
+    """Mark the turns that this history labels as answers; an earlier history may not have."""
     flags = [_has_answer(turn) for turn in session.items()]
     given = documents[0].metadata.get("turns") if documents else None
     turns = [document.metadata for document in documents] if given is None else given
@@ -117,20 +119,20 @@ def _mark_answers(documents: list[Document], session: Node) -> None:
             turn["has_answer"] = True
 
 
-def _add_question(gather: Gather, corpus: _Corpus, entry: Node) -> None:
-    identity, date = entry["question_id"].id(), entry.get("question_date")
+def _add_question(builder: BenchmarkBuilder, corpus: _Corpus, entry: Node) -> None:
+    identity = entry["question_id"].id()
     dates = entry.get("haystack_dates")
     labels = [label.id() for label in entry["answer_session_ids"].items()]
-    names, haystack = _haystack(corpus, entry, identity)
+    names, haystack = _add_haystack(corpus, entry, identity)
     if identity.endswith(ABSTENTION):
         labels_of_turns = []
     else:
         for missing in sorted(set(labels) - set(names)):
-            gather.remark(f"{entry.where}: the answer session {missing!r} is not in the history")
-        labels_of_turns = _answering(entry, names, labels)
+            builder.add_remark(f"{entry.where}: answer session {missing!r} is not in the history")
+        labels_of_turns = _find_answering_turns(entry, names, labels)
     metadata = {
         "answer": entry["answer"].plain(),
-        "question_date": "" if date is None else date.text(),
+        "question_date": read_optional_text(entry, "question_date"),
         "abstention": identity.endswith(ABSTENTION),
         "answer_session_ids": labels,
         "haystack": haystack,
@@ -146,18 +148,18 @@ def _add_question(gather: Gather, corpus: _Corpus, entry: Node) -> None:
         metadata=metadata,
         extra=entry.besides(*_KNOWN),
     )
-    gather.query(query, entry.where)
+    builder.add_query(query, entry.where)
 
 
-def _haystack(corpus: _Corpus, entry: Node, question: str) -> tuple[list[str], list[str]]:
-    """The session ids of a history and its documents, which are added."""
+def _add_haystack(corpus: _Corpus, entry: Node, question: str) -> tuple[list[str], list[str]]:
+    """Add the documents of a history; return its session ids and document ids."""
     names = [name.id() for name in entry["haystack_session_ids"].items()]
     sessions, dates = entry["haystack_sessions"].items(), entry.get("haystack_dates")
     days = len(names) if dates is None else len(dates.texts())
     if not len(names) == len(sessions) == days:
         msg = (
             f"{entry.where}: found {len(names)} haystack_session_ids, {len(sessions)} "
-            f"haystack_sessions and {days} haystack_dates; there must be as many of each"
+            f"haystack_sessions and {days} haystack_dates; expected the same number of each"
         )
         raise DataError(msg)
     documents: dict[str, None] = {}
@@ -167,8 +169,8 @@ def _haystack(corpus: _Corpus, entry: Node, question: str) -> tuple[list[str], l
     return names, list(documents)
 
 
-def _answering(entry: Node, names: list[str], labels: list[str]) -> list[str]:
-    """The turns of the answer sessions that have the answer."""
+def _find_answering_turns(entry: Node, names: list[str], labels: list[str]) -> list[str]:
+    """Return the ids of the turns with the answer in the answer sessions."""
     found: dict[str, None] = {}
     for name, session in zip(names, entry["haystack_sessions"].items(), strict=True):
         for number, turn in enumerate(session.items(), start=1):
@@ -178,7 +180,7 @@ def _answering(entry: Node, names: list[str], labels: list[str]) -> list[str]:
 
 
 LOADER = Loader(
-    summary="LongMemEval histories of chats",
+    summary="LongMemEval chat histories",
     signs="a .json array whose instances have question_id and haystack_sessions",
     recognises=lambda source: source.rows_have("question_id", "haystack_sessions"),
     load=load,

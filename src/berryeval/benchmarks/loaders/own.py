@@ -1,8 +1,9 @@
-"""Our own form: a folder with a file for each kind of record.
+"""BerryEval's own formats: a folder with a file per kind of record, or one file of JSON lines.
 
-`benchmark.json` names the benchmark (name, version, description, pack, thresholds, metadata);
-`queries.jsonl` and `judgments.jsonl` hold a record per line; the corpus is `documents.jsonl` or a
-folder `documents` of Markdown and text files. Records keep the fields we do not know.
+In a folder, `benchmark.json` describes the benchmark (name, version, description, pack, thresholds,
+metadata); `queries.jsonl` and `judgments.jsonl` have a record per line; the corpus is
+`documents.jsonl` or a folder `documents` of Markdown and text files. Unknown fields are kept. A
+file starts with a line of metadata.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.json import Node, read_json_lines
 from berryeval.benchmarks.benchmark import ABOUT, read_about, read_about_node
-from berryeval.benchmarks.build import Gather
+from berryeval.benchmarks.build import BenchmarkBuilder, read_metadata
 from berryeval.benchmarks.documents import read_text_documents
 from berryeval.benchmarks.loaders.catalogue import Loader
 from berryeval.benchmarks.loading import JSON_LINES
@@ -27,73 +28,71 @@ if TYPE_CHECKING:
 
 
 def load(source: Source) -> Benchmark:
-    """Read the folder."""
+    """Load the folder."""
     about = read_about(source)
-    gather = Gather(source)
-    read_documents(source, gather)
+    builder = BenchmarkBuilder(source)
+    read_documents(source, builder)
     path = source.file("queries.jsonl")
     for line, node in read_json_lines(path):
-        gather.query(node.record(Query), os.fspath(path), line)
+        builder.add_query(node.record(Query), os.fspath(path), line)
     if source.has("judgments.jsonl"):
         path = source.file("judgments.jsonl")
         for line, node in read_json_lines(path):
-            gather.judgment(node.record(Judgment), os.fspath(path), line)
-    return gather.benchmark(**about)
+            builder.add_judgment(node.record(Judgment), os.fspath(path), line)
+    return builder.build(**about)
 
 
-def read_documents(source: Source, gather: Gather) -> None:
-    """The corpus: a file of records, or a folder of texts, not both."""
+def read_documents(source: Source, builder: BenchmarkBuilder) -> None:
+    """Add the corpus: a file of records or a folder of texts, but not both."""
     records, texts = source.has("documents.jsonl"), source.has_folder("documents")
     if records and texts:
-        msg = f"{source.name}: has documents.jsonl and a folder documents; keep one of them"
+        msg = f"{source.name}: has both documents.jsonl and a folder documents; keep one of them"
         raise DataError(msg)
     if texts:
         for document, path in read_text_documents(source.path / "documents"):
-            gather.document(document, path)
+            builder.add_document(document, path)
         return
-    _read_records(source.file("documents.jsonl"), gather)
+    _read_records(source.file("documents.jsonl"), builder)
 
 
-def _read_records(path: Path, gather: Gather) -> None:
+def _read_records(path: Path, builder: BenchmarkBuilder) -> None:
     file = os.fspath(path)
     for line, node in read_json_lines(path):
-        gather.document(node.record(Document), file, line)
+        builder.add_document(node.record(Document), file, line)
 
 
 LOADER = Loader(
-    summary="our own folder of records",
+    summary="BerryEval folder of records",
     signs=f"{ABOUT} and queries.jsonl",
     recognises=lambda source: source.has(ABOUT, "queries.jsonl"),
     load=load,
 )
 
 
-# One file of JSON lines that begins with a line about the benchmark.
-
 TYPE: Final = "_type"
 _KINDS: Final = ("document", "query", "judgment", "record")
 
 
-def jsonl_load(source: Source) -> Benchmark:
-    """Read the file."""
-    gather = Gather(source)
+def load_jsonl(source: Source) -> Benchmark:
+    """Load the file."""
+    builder = BenchmarkBuilder(source)
     about: dict[str, Any] | None = None
     for line, node in read_json_lines(source.path):
         if about is None:
-            about = _about(node)
+            about = _read_about(node)
         else:
-            _add(gather, _bare(node), _kind(node), (source.name, line))
-    return gather.benchmark(**(about or {}))
+            _add_line(builder, _strip_type(node), _read_kind(node), (source.name, line))
+    return builder.build(**(about or {}))
 
 
-def _about(node: Node) -> dict[str, Any]:
+def _read_about(node: Node) -> dict[str, Any]:
     if node.object().get(TYPE) != "metadata":
         msg = f'{node.where}: expected "{TYPE}": "metadata" in the first line'
         raise DataError(msg)
-    return read_about_node(_bare(node))
+    return read_about_node(_strip_type(node))
 
 
-def _kind(node: Node) -> str:
+def _read_kind(node: Node) -> str:
     found = node.get(TYPE)
     kind = "record" if found is None else found.text()
     if kind not in _KINDS:
@@ -102,41 +101,41 @@ def _kind(node: Node) -> str:
     return kind
 
 
-def _bare(node: Node) -> Node:
+def _strip_type(node: Node) -> Node:
     return Node(node.besides(TYPE), node.source, node.path)
 
 
-def _add(gather: Gather, node: Node, kind: str, place: tuple[str, int]) -> None:
+def _add_line(builder: BenchmarkBuilder, node: Node, kind: str, place: tuple[str, int]) -> None:
     if kind == "document":
-        gather.document(node.record(Document), *place)
+        builder.add_document(node.record(Document), *place)
     elif kind == "query":
-        gather.query(node.record(Query), *place)
+        builder.add_query(node.record(Query), *place)
     elif kind == "judgment":
-        gather.judgment(node.record(Judgment), *place)
+        builder.add_judgment(node.record(Judgment), *place)
     else:
-        _add_record(gather, node, place)
+        _add_record(builder, node, place)
 
 
-def _add_record(gather: Gather, node: Node, place: tuple[str, int]) -> None:
-    given, text, metadata = node.get("id"), node.get("chunk_text"), node.get("metadata")
-    identity = str(len(gather.queries) + 1) if given is None else given.id()
+def _add_record(builder: BenchmarkBuilder, node: Node, place: tuple[str, int]) -> None:
+    given, text = node.get("id"), node.get("chunk_text")
+    identity = str(len(builder.queries) + 1) if given is None else given.id()
     chunks = [chunk.id() for chunk in node["relevant_chunk_ids"].items()]
-    kept = {} if metadata is None else metadata.object()
+    kept = read_metadata(node)
     one = text is not None and len(chunks) == 1
     if text is not None:
         if one:
-            gather.document_once(Document(chunks[0], text.text()), *place)
+            builder.add_document_once(Document(chunks[0], text.text()), *place)
         else:
             kept = {**kept, "chunk_text": text.text()}
     extra = node.besides("id", "query", "relevant_chunk_ids", "chunk_text", "metadata")
-    gather.query(Query(identity, node["query"].text(), metadata=kept, extra=extra), *place)
+    builder.add_query(Query(identity, node["query"].text(), metadata=kept, extra=extra), *place)
     for chunk in dict.fromkeys(chunks):
         target = Anchor(document=chunk) if one else Anchor(chunk=chunk)
-        gather.judgment(Judgment(identity, target, 1), *place)
+        builder.add_judgment(Judgment(identity, target, 1), *place)
 
 
 JSONL = Loader(
-    summary="one file of JSON lines with a line of metadata",
+    summary="BerryEval file of JSON lines",
     signs='a .jsonl file whose first line has "_type": "metadata"',
     recognises=lambda source: (
         source.suffix in JSON_LINES
@@ -144,5 +143,5 @@ JSONL = Loader(
         and source.first_line.has(TYPE)
         and source.first_line.value[TYPE] == "metadata"
     ),
-    load=jsonl_load,
+    load=load_jsonl,
 )

@@ -1,14 +1,13 @@
 """Quepid: exports of ratings as CSV or JSON, of cases, and of books.
 
-- CSV `query,docid,rating`; a row with the query alone is a query without ratings.
+- CSV `query,docid,rating`; a row with only a query is a query without ratings.
 - CSV of a book: `query,docid` and a column per judge; the grade is the mean of the ratings.
 - JSON with `queries`, each with `query` (or `query_text`) and `ratings`, an object of ratings by
-  document or an array of `{"doc_id", "rating"}`; of a case also its name, and of its queries the
-  notes and the information need.
+  document or an array of `{"doc_id", "rating"}`; a case also has a name, and its queries notes and
+  an information need.
 - JSON of a book: `query_doc_pairs`, with the judgements of each and the fields of the document.
 
-The text of a query is also its id. Ratings nobody gave (unrateable, judge later, empty) are left
-out.
+The text of a query is also its id. Missing ratings (unrateable, judge later, empty) are skipped.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.json import Node, parse_json
-from berryeval.benchmarks.build import Ratings, mean
+from berryeval.benchmarks.build import RatingsBuilder, mean, read_optional_text
 from berryeval.benchmarks.documents import read_corpus
 from berryeval.benchmarks.loaders.catalogue import Loader
 from berryeval.benchmarks.loading import TABLES
-from berryeval.data import Document, choose_columns, read_rows
+from berryeval.data import Document, read_rows
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
@@ -36,30 +35,30 @@ _TEXT: Final = ("query_text", "query")
 
 
 def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
-    """Read the file.
+    """Load the file.
 
     Args:
-        source: the file.
-        corpus: a file or folder with the documents.
+        source: The file.
+        corpus: File or folder with the documents.
     """
-    ratings = Ratings(source)
-    read_corpus(ratings, corpus)
+    builder = RatingsBuilder(source)
+    read_corpus(builder, corpus)
     if source.suffix in TABLES:
-        _add_rows(ratings, source)
-        return ratings.benchmark()
+        _add_rows(builder, source)
+        return builder.build()
     if source.json.has("query_doc_pairs"):
         for pair in source.json["query_doc_pairs"].items():
-            _add_pair(ratings, pair)
+            _add_pair(builder, pair)
     else:
         for query in source.json["queries"].items():
-            _add_query(ratings, query)
+            _add_query(builder, query)
     name = source.json.get("case_name", "name")
     fields = {} if name is None else {"name": name.text()}
     about = source.json.besides("queries", "query_doc_pairs", "case_name", "name")
-    return ratings.benchmark(**fields, metadata=about)
+    return builder.build(**fields, metadata=about)
 
 
-def _add_rows(ratings: Ratings, source: Source) -> None:
+def _add_rows(builder: RatingsBuilder, source: Source) -> None:
     judges = source.columns[2:]
     if source.columns[:2] != _START or not judges:
         there = ", ".join(map(repr, source.columns))
@@ -67,29 +66,28 @@ def _add_rows(ratings: Ratings, source: Source) -> None:
         raise DataError(msg)
     for row in read_rows(source.path, short_rows=True):
         text, document = row.id("query"), row.cells["docid"]
-        ratings.ask(text, text, source.name, row.line)
+        builder.add_query_once(text, text, source.name, row.line)
         given = {judge: row.number(judge) for judge in judges if row.cells[judge].strip()}
         if given and not document:
             msg = f"{row.where}: docid: is empty, but the row has a rating"
             raise DataError(msg)
         if given:
             extra = {"ratings": given} if judges != ["rating"] else {}
-            ratings.rate(text, document, mean(given.values()), source.name, row.line, extra)
+            builder.add_rating(text, document, mean(given.values()), source.name, row.line, extra)
 
 
-def _add_query(ratings: Ratings, node: Node) -> None:
+def _add_query(builder: RatingsBuilder, node: Node) -> None:
     text = node.one_of(*_TEXT).id()
-    need = node.get("information_need")
     extra = node.besides(*_TEXT, "ratings", "information_need")
-    described = "" if need is None else need.text()
-    ratings.ask(text, text, node.where, description=described, extra=extra)
-    for document, rating in _rated(node.get("ratings")):
+    described = read_optional_text(node, "information_need")
+    builder.add_query_once(text, text, node.where, description=described, extra=extra)
+    for document, rating in _read_ratings(node.get("ratings")):
         if rating.value is not None:
-            ratings.rate(text, document, rating.number(), rating.where)
+            builder.add_rating(text, document, rating.number(), rating.where)
 
 
-def _rated(node: Node | None) -> Iterator[tuple[str, Node]]:
-    """The documents with their ratings: an object of them, or an array of objects."""
+def _read_ratings(node: Node | None) -> Iterator[tuple[str, Node]]:
+    """Yield the documents with their ratings, from an object or an array."""
     if node is None:
         return
     if isinstance(node.value, dict):
@@ -99,23 +97,25 @@ def _rated(node: Node | None) -> Iterator[tuple[str, Node]]:
         yield item["doc_id"].id(), item["rating"]
 
 
-def _add_pair(ratings: Ratings, pair: Node) -> None:
+def _add_pair(builder: RatingsBuilder, pair: Node) -> None:
     text, document = pair["query_text"].id(), pair["doc_id"].id()
-    ratings.ask(text, text, pair.where)
+    builder.add_query_once(text, text, pair.where)
     shown, judgements = pair.get("document_fields"), pair.get("judgements")
     if shown is not None:
-        ratings.document_once(Document(document, "\n".join(_values(shown))), shown.where)
+        builder.add_document_once(Document(document, "\n".join(_read_fields(shown))), shown.where)
     given: dict[str, Any] = {}
     for place, judged in enumerate([] if judgements is None else judgements.items()):
         rating, judge = judged.get("rating"), judged.get("user_email")
         if rating is not None:
             given[str(place + 1) if judge is None else judge.text()] = rating.number()
     if given:
-        ratings.rate(text, document, mean(given.values()), pair.where, extra={"ratings": given})
+        builder.add_rating(
+            text, document, mean(given.values()), pair.where, extra={"ratings": given}
+        )
 
 
-def _values(shown: Node) -> Iterator[str]:
-    """The fields of a document as lines; they are an object, or a string that holds one."""
+def _read_fields(shown: Node) -> Iterator[str]:
+    """Yield the fields of a document, from an object or a string with JSON."""
     if isinstance(shown.value, str):
         shown = Node(parse_json(shown.value, shown.where), shown.source, shown.path)
     for _, value in shown.fields():
@@ -128,20 +128,12 @@ def _values(shown: Node) -> Iterator[str]:
 def _recognises(source: Source) -> bool:
     if source.suffix in TABLES:
         names = source.columns
-        return names[:2] == _START and len(names) > len(_START) and not _has_grades(names)
+        return names[:2] == _START and len(names) > len(_START) and not source.has_grade_columns
     if source.json_has("query_doc_pairs"):
         return True
     if not source.json_has("queries") or not isinstance(source.json.value["queries"], list):
         return False
     return any(query.has("ratings") for query in source.json["queries"].items())
-
-
-def _has_grades(names: list[str]) -> bool:
-    try:
-        choose_columns(names, "qrels", {})
-    except DataError:
-        return False
-    return True
 
 
 LOADER = Loader(

@@ -1,8 +1,8 @@
 """Questions with expected answers and contexts: `questions.json`.
 
-An array, or an object with it under `questions`, of `{"id", "question", "expected_answer",
-"contexts"}`. A context is a text, or an object with `id`, `text` (or `content`) and `title`; all of
-them together are the corpus. Nothing is judged: a chunk is relevant by its overlap with the answer.
+An array of `{"id", "question", "expected_answer", "contexts"}`, alone or under `questions`. A
+context is a text, or an object with `id`, `text` (or `content`) and `title`; all contexts together
+are the corpus. There are no judgments: a chunk is relevant if it overlaps with the answer.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.json import read_json_node
 from berryeval.benchmarks.benchmark import read_about
-from berryeval.benchmarks.build import Gather, context_document
+from berryeval.benchmarks.build import BenchmarkBuilder, context_document, read_metadata
 from berryeval.benchmarks.loaders.catalogue import Loader
 from berryeval.data import Query
 
@@ -29,20 +29,20 @@ _KNOWN: Final = ("id", *_QUESTION, *_ANSWER, *_CONTEXTS, "category", "difficulty
 
 
 def load(source: Source) -> Benchmark:
-    """Read the folder, or the file alone."""
-    gather = Gather(source)
+    """Load the folder, or the file alone."""
+    builder = BenchmarkBuilder(source)
     node = read_json_node(source.file(FILE)) if source.is_folder else source.json
     about = read_about(source)
     if node.has("questions"):
         node = node["questions"]
     for place, entry in enumerate(node.items()):
-        _add(gather, entry, str(place + 1))
-    return gather.benchmark(**about)
+        _add_query(builder, entry, str(place + 1))
+    return builder.build(**about)
 
 
-def _add(gather: Gather, entry: Node, number: str) -> None:
-    given, metadata = entry.get("id"), entry.get("metadata")
-    kept: dict[str, Any] = {} if metadata is None else dict(metadata.object())
+def _add_query(builder: BenchmarkBuilder, entry: Node, number: str) -> None:
+    given = entry.get("id")
+    kept: dict[str, Any] = dict(read_metadata(entry))
     words = {
         name: found.text()
         for name in ("category", "difficulty", "description")
@@ -54,7 +54,7 @@ def _add(gather: Gather, entry: Node, number: str) -> None:
     contexts = []
     for context in entry.one_of(*_CONTEXTS).items():
         document = context_document(context)
-        gather.document_once(document, context.where)
+        builder.add_document_once(document, context.where)
         contexts.append(document.id)
     kept |= {"expected_answer": entry.one_of(*_ANSWER).text(), "contexts": contexts}
     query = Query(
@@ -64,7 +64,7 @@ def _add(gather: Gather, entry: Node, number: str) -> None:
         metadata=kept,
         extra=entry.besides(*_KNOWN, "metadata"),
     )
-    gather.query(query, entry.where)
+    builder.add_query(query, entry.where)
 
 
 def _recognises(source: Source) -> bool:

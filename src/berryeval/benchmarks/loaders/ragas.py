@@ -1,10 +1,10 @@
 """RAGAS: testsets and evaluation sets of single questions, as JSON lines, JSON, CSV or Parquet.
 
-Taken are `user_input` (before: `question`), `reference` (`ground_truth`), `reference_contexts` (of
-old testsets `contexts`) and `reference_context_ids`; `synthesizer_name` (`evolution_type`) is the
-category. What a system answered or retrieved stays in the metadata. Reference contexts are
-relevant, with grade 1: each is a document, or with `corpus` a quote in it; ids without texts are
-ids of chunks. Samples of several turns are refused.
+Fields are `user_input` (formerly `question`), `reference` (`ground_truth`), `reference_contexts`
+(`contexts`) and `reference_context_ids`; `synthesizer_name` (`evolution_type`) is the category.
+Answers and retrieved contexts of a system stay in the metadata. Reference contexts are relevant
+with grade 1: each is a document, or with `corpus` a quote in it; ids without texts are chunk ids.
+Multi-turn samples are rejected.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import tokenize
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.json import Node, read_json_lines
-from berryeval.benchmarks.build import Gather, add_contexts
+from berryeval.benchmarks.build import BenchmarkBuilder, add_contexts, read_optional_text
 from berryeval.benchmarks.documents import read_corpus
 from berryeval.benchmarks.loaders.catalogue import Loader
 from berryeval.benchmarks.loading import PARQUET, TABLES
@@ -47,41 +47,41 @@ _BLANK: Final = {
 
 
 def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
-    """Read the file.
+    """Load the file.
 
     Args:
-        source: the file.
-        corpus: a file or folder with the documents in which the reference contexts are quotes.
+        source: The file.
+        corpus: File or folder with the documents that the reference contexts quote.
     """
-    gather = Gather(source)
-    read_corpus(gather, corpus)
-    for place, row in enumerate(_rows(source)):
-        _add(gather, row, str(place + 1), has_corpus=corpus is not None)
-    return gather.benchmark()
+    builder = BenchmarkBuilder(source)
+    read_corpus(builder, corpus)
+    for place, row in enumerate(_read_rows(source)):
+        _add_row(builder, row, str(place + 1), has_corpus=corpus is not None)
+    return builder.build()
 
 
-def _rows(source: Source) -> Iterable[Node]:
+def _read_rows(source: Source) -> Iterable[Node]:
     if source.suffix == ".json":
         return source.json.items()
     if source.suffix in PARQUET:
         return read_parquet_rows(source.path)
     if source.suffix in TABLES:
-        return _csv_rows(source)
+        return _read_csv_rows(source)
     return (node for _, node in read_json_lines(source.path))
 
 
-def _csv_rows(source: Source) -> Iterator[Node]:
+def _read_csv_rows(source: Source) -> Iterator[Node]:
     for row in read_rows(source.path):
         value: dict[str, Any] = {name: cell or None for name, cell in row.cells.items()}
         for name in _LISTS:
             if value.get(name) is not None:
-                value[name] = _strings(value[name], f"{row.where}: {name}")
+                value[name] = _parse_strings(value[name], f"{row.where}: {name}")
         yield Node(value, row.where)
 
 
-def _strings(cell: str, where: str) -> list[str]:
-    """The strings of a list as Python or NumPy prints it: with commas between them, or without."""
-    problem = f"{where}: expected a list of strings, as ['a', 'b'], found {cell[:60]!r}"
+def _parse_strings(cell: str, where: str) -> list[str]:
+    """Parse a list of strings as Python or NumPy prints it, with or without commas."""
+    problem = f"{where}: expected a list of strings such as ['a', 'b'], found {cell[:60]!r}"
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(cell.strip()).readline))
         words = [token for token in tokens if token.type not in _BLANK]
@@ -99,8 +99,8 @@ def _strings(cell: str, where: str) -> list[str]:
     return found
 
 
-def _add(gather: Gather, row: Node, number: str, *, has_corpus: bool) -> None:
-    answer, category = row.get(*_ANSWER), row.get(*_CATEGORY)
+def _add_row(builder: BenchmarkBuilder, row: Node, number: str, *, has_corpus: bool) -> None:
+    answer = row.get(*_ANSWER)
     contexts, ids = row.get(*_CONTEXTS), row.get("reference_context_ids")
     metadata = row.besides(*_QUESTION, *_ANSWER, *_CONTEXTS, *_CATEGORY, "reference_context_ids")
     if answer is not None:
@@ -108,13 +108,13 @@ def _add(gather: Gather, row: Node, number: str, *, has_corpus: bool) -> None:
     query = Query(
         id=number,
         text=row.one_of(*_QUESTION).text(),
-        category="" if category is None else category.text(),
+        category=read_optional_text(row, *_CATEGORY),
         metadata={name: value for name, value in metadata.items() if value is not None},
     )
-    gather.query(query, row.where)
+    builder.add_query(query, row.where)
     texts = [] if contexts is None else contexts.items()
     named = None if ids is None else ids.items()
-    add_contexts(gather, number, texts, named, has_corpus=has_corpus)
+    add_contexts(builder, number, texts, named, has_corpus=has_corpus)
 
 
 def _recognises(source: Source) -> bool:

@@ -1,17 +1,16 @@
 """Elasticsearch and OpenSearch: the body of a `_rank_eval` request.
 
 `requests`, each with an `id`, `ratings` (`{"_index", "_id", "rating"}`) and a `request`, or a
-`template_id` with `params`. The text of a query is the one string that its request or its params
-hold (`query_string` and `query` first); where there are several, the id is the text. The request
-stays in the metadata. A document is its `_id`; where the ratings speak of several indices,
-`_index/_id`.
+`template_id` with `params`. The text of a query is the only string in its request or params
+(`query_string` and `query` first); if there are several, the id is the text. The request stays in
+the metadata. A document id is its `_id`, or `_index/_id` if the ratings name several indices.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.benchmarks.build import Ratings
+from berryeval.benchmarks.build import RatingsBuilder
 from berryeval.benchmarks.documents import read_corpus
 from berryeval.benchmarks.loaders.catalogue import Loader
 from berryeval.data import Query
@@ -29,14 +28,14 @@ _WORDS: Final = ("query_string", "query", "q", "text")
 
 
 def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
-    """Read the file.
+    """Load the file.
 
     Args:
-        source: the file.
-        corpus: a file or folder with the documents.
+        source: The file.
+        corpus: File or folder with the documents.
     """
-    ratings = Ratings(source)
-    read_corpus(ratings, corpus)
+    builder = RatingsBuilder(source)
+    read_corpus(builder, corpus)
     requests = source.json["requests"].items()
     indices = {
         index.text()
@@ -45,27 +44,27 @@ def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
         if (index := rating.get("_index")) is not None
     }
     if len(indices) > 1:
-        ratings.remark(f"{source.name}: {len(indices)} indices: a document is its _index/_id")
+        builder.add_remark(f"{source.name}: {len(indices)} indices, so document ids are _index/_id")
     for request in requests:
-        _add(ratings, request, several=len(indices) > 1)
-    return ratings.benchmark(metadata=source.json.besides("requests"))
+        _add_request(builder, request, several=len(indices) > 1)
+    return builder.build(metadata=source.json.besides("requests"))
 
 
-def _add(ratings: Ratings, request: Node, *, several: bool) -> None:
+def _add_request(builder: RatingsBuilder, request: Node, *, several: bool) -> None:
     identity = request["id"].id()
     metadata = request.besides("id", "ratings")
-    query = Query(identity, _text(metadata) or identity, metadata=metadata)
-    ratings.query(query, request.where)
+    query = Query(identity, _find_text(metadata) or identity, metadata=metadata)
+    builder.add_query(query, request.where)
     for rating in request["ratings"].items():
         document, index = rating["_id"].id(), rating.get("_index")
         if several and index is not None:
             document = f"{index.text()}/{document}"
         grade, rest = rating["rating"].number(), rating.besides("_id", "rating")
-        ratings.rate(identity, document, grade, rating.where, extra=rest)
+        builder.add_rating(identity, document, grade, rating.where, extra=rest)
 
 
-def _text(metadata: dict[str, Any]) -> str:
-    """What the user typed, if that can be told."""
+def _find_text(metadata: dict[str, Any]) -> str:
+    """Return the user's query, or "" if it cannot be determined."""
     params = metadata.get("params")
     if isinstance(params, dict):
         for name in _WORDS:
@@ -73,21 +72,21 @@ def _text(metadata: dict[str, Any]) -> str:
                 return str(params[name])
     request = metadata.get("request")
     searched = request.get("query") if isinstance(request, dict) else None
-    strings = list(dict.fromkeys(_strings(searched)))
+    strings = list(dict.fromkeys(_find_strings(searched)))
     return strings[0] if len(strings) == 1 else ""
 
 
-def _strings(value: Any) -> Iterator[str]:
-    """The strings of a query, but not those that only say how to search."""
+def _find_strings(value: Any) -> Iterator[str]:
+    """Yield the strings of a query, except search options."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
         for item in value:
-            yield from _strings(item)
+            yield from _find_strings(item)
     elif isinstance(value, dict):
         for name, item in value.items():
             if name not in {"fields", "type", "operator", "default_operator", "analyzer", "path"}:
-                yield from _strings(item)
+                yield from _find_strings(item)
 
 
 LOADER = Loader(

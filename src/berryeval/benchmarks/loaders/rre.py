@@ -1,11 +1,10 @@
 """Rated Ranking Evaluator: `ratings.json`.
 
-`topics` with `query_groups` with `queries`; either of the outer two may be missing. What is
-relevant to a group stands in `relevant_documents`: an object of `{"gain"}` by document, an object
-of documents by gain, or an array of `{"document_id", "gain"}`; a query may have its own. The text
-of a query is its placeholder `$query` (or the one that `query_placeholder` names, or its only one).
-Topic, group, template and placeholders stay in the metadata. The text is also the id, numbered
-where it comes back.
+`topics` contain `query_groups`, which contain `queries`; either of the outer two may be missing. A
+group has its `relevant_documents`: an object of `{"gain"}` by document, an object of documents by
+gain, or an array of `{"document_id", "gain"}`; a query may have its own. The text of a query is its
+placeholder `$query` (or the one named by `query_placeholder`, or the only one). Topic, group,
+template and placeholders stay in the metadata. The text is also the id, numbered if it recurs.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from berryeval._internal.json import Node
-from berryeval.benchmarks.build import Gather
+from berryeval.benchmarks.build import BenchmarkBuilder
 from berryeval.benchmarks.documents import read_corpus
 from berryeval.benchmarks.loaders.catalogue import Loader
 from berryeval.data import Anchor, Judgment, Query
@@ -28,26 +27,26 @@ if TYPE_CHECKING:
 
 
 def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
-    """Read the file.
+    """Load the file.
 
     Args:
-        source: the file.
-        corpus: a file or folder with the documents.
+        source: The file.
+        corpus: File or folder with the documents.
     """
-    gather = Gather(source)
-    read_corpus(gather, corpus)
+    builder = BenchmarkBuilder(source)
+    read_corpus(builder, corpus)
     node = source.json
     placeholder = node.get("query_placeholder")
     name = "$query" if placeholder is None else placeholder.text()
-    for group, about in _groups(node):
+    for group, about in _read_groups(node):
         for query in group["queries"].items():
-            _add(gather, query, group, name, about)
+            _add_query(builder, query, group, name, about)
     about = node.besides("topics", "query_groups", "queries", "relevant_documents")
-    return gather.benchmark(metadata=about)
+    return builder.build(metadata=about)
 
 
-def _groups(node: Node) -> Iterator[tuple[Node, dict[str, str]]]:
-    """The groups of queries, each with what the outer levels are called."""
+def _read_groups(node: Node) -> Iterator[tuple[Node, dict[str, str]]]:
+    """Yield the groups of queries, each with the names of its outer levels."""
     topics = node.get("topics")
     for topic in [node] if topics is None else topics.items():
         described = topic.get("description") if topics is not None else None
@@ -58,21 +57,23 @@ def _groups(node: Node) -> Iterator[tuple[Node, dict[str, str]]]:
             yield group, about if called is None else {**about, "group": called.text()}
 
 
-def _add(gather: Gather, query: Node, group: Node, name: str, about: dict[str, str]) -> None:
-    text = _text(query, name)
-    taken = {known.id for known in gather.queries}
+def _add_query(
+    builder: BenchmarkBuilder, query: Node, group: Node, name: str, about: dict[str, str]
+) -> None:
+    text = _read_text(query, name)
+    taken = {known.id for known in builder.queries}
     number, identity = 2, text
     while identity in taken:
         identity, number = f"{text} ({number})", number + 1
     metadata: dict[str, Any] = {**about, **query.besides("relevant_documents")}
-    gather.query(Query(identity, text, metadata=metadata), query.where)
+    builder.add_query(Query(identity, text, metadata=metadata), query.where)
     relevant = query.get("relevant_documents") or group.get("relevant_documents")
     if relevant is not None:
-        for document, gain, where in _relevant(relevant):
-            gather.judgment(Judgment(identity, Anchor(document=document), gain), where)
+        for document, gain, where in _read_relevant(relevant):
+            builder.add_judgment(Judgment(identity, Anchor(document=document), gain), where)
 
 
-def _text(query: Node, name: str) -> str:
+def _read_text(query: Node, name: str) -> str:
     if isinstance(query.value, str):
         return query.id()
     found = query["placeholders"]
@@ -85,33 +86,33 @@ def _text(query: Node, name: str) -> str:
     return found[key].plain() or found[key].id()
 
 
-def _relevant(node: Node) -> Iterator[tuple[str, float, str]]:
-    """The documents of any of the three forms, with their gains."""
+def _read_relevant(node: Node) -> Iterator[tuple[str, float, str]]:
+    """Yield the document, gain and location of each rating, in any of the three forms."""
     if isinstance(node.value, list):
         for item in node.items():
-            yield item.one_of("document_id", "id").id(), _gain(item["gain"]), item.where
+            yield item.one_of("document_id", "id").id(), _parse_gain(item["gain"]), item.where
         return
     for name, value in node.fields():
         if isinstance(value.value, list):
-            gain = _gain(Node(name, value.source, value.path))
+            gain = _parse_gain(Node(name, value.source, value.path))
             for document in value.items():
                 yield document.id(), gain, document.where
         else:
-            gain = _gain(value["gain"] if isinstance(value.value, dict) else value)
-            yield _document(name, value), gain, value.where
+            gain = _parse_gain(value["gain"] if isinstance(value.value, dict) else value)
+            yield _parse_document_id(name, value), gain, value.where
 
 
-def _document(name: str, value: Node) -> str:
+def _parse_document_id(name: str, value: Node) -> str:
     return Node(name, value.source, value.path).id()
 
 
-def _gain(node: Node) -> float:
-    """A number, or a string that is one."""
+def _parse_gain(node: Node) -> float:
+    """Parse a number, or a string with a number."""
     if isinstance(node.value, str):
         try:
             return Node(float(node.value), node.source, node.path).number()
         except ValueError:
-            msg = f"{node.where}: expected a gain, which is a number, found {node.value!r:.80}"
+            msg = f"{node.where}: expected a number as the gain, found {node.value!r:.80}"
             raise DataError(msg) from None
     return node.number()
 

@@ -1,54 +1,59 @@
 """Queries and judgments on the sections of documents, in two JSON files beside the documents.
 
 `test-queries.json` is an array of `{"id", "query", "category", "difficulty", "description"}`. In
-`relevance-judgments.json` the array `judgments` has for each `query_id` what is judged under
-`relevant`, as `{"document", "section", "grade", "note", "chunk_id"}`, the `primary` section, and
-`relevant_chunk_ids`, the highest grade first. `test-documents` holds the documents. A judgment is
-on its section, whatever the chunking; the chunk ids are derived (`berryeval.benchmarks.writing`)
-and must agree where they are given.
+`relevance-judgments.json` the array `judgments` has, for each `query_id`, the judgments under
+`relevant` (`{"document", "section", "grade", "note", "chunk_id"}`), the `primary` section, and
+`relevant_chunk_ids`, the highest grade first. `test-documents` has the documents. A judgment is on
+its section, whatever the chunking. Chunk ids are derived from names and must agree if given;
+`python -m berryeval.benchmarks.loaders.technical_docs FOLDER` writes them.
 """
 
 from __future__ import annotations
 
+import json
+import sys
+import uuid
 from typing import TYPE_CHECKING, Any, Final
 
+from berryeval._internal.files import writing
 from berryeval._internal.json import Node, at, read_json_node
 from berryeval.benchmarks.benchmark import read_about
-from berryeval.benchmarks.build import Gather
+from berryeval.benchmarks.build import BenchmarkBuilder, read_optional_text
 from berryeval.benchmarks.documents import read_text_documents
 from berryeval.benchmarks.loaders.catalogue import Loader
-from berryeval.benchmarks.writing import JUDGMENTS, judged_queries, section_chunk_id
+from berryeval.benchmarks.loading import Source
 from berryeval.data import Anchor, Judgment, Query
-from berryeval.errors import DataError
+from berryeval.errors import BerryEvalError, DataError
 
 if TYPE_CHECKING:
+    from berryeval._internal.files import PathLike
     from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.loading import Source
 
 
 QUERIES: Final = "test-queries.json"
+JUDGMENTS: Final = "relevance-judgments.json"
 
 
 def load(source: Source) -> Benchmark:
-    """Read the folder."""
+    """Load the folder."""
     about = read_about(source)
     name = about.get("name", source.stem)
-    gather = Gather(source)
+    builder = BenchmarkBuilder(source)
     for document, path in read_text_documents(source.path / "test-documents"):
-        gather.document(document, path)
+        builder.add_document(document, path)
     queries = read_json_node(source.file(QUERIES))
     if queries.has("queries"):
         queries = queries["queries"]
     for entry in queries.items():
-        gather.query(_query(entry), entry.where)
-    for judged in judged_queries(read_json_node(source.file(JUDGMENTS))):
+        builder.add_query(_parse_query(entry), entry.where)
+    for judged in _read_judged(read_json_node(source.file(JUDGMENTS))):
         for entry in judged["relevant"].items():
-            gather.judgment(_judgment(name, judged["query_id"].id(), entry), entry.where)
+            builder.add_judgment(_parse_judgment(name, judged["query_id"].id(), entry), entry.where)
         _check_summary(name, judged)
-    return gather.benchmark(**about)
+    return builder.build(**about)
 
 
-def _query(entry: Node) -> Query:
+def _parse_query(entry: Node) -> Query:
     fields: dict[str, Any] = {
         name: found.text()
         for name in ("category", "difficulty", "description")
@@ -62,8 +67,7 @@ def _query(entry: Node) -> Query:
     )
 
 
-def _judgment(benchmark: str, query: str, entry: Node) -> Judgment:
-    note = entry.get("note")
+def _parse_judgment(benchmark: str, query: str, entry: Node) -> Judgment:
     with at(entry.where):
         target = Anchor(
             document=entry["document"].id(), section=(entry["section"].id(),), subsections=False
@@ -73,13 +77,13 @@ def _judgment(benchmark: str, query: str, entry: Node) -> Judgment:
         query_id=query,
         target=target,
         grade=entry["grade"].number(),
-        note="" if note is None else note.text(),
+        note=read_optional_text(entry, "note"),
         extra={"chunk_id": _chunk(benchmark, entry), **rest},
     )
 
 
 def _chunk(benchmark: str, entry: Node) -> str:
-    """The id of a section; one that is given must be this."""
+    """Return the chunk id of a section; reject a different one in the file."""
     document, section = entry["document"].id(), entry["section"].id()
     with at(entry.where):
         chunk = section_chunk_id(benchmark, document, section)
@@ -87,14 +91,15 @@ def _chunk(benchmark: str, entry: Node) -> str:
     if given is not None and given.text() != chunk:
         msg = (
             f"{given.where}: expected {chunk}, the id of {document}#{section}, found "
-            f"{given.text()!r:.80}; python -m berryeval.benchmarks.chunk_ids writes them anew"
+            f"{given.text()!r:.80}; python -m berryeval.benchmarks.loaders.technical_docs rewrites "
+            "the ids"
         )
         raise DataError(msg)
     return chunk
 
 
 def _check_summary(benchmark: str, judged: Node) -> None:
-    """Refuse a primary section, or an order of chunks, that the grades do not give."""
+    """Check that the primary section and the order of chunks agree with the grades."""
     grade_of = {
         _chunk(benchmark, entry): entry["grade"].number() for entry in judged["relevant"].items()
     }
@@ -109,13 +114,98 @@ def _check_summary(benchmark: str, judged: Node) -> None:
         grades = [grade_of.get(chunk, 0) for chunk in chunks]
         relevant = {chunk for chunk, grade in grade_of.items() if grade > 0}
         if set(chunks) != relevant or grades != sorted(grades, reverse=True):
-            msg = f"{listed.where}: expected the chunks of positive grade, the highest first"
+            msg = f"{listed.where}: expected the chunks with a positive grade, highest first"
             raise DataError(msg)
 
 
+def section_chunk_id(benchmark: str, document: str, section: str) -> str:
+    """Return the id of a section: a UUID made from the three names.
+
+    >>> section_chunk_id("technical-docs", "faq", "limits")
+    '2163183b-6412-5fe9-9a9e-76f567cdec43'
+    """
+    name = f"berryeval:{benchmark}/{document}#{section}"
+    try:
+        return str(uuid.uuid5(uuid.NAMESPACE_URL, name))
+    except UnicodeEncodeError:
+        msg = f"section names must be valid Unicode text, found {name!r:.80}"
+        raise DataError(msg) from None
+
+
+def fill_chunk_ids(folder: PathLike) -> int:
+    """Write the chunk ids into the folder's judgments; return the number of judgments."""
+    source = Source(folder)
+    name = read_about(source).get("name", source.stem)
+    path = source.file(JUDGMENTS)
+    node = read_json_node(path)
+    count = 0
+    for judged in _read_judged(node):
+        primary = judged.get("primary")
+        entries = judged["relevant"].items()
+        for entry in entries if primary is None else [*entries, primary]:
+            document, section = entry["document"].id(), entry["section"].id()
+            entry.value["chunk_id"] = section_chunk_id(name, document, section)
+        judged.value["relevant_chunk_ids"] = _rank_chunks(entries)
+        count += len(entries)
+    with writing(path) as stream:
+        stream.write(f"{_format_json(node.value)}\n".encode())
+    return count
+
+
+def _read_judged(node: Node) -> list[Node]:
+    """Return the entries of the array `judgments`, or of the file if it is an array."""
+    judged = (node["judgments"] if node.has("judgments") else node).items()
+    for entry in judged:
+        entry["query_id"].id()
+    return judged
+
+
+def _rank_chunks(entries: list[Node]) -> list[str]:
+    """Return the relevant chunk ids of a query, highest grade first."""
+    relevant = [
+        (entry["grade"].number(), entry["chunk_id"].text())
+        for entry in entries
+        if entry["grade"].number() > 0
+    ]
+    return [chunk for _, chunk in sorted(relevant, key=lambda pair: -pair[0])]
+
+
+def _format_json(value: Any, indent: str = "") -> str:
+    """Format JSON for reading: objects with only plain values on one line."""
+    inner = indent + "  "
+    if isinstance(value, dict) and any(isinstance(item, dict | list) for item in value.values()):
+        items = [
+            f"{inner}{json.dumps(name, ensure_ascii=False)}: {_format_json(item, inner)}"
+            for name, item in value.items()
+        ]
+        return "{\n" + ",\n".join(items) + f"\n{indent}}}"
+    if isinstance(value, list) and value:
+        items = [inner + _format_json(item, inner) for item in value]
+        return "[\n" + ",\n".join(items) + f"\n{indent}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
 LOADER = Loader(
-    summary="queries and judgments on sections of documents",
+    summary="queries and judgments on the sections of documents",
     signs=f"{QUERIES} and {JUDGMENTS}",
     recognises=lambda source: source.has(QUERIES, JUDGMENTS),
     load=load,
 )
+
+
+def main(arguments: list[str]) -> int:
+    """Write the chunk ids of a folder."""
+    if len(arguments) != 1:
+        sys.stderr.write("usage: python -m berryeval.benchmarks.loaders.technical_docs FOLDER\n")
+        return 2
+    try:
+        count = fill_chunk_ids(arguments[0])
+    except BerryEvalError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    sys.stdout.write(f"{count} judgments\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

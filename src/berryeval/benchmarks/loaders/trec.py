@@ -1,9 +1,9 @@
-"""TREC: topics, qrels, and if there is one the collection.
+"""TREC: topics, qrels and, optionally, the collection.
 
-The topics may have any of the three classic forms. The text of a query is the `title` (or `query`)
-of its topic, or the fields that `field` names, as "title+description"; the description becomes the
-query's description and all other fields are kept. Numbers such as 051 are matched with 51 where the
-qrels write it so. Judgments are those of the qrels, on whole documents.
+Topics may have any of the three classic forms: `<top>` elements, XML, or tab-separated lines. The
+text of a query is the `title` (or `query`) of its topic, or the fields named by `field`, such as
+"title+description"; the description becomes the query's description and other fields are kept.
+Numbers such as 051 match 51 if the qrels use it. Judgments are on whole documents.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.json import read_text
-from berryeval.benchmarks.build import Gather, add_judgments
+from berryeval.benchmarks.build import BenchmarkBuilder, add_judgments
 from berryeval.benchmarks.documents import read_corpus
 from berryeval.benchmarks.loaders.catalogue import Loader
 from berryeval.data import Query, read_table
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from berryeval.benchmarks.loading import Source
 
 
-# TREC topics in their three classic forms.
-
 _TOP: Final = re.compile(r"<top>(.*?)(</top>|(?=<top>)|\Z)", re.IGNORECASE | re.DOTALL)
 _TOPIC: Final = re.compile(r"<topic\b([^>]*)>(.*?)(</topic>|\Z)", re.IGNORECASE | re.DOTALL)
 _FIELD: Final = re.compile(
@@ -39,7 +37,7 @@ _FIELD: Final = re.compile(
 )
 _END_TAG: Final = re.compile(r"</[a-z]\w*\s*>", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"""\b(?:number|id|uid)\s*=\s*["']([^"']+)["']""", re.IGNORECASE)
-# What stands before the text of a field in the oldest files.
+# Labels before the text of a field in the oldest files.
 _LABELS: Final = {
     "num": "Number:", "title": "Topic:", "desc": "Description:", "narr": "Narrative:",
     "dom": "Domain:", "smry": "Summary:", "con": "Concept(s):", "fac": "Factor(s):",
@@ -50,9 +48,9 @@ _LONG: Final = {"desc": "description", "narr": "narrative", "num": "number"}
 
 @dataclass(frozen=True)
 class Topic:
-    """One topic: its id, its fields by their long names, and the line in which it begins.
+    """A topic: its id, its fields by their long names, and its first line.
 
-    A field has as many texts as elements of its name: a topic may have several subtopics.
+    A field has a text per element of its name, since a topic may have several subtopics.
     """
 
     id: str
@@ -61,35 +59,35 @@ class Topic:
 
 
 def read_topics(text: str, source: str) -> Iterator[Topic]:
-    """The topics of a file, whichever form it has."""
+    """Read the topics of a file in any of the three forms."""
     if re.search(r"<top>", text, re.IGNORECASE):
-        return _elements(text, source, _TOP)
+        return _read_elements(text, source, _TOP)
     if re.search(r"<topic\b", text, re.IGNORECASE):
-        return _elements(text, source, _TOPIC)
-    return _lines(text, source)
+        return _read_elements(text, source, _TOPIC)
+    return _read_lines(text, source)
 
 
-def _elements(text: str, source: str, pattern: re.Pattern[str]) -> Iterator[Topic]:
+def _read_elements(text: str, source: str, pattern: re.Pattern[str]) -> Iterator[Topic]:
     line, counted = 1, 0
     for match in pattern.finditer(text):
         line += text.count("\n", counted, match.start())
         counted = match.start()
         body, end = match.groups()[-2:]
         if not end:
-            msg = f"{source}:{line}: a topic that does not end"
+            msg = f"{source}:{line}: topic without an end tag"
             raise DataError(msg)
         fields: dict[str, list[str]] = {}
-        for name, words in _fields(body):
+        for name, words in _read_fields(body):
             fields.setdefault(name, []).append(words)
         attribute = _NUMBER.search(match[1]) if pattern is _TOPIC else None
         identity = attribute[1].strip() if attribute else " ".join(fields.pop("number", []))
         if not identity:
-            msg = f"{source}:{line}: a topic without a number"
+            msg = f"{source}:{line}: topic without a number"
             raise DataError(msg)
         yield Topic(identity, fields, line)
 
 
-def _fields(body: str) -> Iterator[tuple[str, str]]:
+def _read_fields(body: str) -> Iterator[tuple[str, str]]:
     for match in _FIELD.finditer(body):
         name = match[1].lower()
         text = html.unescape(_END_TAG.sub(" ", match[2]))
@@ -99,7 +97,7 @@ def _fields(body: str) -> Iterator[tuple[str, str]]:
             yield _LONG.get(name, name), text
 
 
-def _lines(text: str, source: str) -> Iterator[Topic]:
+def _read_lines(text: str, source: str) -> Iterator[Topic]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -126,30 +124,31 @@ def load(
     field: str | None = None,
     encoding: str = "utf-8",
 ) -> Benchmark:
-    """Read a folder, or a file of topics with the files that the options name.
+    """Load a folder, or a file of topics with the files named by the options.
 
     Args:
-        source: a folder with topics* and qrels*, or the file of topics.
-        topics: the file of topics in the folder.
-        qrels: the file of judgments.
-        corpus: the collection, a file or a folder; in a folder also found as corpus, documents or
-            docs.
-        field: which fields of a topic are the text of the query.
-        encoding: of the collection.
+        source: Folder with topics* and qrels*, or a file of topics.
+        topics: File of topics in the folder.
+        qrels: File of judgments.
+        corpus: The collection, a file or folder; default corpus, documents or docs in the folder.
+        field: Topic fields that form the text of the query.
+        encoding: Text encoding of the collection.
     """
-    topic_file = _found(source, "topics", topics)
-    table = read_table(_found(source, "qrels", qrels), "qrels")
-    gather = Gather(source)
+    topic_file = _find_file(source, "topics", topics)
+    table = read_table(_find_file(source, "qrels", qrels), "qrels")
+    builder = BenchmarkBuilder(source)
     judged = set(table.queries)
     for topic in read_topics(read_text(topic_file), os.fspath(topic_file)):
         where = f"{topic_file}:{topic.line}"
-        gather.query(_query(topic, judged, field, where), os.fspath(topic_file), topic.line)
-    add_judgments(gather, table)
-    read_corpus(gather, _corpus(source, corpus), encoding=encoding)
-    return gather.benchmark()
+        builder.add_query(
+            _build_query(topic, judged, field, where), os.fspath(topic_file), topic.line
+        )
+    add_judgments(builder, table)
+    read_corpus(builder, _find_corpus(source, corpus), encoding=encoding)
+    return builder.build()
 
 
-def _query(topic: Topic, judged: set[str], field: str | None, where: str) -> Query:
+def _build_query(topic: Topic, judged: set[str], field: str | None, where: str) -> Query:
     names = field.split("+") if field else [next((n for n in _TEXT if n in topic.fields), "title")]
     for name in names:
         if name not in topic.fields:
@@ -169,24 +168,24 @@ def _query(topic: Topic, judged: set[str], field: str | None, where: str) -> Que
     )
 
 
-def _found(source: Source, kind: str, given: PathLike | None) -> Path:
-    """The file of this kind: the one that is given, or the only one in the folder."""
+def _find_file(source: Source, kind: str, given: PathLike | None) -> Path:
+    """Return the given file of this kind, or the only one in the folder."""
     if given is not None:
         return source.path / given if source.is_folder else Path(given)
     if not source.is_folder:
         if kind == "topics":
             return source.path
-        msg = f"{source.name}: is a file of topics; say where the judgments are with qrels="
+        msg = f"{source.name}: is a file of topics; name the judgments with qrels="
         raise ConfigurationError(msg)
-    names = _names(source, kind)
+    names = _list_files(source, kind)
     if len(names) == 1:
         return source.path / names[0]
     there = ", ".join(names) or "none"
-    msg = f"{source.name}: expected one file {kind}*, found {there}; say which with {kind}="
+    msg = f"{source.name}: expected one file {kind}*, found {there}; choose one with {kind}="
     raise DataError(msg)
 
 
-def _names(source: Source, kind: str) -> list[str]:
+def _list_files(source: Source, kind: str) -> list[str]:
     return sorted(
         name
         for name in source.names
@@ -194,7 +193,7 @@ def _names(source: Source, kind: str) -> list[str]:
     )
 
 
-def _corpus(source: Source, given: PathLike | None) -> PathLike | None:
+def _find_corpus(source: Source, given: PathLike | None) -> PathLike | None:
     if given is not None:
         return source.path / given if source.is_folder else given
     if not source.is_folder:
@@ -202,7 +201,7 @@ def _corpus(source: Source, given: PathLike | None) -> PathLike | None:
     there = [source.file(name) for name in _CORPUS if source.has(name)]
     if len(there) > 1:
         names = ", ".join(path.name for path in there)
-        msg = f"{source.name}: found {names}; say which is the collection with corpus="
+        msg = f"{source.name}: found {names}; choose the collection with corpus="
         raise DataError(msg)
     return there[0] if there else None
 
@@ -211,7 +210,9 @@ LOADER = Loader(
     summary="TREC topics and qrels",
     signs="files topics* and qrels* in one folder",
     recognises=lambda source: (
-        source.is_folder and bool(_names(source, "topics")) and bool(_names(source, "qrels"))
+        source.is_folder
+        and bool(_list_files(source, "topics"))
+        and bool(_list_files(source, "qrels"))
     ),
     load=load,
 )
