@@ -93,7 +93,7 @@ BAD = [
         b'{"query_id": "q1", "target": "c1", "grade": "high"}',
         ":1: grade: expected a number, found string 'high'",
     ),
-    ("judgments.jsonl", b'{"query_id": "q1", "target": "c1", "grade": NaN}', "NaN is no number"),
+    ("judgments.jsonl", b'{"query_id": "q1", "target": "c1", "grade": NaN}', "NaN is not valid JSON"),
     ("judgments.jsonl", b'{"query_id": "q1", "target": "c1", "grade": 1e999}', "expected a number"),
     (
         "judgments.jsonl",
