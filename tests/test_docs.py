@@ -196,7 +196,7 @@ def test_the_session_of_the_formats_runs() -> None:
 
 def test_the_formats_page_lists_every_loader() -> None:
     page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
-    told = page.split("| format | what |")[1].split("\n\n")[0]
+    told = page.split("| format | description |")[1].split("\n\n")[0]
     rows = [line for line in told.splitlines() if line.startswith("| `")]
     expected = []
     for name in LOADERS:

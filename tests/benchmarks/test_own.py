@@ -93,7 +93,11 @@ BAD = [
         b'{"query_id": "q1", "target": "c1", "grade": "high"}',
         ":1: grade: expected a number, found string 'high'",
     ),
-    ("judgments.jsonl", b'{"query_id": "q1", "target": "c1", "grade": NaN}', "NaN is not valid JSON"),
+    (
+        "judgments.jsonl",
+        b'{"query_id": "q1", "target": "c1", "grade": NaN}',
+        "NaN is not valid",
+    ),
     ("judgments.jsonl", b'{"query_id": "q1", "target": "c1", "grade": 1e999}', "expected a number"),
     (
         "judgments.jsonl",
