@@ -1,8 +1,8 @@
-"""How often tests and intervals err, on scores of real systems; writes docs/statistics.md.
+"""Simulate error rates of tests and intervals on real scores and write docs/statistics.md.
 
-`make calibrate` runs it. Two searches answer the bundled benchmarks; the values of their queries
-are the population, from which sets of queries are drawn again and again. The numbers of a section
-stand between marks in the document, and are the same in every run with the same trials.
+Run with `make calibrate`. The scores of two systems on the bundled benchmarks are the population,
+from which sets of queries are drawn repeatedly. Each section is written between two marks in the
+document; its numbers depend only on the number of trials.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ DOCUMENT = Path(__file__).parents[1] / "docs" / "statistics.md"
 BENCHMARKS: Final = ("technical-docs", "spring-boot")
 SYSTEMS: Final = ("bm25", "dense")
 METRICS: Final = ("nDCG@10", "RR", "R@10")
-SAMPLES: Final = 2_000  # of the tests in each trial
+SAMPLES: Final = 2_000  # random samples per test
 LEVEL: Final = 0.95
 SIZES: Final = (20, 50, 100)
 OF_MEANS: Final = ("randomization", "t", "bootstrap")  # the others do not test the mean
-_BOLD: Final = "Bold: more than 1 % from what it should be."
-ALLOWED: Final = 0.01  # how far a share may be from its level, and is not marked
+_BOLD: Final = "Bold: more than 1 % from the nominal value."
+ALLOWED: Final = 0.01  # largest deviation from the nominal rate that is not bold
 SHIFTS: Final = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
 
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """The values of two systems for the queries of a benchmark, and how to draw from them."""
+    """The values of two systems for the queries of a benchmark."""
 
     benchmark: str
     metric: str
@@ -58,20 +58,20 @@ class Population:
 
     @property
     def differences(self) -> npt.NDArray[np.float64]:
-        """Of every query."""
+        """Difference of every query."""
         return self.b - self.a
 
     def label(self) -> list[str]:
-        """For the first cells of a row."""
+        """Return the first cells of a row."""
         return [self.benchmark, self.metric]
 
     def generator(self, purpose: int) -> np.random.Generator:
-        """Random numbers of their own for each population and purpose."""
+        """Return a random generator for this population and purpose."""
         return np.random.default_rng([purpose, *map(ord, "".join(self.label()))])
 
 
 def populations() -> list[Population]:
-    """What the two systems score on each benchmark, by each metric."""
+    """Score the two systems on each benchmark by each metric."""
     found = []
     for benchmark in BENCHMARKS:
         result = be.run_benchmark(benchmark, SYSTEMS, METRICS)
@@ -83,12 +83,12 @@ def populations() -> list[Population]:
 
 
 def percent(share: float) -> str:
-    """A share for the tables."""
+    """Format a rate."""
     return f"{100 * share:.1f} %"
 
 
 def marked(share: float, wanted: float) -> str:
-    """The same, bold where it is more than one in a hundred from what is wanted."""
+    """Format a rate, in bold if it deviates from the nominal rate."""
     return (
         f"**{percent(share)}**"
         if abs(round(share, 3) - wanted) > ALLOWED + 1e-9
@@ -96,11 +96,11 @@ def marked(share: float, wanted: float) -> str:
     )
 
 
-def false_findings(population: Population, trials: int, tests: Sequence[str]) -> list[float]:
-    """How often each test finds a difference at 0.05 where there is none.
+def false_positive_rates(population: Population, trials: int, tests: Sequence[str]) -> list[float]:
+    """Return the false positive rate of each test at 0.05.
 
-    All tests: both values of every query are exchanged at random. Tests of the mean alone: the
-    differences are moved to a mean of 0, and keep their shape.
+    For all tests the two values of every query are exchanged at random. For tests of the mean the
+    differences are centred at 0 and keep their distribution.
     """
     exchange = list(tests) != list(OF_MEANS)
     chance = population.generator(1 + exchange)
@@ -122,34 +122,34 @@ def false_findings(population: Population, trials: int, tests: Sequence[str]) ->
 
 
 def exchanged(found: list[Population], trials: int) -> str:
-    """The table of type I errors where the systems are exchanged at random in every query."""
+    """Tabulate type I error rates with the systems exchanged at random in every query."""
     return _errors(found, trials, list(TESTS))
 
 
 def centred(found: list[Population], trials: int) -> str:
-    """The same where the differences are moved to a mean of 0."""
+    """Tabulate type I error rates with centred differences."""
     return _errors(found, trials, OF_MEANS)
 
 
 def _errors(found: list[Population], trials: int, tests: Sequence[str]) -> str:
     rows = []
     for population in found:
-        shares = false_findings(population, trials, tests)
+        shares = false_positive_rates(population, trials, tests)
         size = str(len(population.a))
         rows.append([*population.label(), size, *(marked(share, 1 - LEVEL) for share in shares)])
     noise = 1.96 * math.sqrt(0.05 * 0.95 / trials)
     table = markdown_table(["benchmark", "metric", "queries", *tests], rows)
-    seen = f"{trials:,} trials a row: a true 5 % is seen as 5 % ± {100 * noise:.1f}."
+    seen = f"{trials:,} trials per row; 95 % sampling error ± {100 * noise:.1f} %."
     return f"{table}\n\n{seen} {_BOLD}"
 
 
 def coverage(found: list[Population], trials: int) -> str:
-    """How often the 95 % intervals hold the true mean difference, by the size of the set."""
+    """Tabulate the coverage of 95 % intervals of the mean difference by sample size."""
     return _coverage([(one, 3, one.differences) for one in found], trials, METHODS)
 
 
 def coverage_of_means(found: list[Population], trials: int) -> str:
-    """The same for the mean of one system."""
+    """Tabulate the coverage of 95 % intervals of the mean of one system."""
     return _coverage([(one, 5, one.a) for one in found], trials, ("t", "percentile"))
 
 
@@ -158,7 +158,7 @@ def _coverage(
     trials: int,
     methods: Sequence[IntervalMethod],
 ) -> str:
-    """The table for these values of populations, each with the purpose of its random numbers."""
+    """Tabulate coverage for these values, each with the purpose of its random generator."""
     header = ["benchmark", "metric", *(f"{m}, n = {n}" for n in SIZES for m in methods)]
     rows = []
     for population, purpose, values in found:
@@ -177,14 +177,14 @@ def _coverage(
     noise = 1.96 * math.sqrt(0.05 * 0.95 / trials)
     return (
         f"{markdown_table(header, rows)}\n\n"
-        f"{trials:,} trials a cell: a true 95 % is seen as 95 % ± {100 * noise:.1f}. "
+        f"{trials:,} trials per cell; 95 % sampling error ± {100 * noise:.1f} %. "
         f"{_BOLD}"
     )
 
 
 def power(found: list[Population], trials: int) -> str:
-    """How often the randomisation test finds a true difference, against what is foretold."""
-    header = ["benchmark", "metric", "queries", "true difference", "found", "foretold"]
+    """Tabulate simulated and predicted power of the randomisation test."""
+    header = ["benchmark", "metric", "queries", "true difference", "power", "predicted"]
     rows = []
     for population in found:
         if population.metric != METRICS[0]:
@@ -202,14 +202,14 @@ def power(found: list[Population], trials: int) -> str:
                     "randomization", np.zeros(size), drawn, seed=trial, samples=SAMPLES
                 ).p
                 findings += p is not None and p <= 1 - LEVEL + 1e-12
-            told = power_of(moved, shift, LEVEL) or 0.0
-            shown = [f"{shift:.3f}", percent(findings / trials), percent(told)]
+            predicted = power_of(moved, shift, LEVEL) or 0.0
+            shown = [f"{shift:.3f}", percent(findings / trials), percent(predicted)]
             rows.append([*population.label(), str(size), *shown])
     return markdown_table(header, rows)
 
 
 def gate(found: list[Population], trials: int) -> str:
-    """How often a gate fails where nothing is worse: each rule alone, and all of a benchmark."""
+    """Tabulate false alarms of gates with one rule and with all rules of a benchmark."""
     rows = []
     for benchmark in BENCHMARKS:
         samples = [
@@ -225,15 +225,16 @@ def gate(found: list[Population], trials: int) -> str:
             rows.append([benchmark, shown, *cells])
     noise = 1.96 * math.sqrt(0.025 * 0.975 / trials)
     table = markdown_table(
-        ["benchmark", "rules: no drop of", "queries", "false alarms", "claimed, at most"], rows
+        ["benchmark", "rules: no drop of", "queries", "false alarms", "nominal"], rows
     )
-    return f"{table}\n\n{trials:,} trials a row: a true 2.5 % is seen as 2.5 % ± {100 * noise:.1f}."
+    allowed = f"95 % sampling error ± {100 * noise:.1f} %."
+    return f"{table}\n\n{trials:,} trials per row; {allowed}"
 
 
-# What each part of the document is written by; a new one needs a line here and no other.
+# The function that writes each section of the document.
 SECTIONS: Final[dict[str, Callable[[list[Population], int], str]]] = {
-    "false findings by exchange": exchanged,
-    "false findings by resampling": centred,
+    "false positives by exchange": exchanged,
+    "false positives by resampling": centred,
     "coverage": coverage,
     "coverage of means": coverage_of_means,
     "power": power,
@@ -242,7 +243,7 @@ SECTIONS: Final[dict[str, Callable[[list[Population], int], str]]] = {
 
 
 def main() -> None:
-    """Simulate, print, and write the parts of the document."""
+    """Simulate, print and write the sections of the document."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=4_000)
     parser.add_argument("--sections", nargs="*", choices=list(SECTIONS), default=list(SECTIONS))
