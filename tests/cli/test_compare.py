@@ -20,7 +20,7 @@ from berryeval.cli.compare import print_comparisons
 from berryeval.reports.differences import ComparedBenchmark
 from berryeval.reports.exporters.markdown import comparison_parts
 from berryeval.reports.exports import EXPORTERS
-from berryeval.reports.report import Report
+from berryeval.reports.sections import Report
 from tests.stats.worlds import scores_of
 from tests.workflows.compare_world import BEST, POOR, mixed, run_of, save
 

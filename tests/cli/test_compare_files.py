@@ -18,7 +18,7 @@ from tests.workflows.compare_world import mixed, run_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from berryeval.reports.report import Report
+    from berryeval.reports.sections import Report
 
 QUERIES = [f"q{place:02}" for place in range(50)]
 

@@ -1,4 +1,4 @@
-"""Records of runs that never happened, in every shape that a report must show."""
+"""Synthetic run records for the HTML report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from berryeval.runs.record import BenchmarkRecord, Latency, ProviderRecord, RunR
 
 METRICS = ("nDCG@10", "P@5", "RR")
 SENTENCE = "A token that was used twice is taken for stolen, and the whole family is revoked. "
-# Everything that has ever broken a page.
+# Texts that break careless pages.
 NASTY = (
     "<script>alert(1)</script>",
     "</style><img src=x onerror=alert(2)>",
@@ -27,14 +27,14 @@ NASTY = (
 
 
 def grade_of(strength: float, dice: random.Random) -> float | None:
-    """What a hit of a system of this strength is worth."""
+    """Draw the grade of a hit; None if unjudged."""
     if dice.random() < 0.1:
         return None
     return float(dice.choice((1, 2, 3))) if dice.random() < strength else 0.0
 
 
 def answer_of(query: Query, strength: float, hits: int, dice: random.Random) -> AnswerRecord:
-    """A ranking, judged; passages are shared by all queries."""
+    """Draw a judged ranking; all queries share their passages."""
     found = tuple(
         HitRecord(
             f"guide-{query.id}#{rank}", 10.0 / (rank + 1), grade_of(strength, dice),
@@ -49,7 +49,7 @@ def answer_of(query: Query, strength: float, hits: int, dice: random.Random) -> 
 def provider(
     name: str, queries: tuple[Query, ...], strength: float, hits: int, dice: random.Random
 ) -> ProviderRecord:
-    """A provider and its scores, computed from its judged hits."""
+    """Draw a provider with scores computed from its judged hits."""
     answers = tuple(answer_of(query, strength, hits, dice) for query in queries)
     ranked = {one.query_id: {hit.id: hit.score for hit in one.hits} for one in answers}
     judged = {
@@ -75,7 +75,7 @@ def run_record(
     seed: int = 0,
     **run: Any,
 ) -> RunRecord:
-    """A run of as many providers as there are strengths."""
+    """Draw a run with a provider per strength."""
     dice = random.Random(seed)
     kinds, levels = ("factual", "procedural", "conceptual"), ("easy", "medium", "hard")
     asked = tuple(
@@ -93,12 +93,12 @@ def run_record(
 
 
 def changed(run: RunRecord, **changes: Any) -> RunRecord:
-    """The run with its benchmark changed."""
+    """Return the run with its benchmark changed."""
     return replace(run, benchmarks=(replace(run.benchmarks[0], **changes),))
 
 
 def nasty_run() -> RunRecord:
-    """A run in which every text is one that breaks careless pages."""
+    """Return a run whose texts break careless pages."""
     run = run_record(8, (0.3, 0.6))
     part = run.benchmarks[0]
     queries = tuple(

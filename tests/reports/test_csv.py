@@ -1,4 +1,4 @@
-"""The CSV pair: its header, its cells, its names; as programs and spreadsheets read them."""
+"""CSV export: headers, cells and file names, as programs and spreadsheets read them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from berryeval.errors import DataError
 from berryeval.reports.exporters.csv import AGGREGATE, CSV, DETAILED, defused
-from berryeval.reports.report import Report
+from berryeval.reports.sections import Report
 from berryeval.runs.record import ProviderRecord, RunRecord
 from tests.reports.world import QUERIES, RUNS, hard_report, plain_run, provider, run_of
 
@@ -34,18 +34,18 @@ SHOWN = {query.id: defused(query.text) for query in QUERIES}
 
 
 def pair(run: RunRecord, label: str = "") -> tuple[str, str]:
-    """The texts of the only pair."""
+    """Return the texts of the two files."""
     aggregate, detailed = CSV.files(Report.of([run]), label)
     return aggregate.text, detailed.text
 
 
 def rows(text: str) -> list[list[str]]:
-    """The cells."""
+    """Parse the cells."""
     return list(csv.reader(io.StringIO(text, newline=""), strict=True))
 
 
 def test_the_headers_are_the_documented_ones() -> None:
-    """To the letter, with no byte order mark before them; lines end as RFC 4180 has it."""
+    """No byte order mark; lines end in CRLF."""
     for text, header in zip(pair(plain_run()), (AGGREGATE_HEADER, DETAILED_HEADER), strict=True):
         assert text.partition("\r\n")[0] == header
         assert text.endswith("\r\n")
@@ -53,8 +53,8 @@ def test_the_headers_are_the_documented_ones() -> None:
     assert ",".join(DETAILED) == DETAILED_HEADER
 
 
-def test_a_row_per_query_type_and_one_of_all() -> None:
-    """Sorted, those without a type are unspecified, GLOBAL comes last; four decimals."""
+def test_the_aggregate_file_has_a_row_per_query_type_and_one_for_all() -> None:
+    """Sorted, GLOBAL last, four decimals."""
     _, *found = rows(pair(plain_run())[0])
     assert [row[:2] for row in found] == [
         ["'@conceptual", "1"], ["factual", "2"], ["unspecified", "1"], ["GLOBAL", "4"],
@@ -64,8 +64,7 @@ def test_a_row_per_query_type_and_one_of_all() -> None:
     assert found[-1][2:] == [f"{value:.4f}" for value in record.mean.values()]
 
 
-def test_a_type_called_like_the_row_of_all_is_told_from_it() -> None:
-    """There is one row GLOBAL only."""
+def test_a_query_type_named_global_differs_from_the_row_of_all() -> None:
     run = plain_run()
     part = run.benchmarks[0]
     queries = tuple(replace(query, category="GLOBAL") for query in part.queries)
@@ -76,8 +75,7 @@ def test_a_type_called_like_the_row_of_all_is_told_from_it() -> None:
     assert {row[1] for row in hits} == {"GLOBAL (query type)"}
 
 
-def test_what_looks_deeper_than_was_asked_for_is_empty() -> None:
-    """Of a run of 10 hits no cell is called @20, and of 5 hits none @10, in both files."""
+def test_cells_deeper_than_the_hits_requested_are_empty() -> None:
     run = plain_run()
     for k, gone in ((10, {"20"}), (5, {"10", "20"})):
         changed = replace(run, benchmarks=(replace(run.benchmarks[0], k=k),))
@@ -88,8 +86,8 @@ def test_what_looks_deeper_than_was_asked_for_is_empty() -> None:
                     assert (cell == "") == (name.rpartition("_at_")[2] in gone), name
 
 
-def test_a_row_per_query_and_chunk() -> None:
-    """Metrics stand in the first row of a query; a query without hits has a row, too."""
+def test_the_detailed_file_has_a_row_per_query_and_chunk() -> None:
+    """Metrics stand in the first row of a query; a query without hits has a row too."""
     _, *found = rows(pair(plain_run())[1])
     expected = [
         [SHOWN[query], defused(doc), repr(score), str(rank)]
@@ -103,16 +101,14 @@ def test_a_row_per_query_and_chunk() -> None:
     assert not any(any(row[6:]) for row in found if row not in first)
 
 
-def test_what_nobody_judged_has_no_grade() -> None:
-    """What was judged as worthless has a 0."""
+def test_an_unjudged_hit_has_no_grade() -> None:
     grades = {
         row[2]: row[5] for row in rows(pair(plain_run())[1])[1:4] + rows(pair(plain_run())[1])[4:5]
     }
     assert grades == {"tea#1": "2", "cup": "0", "tea#2": "1", "'+tea": ""}
 
 
-def test_names_of_files() -> None:
-    """The time of the run, the benchmark and the provider, or the label of the user."""
+def test_file_names_have_time_benchmark_and_provider_or_the_label() -> None:
     names = [file.name for file in CSV.files(Report.of([plain_run()]), "")]
     assert names == [
         "eval-aggregate-2026-02-21T14-30-00-drinks-bm25.csv",
@@ -124,8 +120,7 @@ def test_names_of_files() -> None:
     ]
 
 
-def test_no_two_pairs_share_a_name() -> None:
-    """Neither those of providers whose names differ in odd letters only, nor those of runs."""
+def test_no_two_files_share_a_name() -> None:
     from dataclasses import replace
 
     one, two = provider("bm25"), provider("our|search_v2 <b>")
@@ -136,8 +131,7 @@ def test_no_two_pairs_share_a_name() -> None:
     assert len({file.part.lower() for file in files}) == 6
 
 
-def test_without_scores_there_is_nothing_to_write() -> None:
-    """The error says so."""
+def test_a_report_without_scores_is_an_error() -> None:
     run = run_of(ProviderRecord("broken", "http", failure="no answer"))
     with pytest.raises(DataError, match="no provider has scores"):
         CSV.files(Report.of([run]), "")
@@ -148,26 +142,22 @@ def test_without_scores_there_is_nothing_to_write() -> None:
     ["=1+1", "+1", "-1", "@x", "\t=1", "\rx", " =1", "\ufeff=1", "＝1", "－1", "'=1"],  # noqa: RUF001
 )
 def test_formulas_are_defused(text: str) -> None:
-    """An apostrophe stands before what a spreadsheet would run."""
     assert defused(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("text", ["", "a=1", "1-2", "tea", "'quoted'", "übel", "1"])
 def test_other_texts_stay_as_they_are(text: str) -> None:
-    """No text is changed without need."""
     assert defused(text) == text
 
 
 @given(st.text(st.sampled_from("'=+-@\t\r\n ＝a1")))  # noqa: RUF001
 def test_defusing_can_be_undone(text: str) -> None:
-    """Taking one apostrophe from a defused text gives the text, and it is known which are."""
     shown = defused(text)
     changed = shown.startswith("'") and defused(shown) != shown
     assert (shown[1:] if changed else shown) == text
 
 
 def test_pandas_reads_the_cells() -> None:
-    """Numbers are numbers, negative ones too, and text is text."""
     aggregate, detailed = (pd.read_csv(io.BytesIO(text.encode())) for text in pair(plain_run()))
     assert list(aggregate) == list(AGGREGATE)
     assert list(detailed) == list(DETAILED)
@@ -186,7 +176,7 @@ SOFFICE = shutil.which("soffice") or ""
 
 @pytest.mark.skipif(not SOFFICE, reason="LibreOffice (soffice) is not installed")
 def test_libreoffice_reads_the_cells(tmp_path: Path) -> None:
-    """Numbers come as numbers, texts as they are written, and nothing became a formula."""
+    """Nothing became a formula."""
     for place, file in enumerate(CSV.files(hard_report(), "")):
         source = tmp_path / f"{place}.csv"
         source.write_bytes(file.text.encode())
@@ -206,7 +196,7 @@ def test_libreoffice_reads_the_cells(tmp_path: Path) -> None:
 
 
 def spreadsheet_cells(path: Path) -> list[list[str | float]]:
-    """The cells of a flat spreadsheet; a formula is none that we would expect."""
+    """Read the cells of a flat spreadsheet without formulas."""
     table = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
     office = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
     text = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}p"
@@ -227,7 +217,7 @@ def spreadsheet_cells(path: Path) -> list[list[str | float]]:
 
 
 def _number(text: str) -> str | float:
-    """What a spreadsheet makes of a cell."""
+    """Read a cell as a spreadsheet does."""
     try:
         return float(text)
     except ValueError:
@@ -235,5 +225,5 @@ def _number(text: str) -> str | float:
 
 
 def _rounded(cell: str | float) -> str | float:
-    """A spreadsheet keeps fifteen digits of a number."""
+    """Round as a spreadsheet does, which keeps fifteen digits."""
     return cell if isinstance(cell, str) else float(f"{cell:.14g}")

@@ -1,4 +1,4 @@
-"""Every exporter writes what its golden files hold, byte for byte."""
+"""Golden files of all exporters."""
 
 from __future__ import annotations
 
@@ -16,20 +16,19 @@ TEXT_EXPORTERS = [name for name in EXPORTERS if name != "html"]
 
 
 @pytest.mark.parametrize("name", TEXT_EXPORTERS)
-def test_the_files_are_the_golden_ones(name: str) -> None:
-    """The hard report gives the same files as ever, under the same names."""
+def test_every_exporter_writes_its_golden_files(name: str) -> None:
     files = EXPORTERS.get(name).files(hard_report(), "")
     assert files
     for file in files:
         golden = (GOLDEN / file.name).read_bytes().decode()
-        if name == "json":  # in full precision: the last bit is the machine's
+        if name == "json":  # in full precision: the last bit depends on the machine
             assert nearly(json.loads(file.text)) == nearly(json.loads(golden))
         else:
             assert file.text == golden, file.name
 
 
 def nearly(value: Any) -> Any:
-    """The same with numbers of nine digits."""
+    """Round all numbers to nine digits."""
     if isinstance(value, dict):
         return {name: nearly(one) for name, one in value.items()}
     if isinstance(value, list):
@@ -38,8 +37,7 @@ def nearly(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", TEXT_EXPORTERS)
-def test_every_exporter_says_what_it_is(name: str) -> None:
-    """A summary of one line, endings with a dot, files that have the first of them."""
+def test_every_exporter_has_a_one_line_summary_and_its_endings(name: str) -> None:
     exporter = EXPORTERS.get(name)
     assert exporter.summary
     assert "\n" not in exporter.summary

@@ -1,4 +1,4 @@
-"""The HTML report as a file: what it says, that texts stay texts, and what it never holds."""
+"""The HTML report as a file: its sentences, escaping and structure."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from berryeval.data.records import Query
 from berryeval.gates import Verdict
-from berryeval.reports.html.certainty import contrasts_of
+from berryeval.reports.html.contrasts import contrasts_of
 from berryeval.reports.html.page import render
-from berryeval.reports.html.words import ROOM, short_names
-from berryeval.reports.report import Report
+from berryeval.reports.html.typography import ROOM, short_names
+from berryeval.reports.sections import Report
 from berryeval.runs.record import ProviderRecord, RunRecord
 from tests.reports.html_records import NASTY, SENTENCE, changed, nasty_run, run_record
 
@@ -28,7 +28,7 @@ MOST_BYTES = 1_500_000
 
 
 class Page(HTMLParser):
-    """A page, taken apart: its elements with their attributes, and its text."""
+    """A parsed page: elements with their attributes, and text."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -40,12 +40,12 @@ class Page(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note an element."""
+        """Record an element."""
         self.elements.append((tag, {name: value or "" for name, value in attrs}))
         self._inside = tag
 
     def handle_data(self, data: str) -> None:
-        """Note a text."""
+        """Record a text."""
         (self.styles if self._inside == "style" else self.parts).append(data)
 
     def handle_endtag(self, tag: str) -> None:
@@ -54,27 +54,26 @@ class Page(HTMLParser):
 
     @property
     def text(self) -> str:
-        """All that is to be read, on one line."""
+        """The whole text on one line."""
         return " ".join(" ".join(self.parts).split())
 
     def having(self, name: str) -> list[str]:
-        """All values of an attribute."""
+        """Return all values of an attribute."""
         return [attributes[name] for _, attributes in self.elements if name in attributes]
 
 
 @pytest.fixture(scope="module")
 def usual() -> Page:
-    """The page of a run in which all is as usual."""
+    """Return the page of an ordinary run."""
     return page_of(run_record())
 
 
 def page_of(*runs: RunRecord) -> Page:
-    """The page of these runs."""
+    """Return the page of these runs."""
     return Page(render(Report.of(runs)))
 
 
-def test_texts_of_anybody_are_shown_as_text() -> None:
-    """Whatever a query, passage, id, name or error holds, it is read and never acts."""
+def test_untrusted_texts_are_shown_as_text() -> None:
     report = Report.of([nasty_run()], title=NASTY[0], verdicts=[Verdict("fail", *NASTY[:2])])
     page = Page(render(report))
     tags = {tag for tag, _ in page.elements}
@@ -86,24 +85,21 @@ def test_texts_of_anybody_are_shown_as_text() -> None:
     assert "{{ 7 * 7 }}" in page.text
 
 
-def test_what_no_page_can_hold_becomes_a_sign() -> None:
-    """Control characters and halves of characters are shown as symbols; the file can be written."""
+def test_control_characters_become_symbols() -> None:
     text = render(Report.of([nasty_run()]))
     text.encode("utf-8")
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u2028\u2029]", text)
     assert "nul ␀ escape ␛ half \N{REPLACEMENT CHARACTER} separators ␤" in Page(text).text
 
 
-def test_a_text_of_any_length_is_cut_and_says_so() -> None:
-    """Of a line of 100,000 characters the first 2,000 are shown, and how many follow."""
+def test_a_long_text_is_cut_with_the_number_of_characters_left_out() -> None:
     page = page_of(run_record(2, query_text="x" * 100_000))
     assert "x" * 2_000 in page.text
     assert "x" * 2_001 not in page.text
     assert "… 98,000 more characters" in page.text
 
 
-def test_the_policy_lets_nothing_in_but_the_pages_own_style(usual: Page) -> None:
-    """The hash of the policy is that of the one style sheet; nothing else is allowed."""
+def test_the_content_policy_allows_only_the_style_sheet(usual: Page) -> None:
     (policy,) = [
         attributes["content"]
         for tag, attributes in usual.elements
@@ -116,8 +112,7 @@ def test_the_policy_lets_nothing_in_but_the_pages_own_style(usual: Page) -> None
     assert [tag for tag, _ in usual.elements].count("style") == 1
 
 
-def test_nothing_points_out_of_the_file(usual: Page) -> None:
-    """Every address is an anchor in the page, and every anchor is there."""
+def test_every_link_is_an_anchor_in_the_page(usual: Page) -> None:
     ids = usual.having("id")
     assert len(ids) == len(set(ids))
     assert usual.having("href")
@@ -127,8 +122,7 @@ def test_nothing_points_out_of_the_file(usual: Page) -> None:
     assert "@import" not in "".join(usual.styles)
 
 
-def test_headings_go_down_step_by_step() -> None:
-    """There is one h1, and no level is left out."""
+def test_headings_skip_no_level() -> None:
     page = page_of(run_record(), changed(run_record(3, (0.5,)), name="other"))
     levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
     assert levels.count(1) == 1
@@ -136,8 +130,7 @@ def test_headings_go_down_step_by_step() -> None:
     assert all(low - high <= 1 for high, low in pairwise(levels))
 
 
-def test_every_chart_has_words(usual: Page) -> None:
-    """Each drawing has a text that says what it shows; and all eight are there."""
+def test_every_chart_has_a_text_alternative(usual: Page) -> None:
     drawings = [attributes for tag, attributes in usual.elements if tag == "svg"]
     assert len(drawings) == 8
     for attributes in drawings:
@@ -146,90 +139,85 @@ def test_every_chart_has_words(usual: Page) -> None:
 
 
 @pytest.mark.parametrize("passage", [SENTENCE * 5, "😀" * 400, '"&<' * 140])
-def test_fifty_queries_and_four_providers_stay_small(passage: str) -> None:
-    """The file is below 1.5 MB, also where a character takes many bytes."""
+def test_a_page_of_fifty_queries_and_four_providers_stays_small(passage: str) -> None:
+    """Below 1.5 MB even if a character takes many bytes."""
     run = run_record(50, hits=20, passage=passage, query_text=passage)
     assert len(render(Report.of([run])).encode()) < MOST_BYTES
 
 
 def test_the_same_record_gives_the_same_bytes() -> None:
-    """Also when it was written and read in between."""
     run = run_record()
     again = RunRecord.from_json(run.to_json())
     assert render(Report.of([run])) == render(Report.of([again]))
 
 
-def test_a_lead_that_is_shown_is_called_significant() -> None:
-    """Much better on many queries: the first sentence says so, with difference and chance."""
+def test_a_significant_lead_is_called_significant() -> None:
     page = page_of(run_record(40, (0.15, 0.8)))
-    assert "system-1 is best, and that is statistically significant." in page.text
-    assert re.search(r"Against system-0 the difference is \+0\.\d+ \(95 % interval \+", page.text)
+    assert (
+        "system-1 is the best provider by nDCG@10; its lead is statistically significant."
+        in page.text
+    )
+    assert re.search(r"Its lead over system-0 is \+0\.\d+ \(95 % confidence interval \+", page.text)
     assert "p < 0.001" in page.text
 
 
-def test_intervals_of_pairs_are_told_from_corrected_p() -> None:
-    """Of several rivals the chart and the table say it; of one there is nothing to correct."""
+def test_uncorrected_intervals_are_distinguished_from_corrected_p() -> None:
+    """With one rival there is nothing to correct."""
     words = "Each interval is for its pair alone; p is corrected for 3 comparisons."
     several, alone = page_of(run_record(40, (0.15, 0.5, 0.8))), page_of(run_record(40, (0.15, 0.8)))
     assert words in several.text
-    assert "Student's t, each for its pair alone; p of the" in several.text
+    assert "Student's t, each for its pair alone; p: rando" in several.text
     assert "for its pair alone" not in alone.text
 
 
-def test_a_lead_by_chance_is_not_called_significant() -> None:
-    """Two alike: they cannot be told apart, and the page says what could be shown."""
+def test_an_insignificant_lead_comes_with_the_power_of_the_test() -> None:
     page = page_of(run_record(10, (0.4, 0.42)))
-    assert re.search(r"is ahead, but cannot be told apart from system-\d\.", page.text)
-    assert "would be shown four times in five" in page.text
+    assert re.search(
+        r"has the best nDCG@10, but its lead over system-\d is not significant\.", page.text
+    )
+    assert "the test has 80 % power for a difference of" in page.text
 
 
-def test_equals_are_called_equal() -> None:
-    """The same answers twice: nobody is ahead."""
+def test_equal_providers_are_called_tied() -> None:
     run = run_record(6, (0.4,))
     one = run.benchmarks[0].providers[0]
     page = page_of(changed(run, providers=(one, replace(one, name="twin"))))
-    assert "system-0 and twin score the same." in page.text
+    assert "system-0 and twin are tied by nDCG@10." in page.text
 
 
-def test_one_provider_alone() -> None:
-    """There is nothing to compare with, and the page says so."""
+def test_a_single_provider_has_no_comparison() -> None:
     page = page_of(run_record(5, (0.5,)))
-    assert "system-0 is the only one with scores." in page.text
-    assert "Against" not in page.text
+    assert "system-0 is the only provider with scores." in page.text
+    assert "Its lead over" not in page.text
 
 
-def test_nobody_has_scores() -> None:
-    """All failed: the page says why, for each."""
+def test_a_page_without_scores_gives_the_reasons() -> None:
     run = run_record(3, (0.5,))
     failed = ProviderRecord("broken", "http", failure="the server refused: 403")
     page = page_of(changed(run, providers=(failed,)))
     assert "No provider has scores." in page.text
     assert "the server refused: 403" in page.text
-    assert "Nobody timed these answers." in page.text
+    assert "No latency was recorded." in page.text
 
 
-def test_one_query_tells_nothing() -> None:
-    """One query is shown, and not taken for more than it is."""
+def test_one_query_is_not_significant() -> None:
     page = page_of(run_record(1))
-    assert "cannot be told apart from" in page.text
-    assert "One query is not enough for a test. Ask more queries." in page.text
+    assert "is not significant." in page.text
+    assert "One query is not enough for a test. Add more queries." in page.text
 
 
-def test_a_report_without_benchmarks() -> None:
-    """An empty report is a page too."""
-    assert "There is no benchmark in this report." in page_of().text
+def test_a_report_without_benchmarks_is_a_page() -> None:
+    assert "This report has no benchmark." in page_of().text
 
 
-def test_queries_without_kinds_have_no_breakdown() -> None:
-    """Without categories and difficulties the question is left out."""
+def test_queries_without_categories_have_no_breakdown() -> None:
     run = run_record(6)
     bare = tuple(Query(one.id, one.text) for one in run.benchmarks[0].queries)
-    assert "on which kind of query" not in page_of(changed(run, queries=bare)).text
-    assert "on which kind of query" in page_of(run).text
+    assert "by kind of query" not in page_of(changed(run, queries=bare)).text
+    assert "by kind of query" in page_of(run).text
 
 
-def test_several_runs_and_benchmarks() -> None:
-    """Each benchmark has its part; the same provider of two runs is told apart."""
+def test_several_runs_and_benchmarks_have_distinct_labels_and_parts() -> None:
     first, second = run_record(4, (0.4,)), run_record(4, (0.6,), seed=1)
     second = replace(second, id="later")
     other = changed(run_record(4, (0.4, 0.5)), name="other")
@@ -240,13 +228,13 @@ def test_several_runs_and_benchmarks() -> None:
     assert "3 runs" in page.text
 
 
-def test_of_very_many_queries_the_telling_ones_are_shown() -> None:
-    """The worst are among them, the others are counted."""
+def test_a_page_of_many_queries_shows_the_worst() -> None:
+    """The others are counted."""
     run = run_record(300, (0.3, 0.5))
     page = page_of(run)
     shown = sum(tag == "details" and "query" in a.get("class", "") for tag, a in page.elements)
     assert shown == 200
-    assert "Of 300 queries, the 200 most telling are here" in page.text
+    assert "200 of 300 queries are shown" in page.text
     assert "The other 100 are in the JSON record" in page.text
     scores = run.benchmarks[0].providers[0].scores
     assert scores is not None
@@ -255,8 +243,7 @@ def test_of_very_many_queries_the_telling_ones_are_shown() -> None:
     assert f"#s0-q{number}" in page.having("href")
 
 
-def test_rankings_show_grades_repeats_and_what_was_missed() -> None:
-    """A hit that nobody judged is a question mark; relevant hits far down are listed too."""
+def test_rankings_show_grades_repeats_and_missed_targets() -> None:
     page = page_of(run_record(3, (0.5,), hits=20))
     classes = page.having("class")
     assert {"g0 unjudged", "g1", "g2", "g3"} <= set(classes)
@@ -265,17 +252,15 @@ def test_rankings_show_grades_repeats_and_what_was_missed() -> None:
     assert re.search(r"\d+ more hits?, none of them relevant", page.text)
 
 
-def test_gates_are_on_top() -> None:
-    """The verdicts of gates come with their status in words."""
+def test_gate_verdicts_are_on_top() -> None:
     verdicts = [Verdict("fail", "nDCG@10 >= 0.9", "too low"), Verdict("pass", "RR >= 0", "fine")]
     text = Page(render(Report.of([run_record(3)], verdicts=verdicts))).text
     assert "✗ fail too low nDCG@10 >= 0.9" in text
     assert "✓ pass fine" in text
-    assert text.index("Gates") < text.index("Which is best")
+    assert text.index("Gates") < text.index("Which provider is best")
 
 
-def test_gates_say_of_whom_and_where() -> None:
-    """Every verdict stands under its provider and benchmark, with its group and its own status."""
+def test_gate_verdicts_name_provider_benchmark_and_group() -> None:
     verdicts = [
         Verdict("pass", "RR >= 0.1", "fine", "docs", "bm25"),
         Verdict("inconclusive", "latency p95 <= 500 ms", "none was answered", "docs", "dense"),
@@ -286,31 +271,32 @@ def test_gates_say_of_whom_and_where() -> None:
     assert "dense on docs ? inconclusive none was answered latency p95 <= 500 ms" in text
 
 
-def test_without_the_drawing_library_the_page_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has all numbers, no chart, and the line to type."""
+def test_a_page_without_the_drawing_library_has_all_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     page = page_of(run_record())
     assert not [tag for tag, _ in page.elements if tag == "svg"]
     assert "pip install 'berryeval[report]'" in page.text
-    assert "nDCG@10 by category, with intervals" in page.text
-    assert "cannot be told apart" in page.text or "statistically significant" in page.text
+    assert "nDCG@10 by category, with confidence intervals" in page.text
+    assert "is not significant" in page.text or "statistically significant" in page.text
 
 
 def test_the_questions_come_in_their_order(usual: Page) -> None:
-    """Best and significant, by how much, where it fails, how fast, then query by query."""
     text = usual.text
     questions = [
-        "Which is best, and is that significant?", "By how much, on which kind of query?",
-        "Where does each fail?", "How fast?", "Query by query", "Where this comes from",
+        "Which provider is best, and is its lead significant?",
+        "How do they compare by kind of query?",
+        "Where does each provider fail?", "How fast is each provider?", "Query by query",
+        "Provenance",
     ]  # fmt: skip
     places = [text.index(question) for question in questions]
     assert places == sorted(places)
 
 
-def test_where_the_numbers_come_from(usual: Page) -> None:
-    """Run, time, hashes, versions and depth are at the end."""
+def test_the_end_of_the_page_has_the_provenance(usual: Page) -> None:
     text = usual.text
-    end = text[text.index("Where this comes from") :]
+    end = text[text.index("Provenance") :]
     for fact in (
         "2026-01-02-run",
         "2026-01-02 03:04 UTC",
@@ -321,8 +307,7 @@ def test_where_the_numbers_come_from(usual: Page) -> None:
         assert fact in end
 
 
-def test_what_nobody_judged_is_said() -> None:
-    """The share of hits without a judgment is among what a reader should know."""
+def test_the_fraction_of_unjudged_hits_is_a_note() -> None:
     run = run_record(4, (0.5,))
     one = run.benchmarks[0].providers[0]
     scores = one.scores
@@ -330,12 +315,12 @@ def test_what_nobody_judged_is_said() -> None:
     half = scores.counts.copy()
     half[:, 1] = half[:, 0] // 2
     page = page_of(changed(run, providers=(replace(one, scores=replace(scores, counts=half)),)))
-    assert "Hits that nobody judged count as not relevant: system-0 50%." in page.text
-    assert "on how far to trust this" in page.text
+    assert "Unjudged hits count as not relevant: system-0 50%." in page.text
+    assert "on reliability" in page.text
 
 
 def test_a_lead_on_other_queries_is_no_lead() -> None:
-    """Higher on its own queries, lower on the shared ones: the page says so."""
+    """Higher on its own queries, lower on the shared ones."""
     run = run_record(30, (0.5, 0.6))
     first, second = run.benchmarks[0].providers
     assert first.scores is not None
@@ -351,7 +336,7 @@ def test_a_lead_on_other_queries_is_no_lead() -> None:
 
 
 def renamed(run: RunRecord, metric: str, factor: float = 1.0) -> RunRecord:
-    """The run with its values, times a factor, called by another metric."""
+    """Return the run with its values scaled and its metric renamed."""
     providers = tuple(
         replace(
             one,
@@ -366,24 +351,23 @@ def renamed(run: RunRecord, metric: str, factor: float = 1.0) -> RunRecord:
     return changed(run, providers=providers)
 
 
-def test_less_may_be_better() -> None:
-    """Of tokens that must be read, the fewest win, and a lead is positive all the same."""
+def test_lower_values_may_be_better() -> None:
     page = page_of(renamed(run_record(30, (0.15, 0.8)), "TokensToHit", 1000))
-    assert "system-0 is best, and that is statistically significant." in page.text
-    assert re.search(r"Against system-1 the difference is \+\d+\.\d \(95 % interval \+", page.text)
-    assert "less is better" in page.text
+    assert "system-0 is the best provider by TokensToHit; its lead is" in page.text
+    assert re.search(
+        r"Its lead over system-1 is \+\d+\.\d \(95 % confidence interval \+", page.text
+    )
+    assert "lower is better" in page.text
 
 
-def test_a_count_makes_nobody_the_best() -> None:
-    """A metric without better and worse is shown, and not judged by."""
+def test_a_metric_without_direction_ranks_nobody() -> None:
     page = page_of(renamed(run_record(5, (0.2, 0.5)), "NumRet"))
-    assert "NumRet says not who is better." in page.text
+    assert "NumRet does not rank providers." in page.text
     assert "★" not in page.text
     assert not [one for one in page.having("class") if one == "star"]
 
 
-def test_the_page_finds_what_all_other_formats_find() -> None:
-    """The p-values of the best against every other are those of all pairs, also in Markdown."""
+def test_the_page_has_the_p_values_of_all_other_formats() -> None:
     report = Report.of([run_record(30, (0.2, 0.3, 0.4, 0.5))])
     (section,) = report.sections
     assert section.comparison is not None
@@ -403,8 +387,8 @@ def test_the_page_finds_what_all_other_formats_find() -> None:
     assert "corrected (holm) for 6 comparisons" in Page(render(report)).text
 
 
-def test_the_page_says_how_each_row_was_tested() -> None:
-    """One pair differs in few queries, and has an exact p; the other in many."""
+def test_the_page_names_the_test_of_each_row() -> None:
+    """One pair differs on few queries and has an exact p, the other on many."""
     run = run_record(45, (0.2, 0.8))
     weak, best = run.benchmarks[0].providers
     assert best.scores is not None
@@ -413,11 +397,10 @@ def test_the_page_says_how_each_row_was_tested() -> None:
     near = replace(best, name="near", scores=replace(best.scores, values=values))
     text = page_of(changed(run, providers=(weak, best, near))).text
     words = "randomisation test, 100,000 random samples, and exact in 1 of 2 rows"
-    assert f"p of the {words}, corrected (holm) for 3 comparisons" in text
+    assert f"p: {words}, corrected (holm) for 3 comparisons" in text
 
 
-def test_a_metric_that_not_all_have_is_compared_by_those_that_have_it() -> None:
-    """Two of three share the first metric: they are compared, for one comparison."""
+def test_a_metric_of_some_systems_is_compared_among_them() -> None:
     run = run_record(30, (0.15, 0.8, 0.5))
     first, second, third = run.benchmarks[0].providers
     assert third.scores is not None
@@ -431,22 +414,19 @@ def test_a_metric_that_not_all_have_is_compared_by_those_that_have_it() -> None:
 
 
 def test_one_query_has_no_interval() -> None:
-    """Neither in tables nor in words, nor a category of one."""
     page = page_of(run_record(1))
-    assert "95 % interval 0" not in page.text
+    assert "95 % confidence interval 0" not in page.text
     assert "ci" not in page.having("class")
     assert "ci" in page_of(run_record(6)).having("class")
 
 
-def test_nothing_turns_the_direction_of_reading() -> None:
-    """An override in a text is named, not obeyed."""
+def test_the_page_keeps_the_reading_direction() -> None:
     text = render(Report.of([nasty_run()]))
     assert "\u202e" not in text
     assert "override [U+202E] end" in text
 
 
 def test_several_runs_of_one_provider_differ_in_charts() -> None:
-    """No legend and no column reads the same as another."""
     first = replace(run_record(6, (0.4,)), id="2026-11-15T15-16-02-manual-of-tokens")
     runs = [
         first,
@@ -460,15 +440,13 @@ def test_several_runs_of_one_provider_differ_in_charts() -> None:
 
 @given(st.lists(st.text(max_size=60), min_size=2, max_size=8, unique=True))
 def test_short_names_differ(labels: list[str]) -> None:
-    """Whatever they are of, as far as charts have room for them."""
     names = short_names(labels)
     shown = [names.get(label, label)[:ROOM] for label in labels]
     assert len(set(shown)) == len(shown)
     assert all(len(name) <= ROOM for name in names.values())
 
 
-def test_the_status_of_a_verdict_is_not_broken() -> None:
-    """Its sign and its word stand in one line."""
+def test_the_status_of_a_verdict_stays_on_one_line() -> None:
     page = render(Report.of([run_record()], verdicts=[Verdict("inconclusive", "RR >= 1", "?")]))
     (rule,) = re.findall(r"\.gate \.status ?\{([^}]*)\}", page)
     assert "nowrap" in rule

@@ -1,4 +1,4 @@
-"""The HTML report in a real browser: silent, alone, within its width, legible, printable."""
+"""The HTML report in a real browser: no requests, no overflow, legible, printable."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from berryeval.reports.html.page import render
-from berryeval.reports.report import Report
+from berryeval.reports.sections import Report
 from berryeval.reports.trend import trend_lines, write_trend
 from tests.reports.html_records import changed, nasty_run, run_record
 from tests.reports.test_trend import many
@@ -79,7 +79,7 @@ CONTRASTS = """() => {
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A Chromium without a window."""
+    """Return a headless Chromium."""
     with playwright.sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
         yield chromium
@@ -88,7 +88,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module", params=["usual", "nasty"])
 def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of usual texts, and one of texts that break careless pages."""
+    """Write a report of ordinary texts, and one of texts that break careless pages."""
     run = run_record(8, hits=12) if request.param == "usual" else nasty_run()
     path = tmp_path_factory.mktemp("report") / "report.html"
     path.write_text(render(Report.of([run])), encoding="utf-8")
@@ -96,7 +96,7 @@ def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def opened(browser: Any, file: Path, width: int, scheme: str) -> tuple[Any, list[str]]:
-    """The file in a window of that width, all unfolded, and whatever it says or asks for."""
+    """Open the file unfolded in a window of this width; return its messages and requests too."""
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     noise: list[str] = []
     page.on("console", lambda message: noise.append(f"console: {message.text}"))
@@ -109,10 +109,9 @@ def opened(browser: Any, file: Path, width: int, scheme: str) -> tuple[Any, list
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_the_page_is_silent_alone_and_fits(
+def test_the_page_logs_nothing_requests_nothing_and_fits_its_window(
     browser: Any, file: Path, width: int, scheme: str
 ) -> None:
-    """No console message, no request but the file itself, and nothing sticks out to the right."""
     page, noise = opened(browser, file, width, scheme)
     assert noise == [file.as_uri()]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -120,8 +119,8 @@ def test_the_page_is_silent_alone_and_fits(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_is_legible(browser: Any, file: Path, scheme: str) -> None:
-    """Letters stand out from what is behind them, in charts too, by at least 4.5 to 1."""
+def test_every_text_has_enough_contrast(browser: Any, file: Path, scheme: str) -> None:
+    """At least 4.5 to 1, in charts too."""
     page, _ = opened(browser, file, 1400, scheme)
     found = page.evaluate(CONTRASTS)
     assert len(found) > 200
@@ -129,8 +128,7 @@ def test_every_text_is_legible(browser: Any, file: Path, scheme: str) -> None:
     page.close()
 
 
-def test_dark_is_dark(browser: Any, file: Path) -> None:
-    """Who prefers it dark gets a dark page with light letters, also in the charts."""
+def test_dark_mode_is_dark(browser: Any, file: Path) -> None:
     colours = []
     for scheme in ("light", "dark"):
         page, _ = opened(browser, file, 800, scheme)
@@ -146,15 +144,13 @@ def test_dark_is_dark(browser: Any, file: Path) -> None:
     assert colours[0][3] != colours[1][3]
 
 
-def test_nothing_in_a_text_comes_alive(browser: Any, file: Path) -> None:
-    """There is no script, no image and no frame in the document that the browser made of it."""
+def test_no_text_becomes_an_active_element(browser: Any, file: Path) -> None:
     page, _ = opened(browser, file, 800, "light")
     assert page.locator("script, img, iframe, object, embed, form, input").count() == 0
     page.close()
 
 
 def test_a_link_to_a_query_unfolds_it(browser: Any, file: Path) -> None:
-    """From a worst query one gets to its rankings."""
     page = browser.new_page(reduced_motion="reduce")
     page.goto(file.as_uri())
     page.locator("ol.worst a").first.click()
@@ -165,8 +161,7 @@ def test_a_link_to_a_query_unfolds_it(browser: Any, file: Path) -> None:
     page.close()
 
 
-def test_it_can_be_printed(browser: Any, file: Path, tmp_path: Path) -> None:
-    """Printing gives a PDF, light also where the screen is dark."""
+def test_a_printed_page_is_light(browser: Any, file: Path, tmp_path: Path) -> None:
     page, _ = opened(browser, file, 800, "dark")
     path = tmp_path / "report.pdf"
     page.pdf(path=path, format="A4")
@@ -179,7 +174,7 @@ def test_it_can_be_printed(browser: Any, file: Path, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of eighteen systems with names as people give them."""
+    """Write a report of eighteen systems with realistic names."""
     run = run_record(6, tuple(0.2 + place / 40 for place in range(18)))
     named = tuple(
         replace(one, name=f"dense:fixed-{100 * place}-overlap")
@@ -190,8 +185,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_nothing_is_lost_on_paper(browser: Any, crowd: Path) -> None:
-    """On A4 no table is wider than the page, however many columns it has."""
+def test_no_table_is_wider_than_paper(browser: Any, crowd: Path) -> None:
     page, _ = opened(browser, crowd, 672, "light")  # A4 without its margins
     page.emulate_media(media="print")
     wide = page.evaluate(
@@ -204,20 +198,18 @@ def test_nothing_is_lost_on_paper(browser: Any, crowd: Path) -> None:
     page.close()
 
 
-def test_what_matters_is_seen_on_a_telephone(browser: Any, file: Path) -> None:
-    """Whether two are told apart, by how much, and p are on the screen without scrolling."""
+def test_significance_and_p_are_visible_on_a_phone(browser: Any, file: Path) -> None:
     page, _ = opened(browser, file, 400, "light")
     ends = page.evaluate(
         "[...document.querySelectorAll('[id$=t-against] + .scroll thead th')]"
         ".map(one => [one.innerText, one.getBoundingClientRect().right])"
     )
     seen = {name for name, end in ends if end <= 400}
-    assert {"Against", "Told apart?", "Difference", "p"} <= seen
+    assert {"Against", "Significant?", "Difference", "p"} <= seen
     page.close()
 
 
-def test_names_break_where_they_may(browser: Any, crowd: Path) -> None:
-    """In a narrow table, a name breaks after a colon or a hyphen, never within a word."""
+def test_names_break_only_at_punctuation(browser: Any, crowd: Path) -> None:
     page, _ = opened(browser, crowd, 400, "light")
     words = page.evaluate("""() => {
       const name = document.querySelector('[id$=t-best] + .scroll tbody bdi')
@@ -237,8 +229,7 @@ def test_names_break_where_they_may(browser: Any, crowd: Path) -> None:
     page.close()
 
 
-def test_wide_tables_use_the_width(browser: Any, crowd: Path) -> None:
-    """On a wide screen a table of many columns leaves the column of the text."""
+def test_wide_tables_use_the_width_of_the_window(browser: Any, crowd: Path) -> None:
     page, _ = opened(browser, crowd, 1600, "light")
     widths = page.evaluate(
         "[...document.querySelectorAll('.scroll')].map(one => one.getBoundingClientRect().width)"
@@ -251,10 +242,9 @@ def test_wide_tables_use_the_width(browser: Any, crowd: Path) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1400])
-def test_the_page_of_a_trend_is_as_good(
+def test_the_trend_page_is_silent_legible_and_fits(
     browser: Any, tmp_path: Path, width: int, scheme: str
 ) -> None:
-    """Silent, alone, within its width, and legible in light and dark."""
     path = tmp_path / "trend.html"
     write_trend(trend_lines(many(10)), path)
     page, noise = opened(browser, path, width, scheme)

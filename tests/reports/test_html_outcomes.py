@@ -1,4 +1,4 @@
-"""The HTML report of systems that failed, are equal, or are perfect: it does not boast."""
+"""The HTML report of systems that failed, are tied or are perfect."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from berryeval.reports.html.failures import failing_of
 from berryeval.reports.html.page import render
 from berryeval.reports.html.rankings import queries_of
-from berryeval.reports.report import Report
+from berryeval.reports.sections import Report
 from tests.reports.html_records import changed, run_record
 from tests.reports.test_html import Page, page_of
 
@@ -24,7 +24,7 @@ LONG = "quota exceeded: " + "x" * 400
 
 
 def failed(provider: ProviderRecord, count: int, error: str = "refused") -> ProviderRecord:
-    """The provider with its first answers failed; as the harness has it, they score 0."""
+    """Return the provider with its first answers failed; they score 0."""
     assert provider.scores is not None
     values = provider.scores.values.copy()
     values[:, :count] = 0.0
@@ -38,100 +38,95 @@ def failed(provider: ProviderRecord, count: int, error: str = "refused") -> Prov
 
 
 def failing_run(*counts: int, strengths: tuple[float, ...] = (0.8, 0.3, 0.2)) -> RunRecord:
-    """A run of 10 queries in which each provider failed on so many of them."""
+    """Return a run of 10 queries in which each provider failed on `counts` of them."""
     run = run_record(10, strengths)
     pairs = zip(run.benchmarks[0].providers, counts, strict=True)
     return changed(run, providers=tuple(failed(one, count) for one, count in pairs))
 
 
 def valued(provider: ProviderRecord, name: str, values: list[float]) -> ProviderRecord:
-    """The provider with these values by every metric."""
+    """Return the provider with these values for every metric."""
     assert provider.scores is not None
     table = np.tile(np.array(values), (len(provider.scores.metrics), 1))
     return replace(provider, name=name, scores=replace(provider.scores, values=table))
 
 
-def test_who_never_answered_is_not_beaten() -> None:
-    """Rivals that failed are named with what they failed on, and nothing is called significant."""
+def test_a_provider_that_never_answered_does_not_count_as_beaten() -> None:
     page = page_of(failing_run(0, 10, 9))
-    assert "system-0 is the only one that answered every query." in page.text
-    assert "system-1 failed on all of 10 queries; its values say nothing." in page.text
-    assert "system-2 failed on 9 of 10 queries; its values say little." in page.text
+    assert "system-0 is the only provider that answered every query." in page.text
+    assert "system-1 failed on all 10 queries; its scores mean nothing." in page.text
+    assert "system-2 failed on 9 of 10 queries; its scores mean little." in page.text
     assert "significant." not in page.text
     assert "no: failed on 10" in page.text
     assert "Answered" in page.text
     assert "0 of 10 10 failed" in page.text
 
 
-def test_if_all_failed_nothing_can_be_said() -> None:
-    """Two that never answered are not called equal."""
+def test_a_page_without_answers_draws_no_conclusion() -> None:
+    """Two providers that never answered are not called tied."""
     text = page_of(failing_run(10, 10, strengths=(0.8, 0.3))).text
-    assert "Nothing can be said: no query was answered." in text
-    assert "score the same" not in text
+    assert "No conclusion: no query was answered." in text
+    assert "are tied" not in text
     assert "against every other" not in text
-    assert "on which kind of query" not in text
+    assert "by kind of query" not in text
     assert text.count("0 of 10") == 4  # in the standings, and where times are
 
 
-def test_a_lead_over_those_that_answered_is_kept() -> None:
-    """One rival is sound and beaten, another failed: the sentence is about the first."""
+def test_a_lead_over_providers_that_answered_stays_significant() -> None:
     run = run_record(40, (0.8, 0.15, 0.2))
     first, second, third = run.benchmarks[0].providers
     text = page_of(changed(run, providers=(first, second, failed(third, 3)))).text
-    words = "is best of those that answered every query, and that is statistically significant."
+    words = (
+        "is the best provider by nDCG@10 of those that answered every query; its lead is "
+        "statistically significant."
+    )
     assert f"system-0 {words}" in text
-    assert "system-2 failed on 3 of 40 queries; they count as not answered." in text
-    assert "Against system-1 the difference is" in text
+    assert "system-2 failed on 3 of 40 queries; they count as unanswered." in text
+    assert "Its lead over system-1 is" in text
 
 
-def test_where_all_answered_there_is_no_such_column() -> None:
-    """The standings speak of answers only where a query failed."""
+def test_the_column_of_answers_needs_a_failed_query() -> None:
     usual = page_of(run_record(4))
     assert usual.text.count("Answered") == 1  # of the times
 
 
-def test_who_answered_nothing_has_its_row_among_the_times() -> None:
-    """Dashes, and 0 of 10; also where nobody was timed."""
+def test_a_provider_that_answered_nothing_has_a_latency_row() -> None:
     text = page_of(failing_run(0, 10, 0)).text
-    times = text[text.index("How fast?") : text.index("Query by query")]
+    times = text[text.index("How fast") : text.index("Query by query")]
     assert "system-1" + " \N{EN DASH}" * 4 + " 0 of 10" in times
-    assert "Nobody timed" not in page_of(failing_run(10, 10, 10)).text
+    assert "No latency was" not in page_of(failing_run(10, 10, 10)).text
 
 
-def test_leaders_that_are_equal_are_called_equal() -> None:
-    """Twins ahead of a third: equal to each other, and only ahead of the third."""
+def test_tied_leaders_are_called_tied() -> None:
     run = run_record(30, (0.8, 0.15))
     one, weak = run.benchmarks[0].providers
     page = page_of(changed(run, providers=(weak, one, replace(one, name="twin"))))
-    words = "system-0 and twin score the same, and are significantly better than the others."
+    words = "system-0 and twin are tied by nDCG@10, and significantly better than the others."
     assert words.replace("system-0", one.name) in page.text
-    assert "Query by query it is equal to twin, on all of 30 queries." in page.text
-    assert f"Against {weak.name} the difference is +" in page.text
-    assert "no: equal" in page.text
-    assert "cannot be told apart" not in page.text
+    assert "It equals twin on all 30 queries." in page.text
+    assert f"Its lead over {weak.name} is +" in page.text
+    assert "no: tied" in page.text
+    assert "is not significant" not in page.text
 
 
-def test_between_equals_there_is_no_chart_of_differences() -> None:
-    """An empty frame, or one bar, says nothing."""
+def test_tied_providers_have_no_chart_of_differences() -> None:
     run = run_record(6, (0.4,))
     one = run.benchmarks[0].providers[0]
     for found in (page_of(changed(run, providers=(one, replace(one, name="twin")))),
                   page_of(run_record(1))):  # fmt: skip
         words = found.having("aria-label")
-        assert not [one for one in words if one.startswith(("Sorted bars", "The lead of"))]
+        assert not [one for one in words if one.startswith(("Sorted bars", "Lead of"))]
         assert "0.000 to 0.000" not in found.text
 
 
-def test_captions_speak_of_what_is_there() -> None:
-    """Of one query there is no interval, and no caption of a table or a chart promises one."""
+def test_captions_mention_intervals_only_if_there_are_any() -> None:
     page = page_of(run_record(1))
-    assert "Each value with its 95 % interval" not in page.text
-    assert "Every metric with its 95 % interval" not in page.text
+    assert "Each value with its 95 %" not in page.text
+    assert "Every metric with its 95 %" not in page.text
     assert "1 queries" not in page.text
 
 
 def test_perfect_queries_are_no_failures() -> None:
-    """Only queries below 1 are listed; who has none is said to have none."""
     run = run_record(4, (0.5, 0.5))
     one, other = run.benchmarks[0].providers
     run = changed(
@@ -144,8 +139,8 @@ def test_perfect_queries_are_no_failures() -> None:
     assert Page(render(report)).text.count("No query below 1.") == 1
 
 
-def test_every_query_that_the_page_names_has_its_part() -> None:
-    """Of 300 queries, with ties: the worst and the most different are all among those shown."""
+def test_every_query_that_the_page_names_is_shown() -> None:
+    """Even with 300 queries and ties."""
     run = run_record(300, (0.3, 0.5))
     one, other = run.benchmarks[0].providers
     ties = [0.0] * 150 + [0.5] * 150
@@ -162,12 +157,11 @@ def test_every_query_that_the_page_names_has_its_part() -> None:
 
 
 def _only_one(hit: HitRecord) -> HitRecord:
-    """The hit with a grade of 1 or 0, and no repeat."""
+    """Return the hit with a grade of 1 or 0, and no repeat."""
     return replace(hit, grade=1.0 if hit.grade else 0.0, again=False)
 
 
-def test_the_legend_of_grades_is_of_the_grades_there_are() -> None:
-    """With judgments of 1 alone, the legend has the shade of the hits, and no 2 or 3."""
+def test_the_legend_lists_only_grades_that_occur() -> None:
     run = run_record(3, (0.6,))
     one = run.benchmarks[0].providers[0]
     answers = tuple(
@@ -182,7 +176,6 @@ def test_the_legend_of_grades_is_of_the_grades_there_are() -> None:
 
 
 def test_the_header_counts_each_benchmark_and_query_once() -> None:
-    """The same benchmark asked in two ways is two parts of the page, and one benchmark."""
     run = run_record(4, (0.4,))
     part = run.benchmarks[0]
     fewer = changed(run, queries=part.queries[:2])
@@ -191,8 +184,7 @@ def test_the_header_counts_each_benchmark_and_query_once() -> None:
     assert {"#s0", "#s1"} <= set(page.having("href"))
 
 
-def test_a_long_error_is_whole_in_one_place() -> None:
-    """It is shortened beside each query and among the notes."""
+def test_a_long_error_is_in_full_in_one_place_only() -> None:
     run = run_record(4, (0.4, 0.5))
     one, other = run.benchmarks[0].providers
     broken = replace(failed(one, 2, LONG), warnings=(f"2 queries failed; the last: {LONG}",))
@@ -202,8 +194,7 @@ def test_a_long_error_is_whole_in_one_place() -> None:
     assert page.text.count("quota exceeded: xxx") == 4
 
 
-def test_the_systems_come_in_one_order() -> None:
-    """The best first, in every table, legend and ranking."""
+def test_systems_have_the_same_order_everywhere() -> None:
     run = run_record(8, (0.2, 0.8, 0.5))
     text = render(Report.of([run]))
     body = re.sub(r"<style.*?</style>|<svg.*?</svg>", "", text, flags=re.DOTALL)
@@ -217,7 +208,7 @@ def test_the_systems_come_in_one_order() -> None:
 
 @pytest.mark.parametrize("count", [9, 18])
 def test_no_two_systems_look_alike(count: int) -> None:
-    """Where colours repeat, the shape beside the name differs."""
+    """Where colors repeat, shapes differ."""
     page = page_of(run_record(2, tuple(0.2 + place / 40 for place in range(count))))
     looks: dict[str, set[str]] = {}
     marks = iter(page.elements)
@@ -228,14 +219,13 @@ def test_no_two_systems_look_alike(count: int) -> None:
     assert len(looks) == count
 
 
-def test_what_a_heat_map_leaves_out_is_said() -> None:
-    """Of 40 categories the 24 largest are drawn; counts are seen whatever the names are."""
+def test_a_heat_map_says_how_many_groups_it_leaves_out() -> None:
     run = run_record(80, (0.4, 0.6))
     queries = tuple(
         replace(one, category=f"a category of a very long name, number {place % 40}")
         for place, one in enumerate(run.benchmarks[0].queries)
     )
     text = render(Report.of([changed(run, queries=queries)]))
-    assert text.count("Only the 24 largest of 40 are drawn; the table has all.") == 2
+    assert text.count("Only the 24 largest of 40 groups are drawn; the table has all.") == 2
     names = re.findall(r">([^<>]*\(2\))</text>", text)
     assert len(set(names)) == 24

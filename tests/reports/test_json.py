@@ -1,4 +1,4 @@
-"""JSON: by the published schema, in full precision, and back again."""
+"""JSON export: schema, precision and reading back."""
 
 from __future__ import annotations
 
@@ -19,25 +19,24 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @pytest.fixture
 def data() -> dict[str, Any]:
-    """The hard report."""
+    """Return the hard report as JSON."""
     found: dict[str, Any] = json.loads(render(hard_report()))
     return found
 
 
 def valid(data: Any) -> bool:
-    """Whether the schema takes it."""
+    """Whether the schema accepts the data."""
     validator = jsonschema.Draft202012Validator(report_schema())
     return bool(validator.is_valid(data))
 
 
-def test_the_published_schema_is_made_from_the_records() -> None:
-    """docs/report.schema.json is what `make docs` writes, and is a schema."""
+def test_the_published_schema_is_up_to_date() -> None:
+    """docs/report.schema.json is what `make docs` writes."""
     assert (DOCS / "report.schema.json").read_text(encoding="utf-8") == schema_text()
     jsonschema.Draft202012Validator.check_schema(report_schema())
 
 
-def test_what_is_exported_is_valid(data: dict[str, Any]) -> None:
-    """The hard report with verdicts and a comparison, and one of a provider that failed."""
+def test_an_exported_report_is_valid(data: dict[str, Any]) -> None:
     assert valid(data)
     assert data["comparisons"][0]["systems"] == ["bm25", "our|search_v2 <b>"]
     assert [one["status"] for one in data["verdicts"]] == ["pass", "fail", "inconclusive"]
@@ -56,10 +55,9 @@ def test_what_is_exported_is_valid(data: dict[str, Any]) -> None:
         (("comparisons", 0, "rows", 0, "interval"), [1]),
     ],
 )
-def test_what_is_broken_is_not(
+def test_a_wrong_value_at_any_depth_is_invalid(
     data: dict[str, Any], path: tuple[str | int, ...], value: Any
 ) -> None:
-    """A wrong value at any depth."""
     place: Any = data
     for step in path[:-1]:
         place = place[step]
@@ -67,15 +65,14 @@ def test_what_is_broken_is_not(
     assert not valid(data)
 
 
-def test_the_schema_knows_all_of_a_table_of_scores() -> None:
-    """No name is missing, and none is there that is not written."""
+def test_the_schema_lists_every_property_of_scores() -> None:
     scores = provider("bm25").scores
     assert scores is not None
     assert list(report_schema()["$defs"]["Scores"]["properties"]) == list(scores.to_dict())
 
 
-def test_what_is_read_back_is_the_same(data: dict[str, Any]) -> None:
-    """Runs, verdicts and title; written again it is the same text, numbers to the last bit."""
+def test_a_report_survives_a_round_trip(data: dict[str, Any]) -> None:
+    """Numbers to the last bit; written again it is the same text."""
     again = read_report(data, "report.json")
     assert again.runs == (hard_run(),)
     assert again.verdicts == hard_report().verdicts
@@ -101,9 +98,8 @@ def test_what_is_read_back_is_the_same(data: dict[str, Any]) -> None:
         ({"verdicts": [{"status": "so", "rule": "", "sentence": ""}]}, r"verdicts\[0\].status"),
     ],
 )
-def test_a_faulty_file_is_refused_with_its_place(
+def test_a_faulty_file_is_rejected_with_the_place_of_the_fault(
     data: dict[str, Any], change: dict[str, Any], message: str
 ) -> None:
-    """The message says what is wrong where."""
     with pytest.raises(DataError, match=message):
         read_report(data | change, "x.json")

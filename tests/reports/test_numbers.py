@@ -1,4 +1,4 @@
-"""Numbers as text: rounded alike everywhere, zero without a sign, nothing lost where it counts."""
+"""Number formats: rounding, signs and precision."""
 
 from __future__ import annotations
 
@@ -8,25 +8,23 @@ from hypothesis import strategies as st
 
 from berryeval._internal import numbers
 from berryeval._internal.intervals import Interval
-from berryeval.reports.html import words as page
+from berryeval.reports.html import typography as page
 
 
-def test_what_rounds_to_zero_has_no_sign() -> None:
-    """Neither minus nor plus."""
+def test_a_number_that_rounds_to_zero_has_no_sign() -> None:
     assert numbers.exact_metric(-1e-9) == "0.0000"
     assert numbers.metric(-0.0004) == "0.000"
     assert numbers.delta(0.0004) == numbers.delta(-0.0004) == numbers.delta(0.0) == "0.000"
 
 
 def test_differences_have_their_sign() -> None:
-    """Also in intervals."""
     assert (numbers.delta(0.0126), numbers.delta(-0.5)) == ("+0.013", "-0.500")
     assert numbers.delta_interval(-0.1, 0.25) == "[-0.100, +0.250]"
     assert numbers.interval(-0.1, 0.25) == "[-0.10, 0.25]"
 
 
-def test_an_interval_that_says_nothing_is_not_shown() -> None:
-    """Not of one query, not of fewer than ten of the same value, not where there is none."""
+def test_an_interval_from_too_few_queries_is_not_shown() -> None:
+    """One query, or fewer than ten with the same value."""
     assert numbers.interval_around(0.7, 0.6, 0.8, 1) == ""
     assert numbers.interval_around(0.805, 0.805, 0.805, 9) == ""
     assert numbers.interval_around(0.3, 0.3, 0.1 + 0.2, 9) == ""
@@ -37,8 +35,8 @@ def test_an_interval_that_says_nothing_is_not_shown() -> None:
 
 
 @given(st.lists(st.floats(0, 1), min_size=3, max_size=3), st.integers(2, 9))
-def test_an_interval_holds_the_value_it_stands_beside(ends: list[float], queries: int) -> None:
-    """As both are shown, with as many decimals as that takes."""
+def test_an_interval_contains_the_value_beside_it(ends: list[float], queries: int) -> None:
+    """Both as displayed, with as many decimals as that takes."""
     low, value, high = sorted(ends)
     text = numbers.interval_around(value, low, high, queries)
     if text:
@@ -50,19 +48,16 @@ def test_an_interval_holds_the_value_it_stands_beside(ends: list[float], queries
 
 @pytest.mark.parametrize(("value", "text"), [(0, "<0.001"), (0.001, "0.001"), (1, "1.000")])
 def test_a_p_value_is_never_zero(value: float, text: str) -> None:
-    """It is below what is shown."""
     assert numbers.p_value(value) == text
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_scores_and_grades_lose_nothing(value: float) -> None:
-    """Reading the text gives the same number."""
+def test_scores_and_grades_keep_full_precision(value: float) -> None:
     assert float(numbers.score(value)) == value
     assert float(numbers.grade(value)) == value
 
 
 def test_the_page_has_no_minus_zero() -> None:
-    """What rounds to zero has no sign in HTML either."""
     assert page.signed(-0.0001) == page.signed(0.0001) == page.value(-0.0001) == "0.000"
     assert page.span(Interval(-0.0001, 0.0001), sign=True) == "0.000 to 0.000"
 
@@ -73,5 +68,4 @@ def test_the_page_has_no_minus_zero() -> None:
      (0.09996, "100 ms"), (0.00084, "840 µs"), (1234.5, "1,234 s")],
 )  # fmt: skip
 def test_times_have_three_digits(seconds: float, text: str) -> None:
-    """Also where the last of them are zeros, so that those of a row are alike."""
     assert page.duration(seconds) == text

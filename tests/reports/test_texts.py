@@ -1,4 +1,4 @@
-"""Markdown, GitHub, LaTeX, JUnit and TREC: nothing in a report can break their syntax."""
+"""Markdown, GitHub, LaTeX, JUnit and TREC exports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from berryeval.gates import Verdict
 from berryeval.reports.exporters import github, junit, latex, markdown
 from berryeval.reports.exporters.json import JSON
 from berryeval.reports.exporters.trec import TREC
-from berryeval.reports.report import Report
+from berryeval.reports.sections import Report
 from berryeval.runs.answers import AnswerRecord, HitRecord
 from berryeval.runs.record import ProviderRecord
 from tests.reports.world import (
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 ANY_TEXT = st.text(max_size=30)
-few = settings(max_examples=40)  # a whole report each
+few = settings(max_examples=40)  # each renders a whole report
 
 
 def report_saying(text: str) -> Report:
-    """A report in which this text stands everywhere."""
+    """Return a report with this text in every place."""
     named = replace(provider("bm25"), name=text, warnings=(text,), failure=text)
     run = run_of(named, provider("our|search_v2 <b>"), name=text)
     part = run.benchmarks[0]
@@ -54,7 +54,7 @@ def report_saying(text: str) -> Report:
 @few
 @given(ANY_TEXT)
 def test_no_text_breaks_a_markdown_table(text: str) -> None:
-    """Every row has as many cells as its header, and no HTML comes from a text."""
+    """Every row has as many cells as its header, and no text becomes HTML."""
     lines = markdown.render(report_saying(text)).split("\n")
     tables = [line for line in lines if line.startswith("|")]
     assert tables
@@ -65,37 +65,33 @@ def test_no_text_breaks_a_markdown_table(text: str) -> None:
     assert all(line.startswith(("| ", "## ", "### ", "<", "- ")) for line in lines if line)
 
 
-def test_markdown_calls_nobody() -> None:
-    """A name with an @ before it is no mention; an address stays as it is."""
+def test_markdown_mentions_nobody() -> None:
     assert markdown.escape("ask @octo-cat") == "ask @<!-- -->octo-cat"
     assert markdown.escape("nDCG@10") == "nDCG@10"
 
 
-def test_the_best_is_bold_only_where_there_is_a_choice() -> None:
-    """Not where there is one provider, nor where all are equal."""
+def test_the_best_is_bold_only_if_values_differ() -> None:
     assert "**" not in markdown.render(Report.of([plain_run()]))
     twins = run_of(provider("bm25"), replace(provider("bm25"), name="twin"))
     assert "**" not in markdown.render(Report.of([twins]))
     assert "**0.645**" in markdown.render(hard_report())
 
 
-def test_several_runs_stand_in_one_table() -> None:
-    """Each is called by its provider and its run."""
+def test_several_runs_share_a_table() -> None:
     text = markdown.render(Report.of([plain_run(), run_of(provider("bm25"), second=1)]))
     assert "| bm25 (2026-02-21T14-30-00-drinks) |" in text
     assert "| bm25 (2026-02-21T14-30-01-drinks) |" in text
     assert text.count("### drinks") == 1
 
 
-def test_runs_of_one_name_are_told_apart() -> None:
-    """No two systems of a section share a label."""
+def test_runs_with_the_same_name_have_distinct_labels() -> None:
     report = Report.of([plain_run(), run_of(provider("our|search_v2 <b>")), plain_run()])
     labels = [system.label for system in report.sections[0].systems]
     assert len(set(labels)) == 3
 
 
-def test_a_legend_says_which_run_of_one_name_is_which() -> None:
-    """By when it was started and its plan; not where names differ."""
+def test_a_legend_explains_runs_with_the_same_name() -> None:
+    """By start and plan; not if the names differ."""
     first, second = plain_run(), replace(plain_run(), created="2026-03-01T09:00:00+01:00")
     text = markdown.render(Report.of([first, second]))
     name = markdown.escape(first.id)
@@ -106,8 +102,7 @@ def test_a_legend_says_which_run_of_one_name_is_which() -> None:
     )
 
 
-def test_a_legend_has_no_words_for_what_is_not_there() -> None:
-    """Neither bold where nothing is best, nor intervals of one query."""
+def test_a_legend_explains_only_what_the_table_has() -> None:
     whole = run_of(provider("bm25"))
     assert (
         "<sub>each value with its 95 % bootstrap confidence interval over the queries</sub>"
@@ -127,8 +122,8 @@ def test_a_legend_has_no_words_for_what_is_not_there() -> None:
     assert "<sub>bold: best in column</sub>" in markdown.render(Report.of([one_best]))
 
 
-def test_a_long_error_is_cut_where_people_read() -> None:
-    """With how much there is more; JSON and JUnit have the whole."""
+def test_a_long_error_is_cut_in_formats_for_people() -> None:
+    """With the number of characters left out; JSON and JUnit have all of it."""
     long = "no answer: " + "x" * 500 + " the end"
     broken = replace(provider("bm25"), warnings=(long,), failure=long)
     report = Report.of([run_of(broken)])
@@ -141,7 +136,7 @@ def test_a_long_error_is_cut_where_people_read() -> None:
 
 
 def tied(count: int) -> Report:
-    """Two systems of so many queries that differ by the same in each."""
+    """Return a report of two systems that differ by the same on each of `count` queries."""
     names = [f"q{number}" for number in range(count)]
     qrels = {name: {"d": 1} for name in names}
     good = be.evaluate(qrels, {name: {"d": 1.0} for name in names}, ["RR"])
@@ -152,8 +147,8 @@ def tied(count: int) -> Report:
 
 
 @pytest.mark.parametrize(("count", "shown"), [(9, False), (10, True)])
-def test_values_and_differences_have_intervals_by_one_rule(count: int, *, shown: bool) -> None:
-    """Of the same value ten queries tell one, a point; fewer tell none."""
+def test_values_and_differences_have_intervals_by_the_same_rule(count: int, *, shown: bool) -> None:
+    """Ten queries with the same value have an interval, fewer have none."""
     report = tied(count)
     text = markdown.render(report)
     assert ("1.000** <sub>1.000-1.000</sub>" in text) is shown
@@ -162,8 +157,9 @@ def test_values_and_differences_have_intervals_by_one_rule(count: int, *, shown:
     assert (row.interval is not None) is shown
 
 
-def test_the_summary_of_a_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is added to the file of the step; only the commands are left to be printed."""
+def test_a_github_step_gets_the_summary_and_prints_only_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     summary = tmp_path / "summary.md"
     summary.write_text("before\n", encoding="utf-8")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
@@ -175,8 +171,7 @@ def test_the_summary_of_a_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     ]  # fmt: skip
 
 
-def test_a_note_says_whose_rule_is_broken() -> None:
-    """Provider, benchmark and group stand before the sentence."""
+def test_an_annotation_names_provider_benchmark_and_group() -> None:
     failed = next(one for one in hard_report().verdicts if one.status == "fail")
     for name, group in (("", ""), ("category=hard", " [category=hard]")):
         verdict = replace(failed, group=name)
@@ -185,14 +180,14 @@ def test_a_note_says_whose_rule_is_broken() -> None:
         assert f"::{verdict.provider} on {verdict.benchmark}{group}: " in line
 
 
-def test_without_a_step_there_is_nothing_to_add_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then the text is printed or written as any other."""
+def test_nothing_is_published_outside_a_github_step(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     assert github.publish(hard_report()) is None
 
 
-def test_a_summary_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error names the file and the variable."""
+def test_a_summary_that_cannot_be_written_names_file_and_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))
     with pytest.raises(DataError, match=r"GITHUB_STEP_SUMMARY\): cannot be written"):
         github.publish(hard_report())
@@ -200,7 +195,7 @@ def test_a_summary_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Mo
 
 @few
 @given(ANY_TEXT)
-def test_no_text_breaks_a_command(text: str) -> None:
+def test_no_text_breaks_a_workflow_command(text: str) -> None:
     """A command is one line, and its title ends where it should."""
     for line in github.commands(report_saying(text)):
         assert not set(line) & set("\r\n")
@@ -211,14 +206,13 @@ def test_no_text_breaks_a_command(text: str) -> None:
 
 @few
 @given(ANY_TEXT)
-def test_no_text_breaks_the_xml(text: str) -> None:
-    """A parser of JUnit files reads it, and counts what there is."""
+def test_no_text_breaks_the_junit_xml(text: str) -> None:
     found = junitparser.JUnitXml.fromstring(junit.render(report_saying(text)).encode())
     assert (found.tests, found.failures, found.errors) == (1 + bool(text), 1, bool(text))
 
 
-def test_a_parser_of_junit_files_reads_the_verdicts() -> None:
-    """A suite per benchmark, a case per verdict, and one for a provider that failed."""
+def test_a_junit_parser_reads_the_verdicts() -> None:
+    """A suite per benchmark, a case per verdict, and one for a failed provider."""
     found = junitparser.JUnitXml.fromstring(junit.render(hard_report()).encode())
     (suite,) = list(found)
     assert (suite.name, suite.tests, suite.failures, suite.errors, suite.skipped) == (
@@ -235,8 +229,7 @@ def test_a_parser_of_junit_files_reads_the_verdicts() -> None:
     assert broken.result[0].text == FAILURE.replace("\x1b", "")
 
 
-def test_without_verdicts_the_cases_are_providers() -> None:
-    """Those that answered pass, with their scores as output; one that failed is an error."""
+def test_junit_cases_are_providers_without_verdicts() -> None:
     found = junitparser.JUnitXml.fromstring(junit.render(Report.of([hard_run()])).encode())
     (suite,) = list(found)
     cases = {case.name: case for case in suite}
@@ -247,8 +240,7 @@ def test_without_verdicts_the_cases_are_providers() -> None:
     assert cases["bm25"].time == 1.0
 
 
-def test_findings_are_marked_in_latex() -> None:
-    """A letter behind a value names the system that it is shown to be better than."""
+def test_latex_marks_significant_differences_with_letters() -> None:
     names = [f"q{number}" for number in range(12)]
     qrels = {name: {"d": 1} for name in names}
     good = be.evaluate(qrels, {name: {"d": 1.0} for name in names}, ["RR", "P@1"])
@@ -265,7 +257,7 @@ def test_findings_are_marked_in_latex() -> None:
 
 @given(ANY_TEXT)
 def test_no_text_breaks_latex(text: str) -> None:
-    """Outside of its own commands no special letter is left bare, and braces are balanced."""
+    """No special character is left bare outside our own commands."""
     shown = latex.escape(text)
     bare = shown
     for command in sorted(latex._ESCAPES.values(), key=len, reverse=True):
@@ -282,7 +274,6 @@ PDFLATEX = shutil.which("pdflatex") or ""
     "text", ["plain", "\\input{x} $5 & #1 100 % _a^b~ {c} <d> | \" ' ` --- -- ?`"]
 )
 def test_latex_compiles(tmp_path: Path, text: str) -> None:
-    """The tables of a hard report, in a document as the file's first lines want it."""
     body = latex.render(report_saying(text)) + latex.render(hard_report())
     document = (
         "\\documentclass{article}\n\\usepackage[T1]{fontenc}\n\\usepackage[utf8]{inputenc}\n"
@@ -297,8 +288,8 @@ def test_latex_compiles(tmp_path: Path, text: str) -> None:
     assert (tmp_path / "paper.pdf").exists()
 
 
-def test_a_trec_run_is_read_back(tmp_path: Path) -> None:
-    """Documents, scores to the last bit, order and name; a query without hits is not in it."""
+def test_a_trec_run_survives_a_round_trip(tmp_path: Path) -> None:
+    """Scores to the last bit; a query without hits is left out."""
     (file,) = TREC.files(Report.of([plain_run()]), "")
     path = tmp_path / file.name
     path.write_text(file.text, encoding="utf-8")
@@ -314,7 +305,7 @@ def test_a_trec_run_is_read_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scores", [(0.0, 0.0, 0.0), (1.0, 5.0, 3.0)])
 def test_a_trec_run_keeps_the_order_of_the_hits(scores: tuple[float, float, float]) -> None:
-    """Where scores would give another order, the file has numbers that give this one."""
+    """Scores that contradict the order are replaced."""
     hits = tuple(HitRecord(name, score) for name, score in zip("bca", scores, strict=True))
     answered = replace(provider("bm25"), answers=(AnswerRecord("q1", "ok", hits),))
     (file,) = TREC.files(Report.of([run_of(answered)]), "")
@@ -323,16 +314,14 @@ def test_a_trec_run_keeps_the_order_of_the_hits(scores: tuple[float, float, floa
     ]  # fmt: skip
 
 
-def test_ids_that_no_trec_file_holds_are_refused() -> None:
-    """The error says which, and what to write instead."""
+def test_ids_with_blanks_are_rejected_by_trec() -> None:
     hits = (HitRecord("two words", 1.0),)
     answered = replace(provider("bm25"), answers=(AnswerRecord("q1", "ok", hits),))
     with pytest.raises(DataError, match="cannot hold the document id 'two words'"):
         TREC.files(Report.of([run_of(answered)]), "")
 
 
-def test_runs_that_were_asked_otherwise_are_not_compared() -> None:
-    """Fewer queries, or fewer hits, make a section of their own, which says what was asked."""
+def test_runs_with_other_queries_or_hits_get_their_own_section() -> None:
     whole = run_of(provider("bm25"), provider("our|search_v2 <b>"))
     (part,) = whole.benchmarks
     few = replace(part, queries=part.queries[:1], providers=part.providers[:1])
@@ -352,7 +341,7 @@ def test_runs_that_were_asked_otherwise_are_not_compared() -> None:
 
 
 def test_sections_never_share_a_title() -> None:
-    """Other data of as many queries is told by its hash, other queries by a number."""
+    """Other data is named by its hash, other queries by a number."""
     whole = run_of(provider("bm25"))
     (part,) = whole.benchmarks
     first, second = (replace(part, queries=part.queries[place:][:2]) for place in (0, 1))
@@ -366,7 +355,6 @@ def test_sections_never_share_a_title() -> None:
 
 
 def test_a_category_of_one_query_has_no_interval() -> None:
-    """Its value is shown alone; those of several queries have theirs."""
     lines = markdown.render(hard_report()).splitlines()
     (one,) = [line for line in lines if line.startswith("| @<!-- -->conceptual | 1 | bm25 |")]
     assert "<sub>" not in one
@@ -374,8 +362,8 @@ def test_a_category_of_one_query_has_no_interval() -> None:
     assert "<sub>" in two
 
 
-def test_queries_that_failed_are_errors_in_junit() -> None:
-    """Also where the provider as a whole did not fail, and also beside verdicts."""
+def test_failed_queries_are_errors_in_junit() -> None:
+    """Also if the provider as a whole did not fail, and beside verdicts."""
     one = provider("bm25")
     answers = tuple(replace(answer, outcome="timeout", error="late") for answer in one.answers)
     slow = replace(one, answers=answers, outcomes={"timeout": 3, "error": 1})
@@ -388,8 +376,8 @@ def test_queries_that_failed_are_errors_in_junit() -> None:
         assert case.result[0].message.endswith("last error: late")
 
 
-def test_what_a_rule_about_errors_allows_is_no_error_in_junit() -> None:
-    """The file is as green as the gate, and still tells; a rule that is broken excuses nothing."""
+def test_failures_allowed_by_a_rule_are_no_errors_in_junit() -> None:
+    """A rule that failed excuses nothing."""
     one = provider("bm25")
     slow = replace(one, outcomes={"ok": 3, "timeout": 1})
     dead = replace(one, outcomes={"error": 4}, failure="it is dead", scores=None)
@@ -409,7 +397,6 @@ def test_what_a_rule_about_errors_allows_is_no_error_in_junit() -> None:
 
 
 def test_junit_names_a_group_once() -> None:
-    """The rule says it already."""
     rule = "RR (category=factual) >= 0.5"
     verdict = Verdict("pass", rule, "it is", "drinks", "bm25", group="category=factual")
     found = junitparser.JUnitXml.fromstring(
@@ -418,8 +405,7 @@ def test_junit_names_a_group_once() -> None:
     assert [case.name for suite in found for case in suite] == [rule]
 
 
-def test_no_text_turns_the_direction_of_reading() -> None:
-    """What would is named, in every format that people read."""
+def test_no_text_changes_the_reading_direction() -> None:
     report = report_saying("user\u202egpj.exe")
     for text in (markdown.render(report), latex.render(report), junit.render(report)):
         assert "\u202e" not in text
@@ -428,10 +414,10 @@ def test_no_text_turns_the_direction_of_reading() -> None:
 
 @pytest.mark.parametrize("module", [markdown, github, latex, junit])
 @pytest.mark.parametrize("verdicts", [(), (Verdict("pass", "RR >= 0", "fine", "drinks", "bm25"),)])
-def test_every_format_says_how_hits_were_judged(
+def test_every_format_has_the_notes_on_judging_once(
     module: ModuleType, verdicts: tuple[Verdict, ...]
 ) -> None:
-    """What is lost of the judgments stands in all of them, once; of many notes the first few."""
+    """Only the first few of many notes."""
     lost = "targets not found in the corpus: 7"
     notes = (lost, *(f"query q{place}: a doubt" for place in range(9)))
     names = ("bm25", "our|search_v2 <b>")

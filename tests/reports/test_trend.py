@@ -1,4 +1,4 @@
-"""Charts and numbers of trends: breaks and intervals are seen, and texts stay texts."""
+"""Charts and numbers of trends."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ NAME = "=cmd|' /C calc'!A0 \u202e"
 
 
 def points(provider: str = "bm25") -> list[TrendPoint]:
-    """Three runs of an afternoon; the data changed before the last."""
+    """Return three runs of an afternoon; the data changed before the last."""
     return [
         TrendPoint(
             f"run-{place}",
             f"2026-11-15T15:{minute}:00",
-            datetime(2026, 11, 15, 15, minute).timestamp(),  # noqa: DTZ001 - of this place
+            datetime(2026, 11, 15, 15, minute).timestamp(),  # noqa: DTZ001 - local time
             "drinks",
             provider,
             StoredValue("RR", 0.5 + place / 10, 0.3, 0.9, 8),
@@ -41,22 +41,21 @@ def points(provider: str = "bm25") -> list[TrendPoint]:
 
 
 def written(folder: Path, ending: str, provider: str = "bm25") -> str:
-    """The file of a trend."""
+    """Write the file of a trend and return its text."""
     path = folder / f"trend{ending}"
     write_trend(trend_lines(points(provider)), path)
     return path.read_bytes().decode()
 
 
 def test_a_chart_has_24_hours_and_marks_breaks(tmp_path: Path) -> None:
-    """15:20 is not 03:20; where values do not compare, a line says why."""
     text = written(tmp_path, ".svg")
     assert "15:20" in text
     assert "03:20" not in text
     assert "the benchmark changed" in text
 
 
-def test_a_point_alone_has_its_interval() -> None:
-    """A rule is drawn for every point, also where an area has no width."""
+def test_a_single_point_has_its_interval() -> None:
+    """A rule is drawn for every point: an area of one point has no width."""
     spec = trend_spec(trend_lines(points()))
     marks = [layer["mark"]["type"] for layer in spec["layer"]]
     assert marks == ["area", "rule", "line", "rule", "text"]
@@ -64,8 +63,7 @@ def test_a_point_alone_has_its_interval() -> None:
     assert spec["layer"][1]["encoding"]["y2"] == {"field": "high"}
 
 
-def test_numbers_for_a_spreadsheet(tmp_path: Path) -> None:
-    """Formulas are defused, lines end as RFC 4180 has it, numbers are in full precision."""
+def test_csv_is_safe_for_spreadsheets_and_in_full_precision(tmp_path: Path) -> None:
     text = written(tmp_path, ".csv", NAME)
     assert text.count("\r\n") == text.count("\n") == 4
     _, first, *_ = csv.reader(io.StringIO(text, newline=""), strict=True)
@@ -74,8 +72,7 @@ def test_numbers_for_a_spreadsheet(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", [".html", ".svg"])
-def test_texts_stay_texts(tmp_path: Path, ending: str) -> None:
-    """Markup and turns of direction are shown, not obeyed."""
+def test_untrusted_names_stay_text(tmp_path: Path, ending: str) -> None:
     text = written(tmp_path, ending, f"<script>x</script>{NAME}")
     assert "<script" not in text
     assert "\u202e" not in text
@@ -83,19 +80,18 @@ def test_texts_stay_texts(tmp_path: Path, ending: str) -> None:
 
 
 def many(count: int) -> list[TrendPoint]:
-    """As many providers, each with three runs."""
+    """Return `count` providers with three runs each."""
     return [point for place in range(count) for point in points(f"provider-{place:02}")]
 
 
 def page_of(folder: Path, found: list[TrendPoint]) -> str:
-    """The page of these points."""
+    """Return the page of these points."""
     path = folder / "trend.html"
     write_trend(trend_lines(found), path)
     return path.read_text(encoding="utf-8")
 
 
-def test_times_are_for_people_and_breaks_are_numbered(tmp_path: Path) -> None:
-    """No raw timestamps; a number in the chart leads to the reason below it."""
+def test_times_are_readable_and_breaks_numbered(tmp_path: Path) -> None:
     text = written(tmp_path, ".html")
     assert "2026-11-15T15" not in text
     assert re.search(r"2026-11-1[456] \d\d:\d\d UTC", text)
@@ -103,25 +99,22 @@ def test_times_are_for_people_and_breaks_are_numbered(tmp_path: Path) -> None:
     assert re.search(r'<li value="1">[^<]*UTC: <bdi>the benchmark changed', text)
 
 
-def test_many_lines_are_several_charts(tmp_path: Path) -> None:
-    """No chart has more than eight lines, and each provider is in one of them."""
+def test_many_lines_make_several_charts(tmp_path: Path) -> None:
     text = page_of(tmp_path, many(18))
     charts = re.findall("<svg.*?</svg>", text, flags=re.DOTALL)
     named = [set(re.findall(r">(provider-\d\d)</text>", chart)) for chart in charts]
     assert [len(names) for names in named] == [8, 8, 2]
     assert len(set().union(*named)) == 18
-    assert "providers 9 to 16 of 18, the best first" in text
+    assert "providers 9 to 16 of 18, best first" in text
 
 
-def test_one_run_is_no_trend(tmp_path: Path) -> None:
-    """There is no chart of a single moment, and the page says so."""
+def test_one_run_has_no_chart(tmp_path: Path) -> None:
     text = page_of(tmp_path, points()[:1])
     assert "<svg" not in text
-    assert "One run so far" in text
+    assert "Only one run so far" in text
 
 
 def test_one_moment_is_shown_within_its_day() -> None:
-    """A scale without breadth would be labelled with whatever is nearest to it."""
     of_one, of_three = (trend_spec(trend_lines(found)) for found in (points()[:1], points()))
     moment = 1000 * points()[0].moment
     first, last = of_one["layer"][-1]["encoding"]["x"]["scale"]["domain"]
@@ -130,29 +123,25 @@ def test_one_moment_is_shown_within_its_day() -> None:
     assert of_three["layer"][-1]["encoding"]["x"]["scale"] == {}
 
 
-def test_numbers_of_breaks_do_not_stand_on_each_other() -> None:
-    """Those that are near get rows of their own."""
+def test_numbers_of_breaks_do_not_overlap() -> None:
     assert lanes([0.0, 3.0, 6.0, 100.0, 104.0], 16) == [0, 1, 2, 0, 1]
 
 
-def test_the_page_loads_nothing(tmp_path: Path) -> None:
-    """A policy allows its own style sheet alone, and no element has a style of its own."""
+def test_the_trend_page_loads_nothing(tmp_path: Path) -> None:
     text = html.unescape(written(tmp_path, ".html"))
     assert re.search(r"default-src 'none'; style-src 'sha256-[\w+/=]+'", text)
     assert " style=" not in text
     assert "0.300 to 0.900" in text
 
 
-def test_intervals_of_files_are_those_of_tables() -> None:
-    """One that is not shown is not in the numbers either."""
+def test_files_have_the_intervals_of_tables() -> None:
     for queries, ends in ((9, (None, None)), (10, (1.0, 1.0))):
         alike = [replace(one, value=StoredValue("RR", 1.0, 1.0, 1.0, queries)) for one in points()]
         (line,) = trend_lines(alike)
         assert {(one["low"], one["high"]) for one in line.to_dict()["points"]} == {ends}
 
 
-def test_a_line_follows_what_was_asked_last() -> None:
-    """However often something else was asked between."""
+def test_a_line_follows_the_runs_comparable_with_the_newest() -> None:
     first, second, third = points()
     other = replace(third, value=StoredValue("RR", 0.0, 0.0, 0.0, 8))
     (line,) = trend_lines([first, other, second])
@@ -166,8 +155,7 @@ def test_a_line_follows_what_was_asked_last() -> None:
     assert (line.values, line.change, line.before) == ([third.value.value], None, None)
 
 
-def test_the_page_tells_what_failed(tmp_path: Path) -> None:
-    """Beside the reason why a value does not compare."""
+def test_the_trend_page_counts_failed_queries(tmp_path: Path) -> None:
     first, second, third = points()
     write_trend(trend_lines([replace(first, failed=8), second, third]), tmp_path / "t.html")
     page = (tmp_path / "t.html").read_text(encoding="utf-8")

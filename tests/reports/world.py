@@ -1,4 +1,4 @@
-"""A report with everything that formats may stumble over."""
+"""A report with names, texts and failures that could break an export format."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 import berryeval as be
 from berryeval.data.records import Query
 from berryeval.gates import Verdict
-from berryeval.reports.report import Report
+from berryeval.reports.sections import Report
 from berryeval.runs.answers import AnswerRecord, HitRecord, MissedTarget
 from berryeval.runs.record import STANDARD, BenchmarkRecord, Latency, ProviderRecord, RunRecord
 
@@ -53,7 +53,7 @@ def _answers(name: str) -> tuple[AnswerRecord, ...]:
 
 @cache
 def provider(name: str, *, warnings: tuple[str, ...] = ()) -> ProviderRecord:
-    """A provider that answered."""
+    """Return a provider that answered."""
     everything = be.evaluate(QRELS, {q: dict(hits) for q, hits in RUNS[name].items()}, [
         "nDCG@10", "RR", *STANDARD
     ])  # fmt: skip
@@ -70,7 +70,7 @@ def provider(name: str, *, warnings: tuple[str, ...] = ()) -> ProviderRecord:
 
 
 def run_of(*providers: ProviderRecord, name: str = "drinks", second: int = 0) -> RunRecord:
-    """A run of these providers."""
+    """Return a run of these providers."""
     part = BenchmarkRecord(name, "sha256:0123", 20, QUERIES, providers)
     created = f"2026-02-21T14:30:{second:02}+01:00"
     return RunRecord(f"2026-02-21T14-30-{second:02}-{name}", created, (part,), {"k": 20},
@@ -78,12 +78,12 @@ def run_of(*providers: ProviderRecord, name: str = "drinks", second: int = 0) ->
 
 
 def plain_run() -> RunRecord:
-    """A run of one provider that answered."""
+    """Return a run of one provider that answered."""
     return run_of(provider("bm25"))
 
 
 def hard_run() -> RunRecord:
-    """A run of three providers; one failed, one has an odd name."""
+    """Return a run of three providers: one failed, one has an odd name."""
     failed = ProviderRecord("broken", "http", outcomes={"error": 1}, failure=FAILURE)
     odd = provider("our|search_v2 <b>", warnings=(WARNING,))
     return run_of(provider("bm25"), odd, failed)
@@ -99,5 +99,5 @@ VERDICTS = (
 
 
 def hard_report() -> Report:
-    """The report of the hard run, with verdicts."""
+    """Return the report of the hard run, with verdicts."""
     return Report.of([hard_run()], title="Drinks & <b>more</b>, 100 %", verdicts=VERDICTS)

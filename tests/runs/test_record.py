@@ -10,7 +10,7 @@ import berryeval as be
 from berryeval.errors import DataError
 from berryeval.reports.exporters import junit, latex, markdown
 from berryeval.reports.html.page import render
-from berryeval.reports.report import Report
+from berryeval.reports.sections import Report
 from berryeval.runs.record import (
     CURVE,
     STANDARD,

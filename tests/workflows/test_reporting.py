@@ -9,7 +9,7 @@ import pytest
 
 import berryeval as be
 from berryeval.errors import BerryEvalError, ConfigurationError
-from berryeval.reports.report import Report
+from berryeval.reports.sections import Report
 from tests.reports.world import hard_report, hard_run, plain_run
 
 if TYPE_CHECKING:

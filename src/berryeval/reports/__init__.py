@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         describe_test,
         format_verdict,
     )
-    from berryeval.reports.report import Report, Section, System
+    from berryeval.reports.sections import Report, Section, System
     from berryeval.reports.tables import (
         Cell,
         Column,

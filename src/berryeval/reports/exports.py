@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from berryeval._internal.files import PathLike
-    from berryeval.reports.report import Report
+    from berryeval.reports.sections import Report
 
 
 Home: TypeAlias = Literal["stdout", "run folder", "eval folder"]

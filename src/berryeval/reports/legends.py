@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from berryeval.gates import Verdict
-    from berryeval.reports.report import Section, System
+    from berryeval.reports.sections import Section, System
     from berryeval.scoring import Scores
     from berryeval.stats import Comparison, PairedDifference
 
@@ -23,7 +23,7 @@ _INTERVAL_METHODS: Final = {
     "bca": "bootstrap, BCa",
     "percentile": "bootstrap, percentiles",
 }
-# Tukey's p values come from a permutation test of their own, which is never exact.
+# Tukey's p-values come from a permutation test of their own, which is never exact.
 _CORRECTIONS: Final = {"tukey": "tukey, by random permutations of all systems"}
 _MOST_NOTES: Final = 3  # per benchmark and per system
 _HASH_CHARACTERS: Final = 15  # "sha256:" and eight digits
@@ -94,7 +94,7 @@ def describe_test(rows: Sequence[PairedDifference]) -> str:
 
 
 def _describe_family(rows: Sequence[PairedDifference]) -> str:
-    """Say how many comparisons p values were corrected for; empty for a single comparison.
+    """Say how many comparisons p-values were corrected for; empty for a single comparison.
 
     The families of different metrics or groups may differ in size.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from berryeval._internal.intervals import Interval
     from berryeval.gates import Verdict
     from berryeval.reports.differences import ComparedBenchmark
-    from berryeval.reports.report import Section, System
+    from berryeval.reports.sections import Section, System
     from berryeval.runs import ProviderRecord
     from berryeval.scoring import Scores
     from berryeval.stats import PairedDifference
@@ -274,9 +274,9 @@ def build_differences_table(
 
 
 def result_keys(one: ComparedBenchmark) -> list[str]:
-    """Return the usual columns for the result of a difference, with both p values if they differ.
+    """Return the usual columns for the result of a difference, with both p-values if they differ.
 
-    They differ if p values were corrected for several comparisons.
+    They differ if p-values were corrected for several comparisons.
     """
     corrected = any(row.comparisons > 1 for row in one.comparison.rows)
     p = ["p", "p_corrected"] if corrected else ["p"]

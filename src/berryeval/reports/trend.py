@@ -1,4 +1,4 @@
-"""Values over time as lines: one per benchmark and provider, following what was asked last."""
+"""Values over time: one line per benchmark and provider, as SVG, HTML or CSV."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from berryeval._internal.files import writing
 from berryeval._internal.optional import imported
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.reports.exporters.csv import csv_text, defused
-from berryeval.reports.html.svg import dashes, hues, lanes, shapes, shown_texts
+from berryeval.reports.html.svg import clean_texts, dashes, hues, lanes, shapes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TrendLine:
-    """What a provider reached on a benchmark, run after run, the oldest first.
+    """Values of a provider on a benchmark, run by run, oldest first.
 
-    Only values of runs that were asked the same (data, queries, number of hits) compare. The line
-    follows those that were asked what the newest was; the others are `apart`, wherever they stand.
+    Values are comparable only if the data, queries and number of hits are the same. The line
+    follows the runs that are comparable with the newest; all others are `apart`.
     """
 
     benchmark: str
@@ -37,19 +37,19 @@ class TrendLine:
 
     @cached_property
     def apart(self) -> dict[int, str]:
-        """Which points do not compare with the newest, and why."""
+        """Positions of points that are not comparable with the newest, and why."""
         newest = self.points[-1]
         found = {place: one.differs_from(newest) for place, one in enumerate(self.points)}
-        return {place: why for place, why in found.items() if why}
+        return {place: reason for place, reason in found.items() if reason}
 
     @cached_property
     def followed(self) -> tuple[TrendPoint, ...]:
-        """The points that compare with the newest, and the newest."""
+        """Points comparable with the newest, including the newest."""
         return tuple(one for place, one in enumerate(self.points) if place not in self.apart)
 
     @cached_property
     def parts(self) -> list[list[TrendPoint]]:
-        """The points by what was asked: those of one part compare, whatever stands between."""
+        """Points grouped so that those of one part are comparable."""
         parts: list[list[TrendPoint]] = []
         for point in self.points:
             same = (part for part in parts if not point.differs_from(part[0]))
@@ -62,7 +62,7 @@ class TrendLine:
 
     @cached_property
     def breaks(self) -> dict[int, str]:
-        """At which points something was asked for the first time, and what it is."""
+        """Positions of points that begin a new part, and what changed there."""
         return {
             place: after.differs_from(before)
             for place, (before, after) in enumerate(pairwise(self.points), start=1)
@@ -71,21 +71,21 @@ class TrendLine:
 
     @property
     def values(self) -> list[float]:
-        """The values that compare."""
+        """Comparable values."""
         return [point.value.value for point in self.followed]
 
     @property
     def before(self) -> TrendPoint | None:
-        """The last point that the newest compares with."""
+        """Last point that the newest is comparable with; None if there is none."""
         return self.followed[-2] if len(self.followed) > 1 else None
 
     @property
     def change(self) -> float | None:
-        """The last value minus the one before; None if there is none to compare it with."""
+        """Newest value minus the one before; None if there is none before."""
         return None if self.before is None else self.values[-1] - self.before.value.value
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON, in full precision."""
+        """Return a JSON object, in full precision."""
         return {
             "benchmark": self.benchmark,
             "provider": self.provider,
@@ -93,13 +93,13 @@ class TrendLine:
             "change": self.change,
             "change_since": None if self.before is None else self.before.run,
             "points": [
-                {**_numbers(point), "not_comparable": self.apart.get(place, "")}
+                {**_point_data(point), "not_comparable": self.apart.get(place, "")}
                 for place, point in enumerate(self.points)
             ],
         }
 
 
-def _numbers(point: TrendPoint) -> dict[str, Any]:
+def _point_data(point: TrendPoint) -> dict[str, Any]:
     found = point.value
     low, high = numbers.known_interval(found.low, found.high, found.n) or (None, None)
     return {
@@ -115,7 +115,7 @@ def _numbers(point: TrendPoint) -> dict[str, Any]:
 
 
 def trend_lines(points: Iterable[TrendPoint]) -> list[TrendLine]:
-    """The lines of these points, in the order of benchmarks and providers."""
+    """Group points into lines, sorted by benchmark and provider."""
     groups: dict[tuple[str, str, str], list[TrendPoint]] = {}
     for point in points:
         name = (point.benchmark, point.provider, point.value.metric)
@@ -123,31 +123,90 @@ def trend_lines(points: Iterable[TrendPoint]) -> list[TrendLine]:
     return [TrendLine(*name, tuple(groups[name])) for name in sorted(groups)]
 
 
-# The drawing of a trend, as Vega-Lite has it.
+# Parts of Vega-Lite charts, shared with the HTML page.
+
+AREAS: Final = 3  # most lines whose intervals are drawn as areas
+
+
+def point_rows(line: TrendLine, name: str) -> list[dict[str, Any]]:
+    """Return the chart data of a line; each of its parts is drawn separately."""
+    rows = []
+    for number, part in enumerate(line.parts):
+        for point in part:
+            found = point.value
+            ends = numbers.known_interval(found.low, found.high, found.n)
+            low, high = ends or (found.value, found.value)
+            rows.append({
+                "time": point.moment * 1000, "value": found.value, "low": low, "high": high,
+                "line": name, "part": f"{name} {number}", "run": point.run,
+            })  # fmt: skip
+    return rows
+
+
+def time_labels(function: str) -> str:
+    """Return a label expression as precise as the tick: a year, a day, or a 24 hour time."""
+    return (
+        f"{function}(datum.value, {{year: '%Y', quarter: '%b %Y', month: '%b %Y', week: '%d %b', "
+        "date: '%d %b', day: '%d %b', hours: '%H:%M', minutes: '%H:%M', seconds: '%H:%M:%S'})"
+    )
+
+
+def break_layers(
+    marks: Sequence[dict[str, Any]],
+    x: dict[str, Any],
+    field: str,
+    *,
+    color: str,
+    text: dict[str, Any],
+    step: int,
+) -> list[dict[str, Any]]:
+    """Return a dashed line for each break and its text, in rows so that texts do not overlap.
+
+    Args:
+        marks: Chart data with "time", "row" and the text field.
+        x: Time axis.
+        field: Text field.
+        color: Color of the lines.
+        text: Properties of the texts.
+        step: Height of a row in pixels.
+    """
+    if not marks:
+        return []
+    rule = {
+        "data": {"values": list(marks)},
+        "mark": {"type": "rule", "strokeDash": [4, 3], "color": color},
+        "encoding": {"x": x},
+    }
+    texts = [
+        {
+            "data": {"values": [mark for mark in marks if mark["row"] == row]},
+            "mark": {"type": "text", "align": "left", "baseline": "top", **text, "dy": step * row},
+            "encoding": {"x": x, "y": {"value": 0}, "text": {"field": field}},
+        }
+        for row in sorted({mark["row"] for mark in marks})
+    ]
+    return [rule, *texts]
+
+
+# The stand-alone SVG chart.
 
 _WIDTH, _HEIGHT = 640, 260
 _LEGEND_LETTERS: Final = 40
-_FEW_LINES: Final = 3  # whose intervals are seen as areas
-_WORDS: Final = 150  # pixels that the reason of a break takes
+_REASON_WIDTH: Final = 150  # pixels
 _GREY: Final = "#6b6471"
 _HALF_A_DAY: Final = 12 * 3600
-# As precise as the tick is: a year, a day, or a time of 24 hours.
-_TIMES: Final = (
-    "timeFormat(datum.value, {year: '%Y', quarter: '%b %Y', month: '%b %Y', week: '%d %b', "
-    "date: '%d %b', day: '%d %b', hours: '%H:%M', minutes: '%H:%M', seconds: '%H:%M:%S'})"
-)
 
 
 def trend_spec(lines: Sequence[TrendLine]) -> dict[str, Any]:
-    """A line per provider with its intervals; it ends, and is marked, where nothing compares."""
+    """Build the Vega-Lite chart: a line per provider with confidence intervals and breaks."""
     metric = lines[0].metric
     scale = {"zero": False}
     x = {
         "field": "time",
         "type": "temporal",
         "title": None,
-        "axis": {"labelExpr": _TIMES, "tickCount": 8},
-        "scale": _times(lines),
+        "axis": {"labelExpr": time_labels("timeFormat"), "tickCount": 8},
+        "scale": _time_scale(lines),
     }
     names = [_name(line) for line in lines]
     hue = {
@@ -166,23 +225,23 @@ def trend_spec(lines: Sequence[TrendLine]) -> dict[str, Any]:
         "title": f"{metric} over time",
         "width": _WIDTH,
         "height": _HEIGHT,
-        "padding": {"left": 5, "top": 5, "right": 45, "bottom": 5},  # letters may be wider
-        "data": {"values": _points(lines)},
+        "padding": {"left": 5, "top": 5, "right": 45, "bottom": 5},  # for fonts with wider letters
+        "data": {"values": [row for line in lines for row in point_rows(line, _name(line))]},
         "layer": [
-            *(areas if len(lines) <= _FEW_LINES else []),
+            *(areas if len(lines) <= AREAS else []),
             # An area of one point has no width: a rule shows its interval.
             {"mark": {"type": "rule", "opacity": 0.35, "strokeWidth": 3}, "encoding": span},
             {
                 "mark": {"type": "line", "point": True},
                 "encoding": {**shared, "y": value, "strokeDash": dash, "shape": shape},
             },
-            *_breaks(lines, x),
+            *_reason_layers(lines, x),
         ],
     }
 
 
-def _times(lines: Sequence[TrendLine]) -> dict[str, Any]:
-    """The scale of time; one moment alone has no breadth, and is shown within its day."""
+def _time_scale(lines: Sequence[TrendLine]) -> dict[str, Any]:
+    """Return the time scale; a single moment is shown within its day."""
     moments = {point.moment for line in lines for point in line.points}
     if len(moments) > 1:
         return {}
@@ -195,7 +254,7 @@ def _name(line: TrendLine) -> str:
 
 
 def _legend(names: Sequence[str]) -> dict[str, Any]:
-    """Below the chart, in as many columns as there is room for."""
+    """Return a legend below the chart, with as many columns as fit."""
     longest = min(max(map(len, names)), _LEGEND_LETTERS)
     return {
         "orient": "bottom", "symbolOpacity": 1, "symbolDash": [1, 0], "symbolStrokeWidth": 0,
@@ -204,99 +263,68 @@ def _legend(names: Sequence[str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _points(lines: Sequence[TrendLine]) -> list[dict[str, Any]]:
-    rows = []
-    for line in lines:
-        name = _name(line)
-        for number, part in enumerate(line.parts):
-            for point in part:
-                found = point.value
-                ends = numbers.known_interval(found.low, found.high, found.n)
-                low, high = ends or (found.value, found.value)
-                row = {"time": point.moment * 1000, "value": found.value, "low": low, "high": high}
-                rows.append({**row, "line": name, "part": f"{name} {number}", "run": point.run})
-    return rows
-
-
-def _breaks(lines: Sequence[TrendLine], x: dict[str, Any]) -> list[dict[str, Any]]:
-    """A line down the chart at each point that compares with nothing before, and why."""
-    found = {
-        (line.points[place].moment, why): None
+def _reason_layers(lines: Sequence[TrendLine], x: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the breaks of all lines with their reasons."""
+    breaks = sorted({
+        (line.points[place].moment, reason)
         for line in lines
-        for place, why in line.breaks.items()
-    }
-    if not found:
-        return []
+        for place, reason in line.breaks.items()
+    })  # fmt: skip
     moments = [point.moment for line in lines for point in line.points]
     scale = _WIDTH / max(max(moments) - min(moments), 1.0)
-    marks = sorted(found)
-    rows = lanes([moment * scale for moment, _ in marks], _WORDS)
-    values = [
-        {"time": moment * 1000, "why": why, "row": row}
-        for (moment, why), row in zip(marks, rows, strict=True)
+    rows = lanes([moment * scale for moment, _ in breaks], _REASON_WIDTH)
+    marks = [
+        {"time": moment * 1000, "why": reason, "row": row}
+        for (moment, reason), row in zip(breaks, rows, strict=True)
     ]
-    words = {"type": "text", "align": "left", "baseline": "top", "dx": 4, "color": _GREY}
-    return [
-        {
-            "data": {"values": values},
-            "mark": {"type": "rule", "strokeDash": [4, 3], "color": _GREY},
-            "encoding": {"x": x},
-        },
-        *(
-            {
-                "data": {"values": [one for one in values if one["row"] == row]},
-                "mark": {**words, "fontSize": 10, "limit": _WORDS - 10, "dy": 11 * row},
-                "encoding": {"x": x, "y": {"value": 0}, "text": {"field": "why"}},
-            }
-            for row in sorted(set(rows))
-        ),
-    ]
+    text = {"dx": 4, "color": _GREY, "fontSize": 10, "limit": _REASON_WIDTH - 10}
+    return break_layers(marks, x, "why", color=_GREY, text=text, step=11)
 
 
-# The chart of a trend: SVG, a page with it, or its numbers as CSV.
+# Output.
 
 
-def _svg(lines: Sequence[TrendLine]) -> str:
+def _render_svg(lines: Sequence[TrendLine]) -> str:
     package = imported("vl_convert", "a chart", extra="report")
-    return str(package.vegalite_to_svg(shown_texts(trend_spec(lines)), allowed_base_urls=[]))
+    return str(package.vegalite_to_svg(clean_texts(trend_spec(lines)), allowed_base_urls=[]))
 
 
-def _page(lines: Sequence[TrendLine]) -> str:
+def _render_page(lines: Sequence[TrendLine]) -> str:
     from berryeval.reports.html.page import render_trend
 
     return render_trend(lines)
 
 
-def _csv(lines: Sequence[TrendLine]) -> str:
-    """In full precision, as a spreadsheet may open it."""
+def _render_csv(lines: Sequence[TrendLine]) -> str:
+    """Render the numbers in full precision, safe for spreadsheets."""
     names = ["run", "created", "value", "low", "high", "n", "failed", "content_hash"]
     names += ["not_comparable"]
     rows: list[list[str]] = [["benchmark", "provider", "metric", *names]]
     for line in lines:
         own = [line.benchmark, line.provider, line.metric]
         rows += [
-            [_cell(value) for value in (*own, *(point[name] for name in names))]
+            [_format_cell(value) for value in (*own, *(point[name] for name in names))]
             for point in line.to_dict()["points"]
         ]
     return csv_text(rows)
 
 
-def _cell(value: str | float | None) -> str:
+def _format_cell(value: str | float | None) -> str:
     if value is None:
         return ""
     return defused(value) if isinstance(value, str) else repr(value)
 
 
-# By the ending of the file's name.
+# By file name ending.
 CHARTS: Final[dict[str, Callable[[Sequence[TrendLine]], str]]] = {
-    ".svg": _svg,
-    ".html": _page,
-    ".csv": _csv,
+    ".svg": _render_svg,
+    ".html": _render_page,
+    ".csv": _render_csv,
 }
 
 
 def write_trend(lines: Sequence[TrendLine], path: PathLike, format: str | None = None) -> None:  # noqa: A002 - its name
-    """Write a chart or its numbers, all or nothing; the ending of the name says which."""
+    """Write a trend as SVG, HTML or CSV; the file name ending is the default format."""
     suffix = f".{format}" if format else Path(path).suffix.lower()
     if suffix not in CHARTS:
         msg = f"{path}: expected a name that ends in {', '.join(CHARTS)}"
@@ -307,8 +335,8 @@ def write_trend(lines: Sequence[TrendLine], path: PathLike, format: str | None =
 
 
 def trend_text(lines: Sequence[TrendLine], format: str) -> str:  # noqa: A002 - its name
-    """The chart (svg, html) or its numbers (csv) as a text; only numbers may be none."""
+    """Render a trend as "svg", "html" or "csv"; only CSV may be empty."""
     if not lines and format != "csv":
-        msg = f"no such run has a value, and {format} would show nothing; csv tells of none"
+        msg = f"no run has a value, so there is nothing to draw as {format}; csv may be empty"
         raise DataError(msg)
     return CHARTS[f".{format}"](lines)

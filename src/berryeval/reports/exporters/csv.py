@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from berryeval.reports.differences import ComparedBenchmark
-    from berryeval.reports.report import Report, Section, System
+    from berryeval.reports.sections import Report, Section, System
     from berryeval.runs import AnswerRecord
     from berryeval.scoring import Scores
 

@@ -15,7 +15,7 @@ from berryeval.reports.legends import format_verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from berryeval.reports.report import Report
+    from berryeval.reports.sections import Report
 
 
 SUMMARY: Final = "GITHUB_STEP_SUMMARY"  # environment variable with the path of the summary file

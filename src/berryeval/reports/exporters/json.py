@@ -18,7 +18,7 @@ from berryeval.errors import DataError
 from berryeval.gates import About, Status, Verdict
 from berryeval.reports.differences import ComparedBenchmark
 from berryeval.reports.exports import Exporter, single_file
-from berryeval.reports.report import Report
+from berryeval.reports.sections import Report
 from berryeval.runs import SCHEMA_VERSION, RunRecord, array_of
 from berryeval.stats import Comparison, EffectSizes, PairedDifference
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from berryeval.gates import Verdict
-    from berryeval.reports.report import Report, Section, System
+    from berryeval.reports.sections import Report, Section, System
 
 
 # Characters that XML 1.0 cannot contain, not even escaped.

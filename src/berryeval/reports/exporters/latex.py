@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from berryeval.reports.differences import ComparedBenchmark
-    from berryeval.reports.report import Report, Section
+    from berryeval.reports.sections import Report, Section
     from berryeval.reports.tables import Cell
     from berryeval.stats import Comparison, PairedDifference
 

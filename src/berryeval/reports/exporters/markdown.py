@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from berryeval.reports.differences import ComparedBenchmark, MovedQuery
-    from berryeval.reports.report import Report, Section
+    from berryeval.reports.sections import Report, Section
     from berryeval.reports.tables import Cell, Table
     from berryeval.stats import Comparison, PairedDifference
 

@@ -12,7 +12,7 @@ from berryeval.errors import DataError
 from berryeval.reports.exports import Exporter, OutputFile
 
 if TYPE_CHECKING:
-    from berryeval.reports.report import Report, System
+    from berryeval.reports.sections import Report, System
     from berryeval.runs import AnswerRecord
 
 

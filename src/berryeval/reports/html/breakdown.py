@@ -1,4 +1,4 @@
-"""The same metric by kind of query: by how much, in which category, at which difficulty."""
+"""Breakdowns: the deciding metric by category and difficulty, with a heat map."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.reports.html.standings import Cell, answering, caption_of, deciding_metric
+from berryeval.reports.html.standings import Score, answering, caption_of, deciding_metric
 from berryeval.reports.html.svg import ON_DEEP, ON_PALE, RAMP, WIDTH, Figure
-from berryeval.reports.html.words import short, short_names, value
+from berryeval.reports.html.typography import short, short_names, value
 from berryeval.reports.tables import best_of, interval_of, is_best
 from berryeval.scoring import UNSPECIFIED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from berryeval.reports.report import Section
+    from berryeval.reports.sections import Section
 
 
 _USUAL_ORDER: Final = (
@@ -32,16 +32,16 @@ _USUAL_ORDER: Final = (
 
 @dataclass(frozen=True)
 class GroupRow:
-    """A group of queries: how many, and what each system reaches on them."""
+    """A group of queries: its size, and the score of each system."""
 
     name: str
     queries: int
-    cells: tuple[Cell | None, ...]
+    cells: tuple[Score | None, ...]
 
 
 @dataclass(frozen=True)
 class Breakdown:
-    """A metric by groups. `by` is what the queries are grouped by."""
+    """A metric by group; `by` is the field the queries are grouped by."""
 
     by: str
     metric: str
@@ -51,12 +51,12 @@ class Breakdown:
 
     @property
     def caption(self) -> str:
-        """What there is to be seen besides the values."""
+        """Explanation of intervals and marks."""
         return caption_of([one for row in self.rows for one in row.cells if one is not None], "row")
 
 
 def breakdowns_of(section: Section) -> tuple[Breakdown, ...]:
-    """By category and by difficulty, where the queries have any, of those that answered."""
+    """Break the deciding metric down by category and difficulty, where queries have them."""
     metric = deciding_metric(section)
     if not metric:
         return ()
@@ -79,7 +79,7 @@ def _breakdown(section: Section, by: str, metric: str) -> Breakdown | None:
         cells = tuple(
             None
             if one is None
-            else Cell(one, interval_of(table[name], metric), best=is_best(one, best))
+            else Score(one, interval_of(table[name], metric), best=is_best(one, best))
             for one, table in zip(values, tables, strict=True)
         )
         rows.append(GroupRow(name, sizes[name], cells))
@@ -88,28 +88,28 @@ def _breakdown(section: Section, by: str, metric: str) -> Breakdown | None:
 
 
 def _place(name: str) -> tuple[int, str]:
-    """Difficulties from easy to hard, everything else by name, what is unnamed last."""
+    """Sort key: difficulties from easy to hard, others by name, unspecified last."""
     if name == UNSPECIFIED:
         return len(_USUAL_ORDER) + 1, name
     low = name.casefold()
     return _USUAL_ORDER.index(low) if low in _USUAL_ORDER else len(_USUAL_ORDER), low
 
 
-# The heat map: kinds of queries down, systems across, the value in every field.
+# The heat map: groups down, systems across.
 
 MOST_ROWS: Final = 24
-MOST_ACROSS: Final = 6  # beyond, what there is more of goes down the page
+MOST_ACROSS: Final = 6  # with more systems, the longer side goes down the page
 _ROOM: Final = WIDTH - 20
-_LETTERS_DOWN: Final = 20  # of the name of a group
+_LETTERS_DOWN: Final = 20  # of a group name
 _LETTERS_ACROSS: Final = 13
-_NUMBER: Final = 42  # pixels that a number takes
+_NUMBER: Final = 42  # pixels of a number
 _SHORT_NUMBER: Final = 34
 _LETTER: Final = 8
-_DEEP: Final = 5  # from this step of the ramp on, letters are light
+_DEEP: Final = 5  # step of the ramp from which letters are light
 
 
 def heat_map(breakdown: Breakdown) -> Figure | None:
-    """The chart of a breakdown; its largest groups, if it has very many, and says so."""
+    """Draw a breakdown; with many groups, only the largest."""
     largest = sorted(breakdown.rows, key=lambda row: -row.queries)[:MOST_ROWS]
     rows = [row for row in breakdown.rows if row in largest]
     turned = len(breakdown.labels) > max(MOST_ACROSS, len(rows))
@@ -120,12 +120,9 @@ def heat_map(breakdown: Breakdown) -> Figure | None:
     down, across = ("group", groups), ("system", list(breakdown.labels))
     if turned:
         down, across = across, down
-    left = len(breakdown.rows) - len(rows)
-    some = (
-        f" Only the {len(rows)} largest of {len(breakdown.rows)} are drawn; the table has all."
-        if left
-        else ""
-    )
+    every = len(breakdown.rows)
+    some = f" Only the {len(rows)} largest of {every} groups are drawn; the table has all."
+    some = some if len(rows) < every else ""
     spec = {
         "width": _ROOM,
         "height": {"step": 34 if len(down[1]) <= MOST_ACROSS else 27},
@@ -137,8 +134,8 @@ def heat_map(breakdown: Breakdown) -> Figure | None:
     least = min(data, key=lambda one: one["value"])
     return Figure(
         spec,
-        f"{breakdown.metric} by {breakdown.by}; the stronger the colour, the higher. "
-        f"The number beside each {breakdown.by} counts its queries.{some}",
+        f"{breakdown.metric} by {breakdown.by}; a stronger color is a higher value. "
+        f"The number of queries is in parentheses.{some}",
         f"Heat map of {breakdown.metric} by {breakdown.by} and provider. Highest: "
         f"{best['system']} on {best['group']}, {best['words']}; lowest: {least['system']} on "
         f"{least['group']}, {least['words']}. The table below has all numbers.{some}",
@@ -146,7 +143,7 @@ def heat_map(breakdown: Breakdown) -> Figure | None:
 
 
 def _fields(rows: Sequence[GroupRow], labels: Sequence[str], letters: int) -> list[dict[str, Any]]:
-    """A field per group and system; names are cut, for the count behind them must be seen."""
+    """Return a field per group and system; names are cut so that the counts stay visible."""
     brief = short_names([row.name for row in rows], letters)
     names = [f"{short(brief.get(row.name, row.name), letters)} ({row.queries})" for row in rows]
     if len(set(names)) < len(names):
@@ -169,7 +166,7 @@ def _axis(field: str, order: list[str], *, top: bool = False) -> dict[str, Any]:
 
 
 def _layers(numbers: list[float], room: float) -> list[dict[str, Any]]:
-    """The fields, and the numbers in them as far as there is room."""
+    """Return the fields, and their numbers if there is room."""
     low, high = min(numbers), max(numbers)
     if low >= 0 and high <= 1:
         low, high = 0.0, 1.0

@@ -1,4 +1,4 @@
-"""Where each system fails: its worst queries, its errors, and where the systems disagree."""
+"""Failures: the worst queries and errors of each system, and where the systems disagree."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from berryeval.reports.html.standings import (
 
 if TYPE_CHECKING:
     from berryeval.data import Query
-    from berryeval.reports.report import Section, System
+    from berryeval.reports.sections import Section, System
 
 
-# Queries from the worst to the best, in the one order that the whole page has.
+# Queries in order.
 
-_FULL: Final = 1 - 1e-9  # of metrics that are shares
+_FULL: Final = 1 - 1e-9  # a perfect fraction, up to rounding
 
 
 def values_by_query(system: System, metric: str) -> dict[str, float]:
-    """The value of each query; none if the system does not have the metric."""
+    """Return the value of each query; empty if the system lacks the metric."""
     scores = system.scores
     return {} if scores is None or metric not in scores.metrics else scores.per_query(metric)
 
 
 def worst_first(section: Section, system: System, metric: str) -> list[tuple[Query, float]]:
-    """The queries of a system with their values; equal ones in the order of the benchmark."""
+    """Return the queries with their values, worst first; ties keep the benchmark's order."""
     values = values_by_query(system, metric)
     sign = -1 if direction_of(metric) == "down" else 1
     known = [(query, values[query.id]) for query in section.queries if query.id in values]
@@ -39,15 +39,15 @@ def worst_first(section: Section, system: System, metric: str) -> list[tuple[Que
 
 
 def imperfect(values: list[tuple[Query, float]], metric: str) -> list[tuple[Query, float]]:
-    """Those that could be better: all but the ones of a full share."""
-    is_share = direction_of(metric) == "up" and all(0 <= value <= 1 for _, value in values)
-    return [one for one in values if not (is_share and one[1] >= _FULL)]
+    """Return the queries that could be better: all except perfect fractions."""
+    is_fraction = direction_of(metric) == "up" and all(0 <= value <= 1 for _, value in values)
+    return [one for one in values if not (is_fraction and one[1] >= _FULL)]
 
 
 def by_spread(
     section: Section, systems: list[System], metric: str
 ) -> list[tuple[Query, tuple[float | None, ...], float]]:
-    """The queries on which systems differ, with the value of each, the largest spread first."""
+    """Return the queries on which systems differ, with all values, largest spread first."""
     tables = [values_by_query(system, metric) for system in systems]
     found = []
     for query in section.queries:
@@ -64,16 +64,16 @@ DISAGREEMENTS: Final = 10
 
 @dataclass(frozen=True)
 class Failing:
-    """What one system does worst.
+    """The failures of one system.
 
     Attributes:
-        place: of the system in its section.
-        label: of the system.
-        worst: its worst queries, the worst first, each with its value; none of a perfect value.
-        valued: how many queries have a value.
-        nothing: how many queries have the worst value there is.
-        outcomes: how many queries failed, and how.
-        failure: why it has no scores at all.
+        place: Position of the system in its section.
+        label: Label of the system.
+        worst: Worst imperfect queries with their values, worst first.
+        valued: Number of queries with a value.
+        nothing: Number of queries with value 0, for metrics where higher is better.
+        outcomes: Query outcomes.
+        failure: Why the system has no scores; empty if it has.
     """
 
     place: int
@@ -86,13 +86,13 @@ class Failing:
 
     @property
     def perfect(self) -> bool:
-        """Whether no query could be better."""
+        """Whether every query is perfect."""
         return self.valued > 0 and not self.worst
 
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A query on which the systems differ: every system's value, and the largest difference."""
+    """A query on which the systems differ: all values and the largest difference."""
 
     query: Query
     values: tuple[float | None, ...]
@@ -100,7 +100,7 @@ class Disagreement:
 
 
 def failing_of(section: Section) -> tuple[Failing, ...]:
-    """What each system does worst, in the order of the page."""
+    """Collect the failures of each system, in the order of the page."""
     metric = deciding_metric(section)
     return tuple(_failing(section, system, metric) for system in ordered(section))
 
@@ -120,7 +120,7 @@ def _failing(section: Section, system: System, metric: str) -> Failing:
 
 
 def disagreements_of(section: Section) -> tuple[Disagreement, ...]:
-    """The queries on which those that answered differ most, by the first metric."""
+    """Return the queries on which answering systems differ most, by the deciding metric."""
     metric = deciding_metric(section)
     if not metric:
         return ()

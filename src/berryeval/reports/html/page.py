@@ -1,4 +1,4 @@
-"""Everything that the template lays out, section by section."""
+"""The HTML report and the trend page: one file each, without network access or scripts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.reports import differences
 from berryeval.reports.exports import Exporter, single_file
-from berryeval.reports.html import svg as palette
-from berryeval.reports.html import words as numbers
+from berryeval.reports.html import svg
 from berryeval.reports.html.breakdown import Breakdown, breakdowns_of, heat_map
-from berryeval.reports.html.certainty import Contrast, contrasts_of, lead_chart
+from berryeval.reports.html.contrasts import Contrast, contrasts_of, lead_chart
 from berryeval.reports.html.failures import Disagreement, Failing, disagreements_of, failing_of
-from berryeval.reports.html.headline import Finding, finding_of
+from berryeval.reports.html.headline import Headline, build_headline
 from berryeval.reports.html.provenance import notes_of, run_facts
 from berryeval.reports.html.rankings import QueryViews, difference_chart, queries_of, side_of
 from berryeval.reports.html.speed import Speed, latency_chart, speeds_of, trade_off_chart
@@ -27,15 +26,15 @@ from berryeval.reports.html.standings import (
     precision_recall_chart,
     standings_of,
 )
-from berryeval.reports.html.svg import Studio
 from berryeval.reports.html.trend_lines import (
-    breaks_of,
     by_benchmark,
     moment,
+    number_breaks,
     trend_figures,
-    views_of,
+    view_lines,
+    view_points,
 )
-from berryeval.reports.html.words import broken, cleaned, short, short_names, tied, whole
+from berryeval.reports.html.typography import FILTERS, cleaned, short_names
 from berryeval.reports.legends import (
     INTERVAL_NAME,
     describe_interval,
@@ -52,15 +51,53 @@ if TYPE_CHECKING:
     from berryeval.reports.differences import ComparedBenchmark
     from berryeval.reports.html.svg import Drawing
     from berryeval.reports.html.trend_lines import Break, LineView, PointView
-    from berryeval.reports.report import Report, Section
+    from berryeval.reports.sections import Report, Section
     from berryeval.reports.tables import Table
     from berryeval.reports.trend import TrendLine
     from berryeval.stats import Comparison, PairedDifference
 
 
+def render(report: Report) -> str:
+    """Render a report as one HTML file.
+
+    The same report always gives the same bytes. Queries, passages and names are shown as text,
+    whatever they contain. Charts need the extra `report`; without it the page has all numbers in
+    tables and says how to install it.
+    """
+    studio = svg.Studio()
+    return _render_template(
+        "page.html",
+        report=report,
+        group_by_owner=group_by_owner,
+        differences=differences,
+        describe_test=describe_test,
+        metric_table=_metric_table,
+        group_table=_group_table,
+        sections=[
+            section_view(one, place, studio, compared=report.compares(one))
+            for place, one in enumerate(report.sections)
+        ],
+        runs=[run_facts(run) for run in report.runs],
+        benchmarks=len({one.name for one in report.sections}),
+        asked=len({(one.name, query.id) for one in report.sections for query in one.queries}),
+        charts_lack=studio.lacks,
+    )
+
+
+HTML: Final = Exporter(
+    "one page with charts and every query, for people",
+    (".html", ".htm"),
+    single_file("report.html", render),
+    home="run folder",
+)
+
+
+# Sections of the report.
+
+
 @dataclass(frozen=True)
 class Charts:
-    """The charts of a section, each None where there is nothing to draw."""
+    """The charts of a section, each None if there is nothing to draw."""
 
     lead: Drawing | None
     metrics: Drawing | None
@@ -73,9 +110,10 @@ class Charts:
 
 @dataclass(frozen=True)
 class SectionView:
-    """What the page says about one benchmark; `number` makes its anchors unique.
+    """One benchmark on the page; `number` makes its anchors unique.
 
-    Where it is `compared` above, by what was asked for, nothing here says what is significant.
+    If a requested comparison covers it (`compared`), the section itself does not judge
+    significance.
     """
 
     number: int
@@ -83,7 +121,7 @@ class SectionView:
     compared: bool
     queries: int
     depths: tuple[int, ...]
-    finding: Finding
+    headline: Headline
     standings: Standings
     contrasts: tuple[Contrast, ...]
     breakdowns: tuple[Breakdown, ...]
@@ -100,9 +138,9 @@ class SectionView:
 
 
 def section_view(
-    section: Section, number: int, studio: Studio, *, compared: bool = False
+    section: Section, number: int, studio: svg.Studio, *, compared: bool = False
 ) -> SectionView:
-    """The view of a section, charts drawn."""
+    """Build the view of a section and draw its charts."""
     standings = standings_of(section)
     metric = deciding_metric(section)
     breakdowns, speeds = breakdowns_of(section), speeds_of(section)
@@ -114,7 +152,7 @@ def section_view(
         compared=compared,
         queries=len(section.queries),
         depths=tuple(sorted({system.benchmark.k for system in section.systems})),
-        finding=finding_of(standings, contrasts, compared=compared),
+        headline=build_headline(standings, contrasts, compared=compared),
         standings=standings,
         contrasts=() if compared else contrasts,
         breakdowns=breakdowns,
@@ -124,32 +162,32 @@ def section_view(
         speeds=speeds,
         details=queries_of(section),
         notes=notes_of(section),
-        charts=_charts(
+        charts=_draw_charts(
             section, standings, contrasts, breakdowns, speeds, studio, compared=compared
         ),
         numbers={query.id: place for place, query in enumerate(section.queries)},
         metric=metric,
-        method=_method(contrasts, section.comparison),
+        method=_describe_method(contrasts, section.comparison),
     )
 
 
-def _method(contrasts: tuple[Contrast, ...], found: Comparison | None) -> str:
-    """How intervals and p-values came about, as the end of a sentence."""
-    intervals = f"; intervals: {describe_interval(found)}" if found else ""
+def _describe_method(contrasts: tuple[Contrast, ...], found: Comparison | None) -> str:
+    """Describe intervals and p-values, as the end of a sentence."""
+    intervals = f"; confidence intervals: {describe_interval(found)}" if found else ""
     rows = [one.row for one in contrasts if one.row is not None and one.row.p is not None]
     if not rows:
         return intervals if any(one.interval for one in contrasts) else ""
     alone = ", each for its pair alone" if any(row.comparisons > 1 for row in rows) else ""
-    return f"{intervals}{alone if intervals else ''}; p of the {describe_test(rows)}"
+    return f"{intervals}{alone if intervals else ''}; p: {describe_test(rows)}"
 
 
-def _charts(
+def _draw_charts(
     section: Section,
     standings: Standings,
     contrasts: tuple[Contrast, ...],
     breakdowns: tuple[Breakdown, ...],
     speeds: tuple[Speed, ...],
-    studio: Studio,
+    studio: svg.Studio,
     *,
     compared: bool,
 ) -> Charts:
@@ -172,47 +210,7 @@ def _charts(
     )
 
 
-# What a page of ours may load: nothing but its own style sheet.
-
-_POLICY: Final = (
-    "default-src 'none'; style-src '{hash}'; img-src data:; base-uri 'none'; form-action 'none'"
-)
-
-
-def policy(style: str) -> str:
-    """The Content-Security-Policy of a page with this style sheet, known by its hash."""
-    digest = hashlib.sha256(style.encode("utf-8")).digest()
-    return _POLICY.format(hash=f"sha256-{base64.b64encode(digest).decode('ascii')}")
-
-
-# `render`: a report as one HTML file.
-
-
-def render(report: Report) -> str:
-    """The report as one HTML file: no network, no script, nothing beside it.
-
-    The same report always gives the same bytes. Texts of queries, passages and providers are shown
-    as text, whatever they hold. Charts need the extra `report`; without it the page has all the
-    numbers and says how to get the charts.
-    """
-    studio = Studio()
-    return rendered(
-        "page.html",
-        report=report,
-        group_by_owner=group_by_owner,
-        differences=differences,
-        describe_test=describe_test,
-        metric_table=_metric_table,
-        group_table=_group_table,
-        sections=[
-            section_view(one, place, studio, compared=report.compares(one))
-            for place, one in enumerate(report.sections)
-        ],
-        runs=[run_facts(run) for run in report.runs],
-        benchmarks=len({one.name for one in report.sections}),
-        asked=len({(one.name, query.id) for one in report.sections for query in one.queries}),
-        charts_lack=studio.lacks,
-    )
+# Comparisons.
 
 
 def _metric_table(one: ComparedBenchmark, rows: Sequence[PairedDifference]) -> Table:
@@ -227,26 +225,82 @@ def _group_table(one: ComparedBenchmark, rows: Sequence[tuple[str, PairedDiffere
     return table.select(["group", "queries", *result_keys(one), "finding"])
 
 
-def rendered(template: str, **values: Any) -> str:
-    """A page from its template, with the one style sheet and a policy that allows nothing else."""
+# The trend page.
+
+
+@dataclass(frozen=True)
+class TrendPart:
+    """One benchmark on the trend page."""
+
+    name: str
+    drawings: tuple[Drawing, ...]
+    breaks: tuple[Break, ...]
+    lines: tuple[LineView, ...]
+    points: tuple[PointView, ...]
+
+
+def render_trend(lines: Sequence[TrendLine]) -> str:
+    """Render values over time as one HTML file."""
+    studio = svg.Studio()
+    moments = [point.moment for line in lines for point in line.points]
+    return _render_template(
+        "trend.html",
+        metric=lines[0].metric,
+        parts=[_trend_part(name, group, studio) for name, group in by_benchmark(lines).items()],
+        runs=len({point.run for line in lines for point in line.points}),
+        first=moment(min(moments)),
+        last=moment(max(moments)),
+        charts_lack=studio.lacks,
+        interval=INTERVAL_NAME,
+    )
+
+
+def _trend_part(benchmark: str, lines: Sequence[TrendLine], studio: svg.Studio) -> TrendPart:
+    breaks = number_breaks(lines)
+    names = short_names([line.provider for line in lines])
+    drawings = (studio.draw(one, names) for one in trend_figures(lines, breaks))
+    return TrendPart(
+        benchmark,
+        tuple(one for one in drawings if one is not None),
+        tuple(breaks),
+        tuple(view_lines(lines)),
+        tuple(view_points(lines)),
+    )
+
+
+# Templates.
+
+_POLICY: Final = (
+    "default-src 'none'; style-src '{hash}'; img-src data:; base-uri 'none'; form-action 'none'"
+)
+
+
+def _render_template(template: str, **values: Any) -> str:
+    """Render a template with the style sheet and a policy that allows nothing else."""
     from markupsafe import Markup
 
     environment = _environment()
     style = environment.get_template("style.css").render(
-        chart_rules=Markup(palette.chart_rules()),  # noqa: S704 - our own colours
-        light_systems=Markup(palette.system_rules(dark=False)),  # noqa: S704 - our own colours
-        dark_systems=Markup(palette.system_rules(dark=True)),  # noqa: S704 - our own colours
+        chart_rules=Markup(svg.chart_rules()),  # noqa: S704 - our own colors
+        light_systems=Markup(svg.system_rules(dark=False)),  # noqa: S704 - our own colors
+        dark_systems=Markup(svg.system_rules(dark=True)),  # noqa: S704 - our own colors
     )
     return environment.get_template(template).render(
-        policy=policy(style),
+        policy=_content_policy(style),
         style=Markup(style),  # noqa: S704 - our own style sheet
         **values,
     )
 
 
+def _content_policy(style: str) -> str:
+    """Return the Content-Security-Policy that allows only this style sheet, by its hash."""
+    digest = hashlib.sha256(style.encode("utf-8")).digest()
+    return _POLICY.format(hash=f"sha256-{base64.b64encode(digest).decode('ascii')}")
+
+
 @cache
 def _environment() -> Environment:
-    """Everything is escaped, and cleaned of characters that no page can hold."""
+    """Return the template environment, which escapes and cleans every text."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -257,62 +311,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    shown: dict[str, Any] = {one.__name__: one for one in numbers.FILTERS}
-    environment.filters |= shown | {"broken": broken, "short": short, "tied": tied, "whole": whole}
-    environment.globals |= {"hues": len(palette.SYSTEMS), "forms": len(palette.SHAPES)}
+    environment.filters |= {one.__name__: one for one in FILTERS}
+    environment.globals |= {"hues": len(svg.SYSTEMS), "forms": len(svg.SHAPES)}
     return environment
-
-
-# `render_trend`: values over time as one HTML file.
-
-
-@dataclass(frozen=True)
-class Part:
-    """What the page says about one benchmark."""
-
-    name: str
-    drawings: tuple[Drawing, ...]
-    breaks: tuple[Break, ...]
-    lines: tuple[LineView, ...]
-    points: tuple[PointView, ...]
-
-
-def render_trend(lines: Sequence[TrendLine]) -> str:
-    """The lines as one HTML file: no network, no script, in light and dark, as the report."""
-    studio = Studio()
-    moments = [point.moment for line in lines for point in line.points]
-    return rendered(
-        "trend.html",
-        metric=lines[0].metric,
-        parts=[_part(name, group, studio) for name, group in by_benchmark(lines).items()],
-        runs=len({point.run for line in lines for point in line.points}),
-        first=moment(min(moments)),
-        last=moment(max(moments)),
-        charts_lack=studio.lacks,
-        interval=INTERVAL_NAME,
-    )
-
-
-def _part(benchmark: str, lines: Sequence[TrendLine], studio: Studio) -> Part:
-    breaks = breaks_of(lines)
-    latest, points = views_of(lines)
-    names = short_names([line.provider for line in lines])
-    drawings = (studio.draw(one, names) for one in trend_figures(lines, breaks))
-    return Part(
-        benchmark,
-        tuple(one for one in drawings if one is not None),
-        tuple(breaks),
-        tuple(latest),
-        tuple(points),
-    )
-
-
-# The page for people: everything in one HTML file, with charts.
-
-
-HTML: Final = Exporter(
-    "one page with charts and every query, for people",
-    (".html", ".htm"),
-    single_file("report.html", render),
-    home="run folder",
-)

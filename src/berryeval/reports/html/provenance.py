@@ -1,4 +1,4 @@
-"""Where the numbers come from: runs, data, versions; and what to know before trusting them."""
+"""Provenance: runs, data hashes and versions, and notes on reliability."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 from berryeval._internal.text import counted
 from berryeval.reports.html.standings import ordered
-from berryeval.reports.html.words import short
+from berryeval.reports.html.typography import short
 
 if TYPE_CHECKING:
-    from berryeval.reports.report import Section, System
+    from berryeval.reports.sections import Section, System
     from berryeval.runs import RunRecord
 
 
 _ERROR_CHARACTERS = 80
-_HASH_CHARACTERS = 23  # "sha256:" and sixteen digits tell any two apart
+_HASH_CHARACTERS = 23  # "sha256:" and sixteen digits
 
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What is known about a run, as names and values."""
+    """Facts about a run, as names and values."""
 
     id: str
     started: str
@@ -29,8 +29,8 @@ class RunFacts:
 
 
 def run_facts(run: RunRecord) -> RunFacts:
-    """The facts about a run and each of its benchmarks."""
-    facts = [("started", _moment(run.created)), ("configuration", _brief(run.config_hash))]
+    """Collect the facts about a run and each of its benchmarks."""
+    facts = [("started", _format_time(run.created)), ("configuration", _brief(run.config_hash))]
     for part in run.benchmarks:
         queries = counted(len(part.queries), "query", "queries")
         words = f"{_brief(part.content_hash)}, {queries}, k = {part.k}"
@@ -38,13 +38,13 @@ def run_facts(run: RunRecord) -> RunFacts:
     facts.append(("versions", ", ".join(f"{name} {text}" for name, text in run.versions.items())))
     return RunFacts(
         short(run.id, 120),
-        _moment(run.created),
+        _format_time(run.created),
         tuple((name, text) for name, text in facts if text),
     )
 
 
 def notes_of(section: Section) -> tuple[tuple[str, str], ...]:
-    """What makes a comparison unfair or a score doubtful: about whom, and what."""
+    """Return the notes on reliability, each with the system it is about, or empty for all."""
     found: dict[tuple[str, str], None] = {}
     for note in section.notes:
         found["", note] = None
@@ -52,32 +52,32 @@ def notes_of(section: Section) -> tuple[tuple[str, str], ...]:
         for note in system.benchmark.notes:
             found["", note] = None
         for note in (*system.record.warnings, *(system.scores.notes if system.scores else ())):
-            found[system.label, _with_brief_error(system, note)] = None
-    unjudged = _unjudged(section)
+            found[system.label, _shorten_error(system, note)] = None
+    unjudged = _describe_unjudged(section)
     if unjudged:
         found["", unjudged] = None
     return tuple((about, short(note, 600)) for about, note in found)
 
 
-def _with_brief_error(system: System, note: str) -> str:
-    """The note with the beginning of an error, which stands as a whole where the system fails."""
+def _shorten_error(system: System, note: str) -> str:
+    """Shorten an error within a note; the section on failures shows it in full."""
     errors = (one.error for one in system.record.answers if one.error and one.error in note)
     longest = max(errors, key=len, default="")
     return note.replace(longest, short(longest, _ERROR_CHARACTERS)) if longest else note
 
 
-def _unjudged(section: Section) -> str:
-    """How much of what each system found nobody judged."""
+def _describe_unjudged(section: Section) -> str:
+    """Describe the fraction of unjudged hits of each system."""
     shares = [
         f"{short(system.label, 60)} {scores.unjudged / scores.retrieved:.0%}"
         for system in ordered(section)
         if (scores := system.scores) is not None and scores.unjudged
     ]
-    return f"Hits that nobody judged count as not relevant: {', '.join(shares)}." if shares else ""
+    return f"Unjudged hits count as not relevant: {', '.join(shares)}." if shares else ""
 
 
-def _moment(text: str) -> str:
-    """A time as people write it; as it was found if it is none."""
+def _format_time(text: str) -> str:
+    """Format an ISO time; other texts are returned as they are."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:

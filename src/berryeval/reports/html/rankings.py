@@ -1,4 +1,4 @@
-"""A query with the rankings of all systems side by side, and what each of them missed."""
+"""Queries with the rankings of all systems side by side, and the targets each missed."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from berryeval.reports.html.failures import (
     worst_first,
 )
 from berryeval.reports.html.standings import answering, deciding_metric, ordered
-from berryeval.reports.html.svg import SYSTEMS, WIDTH, ZERO, Figure
-from berryeval.reports.html.words import Cut, cut, short, signed
+from berryeval.reports.html.svg import SYSTEMS, WIDTH, ZERO, Figure, evenly_spaced
+from berryeval.reports.html.typography import Cut, cut, short, signed
 
 if TYPE_CHECKING:
     from berryeval.data import Query
-    from berryeval.reports.html.certainty import Contrast
-    from berryeval.reports.report import Section, System
+    from berryeval.reports.html.contrasts import Contrast
+    from berryeval.reports.sections import Section, System
     from berryeval.runs import AnswerRecord, HitRecord
 
 
-# Which queries are shown where there are too many for a page.
+# Choosing queries for a page of limited size.
 
 
-def most_telling(section: Section, limit: int) -> set[str]:
-    """Every query that the page speaks of, then in turns the next worst of every system.
+def choose_queries(section: Section, limit: int) -> set[str]:
+    """Choose the queries to show: all that the page names, then the worst of each system in turn.
 
-    Those on which systems differ most take their turn too. There are more than the limit only if
-    the page speaks of more.
+    Queries on which systems differ most take their turn too. The limit is exceeded only if the page
+    names more queries.
     """
     metric = deciding_metric(section)
     systems = answering(section, metric) if metric else []
@@ -51,11 +51,11 @@ def most_telling(section: Section, limit: int) -> set[str]:
     return chosen
 
 
-HITS: Final = 10  # shown in full; below them only what is relevant
+HITS: Final = 10  # shown in full; below them only relevant hits
 QUERY_CHARACTERS: Final = 2_000
 PASSAGE_CHARACTERS: Final = 130
 NAME_CHARACTERS: Final = 90
-ERROR_CHARACTERS: Final = 120  # the whole stands where the page says how each fails
+ERROR_CHARACTERS: Final = 120  # the section on failures shows more
 MISSED: Final = 8
 SHADES: Final = 3
 MOST_GRADES: Final = 5  # in the legend
@@ -65,7 +65,7 @@ MOST_HITS: Final = 8_000
 
 @dataclass(frozen=True)
 class HitView:
-    """A line of a ranking. `shade` is 0 for not relevant up to 3 for the best there is."""
+    """A line of a ranking; `shade` is 0 (not relevant) to 3 (highest grade)."""
 
     rank: int
     name: str
@@ -79,7 +79,7 @@ class HitView:
 
 @dataclass(frozen=True)
 class Ranking:
-    """What one system answered. `more` hits are not shown, `more_relevant` of them relevant."""
+    """The answer of one system; `more` hits are not shown, `more_relevant` of them relevant."""
 
     place: int
     label: str
@@ -97,7 +97,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class QueryView:
-    """A query: `number` is its place in the section, by which others link to it."""
+    """A query; `number` is its place in the section, used in links."""
 
     number: int
     id: str
@@ -111,23 +111,23 @@ class QueryView:
 
 @dataclass(frozen=True)
 class QueryViews:
-    """The queries that are shown, and how many are not."""
+    """The queries shown, and the number of queries left out."""
 
     shown: tuple[QueryView, ...]
     left_out: int
 
     @property
     def grades(self) -> tuple[tuple[str, int], ...]:
-        """The grades of relevant hits that are there to be seen, the highest first, with shades."""
+        """Grades of the relevant hits shown, highest first, with their shades."""
         found = {(float(one.grade), one.shade): None for one in self._hits if one.shade}
         most = sorted(found, reverse=True)
-        if len(most) > MOST_GRADES:  # those at the ends, and one between
+        if len(most) > MOST_GRADES:  # highest, middle and lowest
             most = [most[0], most[len(most) // 2], most[-1]]
         return tuple((f"{grade:g}", shade) for grade, shade in most)
 
     @property
     def signs(self) -> frozenset[str]:
-        """What else there is to be seen: "0", "?" and "repeat"."""
+        """Other marks shown: "0", "?" and "repeat"."""
         grades = {one.grade for one in self._hits if not one.shade}
         return frozenset(grades | ({"repeat"} if any(one.again for one in self._hits) else set()))
 
@@ -138,12 +138,12 @@ class QueryViews:
 
     @property
     def numbers(self) -> frozenset[int]:
-        """The places of the shown ones."""
+        """Places of the queries shown."""
         return frozenset(one.number for one in self.shown)
 
 
 def queries_of(section: Section) -> QueryViews:
-    """All queries; of very many those that are worst for a system or on which systems differ."""
+    """Return the queries to show; with many queries, those that `choose_queries` selects."""
     if not any(system.record.answers for system in section.systems):
         return QueryViews((), 0)
     lines = len(section.queries) * sum(
@@ -153,15 +153,15 @@ def queries_of(section: Section) -> QueryViews:
     queries = list(enumerate(section.queries))
     if len(queries) > MOST_QUERIES or lines > MOST_HITS:
         per_query = max(1, lines // len(queries))
-        chosen = most_telling(section, min(MOST_QUERIES, max(10, MOST_HITS // per_query)))
+        chosen = choose_queries(section, min(MOST_QUERIES, max(10, MOST_HITS // per_query)))
         queries = [one for one in queries if one[1].id in chosen]
     highest = _highest_grade(section)
-    shown = tuple(_query(section, number, query, highest) for number, query in queries)
+    shown = tuple(_view_query(section, number, query, highest) for number, query in queries)
     return QueryViews(shown, len(section.queries) - len(shown))
 
 
 def _highest_grade(section: Section) -> float:
-    """The highest grade of the section: what the deepest shade means."""
+    """Return the highest grade of the section, which has the deepest shade."""
     grades = (
         grade
         for system in section.systems
@@ -174,11 +174,13 @@ def _highest_grade(section: Section) -> float:
     return max(grades, default=1.0)
 
 
-def _query(section: Section, number: int, query: Query, highest: float) -> QueryView:
+def _view_query(section: Section, number: int, query: Query, highest: float) -> QueryView:
     metric = deciding_metric(section)
     place = {system.label: place for place, system in enumerate(section.systems)}
     rankings = tuple(
-        _ranking(system, place[system.label], query.id, values_by_query(system, metric), highest)
+        _view_ranking(
+            system, place[system.label], query.id, values_by_query(system, metric), highest
+        )
         for system in ordered(section)
         if query.id in system.answers
     )
@@ -196,11 +198,11 @@ def _query(section: Section, number: int, query: Query, highest: float) -> Query
     )
 
 
-def _ranking(
+def _view_ranking(
     system: System, place: int, query: str, values: dict[str, float], highest: float
 ) -> Ranking:
     answer: AnswerRecord = system.answers[query]
-    views = [_hit(system, rank, hit, highest) for rank, hit in enumerate(answer.hits, start=1)]
+    views = [_view_hit(system, rank, hit, highest) for rank, hit in enumerate(answer.hits, start=1)]
     below = [replace(one, passage="") for one in views[HITS:] if one.shade]
     missed = [(short(one.name, NAME_CHARACTERS), f"{one.grade:g}") for one in answer.missed]
     return Ranking(
@@ -219,8 +221,8 @@ def _ranking(
     )
 
 
-def _hit(system: System, rank: int, hit: HitRecord, highest: float) -> HitView:
-    name = _heading(system.name_of(hit), hit.id)
+def _view_hit(system: System, rank: int, hit: HitRecord, highest: float) -> HitView:
+    name = _innermost_heading(system.name_of(hit), hit.id)
     return HitView(
         rank=rank,
         name=name,
@@ -229,18 +231,18 @@ def _hit(system: System, rank: int, hit: HitRecord, highest: float) -> HitView:
         grade="?" if hit.grade is None else f"{hit.grade:g}",
         shade=_shade(hit.grade, highest),
         again=hit.again,
-        passage=short(_without(name, system.passage(hit)), PASSAGE_CHARACTERS),
+        passage=short(_strip_heading(name, system.passage(hit)), PASSAGE_CHARACTERS),
     )
 
 
-def _heading(name: str, identifier: str) -> str:
-    """The innermost heading above the hit, where one is known: the id says the rest."""
+def _innermost_heading(name: str, identifier: str) -> str:
+    """Return the innermost heading above the hit, unless the id contains it."""
     found = name.rpartition(SECTION_SEPARATOR)[2]
     return "" if found == identifier.removesuffix("#") else short(found, NAME_CHARACTERS)
 
 
-def _without(heading: str, passage: str) -> str:
-    """The passage without the heading that it begins with, which stands above it."""
+def _strip_heading(heading: str, passage: str) -> str:
+    """Remove the heading at the start of a passage; it is shown above."""
     rest = passage.lstrip("# ")
     return rest[len(heading) :] if heading and rest.startswith(f"{heading}\n") else passage
 
@@ -251,25 +253,25 @@ def _shade(grade: float | None, highest: float) -> int:
     return max(1, min(SHADES, round(SHADES * grade / highest)))
 
 
-# The difference of two systems, query by query, from the greatest gain to the greatest loss.
+# The chart of differences by query, from the largest gain to the largest loss.
 
-LEAST_BARS: Final = 2  # of one there is nothing to sort
+LEAST_BARS: Final = 2
 MOST_BARS: Final = 400
-MANY_BARS: Final = 150  # no gaps between so many
+MANY_BARS: Final = 150  # from here on without gaps
 
 
 def difference_chart(contrast: Contrast, best_place: int, metric: str) -> Figure | None:
-    """The chart of a comparison; None if there are not two queries, or if all are equal."""
+    """Draw the differences of a contrast; None with one query or without differences."""
     values = sorted(contrast.by_query.values(), reverse=True)
     if len(values) < LEAST_BARS or not any(values):
         return None
-    shown = _spaced(values)
+    shown = evenly_spaced(values, MOST_BARS)
     sides = (side_of(contrast.best), side_of(contrast.other))
     data = [
         {"place": place, "difference": one, "side": sides[one < 0]}
         for place, one in enumerate(shown)
     ]  # fmt: skip
-    colours = _colours(best_place, contrast.place)
+    colors = _two_colors(best_place, contrast.place)
     spec = {
         "width": WIDTH,
         "height": 190,
@@ -290,7 +292,7 @@ def difference_chart(contrast: Contrast, best_place: int, metric: str) -> Figure
                     },
                     "color": {
                         "field": "side", "type": "nominal",
-                        "scale": {"domain": list(sides), "range": colours},
+                        "scale": {"domain": list(sides), "range": colors},
                         "legend": {"orient": "top", "title": None, "columns": 2,
                                    "labelLimit": 190, "columnPadding": 30},
                     },
@@ -316,20 +318,13 @@ def difference_chart(contrast: Contrast, best_place: int, metric: str) -> Figure
     )
 
 
-def _colours(best: int, other: int) -> list[str]:
-    """Those of both systems; another for the second where they have the same."""
+def _two_colors(best: int, other: int) -> list[str]:
+    """Return the colors of both systems, a different one for the second if they are equal."""
     count = len(SYSTEMS)
     second = other + 1 if (best - other) % count == 0 else other
     return [SYSTEMS[place % count].light for place in (best, second)]
 
 
 def side_of(label: str) -> str:
-    """What the bars of one side say."""
+    """Return the legend of the bars on one side."""
     return f"{label} is better"
-
-
-def _spaced(values: list[float]) -> list[float]:
-    if len(values) <= MOST_BARS:
-        return values
-    step = (len(values) - 1) / (MOST_BARS - 1)
-    return [values[round(place * step)] for place in range(MOST_BARS)]

@@ -1,4 +1,4 @@
-"""How fast each system answers, and what it costs."""
+"""Speed: latency and cost of each system, and quality against latency."""
 
 from __future__ import annotations
 
@@ -8,29 +8,39 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.validate import is_number
 from berryeval.reports.html.standings import ordered, outcomes_of
-from berryeval.reports.html.svg import INK, WIDTH, Figure, around, hues, legend, shapes, time_axis
-from berryeval.reports.html.words import duration, value
+from berryeval.reports.html.svg import (
+    INK,
+    WIDTH,
+    Figure,
+    around,
+    evenly_spaced,
+    hues,
+    legend,
+    shapes,
+    time_axis,
+)
+from berryeval.reports.html.typography import duration, value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from berryeval.reports.html.standings import Standings
-    from berryeval.reports.report import Section, System
+    from berryeval.reports.sections import Section, System
     from berryeval.runs import Latency
 
 
 @dataclass(frozen=True)
 class Speed:
-    """The times of one system.
+    """Latency and cost of one system.
 
     Attributes:
-        place: of the system in its section.
-        label: of the system.
-        latency: its percentiles; None if it never answered.
-        seconds: of every query that was answered.
-        asked: how many queries it was asked.
-        answered: how many of them it answered.
-        costs: what all queries together cost, by what the provider calls it.
+        place: Position of the system in its section.
+        label: Label of the system.
+        latency: Latency percentiles; None if no query was answered.
+        seconds: Latency of every answered query.
+        asked: Number of queries.
+        answered: Number of answered queries.
+        costs: Total cost of all queries, by the provider's unit.
     """
 
     place: int
@@ -43,9 +53,9 @@ class Speed:
 
 
 def speeds_of(section: Section) -> tuple[Speed, ...]:
-    """The times of every system that was asked anything, in the order of the page.
+    """Return the speed of every system with queries, in the order of the page.
 
-    There are none where nobody timed anything, unless somebody failed: then it says who.
+    The result is empty if there are neither latencies nor failed queries.
     """
     places = {system.label: place for place, system in enumerate(section.systems)}
     found = [_speed(places[system.label], system) for system in ordered(section)]
@@ -71,22 +81,22 @@ def _speed(place: int, system: System) -> Speed:
     )
 
 
-# How long the answers took: every query a tick, the median and the 95th percentile marked.
+# The chart of latencies: a tick per query, with median and 95th percentile.
 
 MOST_TICKS: Final = 150
 LOGARITHMIC: Final = "milliseconds, on a logarithmic scale"
-LEAST_SECONDS: Final = 1e-6  # a logarithm knows no zero
+LEAST_SECONDS: Final = 1e-6  # zero has no logarithm
 
 
 def latency_chart(speeds: Sequence[Speed], labels: Sequence[str]) -> Figure | None:
-    """The chart of all systems that answered."""
+    """Draw the latencies of all systems that answered."""
     timed = [one for one in speeds if one.latency is not None and one.seconds]
     if not timed:
         return None
     ticks: list[dict[str, Any]] = [
         {"system": one.label, "ms": milliseconds(seconds)}
         for one in timed
-        for seconds in _spaced(sorted(one.seconds))
+        for seconds in evenly_spaced(sorted(one.seconds), MOST_TICKS)
     ]
     marks: list[dict[str, Any]] = [
         {"system": one.label, "ms": milliseconds(seconds), "mark": name}
@@ -136,30 +146,23 @@ def latency_chart(speeds: Sequence[Speed], labels: Sequence[str]) -> Figure | No
     )
     return Figure(
         spec,
-        "The time of every answered query, the median (p50) and what 95 % stay below (p95).",
+        "Latency of every answered query, with the median (p50) and the 95th percentile (p95).",
         f"Latency per provider, median and 95th percentile: {words}.",
     )
 
 
 def milliseconds(seconds: float) -> float:
-    """Milliseconds that have a logarithm."""
+    """Convert to milliseconds above zero, for a logarithmic axis."""
     return max(seconds, LEAST_SECONDS) * 1e3
 
 
-def _spaced(values: list[float]) -> list[float]:
-    if len(values) <= MOST_TICKS:
-        return values
-    step = (len(values) - 1) / (MOST_TICKS - 1)
-    return [values[round(place * step)] for place in range(MOST_TICKS)]
-
-
-# Quality against latency: who is both good and fast.
+# The chart of quality against latency.
 
 
 def trade_off_chart(
     standings: Standings, speeds: Sequence[Speed], labels: Sequence[str]
 ) -> Figure | None:
-    """The chart of all systems that have both a score and a time."""
+    """Draw all systems with both a score and a latency."""
     times = {one.label: one.latency.p50 for one in speeds if one.latency is not None}
     data: list[dict[str, Any]] = [
         {"system": row.label, "ms": milliseconds(times[row.label]), **cell.ends}
@@ -200,10 +203,14 @@ def trade_off_chart(
     words = "; ".join(
         f"{one['system']} {value(one['value'])} at {duration(times[one['system']])}" for one in data
     )
-    ends = " with its 95 % interval" if any(one["low"] < one["high"] for one in data) else ""
+    ends = (
+        " with its 95 % confidence interval"
+        if any(one["low"] < one["high"] for one in data)
+        else ""
+    )
     corner = "bottom" if standings.downwards[0] else "top"
     return Figure(
         spec,
-        f"{metric}{ends} against the median latency: {corner} left is good and fast.",
+        f"{metric}{ends} against median latency; {corner} left is good and fast.",
         f"Quality against latency. {words}.",
     )

@@ -1,4 +1,4 @@
-"""Systems and metrics: every value with its interval, and which is the best of each."""
+"""Standings: systems and metrics with confidence intervals, query outcomes, and their charts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from berryeval._internal.text import counted
 from berryeval.metrics import direction_of
 from berryeval.reports.html.svg import WIDTH, Figure, dashes, hues, legend, shapes
-from berryeval.reports.html.words import short, span, value
+from berryeval.reports.html.typography import short, span, value
 from berryeval.reports.legends import INTERVAL_NAME
 from berryeval.reports.tables import best_of, interval_of, is_best, value_of
 from berryeval.runner import FAILED, NO_ANSWER
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from berryeval._internal.intervals import Interval
-    from berryeval.reports.report import Section, System
+    from berryeval.reports.sections import Section, System
 
 
-# What became of the queries of a system: how many it answered, and how many failed.
+# Query outcomes.
 
-_KINDS_OF_ERRORS: Final = 3  # that are shown
+_SHOWN_ERRORS: Final = 3
 _ERROR_CHARACTERS: Final = 500
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """The answers of a system, counted.
+    """Query outcomes of a system, counted.
 
     Attributes:
-        asked: how many queries it was asked.
-        failed: how many it did not answer: errors, timeouts, and what was never asked.
-        kinds: all that were not answered with hits, by what happened: "error", "empty".
-        errors: what was said when it failed, each once, with how often; the most frequent first.
-        more_errors: how many more kinds of errors there were.
+        asked: Number of queries.
+        failed: Number of queries without an answer: errors, timeouts, queries never asked.
+        kinds: Counts of queries without hits by outcome, such as "error" or "empty".
+        errors: Error messages with their counts, most frequent first.
+        more_errors: Number of further error messages.
     """
 
     asked: int = 0
@@ -48,32 +48,32 @@ class Outcomes:
 
     @property
     def answered(self) -> int:
-        """How many queries it answered, be it with nothing."""
+        """Number of answered queries, empty answers included."""
         return self.asked - self.failed
 
     @property
     def silent(self) -> bool:
-        """Whether it was asked, and answered nothing at all."""
+        """Whether no query was answered."""
         return self.asked > 0 and self.answered == 0
 
     @property
     def telling(self) -> bool:
-        """Whether its values say something: it answered more than half of what it was asked."""
+        """Whether the scores are meaningful: more than half of the queries were answered."""
         return self.failed == 0 or self.answered > self.failed
 
     def sentence(self, name: str) -> str:
-        """What failed, and what that makes of its values; empty if nothing failed."""
+        """Describe the failures and their effect on the scores; empty without failures."""
         if not self.failed:
             return ""
         queries = counted(self.asked, "query", "queries")
         if self.silent:
-            return f"{name} failed on all of {queries}; its values say nothing."
-        worth = "they count as not answered" if self.telling else "its values say little"
+            return f"{name} failed on all {queries}; its scores mean nothing."
+        worth = "they count as unanswered" if self.telling else "its scores mean little"
         return f"{name} failed on {self.failed:,} of {queries}; {worth}."
 
 
 def outcomes_of(system: System) -> Outcomes:
-    """The outcomes of a system, from its answers, or as they were counted where there are none."""
+    """Count the outcomes of a system from its answers, or take its stored counts."""
     answers = system.record.answers
     counts = Counter(one.outcome for one in answers)
     if not answers:
@@ -87,16 +87,16 @@ def outcomes_of(system: System) -> Outcomes:
         asked=counts.total(),
         failed=sum(counts[name] for name in NO_ANSWER),
         kinds=tuple((name, counts[name]) for name in wrong if counts[name]),
-        errors=tuple(errors.most_common(_KINDS_OF_ERRORS)),
-        more_errors=max(0, len(errors) - _KINDS_OF_ERRORS),
+        errors=tuple(errors.most_common(_SHOWN_ERRORS)),
+        more_errors=max(0, len(errors) - _SHOWN_ERRORS),
     )
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A value, how far it might move, and whether it is the best of its metric.
+class Score:
+    """A score with its confidence interval, and whether it is the best of its metric.
 
-    `interval` is None where nothing can be said about that: of one query, or of equal values.
+    `interval` is None if it is unknown: with one query, or with few equal values.
     """
 
     value: float
@@ -105,26 +105,26 @@ class Cell:
 
     @property
     def words(self) -> str:
-        """The value, and its interval in parentheses."""
+        """The value with its interval in parentheses."""
         return (
             f"{value(self.value)} ({span(self.interval)})" if self.interval else value(self.value)
         )
 
     @property
     def ends(self) -> dict[str, float]:
-        """Where the line of a chart begins and ends: where the value is, if there is none."""
+        """Chart data: the value and the ends of its interval, or the value itself."""
         low, high = self.interval or (self.value, self.value)
         return {"value": self.value, "low": low, "high": high}
 
 
 @dataclass(frozen=True)
 class Row:
-    """A system: its place among the systems of the section decides its colour."""
+    """A system with its scores; its place in the section determines its color."""
 
     place: int
     label: str
     kind: str
-    cells: tuple[Cell | None, ...]
+    cells: tuple[Score | None, ...]
     queries: int
     outcomes: Outcomes
 
@@ -133,7 +133,7 @@ class Row:
 class Standings:
     """The table of systems and metrics, the best system by the first metric on top.
 
-    `unscored` are the labels of systems without scores.
+    `unscored` has the labels of systems without scores.
     """
 
     metrics: tuple[str, ...]
@@ -148,29 +148,29 @@ class Standings:
 
     @property
     def caption(self) -> str:
-        """What there is to be seen besides the values."""
+        """Explanation of intervals and marks."""
         cells = [cell for row in self.rows for cell in row.cells if cell is not None]
         return caption_of(cells, "column")
 
 
-def caption_of(cells: Sequence[Cell], along: str) -> str:
-    """The legend of a table of values: only what it really has."""
+def caption_of(cells: Sequence[Score], along: str) -> str:
+    """Explain the intervals and marks that a table of scores has."""
     parts = [f"Each value with its {INTERVAL_NAME}"] if any(one.interval for one in cells) else []
-    parts += [f"★ is the best of its {along}"] if any(one.best for one in cells) else []
+    parts += [f"★ marks the best of its {along}"] if any(one.best for one in cells) else []
     found = "; ".join(parts)
     return f"{found}." if found else ""
 
 
 def deciding_metric(section: Section) -> str:
-    """The first metric that has a better and a worse; empty if there is none."""
+    """Return the first metric with a better direction; empty if there is none."""
     names = (name for name in section.metrics if direction_of(name) != "neither")
     return next(names, "")
 
 
 def ranked(section: Section, metric: str) -> list[System]:
-    """The systems that have the metric, the best first; equal ones in the order of the report.
+    """Return the systems with this metric, best first; ties keep the order of the report.
 
-    Who answered nothing comes last, whatever its value.
+    Systems that answered nothing come last, whatever their value.
     """
     sign = 1 if direction_of(metric) == "down" else -1
     found = [
@@ -182,7 +182,7 @@ def ranked(section: Section, metric: str) -> list[System]:
 
 
 def ordered(section: Section) -> list[System]:
-    """All systems in the one order of the page: the best first, those without a value last."""
+    """Return all systems in the order of the page: best first, those without a value last."""
     metric = deciding_metric(section)
     order = ranked(section, metric) if metric else []
     order += [system for system in section.scored if system not in order]
@@ -190,12 +190,12 @@ def ordered(section: Section) -> list[System]:
 
 
 def answering(section: Section, metric: str) -> list[System]:
-    """The systems that have the metric and answered anything, the best first."""
+    """Return the systems that have the metric and answered a query, best first."""
     return [system for system in ranked(section, metric) if not outcomes_of(system).silent]
 
 
 def standings_of(section: Section) -> Standings:
-    """The standings of a section."""
+    """Build the standings of a section."""
     first = deciding_metric(section)
     metrics = tuple(sorted(section.metrics, key=lambda name: name != first))
     best = {metric: _best(section, metric) for metric in metrics}
@@ -217,40 +217,42 @@ def standings_of(section: Section) -> Standings:
 
 
 def _best(section: Section, metric: str) -> float | None:
-    """The best value of those that answered, if they differ and the metric has a better."""
+    """Return the best value, or None if all are equal or the metric has no direction."""
     if direction_of(metric) == "neither":
         return None
     return best_of((value_of(one.scores, metric) for one in ranked(section, metric)), metric)
 
 
-def _cell(system: System, metric: str, best: float | None) -> Cell | None:
+def _cell(system: System, metric: str, best: float | None) -> Score | None:
     number = value_of(system.scores, metric)
     if number is None or system.scores is None:
         return None
-    return Cell(number, interval_of(system.scores, metric), best=is_best(number, best))
+    return Score(number, interval_of(system.scores, metric), best=is_best(number, best))
 
 
 def _kind(system: System) -> str:
-    """What it is, as far as its name does not say so."""
+    """Return the provider type and chunker, unless the name contains them."""
     record = system.record
     parts = [record.type if record.type != record.name else "", record.chunker]
     return " · ".join(part for part in parts if part and part not in record.name)
 
 
-# Metrics with intervals: a dot and a line for every system, metric by metric.
+# The chart of metrics: a dot and an interval for every system.
 
 
 def metrics_chart(standings: Standings, labels: Sequence[str]) -> Figure | None:
-    """The chart of the metrics that lie between 0 and 1, of who answered; None if there is none.
+    """Draw the metrics between 0 and 1 of the systems that answered; None if there are none.
 
-    `labels` are all systems of the section, in the order that gives them their colours.
+    Args:
+        standings: Standings of the section.
+        labels: All systems of the section, in the order of their colors.
     """
     rows = [row for row in standings.rows if not row.outcomes.silent]
     order = [row.label for row in rows]
     cells = [
         (row.label, metric, cell)
         for place, metric in enumerate(standings.metrics)
-        if _is_share([row.cells[place] for row in rows])
+        if _are_fractions([row.cells[place] for row in rows])
         for row in rows
         if (cell := row.cells[place]) is not None
     ]
@@ -294,28 +296,28 @@ def metrics_chart(standings: Standings, labels: Sequence[str]) -> Figure | None:
         ],
     }  # fmt: skip
     first = [one for one in cells if one[1] == cells[0][1]]
-    words = "; ".join(f"{label} {cell.words}" for label, _, cell in first)
+    values = "; ".join(f"{label} {cell.words}" for label, _, cell in first)
     known = any(cell.interval for _, _, cell in cells)
     caption = (
-        "Every metric with its 95 % interval: how far it might move if other queries were asked."
+        "Every metric with its 95 % confidence interval over the queries."
         if known
-        else "Every metric; nothing is known about how far it might move."
+        else "Every metric; there are too few queries for confidence intervals."
     )
-    dots = "Dots with intervals" if known else "Dots"
+    dots = "Dots with confidence intervals" if known else "Dots"
     return Figure(
-        spec, caption, f"{dots}, by metric. {cells[0][1]}: {words}. The table has all numbers."
+        spec, caption, f"{dots}, by metric. {cells[0][1]}: {values}. The table has all numbers."
     )
 
 
-def _is_share(cells: Sequence[Cell | None]) -> bool:
+def _are_fractions(cells: Sequence[Score | None]) -> bool:
     return all(0 <= cell.value <= 1 for cell in cells if cell is not None)
 
 
-# Precision at every level of recall.
+# The chart of precision and recall.
 
 
 def precision_recall_chart(section: Section) -> Figure | None:
-    """The curve of every system that has one, and answered anything."""
+    """Draw the precision-recall curve of every system that answered a query."""
     labels = [system.label for system in section.systems]
     curves = {
         system.label: system.record.curve
@@ -364,7 +366,6 @@ def precision_recall_chart(section: Section) -> Figure | None:
     words = "; ".join(f"{label} {value(curve[middle])}" for label, curve in curves.items())
     return Figure(
         spec,
-        "Interpolated precision at eleven levels of recall, the mean over all queries: the further "
-        "up and to the right, the better.",
-        f"Precision-recall curves. Precision where half of what is relevant was found: {words}.",
+        "Mean interpolated precision at eleven recall levels; closer to the top right is better.",
+        f"Precision-recall curves. Precision at 50 % recall: {words}.",
     )

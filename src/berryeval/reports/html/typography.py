@@ -1,4 +1,4 @@
-"""Texts of anybody, made fit to be shown: cleaned of what no page can hold, and cut."""
+"""Texts and numbers of the page: control characters replaced, long texts cut, units chosen."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ if TYPE_CHECKING:
     from berryeval._internal.intervals import Interval
 
 
-_PARTS: Final = re.compile(r"(?<=[:/_.>|])(?=\S)")
-_LONG_WORD: Final = re.compile(r"([^\s-]{20})(?=[^\s-]{4})")
+# Texts.
 
-_MOST_BYTES: Final = 2  # per character: what needs more, as Chinese, also says more
+_BREAKS: Final = re.compile(r"(?<=[:/_.>|])(?=\S)")
+_LONG_WORD: Final = re.compile(r"([^\s-]{20})(?=[^\s-]{4})")
+_MOST_BYTES: Final = 2  # per character; scripts that need more, such as Chinese, also say more
 
 
 @dataclass(frozen=True)
 class Cut:
-    """The beginning of a text, and how many characters follow it."""
+    """The beginning of a text, and the number of characters that follow it."""
 
     text: str
     rest: int = 0
@@ -37,9 +38,9 @@ class Cut:
 
 
 def cleaned(value: Any) -> Any:
-    """A text with its control characters as symbols, also those that turn the text around.
+    """Replace control and direction characters by visible symbols.
 
-    What is no text comes back as it is, and so does markup, which was cleaned before.
+    Markup, which is clean already, and values other than texts are returned unchanged.
     """
     if not isinstance(value, str) or hasattr(value, "__html__"):
         return value
@@ -47,96 +48,99 @@ def cleaned(value: Any) -> Any:
 
 
 def cut(text: str, characters: int) -> Cut:
-    """The beginning of a text, so long that it is no more than twice as many bytes of a page."""
+    """Cut a text to a number of characters, and to at most twice as many bytes of HTML."""
     beginning = text[:characters]
     room = characters * _MOST_BYTES
-    while _bytes(beginning) > room:
-        share = room / _bytes(beginning)
+    while _count_bytes(beginning) > room:
+        share = room / _count_bytes(beginning)
         beginning = beginning[: min(len(beginning) - 1, int(len(beginning) * share) + 1)]
     return Cut(beginning, len(text) - len(beginning))
 
 
+def _count_bytes(text: str) -> int:
+    return len(escape(text).encode("utf-8", "replace"))
+
+
 def short(text: str, characters: int) -> str:
-    """The beginning of a text on one line, with a sign that there is more."""
-    seen = text[: characters * 4]  # enough, unless it is mostly white space
+    """Put the beginning of a text on one line, with an ellipsis if there is more."""
+    seen = text[: characters * 4]  # enough unless it is mostly white space
     found = str(cut(" ".join(seen.split()), characters))
     return found if len(seen) == len(text) or found.endswith("…") else f"{found}…"
 
 
 def tied(text: str) -> str:
-    """A text in which no line ends between a number and its per cent."""
+    """Keep numbers and their per cent signs on one line."""
     return text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def broken(text: str) -> Markup:
-    """A name that may break after the signs that part it, and within what is very long."""
+    """Allow line breaks after punctuation in a name, and within very long words."""
     from markupsafe import Markup
     from markupsafe import escape as escaped
 
-    parts = (piece for part in _PARTS.split(visible(text)) for piece in _LONG_WORD.split(part))
+    parts = (piece for part in _BREAKS.split(visible(text)) for piece in _LONG_WORD.split(part))
     return Markup("<wbr>").join(escaped(part) for part in parts if part)
 
 
 def whole(text: str) -> Markup:
-    """A text whose words stay whole, where there is room for them on a line."""
+    """Keep the words of a text whole if a line has room for them."""
     from markupsafe import Markup
 
     words = (Markup('<span class="w">{}</span>').format(visible(one)) for one in text.split())
     return Markup(" ").join(words)
 
 
-def _bytes(text: str) -> int:
-    return len(escape(text).encode("utf-8", "replace"))
+def listed(names: Sequence[str]) -> str:
+    """Join names in a sentence: "a, b and c"."""
+    brief = [short(name, 60) for name in names]
+    return brief[0] if len(brief) == 1 else f"{', '.join(brief[:-1])} and {brief[-1]}"
 
 
-# The numbers of `reports.numbers` in the typography of a page, and units that fit.
+# Numbers of `_internal.numbers`, with typographic signs.
 
-
-_NONE: Final = "\N{EN DASH}"
+_MISSING: Final = "\N{EN DASH}"
 _MINUS: Final = "\N{MINUS SIGN}"
-_LARGE: Final = 100.0  # from here on, thousandths say nothing
+_LARGE: Final = 100.0  # from here on, one decimal is enough
 
 
 def value(number: float | None) -> str:
-    """A score: 0.512, or 1,234.5 of metrics that count."""
+    """Format a score: 0.512, or 1,234.5 for metrics that count."""
     if number is None:
-        return _NONE
+        return _MISSING
     text = f"{number:,.1f}" if abs(number) >= _LARGE else numbers.metric(number)
     return text.replace("-", _MINUS)
 
 
 def signed(number: float | None) -> str:
-    """A difference: +0.043, or with a minus; 0.000 has no sign."""
+    """Format a difference with its sign: +0.043; 0.000 has none."""
     if number is None:
-        return _NONE
+        return _MISSING
     text = f"{number:+,.1f}" if abs(number) >= _LARGE else numbers.delta(number)
     return text.replace("-", _MINUS)
 
 
 def span(interval: Interval, *, sign: bool = False) -> str:
-    """The ends of an interval."""
+    """Format the ends of an interval."""
     show = signed if sign else value
     return f"{show(interval.low)} to {show(interval.high)}"
 
 
 def probability(p: float | None) -> str:
-    """A p-value, no more exact than it is."""
+    """Format a p-value."""
     if p is None:
-        return _NONE
+        return _MISSING
     return numbers.p_value(p).replace("<", "< ")
 
 
 def chance(p: float) -> str:
-    """A p-value in a sentence."""
-    text = probability(p)
-    found = f"p {text}" if text.startswith("<") else f"p = {text}"
-    return found.replace(" ", "\N{NO-BREAK SPACE}")
+    """Format a p-value for a sentence: p = 0.031, p < 0.001."""
+    return numbers.p_equation(p).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def duration(seconds: float | None) -> str:
-    """Seconds in the unit that fits: 840 µs, 12.3 ms, 2.10 s."""
+    """Format seconds in a suitable unit: 840 µs, 12.3 ms, 2.10 s."""
     if seconds is None:
-        return _NONE
+        return _MISSING
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
             return f"{_three_digits(seconds / size)} {unit}"
@@ -144,18 +148,18 @@ def duration(seconds: float | None) -> str:
 
 
 def _three_digits(number: float) -> str:
-    """Three of them, so that the numbers of a row are alike: 3.70 beside 2.83."""
+    """Format three significant digits, trailing zeros included: 3.70 beside 2.83."""
     return f"{number:,.0f}" if number >= _LARGE else f"{number:#.3g}".rstrip(".")
 
 
-# Names that fit into a chart and still differ: many begin alike, as those of several runs.
+# Names short enough for charts and still distinct.
 
-ROOM: Final = 17  # letters that every chart shows
+ROOM: Final = 17  # letters that every chart has room for
 _HEAD: Final = 6
 
 
 def short_names(labels: Sequence[str], room: int = ROOM) -> dict[str, str]:
-    """A shorter name for each of those that could not be told apart by their beginnings.
+    """Return shorter names for labels that begin alike, such as those of several runs.
 
     >>> short_names(["bm25 (2026-11-15T15-16-02-x)", "bm25 (2026-11-15T15-16-09-x)", "dense"])
     {'bm25 (2026-11-15T15-16-02-x)': 'bm25 (…02-x)', 'bm25 (2026-11-15T15-16-09-x)': 'bm25 (…09-x)'}
@@ -166,23 +170,23 @@ def short_names(labels: Sequence[str], room: int = ROOM) -> dict[str, str]:
     found: dict[str, str] = {}
     taken = {label for label in labels if len(label) <= room}
     for group in (group for group in alike.values() if len(group) > 1):
-        start = len(os.path.commonprefix(group))  # noqa: RUF071 - letter by letter is what we want
+        start = len(os.path.commonprefix(group))  # noqa: RUF071 - by letters, not by folders
         while start > _HEAD and group[0][start - 1].isalnum():
-            start -= 1  # whole words and numbers
+            start -= 1  # keep words and numbers whole
         for label in group:
-            found[label] = _free(_middle_cut(label, start, room), taken, room)
+            found[label] = _number_name(_cut_middle(label, start, room), taken, room)
             taken.add(found[label])
     return found
 
 
-def _middle_cut(label: str, start: int, room: int) -> str:
+def _cut_middle(label: str, start: int, room: int) -> str:
     rest = label[start:]
     room -= _HEAD + 1
     return f"{label[:_HEAD]}…{rest if len(rest) <= room else f'{rest[: room - 1]}…'}"
 
 
-def _free(name: str, taken: set[str], room: int) -> str:
-    """The name, with a number if another has it."""
+def _number_name(name: str, taken: set[str], room: int) -> str:
+    """Append a number if the name is taken."""
     shown, number = name, 1
     while shown in taken:
         number += 1
@@ -191,4 +195,7 @@ def _free(name: str, taken: set[str], room: int) -> str:
     return shown
 
 
-FILTERS: Final = (chance, counted, duration, probability, signed, span, value)  # of templates
+# Filters of the templates.
+FILTERS: Final = (
+    broken, chance, counted, duration, probability, short, signed, span, tied, value, whole,
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Which system is best, and is that significant? It is compared with every other by query."""
+"""Contrasts: the best system against every other, query by query, with significance."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from berryeval._internal.text import counted
 from berryeval.metrics import direction_of
 from berryeval.reports.html.standings import outcomes_of, ranked
 from berryeval.reports.html.svg import ZERO, Figure, hues, shapes
-from berryeval.reports.html.words import chance, short, signed, span, value
+from berryeval.reports.html.typography import chance, listed, short, signed, span, value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from berryeval.reports.html.standings import Outcomes
-    from berryeval.reports.report import Section, System
+    from berryeval.reports.sections import Section, System
     from berryeval.stats import PairedDifference
 
 
@@ -25,17 +25,17 @@ _ROUNDING: Final = 1e-12
 
 @dataclass(frozen=True)
 class Contrast:
-    """The best system and another, on the queries that both answered.
+    """The best system and another, on the queries both answered.
 
     Attributes:
-        best: the label of the best.
-        other: the label of the other.
-        place: of the other among the systems of the section.
-        by_query: by how much the best is better, for every query that both have: positive,
-            whichever way the metric counts.
-        sign: 1 if more is better, -1 if less is.
-        row: what the statistics say; None if the two cannot be compared at all.
-        outcomes: what became of the queries of the other.
+        best: Label of the best system.
+        other: Label of the other system.
+        place: Position of the other system in its section.
+        by_query: Advantage of the best for every shared query: positive if the best is better,
+            whichever direction the metric has.
+        sign: 1 if higher is better, -1 if lower is.
+        row: Statistical comparison; None if the two are not comparable.
+        outcomes: Query outcomes of the other system.
     """
 
     best: str
@@ -48,17 +48,17 @@ class Contrast:
 
     @property
     def _turn(self) -> int:
-        """1 if the row says by how much the best is better, -1 if it says how much worse."""
+        """1 if a positive difference of the row favors the best, else -1."""
         return self.sign if self.row is not None and self.row.system == self.best else -self.sign
 
     @property
     def difference(self) -> float | None:
-        """By how much the best is better."""
+        """Advantage of the best."""
         return None if self.row is None else self._turn * self.row.difference
 
     @property
     def interval(self) -> Interval | None:
-        """Of the difference; None where it cannot be said, or nothing differs."""
+        """Confidence interval of the difference; None if unknown or a single point."""
         if self.row is None or self.row.interval is None:
             return None
         low, high = sorted(self._turn * end for end in self.row.interval)
@@ -66,58 +66,58 @@ class Contrast:
 
     @property
     def p(self) -> float | None:
-        """How often chance alone would do as much, corrected for how many are compared."""
+        """Corrected p-value."""
         return None if self.row is None else self.row.p_corrected
 
     @property
     def certain(self) -> bool:
-        """Whether the best is shown to be better."""
+        """Whether the best is significantly better."""
         return self.row is not None and self.row.shown and (self.difference or 0) > 0
 
     @property
     def equal(self) -> bool:
-        """Whether both reach the same value, but for what rounding leaves."""
+        """Whether both have the same value, up to rounding."""
         return self.difference is not None and abs(self.difference) < _ROUNDING
 
     @property
-    def told_apart(self) -> str:
-        """What can be said of the two, in a word or two."""
+    def significance(self) -> str:
+        """Whether the lead is significant, in a word or two."""
         if self.outcomes.failed:
             return f"no: failed on {self.outcomes.failed:,}"
         if self.equal:
-            return "no: equal"
+            return "no: tied"
         return "yes" if self.certain else "no"
 
     @property
     def detectable(self) -> float | None:
-        """Which difference these queries would show four times in five."""
+        """Difference that the test detects with 80 % power."""
         return None if self.row is None else self.row.detectable
 
     @property
     def wins(self) -> int:
-        """In how many queries the best is better."""
+        """Number of queries on which the best is better."""
         if self.row is None:
             return 0
         return self.row.wins if self._turn > 0 else self.row.losses
 
     @property
     def ties(self) -> int:
-        """In how many queries both are equal."""
+        """Number of queries on which both are equal."""
         return 0 if self.row is None else self.row.ties
 
     @property
     def losses(self) -> int:
-        """In how many queries the other is better."""
+        """Number of queries on which the other is better."""
         if self.row is None:
             return 0
         return self.row.losses if self._turn > 0 else self.row.wins
 
 
 def contrasts_of(section: Section, metric: str) -> tuple[Contrast, ...]:
-    """The best system against every other, the runner-up first.
+    """Compare the best system with every other, the runner-up first.
 
-    The rows are those of every two systems, as in all other formats: who is best is known only
-    after looking, so the correction must be for all that might have been.
+    The rows are those of all pairs, as in every other format: the best system is known only from
+    the data, so the correction must cover every system that could have been best.
     """
     order = ranked(section, metric)
     if not order:
@@ -130,7 +130,7 @@ def contrasts_of(section: Section, metric: str) -> tuple[Contrast, ...]:
             best.label,
             other.label,
             section.systems.index(other),
-            _by_query(best, other, metric, sign),
+            _subtract(best, other, metric, sign),
             sign,
             rows.get(frozenset((best.label, other.label))),
             outcomes_of(other),
@@ -139,18 +139,18 @@ def contrasts_of(section: Section, metric: str) -> tuple[Contrast, ...]:
     )
 
 
-def _by_query(best: System, other: System, metric: str, sign: int) -> dict[str, float]:
+def _subtract(best: System, other: System, metric: str, sign: int) -> dict[str, float]:
     ours, theirs = (
         {} if one.scores is None else one.scores.per_query(metric) for one in (best, other)
     )
     return {query: sign * (ours[query] - theirs[query]) for query in ours if query in theirs}
 
 
-# How far the best is ahead of another, in sentences.
+# Sentences.
 
 
-def equal_words(equals: Sequence[Contrast]) -> tuple[str, ...]:
-    """How equal those are that share the first place."""
+def describe_ties(equals: Sequence[Contrast]) -> tuple[str, ...]:
+    """Describe the systems that are tied with the best: on every query, or on average."""
     same: dict[int, list[str]] = {}
     found = []
     for one in equals:
@@ -158,68 +158,61 @@ def equal_words(equals: Sequence[Contrast]) -> tuple[str, ...]:
         if one.ties == queries:
             same.setdefault(queries, []).append(one.other)
         else:
-            found.append(_balanced(one, queries))
-    return (*(_same(names, queries) for queries, names in same.items()), *found)
+            counts = _describe_counts(one, queries)
+            found.append(f"Its mean equals that of {short(one.other, 60)}: {counts}.")
+    return (*(_describe_equal(names, queries) for queries, names in same.items()), *found)
 
 
-def _same(names: Sequence[str], queries: int) -> str:
-    shared = "the one query" if queries == 1 else f"all of {queries:,} queries"
-    return f"Query by query it is equal to {listed(names)}, on {shared}."
+def _describe_equal(names: Sequence[str], queries: int) -> str:
+    shared = "the only query" if queries == 1 else f"all {queries:,} queries"
+    return f"It equals {listed(names)} on {shared}."
 
 
-def _balanced(contrast: Contrast, queries: int) -> str:
+def _describe_counts(contrast: Contrast, queries: int) -> str:
     return (
-        f"Its mean is that of {short(contrast.other, 60)}: better on {contrast.wins}, "
-        f"equal on {contrast.ties}, worse on {contrast.losses} of "
-        f"{counted(queries, 'query', 'queries')}."
+        f"better on {contrast.wins}, equal on {contrast.ties}, worse on {contrast.losses} of "
+        f"{counted(queries, 'query', 'queries')}"
     )
 
 
-def lead_words(contrast: Contrast) -> tuple[str, ...]:
-    """How far the runner-up is behind, and what it would take to be sure."""
+def describe_lead(contrast: Contrast) -> tuple[str, ...]:
+    """Describe the lead over the runner-up, and the power of the test if it is not significant."""
     other = short(contrast.other, 60)
     if contrast.row is None:
         return (f"It shares no query with {other}, so the two cannot be compared.",)
     if contrast.interval is None and contrast.row.cannot:
-        more = " Ask more queries." if contrast.row.n == 1 else ""
-        return (f"{_begun(contrast.row.cannot)}.{more}",)
-    how_sure = []
+        more = " Add more queries." if contrast.row.n == 1 else ""
+        return (f"{_capitalize(contrast.row.cannot)}.{more}",)
+    evidence = []
     if contrast.interval is not None:
-        how_sure.append(f"95 % interval {span(contrast.interval, sign=True)}")
+        evidence.append(f"95 % confidence interval {span(contrast.interval, sign=True)}")
     if contrast.p is not None:
-        how_sure.append(chance(contrast.p))
-    sure = f" ({', '.join(how_sure)})" if how_sure else ""
+        evidence.append(chance(contrast.p))
+    detail = f" ({', '.join(evidence)})" if evidence else ""
     first = (
-        f"Against {other} the difference is {signed(contrast.difference)}{sure}: better on "
-        f"{contrast.wins}, equal on {contrast.ties}, worse on {contrast.losses} of "
-        f"{counted(contrast.row.n, 'query', 'queries')}."
+        f"Its lead over {other} is {signed(contrast.difference)}{detail}: "
+        f"{_describe_counts(contrast, contrast.row.n)}."
     )
-    notes = tuple(f"{_begun(note)}." for note in contrast.row.notes)
+    notes = tuple(f"{_capitalize(note)}." for note in contrast.row.notes)
     if contrast.certain or contrast.detectable is None:
         return first, *notes
+    queries = counted(contrast.row.n, "query", "queries")
     least = value(contrast.detectable)
-    second = f"With these queries, a difference of {least} would be shown four times in five."
-    return first, second, *notes
+    return first, f"With {queries} the test has 80 % power for a difference of {least}.", *notes
 
 
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence: "a, b and c"."""
-    brief = [short(name, 60) for name in names]
-    return brief[0] if len(brief) == 1 else f"{', '.join(brief[:-1])} and {brief[-1]}"
-
-
-def _begun(sentence: str) -> str:
-    """The sentence with a capital letter; names in it stay as they are."""
+def _capitalize(sentence: str) -> str:
+    """Capitalize the first letter; names in the sentence keep theirs."""
     return sentence[:1].upper() + sentence[1:]
 
 
-# The lead of the best over every other, with its interval and a line where there is none.
+# The chart of leads.
 
-_WIDTH = 230  # it stands beside the verdict
+_WIDTH = 230  # beside the verdict
 
 
 def lead_chart(contrasts: Sequence[Contrast], labels: Sequence[str], metric: str) -> Figure | None:
-    """The chart of all that have an interval, and answered most of their queries."""
+    """Draw the leads that have an interval, over systems that answered most of their queries."""
     known = [
         (one, one.interval)
         for one in contrasts
@@ -231,7 +224,7 @@ def lead_chart(contrasts: Sequence[Contrast], labels: Sequence[str], metric: str
         {"system": one.other, "difference": one.difference, "low": low, "high": high}
         for one, (low, high) in known
     ]
-    words = "; ".join(
+    leads = "; ".join(
         f"{one.other} {signed(one.difference)} ({span(interval, sign=True)})"
         for one, interval in known
     )
@@ -243,14 +236,15 @@ def lead_chart(contrasts: Sequence[Contrast], labels: Sequence[str], metric: str
         else ""
     )
     return Figure(
-        _spec(data, labels),
-        f"How far {best} is ahead in {metric}, with 95 % intervals; at the line there is no lead."
+        _build_spec(data, labels),
+        f"Lead of {best} in {metric}, with 95 % confidence intervals; the line marks no difference."
         f"{alone}",
-        f"The lead of {best} in {metric} over each other provider, with 95 % interval: {words}.",
+        f"Lead of {best} in {metric} over each other provider, with 95 % confidence interval: "
+        f"{leads}.",
     )
 
 
-def _spec(data: list[dict[str, Any]], labels: Sequence[str]) -> dict[str, Any]:
+def _build_spec(data: list[dict[str, Any]], labels: Sequence[str]) -> dict[str, Any]:
     x = {
         "type": "quantitative", "title": None,
         "axis": {"tickCount": 3, "format": "+.6~g",

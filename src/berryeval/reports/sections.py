@@ -1,4 +1,4 @@
-"""`Report`: what every exporter reads. It holds records of runs, put together by benchmark."""
+"""`Report`: the input of every exporter, run records arranged in one section per benchmark."""
 
 from __future__ import annotations
 
@@ -31,18 +31,17 @@ if TYPE_CHECKING:
     from berryeval.stats import Comparison, PairedDifference
 
 
-# Every two systems that can be compared, where not all of them can.
-
 _CORRECTION: Final = "holm"
+_HASH_CHARACTERS: Final = 15  # "sha256:" and eight digits
 
 
-def compared_pairs(tables: Mapping[str, Scores], metric: str) -> tuple[PairedDifference, ...]:
-    """A row per pair that shares queries and the metric, corrected for all these pairs."""
+def _compare_pairs(tables: Mapping[str, Scores], metric: str) -> tuple[PairedDifference, ...]:
+    """Compare every pair that shares the metric and a query, corrected for these pairs."""
     from berryeval.stats import compare, corrected
 
     rows: list[PairedDifference] = []
     for (one, first), (other, second) in combinations(tables.items(), 2):
-        if _comparable(first, second, metric):
+        if _is_comparable(first, second, metric):
             pair = {one: first, other: second}
             rows += compare(pair, metrics=[metric], correction=_CORRECTION).rows
     count = sum(row.p is not None for row in rows)
@@ -52,43 +51,35 @@ def compared_pairs(tables: Mapping[str, Scores], metric: str) -> tuple[PairedDif
     )
 
 
-def _comparable(first: Scores, second: Scores, metric: str) -> bool:
-    """Whether both have the metric, put it together alike, and share a query."""
+def _is_comparable(first: Scores, second: Scores, metric: str) -> bool:
+    """Whether both have the metric, aggregate it alike and share a query."""
     if metric not in first.metrics or metric not in second.metrics:
         return False
-    hows = {scores.aggregates[scores.row_of(metric)] for scores in (first, second)}
-    return len(hows) == 1 and not set(first.queries).isdisjoint(second.queries)
+    aggregates = {scores.aggregates[scores.row_of(metric)] for scores in (first, second)}
+    return len(aggregates) == 1 and not set(first.queries).isdisjoint(second.queries)
 
 
-# The titles of sections: names of benchmarks, with what tells those of one name apart.
-
-_HASH_CHARACTERS: Final = 15  # "sha256:" and eight digits
-
-
-def titles_of(parts: Sequence[BenchmarkRecord]) -> list[str]:
-    """A title for each, no two the same: "manual", or "manual (5 queries, 10 hits)"."""
-    titles = [part.name for part in parts]
-    times = Counter(titles)
+def _section_titles(parts: Sequence[BenchmarkRecord]) -> list[str]:
+    """Return unique titles: "manual", or "manual (5 queries, 10 hits)" if a name repeats."""
+    times = Counter(part.name for part in parts)
     titles = [
-        f"{part.name} ({_asked(part)})" if times[part.name] > 1 else part.name for part in parts
+        f"{part.name} ({_describe_size(part)})" if times[part.name] > 1 else part.name
+        for part in parts
     ]
     times = Counter(titles)
     for place, part in enumerate(parts):
         if times[titles[place]] > 1:
             brief = part.content_hash[:_HASH_CHARACTERS]
-            titles[place] = f"{part.name} ({_asked(part)}, data {brief})"
-    # What is still the same is of as many other queries of the same data.
-    return numbered(titles)
+            titles[place] = f"{part.name} ({_describe_size(part)}, data {brief})"
+    return _number_repeats(titles)  # equally many other queries of the same data
 
 
-def _asked(part: BenchmarkRecord) -> str:
-    from berryeval._internal.text import counted
-
+def _describe_size(part: BenchmarkRecord) -> str:
     return f"{counted(len(part.queries), 'query', 'queries')}, {counted(part.k, 'hit', 'hits')}"
 
 
-def numbered(titles: Sequence[str]) -> list[str]:
-    """Those that are the same, with a number from the second on."""
+def _number_repeats(titles: Sequence[str]) -> list[str]:
+    """Append " #2", " #3" and so on to repeated titles."""
     found: list[str] = []
     for title in titles:
         shown, number = title, 1
@@ -101,13 +92,13 @@ def numbered(titles: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """A provider of a run, as a row of tables.
+    """A provider of a run: a row of tables.
 
     Attributes:
-        label: its name, unique in its section: "bm25", or "bm25 (2026-11-15T…)" of several runs.
-        run: which run it is of.
-        benchmark: the part of the run it is of.
-        record: what it did.
+        label: Name, unique in its section: "bm25", or "bm25 (2026-11-15T…)" with several runs.
+        run: Run of the provider.
+        benchmark: Benchmark record within that run.
+        record: Provider record within that benchmark.
     """
 
     label: str
@@ -117,47 +108,47 @@ class System:
 
     @property
     def scores(self) -> Scores | None:
-        """By the metrics that were asked for; None if it failed."""
+        """Scores by the requested metrics; None if the provider failed."""
         return self.record.scores
 
     @property
     def standard(self) -> Scores | None:
-        """By the metrics that every run has."""
+        """Scores by the standard metrics that every run has."""
         return self.record.standard
 
     @property
     def latency(self) -> Latency | None:
-        """How long it took to answer."""
+        """Latency percentiles."""
         return self.record.latency
 
     @cached_property
     def answers(self) -> dict[str, AnswerRecord]:
-        """The answers by query."""
+        """Answers by query id."""
         return {answer.query_id: answer for answer in self.record.answers}
 
     def __repr__(self) -> str:
         return f"System({self.label!r}, run {self.run.id!r})"
 
     def passage(self, hit: HitRecord) -> str:
-        """The beginning of a hit's text, as far as it was kept."""
+        """Return the stored beginning of a hit's text."""
         return "" if hit.passage is None else self.benchmark.passages[hit.passage].text
 
     def name_of(self, hit: HitRecord) -> str:
-        """A hit for people: its document and headings where they are known, or else its id."""
+        """Return a hit's document and headings if known, else its id."""
         named = "" if hit.passage is None else self.benchmark.passages[hit.passage].name
         return named or hit.id
 
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """Everything about one benchmark, of one state of its data, all asked the same.
+    """One benchmark: systems that answered the same queries on the same data.
 
     Attributes:
-        name: of the benchmark.
-        title: its name; where several sections share it, with what tells them apart.
-        asked: the data, the queries and the number of hits of all its systems.
-        queries: those that were asked.
-        systems: the rows of its tables.
+        name: Benchmark name.
+        title: Benchmark name, extended if several sections share it.
+        asked: Data hash, queries and number of hits, the same for all systems.
+        queries: Queries.
+        systems: Systems, one per provider and run.
     """
 
     name: str
@@ -168,36 +159,36 @@ class Section:
 
     @property
     def content_hash(self) -> str:
-        """Of the data."""
+        """Hash of the benchmark data."""
         return self.asked.content_hash
 
     @property
     def scored(self) -> tuple[System, ...]:
-        """The systems that have scores."""
+        """Systems with scores."""
         return tuple(system for system in self.systems if system.scores is not None)
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics that any system was asked for, in their order."""
+        """Metrics of all systems, in order of first appearance."""
         names = (name for system in self.systems if system.scores for name in system.scores.metrics)
         return tuple(dict.fromkeys(names))
 
     @cached_property
     def comparison(self) -> Comparison | None:
-        """Every two systems compared by the metrics they share; None if that cannot be done."""
+        """Comparison of every pair of systems by shared metrics; None if not possible."""
         tables = {system.label: system.scores for system in self.systems if system.scores}
-        if len(tables) < 2:  # noqa: PLR2004 - it takes two
+        if len(tables) < 2:  # noqa: PLR2004 - a pair
             return None
         from berryeval.stats import compare
 
         try:
             return compare(tables)
-        except BerryEvalError:  # no query or metric that two of them share
+        except BerryEvalError:  # no shared query or metric
             return None
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know about all of its values, whichever way they are shown."""
+        """Notes on all values of the section."""
         return tuple(filter(None, [depth_note(self.asked.k, self.metrics)]))
 
     def __repr__(self) -> str:
@@ -205,32 +196,31 @@ class Section:
         return f"Section({self.title!r}, {counted(len(self.queries), 'query', 'queries')}{labels})"
 
     def differences(self, metric: str) -> tuple[PairedDifference, ...]:
-        """Every two systems by one metric: of the comparison, where all systems have it.
+        """Return the differences of every pair by one metric.
 
-        Where not all of them have it, or not all share queries, those pairs that can be compared.
+        If some systems lack the metric or share no queries, only comparable pairs are returned.
         """
         found = self.comparison
         if found is not None and metric in found.metrics:
             return tuple(row for row in found.rows if row.metric == metric)
-        return compared_pairs({one.label: one.scores for one in self.scored if one.scores}, metric)
+        return _compare_pairs({one.label: one.scores for one in self.scored if one.scores}, metric)
 
     def groups(self, by: str) -> dict[str, str]:
-        """The category or the difficulty of every query that has one."""
+        """Return the category or difficulty of each query that has one."""
         return group_of(self.queries, by)
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """One or several runs, to be shown or exported.
+    """One or more runs, to be displayed or exported.
 
     Attributes:
-        title: what it is about.
-        runs: the runs.
-        sections: one per benchmark; what was asked otherwise (another state of its data, other
-            queries, another number of hits) is another section.
-        verdicts: of gates, if any were asked for.
-        compared: what was found by comparing systems, if that was asked for.
-        note: what is to be known of all verdicts.
+        title: Title.
+        runs: Run records.
+        sections: One per benchmark; different data, queries or number of hits make another one.
+        verdicts: Verdicts of a gate, if requested.
+        compared: Comparisons, if requested.
+        note: Note on all verdicts.
     """
 
     title: str
@@ -250,13 +240,13 @@ class Report:
         compared: Iterable[ComparedBenchmark] = (),
         note: str = "",
     ) -> Report:
-        """The report of these runs."""
+        """Build the report of these runs."""
         parts: dict[tuple[str, Asked], list[tuple[RunRecord, BenchmarkRecord]]] = {}
         for run in runs:
             for part in run.benchmarks:
                 parts.setdefault((part.name, part.asked), []).append((run, part))
-        titles = titles_of([found[0][1] for found in parts.values()])
-        sections = tuple(map(_section, titles, parts.values()))
+        titles = _section_titles([found[0][1] for found in parts.values()])
+        sections = tuple(map(_build_section, titles, parts.values()))
         names = ", ".join(dict.fromkeys(section.name for section in sections))
         title = title or f"Retrieval quality: {names}"
         return cls(title, tuple(runs), sections, tuple(verdicts), tuple(compared), note)
@@ -268,10 +258,10 @@ class Report:
         return f"Report({self.title!r}, {', '.join(found)})"
 
     def compares(self, section: Section) -> bool:
-        """Whether a comparison that was asked for is of this section's data.
+        """Whether a requested comparison covers this section.
 
-        It alone then says what is shown, by its own test, level and correction: a second verdict,
-        by others, might be another.
+        Then that comparison alone decides what is significant: a second decision, by another test,
+        level or correction, might contradict it.
         """
         return any(
             one.benchmark == section.name and section.content_hash in one.content_hashes
@@ -279,18 +269,18 @@ class Report:
         )
 
 
-def _section(title: str, parts: list[tuple[RunRecord, BenchmarkRecord]]) -> Section:
+def _build_section(title: str, parts: list[tuple[RunRecord, BenchmarkRecord]]) -> Section:
     first = parts[0][1]
     found = [(run, part, provider) for run, part in parts for provider in part.providers]
-    labels = _labels([(provider.name, run.id) for run, _, provider in found])
+    labels = _unique_labels([(provider.name, run.id) for run, _, provider in found])
     systems = tuple(System(label, *one) for label, one in zip(labels, found, strict=True))
     queries = tuple({query.id: query for query in first.queries}.values())
     return Section(first.name, title, first.asked, queries, systems)
 
 
-def _labels(names: list[tuple[str, str]]) -> list[str]:
-    """A label for every provider and run, no two the same: runs may share a name, too."""
+def _unique_labels(names: list[tuple[str, str]]) -> list[str]:
+    """Return a unique label for every provider and run; runs may share a name too."""
     times = Counter(provider for provider, _ in names)
-    return numbered(
+    return _number_repeats(
         [f"{provider} ({run})" if times[provider] > 1 else provider for provider, run in names]
     )

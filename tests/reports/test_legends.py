@@ -1,4 +1,4 @@
-"""What reports say about how their numbers came about."""
+"""Descriptions of tests, corrections and intervals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def systems(*shifts: float, zero_queries: int = 0) -> dict[str, Scores]:
-    """Systems that find what is relevant at ranks of their own, of 40 queries."""
+    """Draw the scores of systems over 40 queries; a higher shift is a better system."""
     found = {}
     for number, shift in enumerate(shifts):
         dice = np.random.default_rng(number)
@@ -29,8 +29,7 @@ def systems(*shifts: float, zero_queries: int = 0) -> dict[str, Scores]:
     return found
 
 
-def test_a_single_pair_has_no_family() -> None:
-    """Nothing is said about a correction."""
+def test_a_single_comparison_names_no_correction() -> None:
     assert describe_test(be.compare(systems(0.2, 0.9)).rows) == "randomisation test, exact"
 
 
@@ -42,13 +41,12 @@ def test_a_single_pair_has_no_family() -> None:
     ],
 )
 def test_the_correction_is_named(correction: str, words: str) -> None:
-    """By its name and for how many; where there is none, that is said."""
     found = be.compare(systems(0.2, 0.5, 0.9), test="t", correction=correction)
     assert describe_test(found.rows) == f"paired t test, {words}"
 
 
-def test_families_of_other_sizes() -> None:
-    """Where a pair has no p, its family is smaller: from the least to the most is said."""
+def test_families_of_different_sizes_are_given_as_a_range() -> None:
+    """A pair without p makes its family smaller."""
     found = be.compare(systems(0.2, 0.5, 0.9), test="t")
     same = be.compare({**systems(0.2, 0.5), "again": systems(0.2)["s0"]}, test="t")
     assert [row.p is None for row in same.rows].count(True) == 1
@@ -57,7 +55,7 @@ def test_families_of_other_sizes() -> None:
 
 
 def test_rows_without_p_do_not_name_a_test() -> None:
-    """Only where there is no other: then what was asked for is named."""
+    """Unless there are no other rows; then the requested test is named."""
     few = be.compare(systems(0.2, 0.9, zero_queries=39), test="t")
     assert few.rows[0].p is None
     assert describe_test(few.rows) == "t"
@@ -73,15 +71,14 @@ def test_rows_without_p_do_not_name_a_test() -> None:
         ("percentile", "bootstrap, percentiles"),
     ],
 )
-def test_every_interval_has_a_name(method: Any, words: str) -> None:
-    """That of each method, and there are no others."""
+def test_every_interval_method_has_a_name(method: Any, words: str) -> None:
     assert describe_interval(be.compare(systems(0.2, 0.9), interval=method)) == words
     assert method in METHODS
     assert len(METHODS) == 3
 
 
-def test_tukey_is_never_exact() -> None:
-    """The test of a pair may be; its p comes from shuffles of all systems, and that is said."""
+def test_tukey_is_never_called_exact() -> None:
+    """The test of a pair may be exact; its corrected p comes from permutations of all systems."""
     found = be.compare(systems(0.2, 0.5, 0.9), correction="tukey")
     assert describe_test(found.rows) == (
         "randomisation test, exact, "
