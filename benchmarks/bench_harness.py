@@ -32,10 +32,10 @@ from berryeval.runner.journal import Journal
 from berryeval.runs.record import BenchmarkRecord, RunRecord
 from berryeval.scoring.hit_scoring import judge_and_score
 from berryeval.workflows.plan import Plan
+from berryeval.workflows.provider_run import Answers, remove_texts
 from berryeval.workflows.recording import Passages, Recorder, all_metrics
-from berryeval.workflows.run_answers import Answers, lean
 from berryeval.workflows.run_folder import RunFolder
-from berryeval.workflows.selection import relevance_of
+from berryeval.workflows.selection import build_relevance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,13 +108,13 @@ def measured(kind: str, asked: int, held: int, concurrency: int) -> dict[str, An
             start, worked = time.perf_counter(), time.process_time()
             index_and_ask(
                 provider, chunks, queries[:asked], HITS,
-                lambda ranking: journal.add(lean(ranking, chunks_of)),
+                lambda ranking: journal.add(remove_texts(ranking, chunks_of)),
                 Policy(concurrency=concurrency, batch=batch),
             )  # fmt: skip
             seconds, worked = time.perf_counter() - start, time.process_time() - worked
         grown = peak() - before
         start = time.perf_counter()
-        with Answers.opened(path, queries[:asked], chunks) as answers:
+        with Answers.open(path, queries[:asked], chunks) as answers:
             answered = sum(answers.ranking(query).outcome == "ok" for query in answers)
         reading = time.perf_counter() - start
         start = time.perf_counter()
@@ -146,11 +146,11 @@ def score_and_record(journal: Path, benchmark: Benchmark, chunks: list[Chunk]) -
     queries = benchmark.queries
     plan = Plan.model_validate({"benchmarks": ["null"], "providers": ["null"], "k": HITS})
     passages = Passages()
-    with Answers.opened(journal, queries, chunks) as answers:
+    with Answers.open(journal, queries, chunks) as answers:
         recorder = Recorder(queries, answers, passages)
-        relevance = relevance_of(benchmark, queries, chunks)
+        relevance = build_relevance(benchmark, queries, chunks)
         metrics = all_metrics(plan.scored)
-        scores = judge_and_score(relevance, answers, metrics, seen=recorder.seen)
+        scores = judge_and_score(relevance, answers, metrics, seen=recorder.add)
         provider = recorder.record(plan.providers[0], plan.depth, plan.scored, scores)
     part = BenchmarkRecord("null", "", HITS, queries, (provider,), tuple(passages))
     folder = RunFolder(journal.parent)

@@ -23,7 +23,7 @@ from berryeval.benchmarks import CHECKS, LOADERS
 from berryeval.benchmarks.loading import options_of
 from berryeval.chunkers.catalogue import CHUNKERS, parse_chunker
 from berryeval.cli.app import EXIT_INTERRUPTED, EXIT_RUN_FAILED, EXIT_TERMINATED, EXIT_USAGE
-from berryeval.cli.eval import evaluate as evaluate_command
+from berryeval.cli.eval import run_eval as evaluate_command
 from berryeval.cli.report import report as report_command
 from berryeval.data import JudgedHit, JudgedRanking
 from berryeval.metrics import catalogue

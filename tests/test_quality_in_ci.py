@@ -86,7 +86,7 @@ def test_the_action_passes_fails_and_compares(
     }  # fmt: skip
     code, shown = run_action(project, inputs, clean_environment)
     assert code == 2, shown
-    assert "which never falls below itself" in shown
+    assert "which cannot drop below itself" in shown
     code, shown = run_action(project, {**inputs, "baseline": ""}, clean_environment)
     assert code == 1, shown
     assert "::error title=Retrieval quality" in shown

@@ -250,7 +250,7 @@ def test_a_file_of_rankings_with_nan(tmp_path: Path, capsys: pytest.CaptureFixtu
         (["{old}", "{new}", "--level", "2"], "level must be a number between 0 and 1"),
         (["{old}", "{new}", "--seed", "-1"], "seed must be 0 or more"),
         (["{old}", "{new}", "-m", "nDCG@7"], "nDCG@7"),
-        (["{old}", "{new}", "--baseline", "nobody"], "no system is named 'nobody'"),
+        (["{old}", "{new}", "--baseline", "nobody"], "the baseline 'nobody' is no system"),
     ],
 )
 def test_wrong_usage(

@@ -120,7 +120,7 @@ def test_a_threshold_that_is_missed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_benchmarks_own_thresholds_are_shown_only(capsys: pytest.CaptureFixture[str]) -> None:
     """They say what is expected; only who asks for it fails."""
     assert berryeval(*DRINKS, "--providers", "bm25", "--filter", "category=conceptual") == 0
-    assert "the benchmark's own thresholds: RR 0.7\n" in capsys.readouterr().out
+    assert "thresholds of the benchmark: RR 0.7\n" in capsys.readouterr().out
 
 
 def test_a_filter(capsys: pytest.CaptureFixture[str]) -> None:
@@ -132,7 +132,7 @@ def test_a_filter(capsys: pytest.CaptureFixture[str]) -> None:
 def test_metrics_that_would_look_deeper(capsys: pytest.CaptureFixture[str]) -> None:
     """A cutoff below which nothing was asked for is said."""
     assert berryeval(*BM25, "--k", "5", "-m", "nDCG@5", "nDCG@10", "AP") == 0
-    assert "note: nDCG@10 would look at more than the 5 hits\n" in capsys.readouterr().out
+    assert "note: nDCG@10 would use more than the 5 hits\n" in capsys.readouterr().out
 
 
 def test_the_log(capsys: pytest.CaptureFixture[str]) -> None:
@@ -203,7 +203,7 @@ def test_a_provider_that_fails(capsys: pytest.CaptureFixture[str]) -> None:
 CANNOT: list[tuple[list[str], str]] = [
     (["--providers", "bm52"], "unknown provider 'bm52'; did you mean 'bm25'?"),
     (["--providers", "bm25:fxed-400"], "did you mean 'fixed'"),
-    (["--providers", "bm25", "--benchmarks", "technical-dosc"], "did you mean technical-docs?"),
+    (["--providers", "bm25", "--benchmarks", "technical-dosc"], "did you mean 'technical-docs'?"),
     (["--providers", "bm25", "--metrics", "ndgc@10"], "unknown metric 'ndgc@10'; did you mean"),
     (["--providers", "bm25", "--fail-below", "ndgc=1"], "unknown metric 'ndgc'; did you mean"),
     (["--providers", "bm25", "--fail-below", "AP"], "expected METRIC=VALUE"),
@@ -379,7 +379,7 @@ def test_how_times_came_about_is_said(capsys: pytest.CaptureFixture[str]) -> Non
     """Queries that wait for each other, and shares of batches; one query alone needs no words."""
     Path("found.py").write_text("def search(text, k):\n    return ['tea']\n")
     Path("berryeval.yaml").write_text(
-        "benchmarks: [drinks]\nmeasures: [RR]\n"
+        "benchmarks: [drinks]\nmetrics: [RR]\n"
         "providers: [bm25, {name: mine, type: callable, options: {function: 'found:search'}}]\n"
     )
     assert berryeval("eval", "--concurrency", "2", "--batch", "3") == 0
@@ -389,7 +389,7 @@ def test_how_times_came_about_is_said(capsys: pytest.CaptureFixture[str]) -> Non
     )
     assert said in out
     assert "times of bm25: of batches of up to 3 queries, divided by their size\n" in out
-    assert "asked one by one, as no batches were taken: mine\n" in out
+    assert "asked one query per call, because they take no batches: mine\n" in out
     assert berryeval("eval", "--concurrency", "1") == 0
     out = capsys.readouterr().out
     assert "times" not in out
@@ -400,7 +400,7 @@ def test_what_a_loader_noticed_is_said(capsys: pytest.CaptureFixture[str]) -> No
     """Queries of a BEIR folder that nobody has judged are left out, and counted."""
     path = BEIR.write(Path("beir"))
     assert berryeval("eval", "--benchmarks", str(path), "--providers", "bm25", "--output", "r") == 0
-    said = "queries.jsonl: a query is left out, without judgments in test.tsv"
+    said = "queries.jsonl: 1 query skipped, without judgments in test.tsv"
     assert f"{said}\n" in capsys.readouterr().out
     assert berryeval("eval", "--resume", "r", "--json") == 0
     (benchmark,) = data_of(capsys)["benchmarks"]
@@ -451,7 +451,7 @@ def test_a_baseline_alone_lets_nothing_fall(capsys: pytest.CaptureFixture[str]) 
     again = ("eval", "--benchmarks", "drinks", "--providers", "bm25", "--output", "again")
     assert berryeval(*again, "-m", "RR", "P@3", "--baseline", "kept.json") == 0
     printed = capsys.readouterr().out
-    assert "no rule about drops: any significant fall fails\nbm25 on drinks\n" in printed
+    assert "no rule about drops: any significant drop fails\nbm25 on drinks\n" in printed
     assert "PASS  RR is unchanged: all 4 queries" in printed
     assert "P@3 is unchanged" not in printed
     assert berryeval("report", "again", "--format", "markdown") == 0
@@ -497,7 +497,7 @@ def test_a_run_is_no_baseline_of_itself(capsys: pytest.CaptureFixture[str]) -> N
     capsys.readouterr()
     again = ("eval", "--resume", "run", "--max-drop", "nDCG@10=0")
     assert berryeval(*again, "--baseline", "run") == 2
-    assert "is the run run itself, which never falls below itself" in capsys.readouterr().err
+    assert "is the run run itself, which cannot drop below itself" in capsys.readouterr().err
     assert berryeval(*again, "--baseline", "kept.json") == 0
 
 
@@ -543,7 +543,7 @@ def test_nothing_is_said_that_is_not_there(capsys: pytest.CaptureFixture[str]) -
     out = capsys.readouterr().out
     assert "*" not in out
     assert "each value with its 95 % bootstrap confidence interval" in out
-    assert "run.trec: the rankings" in out
+    assert "run.trec: rankings" in out
     tea, *others = DRINKS_BENCHMARK.documents
     documents = (replace(tea, id="green tea"), *others)
     judgments = (Judgment("q1", Anchor(document="green tea"), 1),)
@@ -553,5 +553,5 @@ def test_nothing_is_said_that_is_not_there(capsys: pytest.CaptureFixture[str]) -
     out = capsys.readouterr().out
     assert "its 95 % interval" not in out
     assert "run.trec was not written" in out
-    assert "run.trec: the rankings" not in out
-    assert "scores.json: every query's scores" in out
+    assert "run.trec: rankings" not in out
+    assert "scores.json: scores of every query" in out

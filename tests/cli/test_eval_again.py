@@ -36,7 +36,7 @@ import sys, time
 from pathlib import Path
 from berryeval.cli.app import build_app, run
 from berryeval.providers import PROVIDERS, Provider
-from berryeval.records import Hit
+from berryeval.data import Hit
 
 @PROVIDERS.register("slow")
 class Slow(Provider):
@@ -69,7 +69,7 @@ def test_an_interrupted_run_goes_on(sent: signal.Signals, code: int, tmp_path: P
         process.send_signal(sent)
         out, err = process.communicate(timeout=60)
     assert process.returncode == code
-    assert (out, err) == ("", "interrupted; to go on: berryeval eval --resume run\n")
+    assert (out, err) == ("", "interrupted; to resume: berryeval eval --resume run\n")
     (tmp_path / "fast").touch()
     (tmp_path / "asked.txt").unlink()
     done = subprocess.run(
@@ -133,7 +133,7 @@ def test_terminated_where_nobody_can_press_ctrl_c(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 143
-    message = "interrupted; to go on: berryeval eval --resume run"
+    message = "interrupted; to resume: berryeval eval --resume run"
     assert err == f"{message}\n"
     assert json.loads(out)["error"] == {"kind": "interrupted", "message": message}
 
@@ -146,7 +146,7 @@ def test_other_thresholds_are_judged_by_and_not_kept(capsys: pytest.CaptureFixtu
     capsys.readouterr()
     assert berryeval("eval", "--resume", "run", "--fail-below", "AP=0.99", "P@5=0.1") == 1
     out, err = capsys.readouterr()
-    assert "judged by other thresholds than those asked first, which manifest.json keeps" in out
+    assert "judged by other thresholds than those of the first run, kept in manifest.json" in out
     assert "Quality threshold not met: AP=" in err
     assert Path("run/manifest.json").read_bytes() == manifest
     assert berryeval("eval", "--resume", "run", "--fail-below", "AP=0.99", "--json") == 1
@@ -161,7 +161,7 @@ def test_other_thresholds_are_judged_by_and_not_kept(capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("threshold", "said"),
     [
-        ("R@50=0.5", "--fail-below looks at 50 hits, the run asked for 20 each; make a new run"),
+        ("R@50=0.5", "--fail-below needs 50 hits per query, the run asked for 20; start a new run"),
         ("nDGC@5=0.5", "thresholds: unknown metric 'nDGC@5'; did you mean"),
     ],
 )
@@ -345,7 +345,7 @@ def test_secrets_come_again_from_the_configuration(capsys: pytest.CaptureFixture
     assert "swordfish" not in out + err
     Path("berryeval.yaml").rename("other.yaml")
     assert berryeval("eval", "--resume", "run") == 2
-    assert "the secrets of provider 'exact' are not kept there" in capsys.readouterr().err
+    assert "does not hold the secrets of provider 'exact'" in capsys.readouterr().err
     assert berryeval("eval", "--resume", "run", "--config", "other.yaml") == 3
 
 

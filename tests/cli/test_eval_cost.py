@@ -132,7 +132,7 @@ def test_a_journal_with_a_huge_cost_can_be_scored() -> None:
     for amount in (10**400, 3):
         tally.add(Ranking("q", "ok", cost={"t": amount, "u": 2}))
     assert tally.cost == {"u": 2.0}
-    assert tally.warnings(10) == ["reported a cost 't' beyond all numbers; it has no mean"]
+    assert tally.warnings(10) == ["reported a cost 't' too large for a number; it has no mean"]
 
 
 def test_a_cost_must_be_a_mapping() -> None:

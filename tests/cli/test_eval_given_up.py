@@ -54,8 +54,8 @@ def test_what_was_given_up_says_how_to_go_on(capsys: pytest.CaptureFixture[str])
     configured("broken")
     assert berryeval(*EVAL) == 3
     error = capsys.readouterr().err
-    assert "stopped after 3 of 3 queries failed" in error
-    assert "warning: the run is not complete; to go on: berryeval eval --resume run" in error
+    assert "given up after 3 of 3 queries failed" in error
+    assert "warning: the run is not complete; to resume: berryeval eval --resume run" in error
     again = "3 queries failed and --resume alone keeps that as 0; to ask again: berryeval eval"
     assert again in " ".join(error.split())
     Path("mended").touch()
@@ -64,7 +64,7 @@ def test_what_was_given_up_says_how_to_go_on(capsys: pytest.CaptureFixture[str])
     assert (
         "nothing was asked: 3 of 3 queries failed before (of 4; the error budget is 0.5)" in error
     )
-    assert "not complete; to go on: berryeval eval --resume run --retry-errors" in error
+    assert "not complete; to resume: berryeval eval --resume run --retry-errors" in error
     assert f"{again} --resume run --retry-errors" in error
     assert berryeval("eval", "--resume", "run", "--retry-errors", "--store", "none") == 0
     assert "--resume" not in capsys.readouterr().err
@@ -78,13 +78,13 @@ def test_the_line_to_type_is_quoted(capsys: pytest.CaptureFixture[str]) -> None:
     error = " ".join(capsys.readouterr().err.split())
     again = shlex.split(error.partition("to ask again: berryeval ")[2])
     assert again == ["eval", "--resume", "run 2", "--retry-errors"]
-    assert "not complete; to go on: berryeval eval --resume 'run 2' " in error
+    assert "not complete; to resume: berryeval eval --resume 'run 2' " in error
     Path("run 2/run.json").unlink()
     for command in (("report", "run 2"), ("runs", "import", "run 2", "--store", "s.db")):
         assert berryeval(*command) == 2
-        assert "go on with it: berryeval eval --resume 'run 2'" in capsys.readouterr().err
+        assert "to resume it: berryeval eval --resume 'run 2'" in capsys.readouterr().err
     assert berryeval("eval", "--benchmarks", "drinks", "--output", "run 2", "--k", "3") == 2
-    assert "go on with it: berryeval eval --resume 'run 2'" in capsys.readouterr().err
+    assert "or resume that run: berryeval eval --resume 'run 2'" in capsys.readouterr().err
     Path("mended").touch()
     assert berryeval(*again, "--store", "none") == 0
     assert berryeval(*made) == 2
@@ -110,7 +110,7 @@ def test_distances_are_noticed_on_the_terminal(capsys: pytest.CaptureFixture[str
     configured("distances")
     assert berryeval(*EVAL) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "warning: one: the hits of 4 of 4 queries came with scores that grow" in said
+    assert "warning: one: the hits of 4 of 4 queries have scores that increase" in said
     assert "they look like distances" in said
 
 
@@ -123,7 +123,7 @@ def test_a_disk_that_is_full_in_the_middle_fails_the_run() -> None:
     )
     assert done.returncode == 3, done.stderr
     assert "cannot be written (File too large)" in done.stderr
-    assert "to go on: berryeval eval --resume run" in " ".join(done.stderr.split())
+    assert "to resume: berryeval eval --resume run" in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
 
 
@@ -140,7 +140,7 @@ def test_no_line_to_type_for_a_folder_that_is_gone() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert "nothing is kept, for the run had a temporary folder; give one with" in done.stdout
+    assert "nothing is kept, because the run had a temporary folder; give one" in done.stdout
     assert "--resume" not in done.stdout
 
 

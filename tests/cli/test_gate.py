@@ -206,7 +206,7 @@ def test_that_nothing_may_fall_is_said_everywhere(
     """Above the verdicts, in JSON, and in the summary of a step."""
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
-    words = "no rule about drops: any significant fall fails"
+    words = "no rule about drops: any significant drop fails"
     asked = ["gate", "same.json", "--baseline", "before.json"]
     assert run(build_app(), asked) == 0
     assert f"{words}\nbm25 on drinks\n" in capsys.readouterr().out

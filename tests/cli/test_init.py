@@ -84,7 +84,7 @@ def test_nothing_is_replaced_unless_forced(capsys: pytest.CaptureFixture[str]) -
     """A file that is there is named, and stays."""
     Path("berryeval.yaml").write_text("mine")
     assert berryeval("init") == 2
-    said = "error: berryeval.yaml: is there already; --force replaces it\n"
+    said = "error: berryeval.yaml: exists already; --force replaces it\n"
     assert capsys.readouterr().err == said
     assert Path("berryeval.yaml").read_text() == "mine"
     assert berryeval("init", "--force") == 0
@@ -187,7 +187,7 @@ def test_questions_alone_say_where_their_corpus_goes(capsys: pytest.CaptureFixtu
     assert yaml.safe_load(text)["benchmarks"] == [{"source": "./q2.csv"}]
     assert berryeval("eval", "--providers", "bm25") == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "nothing to index; if they lie elsewhere, name the place" in said
+    assert "so nothing was indexed; if they are elsewhere, name the place" in said
     assert "options: {corpus: FOLDER}" in said
     Path("berryeval.yaml").write_text(text.replace("# options: {corpus", "options: {corpus"))
     assert berryeval("eval", "--providers", "bm25", "--output", "run") == 0

@@ -195,7 +195,7 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
             "runs rescore run-0002 -m P@7 --save adds it to that run",
         ),
         (("list", "--limit", "-1"), "--limit must be 0 or more, found -1"),
-        (("list", "--store", "none"), "there is no store: it is turned off"),
+        (("list", "--store", "none"), "the store is turned off"),
         (("list", "--store", "other.db"), "there is no store at other.db"),
         (("show", "run-01"), "did you mean run-0001 or run-0002?"),
         (("show", "run-000"), "is the beginning of 2 runs: run-0002, run-0001; give more"),
@@ -204,13 +204,13 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         (("trend", "P@7"), "runs rescore run-0002 -m P@7 --save adds it to that run"),
         (("trend", "P(rel=2)@5"), "runs rescore run-0002 -m 'P(rel=2)@5' --save"),
         (("trend", "RR", "-o", "x.doc"), "x.doc: expected a name that ends in .svg, .html, .csv"),
-        (("prune",), "say which runs go"),
+        (("prune",), "say which runs to delete"),
         (("prune", "--keep", "-1"), "--keep must be 0 or more"),
         (("prune", "--older-than", "old"), "--older-than: expected an age such as 90d, 12h or 2w"),
         (("prune", "--keep", "1"), "there is no terminal to confirm on; add --yes"),
         (("export",), "name one RUN (or latest), or give a folder with --all"),
         (("import", "nowhere"), "nowhere: no such file or folder"),
-        (("import", "drinks"), "drinks: there is no finished run in it"),
+        (("import", "drinks"), "drinks: holds no finished run"),
     ],
 )
 def test_what_cannot_be_is_said(
@@ -266,9 +266,9 @@ def test_a_store_that_is_broken_hides_no_folder(
             assert berryeval("runs", "show", text, "--json") == 0
             printed = capsys.readouterr()
             assert json.loads(printed.out)["data"]["run"] == name
-            assert "warning: going on without the store: " in printed.err
+            assert "warning: continuing without the store: " in printed.err
             assert berryeval("report", text, "-f", "md") == 0
-            assert "warning: going on without the store: " in capsys.readouterr().err
+            assert "warning: continuing without the store: " in capsys.readouterr().err
             assert berryeval("runs", "show", text, "--store", store) == 2
         capsys.readouterr()
         assert berryeval("runs", "show", "other") == 2
@@ -289,7 +289,7 @@ def test_a_run_that_is_not_finished_is_named(capsys: pytest.CaptureFixture[str])
         assert berryeval("report", text) == 2
         said = capsys.readouterr().err
         assert "2999-begun: holds no finished run" in said
-        assert f"go on with it: berryeval eval --resume {begun}" in said
+        assert f"to resume it: berryeval eval --resume {begun}" in said
     assert berryeval("runs", "show", "latest", "--json") == 0
     printed = capsys.readouterr()
     assert json.loads(printed.out)["data"]["run"] == done.name
@@ -359,8 +359,8 @@ def test_one_that_is_not_finished_does_not_keep_the_others_out(
     assert berryeval("runs", "import", "b", "nowhere", "c.json", "a") == 2
     printed = capsys.readouterr()
     assert printed.out == "a: added\n"
-    assert "b: there is no finished run in it" in printed.err
-    assert "go on with it: berryeval eval --resume b; nowhere: no such file" in printed.err
+    assert "b: holds no finished run" in printed.err
+    assert "to resume it: berryeval eval --resume b; nowhere: no such file" in printed.err
     assert "c.json: expected an object, found list" in printed.err
     assert printed.err.count("\n") == 1
     assert berryeval("runs", "import", "b", "a", "--json") == 2

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from berryeval.errors import ConfigurationError
-from berryeval.pytest_plugin.evaluation import Evaluation
+from berryeval.pytest_plugin.quality import Evaluation
 from tests.gates.worlds import run_of
 
 ROOT = Path(__file__).parents[2]
@@ -165,7 +165,8 @@ def test_a_suite_that_does_not_use_it_imports_nothing(
     (tmp_path / "test_plain.py").write_text(
         "import sys\n\n\ndef test_plain():\n"
         "    assert {m for m in sys.modules if m.startswith('berryeval')} == "
-        "{'berryeval', 'berryeval.pytest_plugin', 'berryeval.pytest_plugin.hooks'}\n",
+        "{'berryeval', 'berryeval._internal', 'berryeval._internal.door', "
+        "'berryeval.pytest_plugin', 'berryeval.pytest_plugin.hooks'}\n",
         encoding="utf-8",
     )
     plain = ("-p", "no:xdist", "-p", "no:langsmith_plugin")
@@ -252,5 +253,5 @@ def test_one_provider_needs_no_list_and_errors_speak_of_the_plugin(
 
 def test_a_check_without_rules_says_what_to_give() -> None:
     """Rules, or a baseline."""
-    with pytest.raises(ConfigurationError, match=r"no rules to check; .* or a baseline= below"):
+    with pytest.raises(ConfigurationError, match=r"no rules to check; .* or a baseline= that"):
         Evaluation({}, []).check(run_of({"RR": [0.5, 0.6]}), {})

@@ -1,1 +1,1 @@
-"""Tests of `berryeval.pipeline`."""
+"""Tests of `berryeval.workflows`."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import berryeval as be
-from berryeval.workflows.run_answers import Answers
+from berryeval.workflows.provider_run import Answers
 from tests.workflows.worlds import benchmark, plan_of, results_of
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def written(folder: Path) -> list[bytes]:
 def sizes(folder: Path, queries: Sequence[Query]) -> set[int]:
     """How many queries were asked together."""
     (journal,) = folder.rglob("results.jsonl")
-    with Answers.opened(journal, queries, []) as answers:
+    with Answers.open(journal, queries, []) as answers:
         return {answers.ranking(query).batch for query in answers}
 
 

@@ -83,7 +83,7 @@ def test_providers_are_named_with_a_mark(tmp_path: Path) -> None:
     path = save(run_of("run#1", {"bm25": mixed(), "hybrid": mixed(1)}), tmp_path)
     [one] = be.compare_runs([f"{path}#hybrid", f"{path}#bm25"]).compared
     assert one.comparison.systems == ("hybrid", "bm25")
-    assert Source.named(path).provider == ""
+    assert Source.find(path).provider == ""
     with pytest.raises(ConfigurationError, match=r"has no provider 'bm52'; did you mean .*#bm25"):
         be.compare_runs([f"{path}#bm52"])
 
@@ -96,7 +96,10 @@ def test_a_baseline_may_be_named_in_many_ways(tmp_path: Path) -> None:
         assert one.comparison.baseline == "bm25 (new)"
     with pytest.raises(ConfigurationError, match=r"may be bm25 \(old\) or bm25 \(new\)"):
         be.compare_runs([first, second], baseline="bm25")
-    with pytest.raises(ConfigurationError, match=r"no system is named 'nwe'.*did you mean 'new'"):
+    with pytest.raises(
+        ConfigurationError,
+        match=r"baseline 'nwe' is no system .* did you mean 'new'",
+    ):
         be.compare_runs([first, second], baseline="nwe")
 
 

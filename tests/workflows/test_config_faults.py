@@ -10,7 +10,7 @@ from berryeval.errors import ConfigurationError, DataError
 from berryeval.providers.catalogue import PROVIDERS
 from berryeval.workflows.config import ConfigFile, check_model
 from berryeval.workflows.plan import DEFAULT_METRICS, Patience, Plan
-from berryeval.workflows.settings import planned
+from berryeval.workflows.settings import build_plan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +42,7 @@ def test_providers_are_lines_or_mappings(tmp_path: Path) -> None:
     plan = plan_in(
         tmp_path,
         "benchmarks: [x]\nproviders:\n- bm25:fixed-400\n- {type: dense, chunker: section}\n"
-        "- {type: bm25, name: mine, options: {k1: 1.2}}\nmeasures: [P@50]\n",
+        "- {type: bm25, name: mine, options: {k1: 1.2}}\nmetrics: [P@50]\n",
     )
     assert [spec.label for spec in plan.providers] == ["bm25:fixed-400", "dense:section", "mine"]
     assert [spec.chunker for spec in plan.providers] == ["fixed-400", "section", ""]
@@ -53,7 +53,10 @@ def test_providers_are_lines_or_mappings(tmp_path: Path) -> None:
     ("text", "message"),
     [
         (GOOD + "providrs: [x]\n", ":3: unknown key 'providrs'; did you mean 'providers'?"),
-        (GOOD + "run:\n  timout: 3\n", ":4: unknown key 'run.timout'; did you mean 'timeout'?"),
+        (
+            GOOD + "run:\n  timout: 3\n",
+            ":4: unknown key 'run.timout'; did you mean 'timeout' or 'index_timeout'?",
+        ),
         (GOOD + "run:\n  timeout: soon\n", ":4: run.timeout: input should be a valid number"),
         (GOOD + "run:\n  attempts: 0\n", ":4: run.attempts: input should be greater than or equal"),
         (GOOD + "k: many\n", ":3: k: input should be a valid integer"),
@@ -67,16 +70,16 @@ def test_providers_are_lines_or_mappings(tmp_path: Path) -> None:
         (GOOD + "thresholds: {RR: true}\n", ":3: thresholds.RR: input should be a valid number"),
         (GOOD + "metrics: [nDGC@10]\n", ":3: metrics: unknown metric 'nDGC@10'; did you mean"),
         (GOOD + "metrics:\n- RR\n- nDGC@10\n", ":5: metrics: unknown metric 'nDGC@10'"),
-        (GOOD + "metrics: [RR]\n", ":3: unknown key 'metrics'; did you mean 'metrics'?"),
+        (GOOD + "measures: [RR]\n", ":3: unknown key 'measures'; did you mean 'metrics'?"),
         (
-            GOOD + "gate: {rules: [{metric: RR, at_least: 0.1}]}\n",
-            "unknown key 'gate.rules[0].metric'; did you mean 'metric'?",
+            GOOD + "gate: {rules: [{measure: RR, at_least: 0.1}]}\n",
+            "unknown key 'gate.rules[0].measure'; did you mean 'metric'?",
         ),
         ("benchmarks: [x]\n", ":1: providers: is missing"),
         ("benchmarks: [x]\nproviders: [bm25, bm25]\n", ": two providers are called 'bm25'; give"),
         ("benchmarks: [x]\nproviders:\n  - {chunker: y}\n", ":3: providers[0].type: is missing"),
-        (GOOD + "k: 1\nk: 2\n", ":4: the key 'k' stands twice; first in line 3"),
-        (GOOD + "run: {k: 1, k: 2}\n", ":3: the key 'k' stands twice; first in line 3"),
+        (GOOD + "k: 1\nk: 2\n", ":4: the key 'k' is given twice; first in line 3"),
+        (GOOD + "run: {k: 1, k: 2}\n", ":3: the key 'k' is given twice; first in line 3"),
         (GOOD + "\trun: x\n", ":3: not valid YAML (found character '\\t' that cannot start any"),
         (GOOD + "metrics: [a\n", ": not valid YAML ("),
         (GOOD + "k: *nobody\n", ":3: not valid YAML (found undefined alias 'nobody')"),
@@ -99,7 +102,7 @@ def test_a_flag_hides_no_fault_of_the_file(tmp_path: Path, run: str) -> None:
     """A `run` that is no mapping is refused, also where a flag has something to add to it."""
     (tmp_path / "berryeval.yaml").write_text(f"{GOOD}run: {run}\n", encoding="utf-8")
     with pytest.raises(ConfigurationError, match=rf"berryeval\.yaml:3: run: .* found {run}"):
-        planned({"timeout": 5}, tmp_path / "berryeval.yaml")
+        build_plan({"timeout": 5}, tmp_path / "berryeval.yaml")
 
 
 HYBRID = "benchmarks: [technical-docs]\nproviders:\n- type: hybrid\n  options:\n    providers:\n"
@@ -151,7 +154,7 @@ def test_what_nobody_knows_is_said_with_its_line(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "berryeval.yaml").write_text(text, encoding="utf-8")
     with pytest.raises((ConfigurationError, DataError)) as caught:
-        planned({})
+        build_plan({})
     assert str(caught.value).startswith(f"berryeval.yaml{message}")
 
 
@@ -178,10 +181,10 @@ def test_a_class_of_somebody_else_is_not_made_to_be_looked_at(
         (tmp_path / "berryeval.yaml").write_text(text, encoding="utf-8")
         monkeypatch.chdir(tmp_path)
         if option == "url":
-            planned({})
+            build_plan({})
             continue
         with pytest.raises(ConfigurationError, match=f"has no option '{option}'") as caught:
-            planned({})
+            build_plan({})
         assert f":{7 if below else 4}: " in str(caught.value)
     assert made == []
 
@@ -190,7 +193,7 @@ def test_what_a_flag_says_stands_in_no_line(tmp_path: Path) -> None:
     """It is refused where it is used, and no line of the file is to blame."""
     path = tmp_path / "berryeval.yaml"
     path.write_text(GOOD, encoding="utf-8")
-    assert planned({"providers": ["bm52"]}, path).labels == ["bm52"]
+    assert build_plan({"providers": ["bm52"]}, path).labels == ["bm52"]
 
 
 def test_whole_numbers_are_numbers_too(tmp_path: Path) -> None:

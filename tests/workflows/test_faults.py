@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tests.workflows.scripted  # noqa: F401 - registers the provider
-from berryeval.workflows.evaluation import failed_queries, failed_runs, run_plan
+from berryeval.workflows.evaluation import evaluate
 from berryeval.workflows.run_folder import RunFolder
 from tests.workflows.worlds import LATE, benchmark, plan_of, results_of
 
@@ -55,10 +55,10 @@ def test_every_fault_is_the_outcome_of_its_query(tmp_path: Path) -> None:
     faults = {f"q{number}": kind for number, kind in enumerate(kinds)}
     spec = {"type": "scripted", "options": {"faults": faults}}
     plan = plan_of(source, spec, run={"timeout": LATE, "attempts": 2}, metrics=["RR", "R@5"])
-    results = run_plan(plan, RunFolder(tmp_path / "run"))
-    (result,) = results[0].providers
-    assert failed_queries(results) == len(ERRORS) + len(TIMEOUTS)
-    assert failed_runs(results) == []
+    done = evaluate(plan, RunFolder(tmp_path / "run"))
+    (result,) = done.results[0].providers
+    assert done.count_failed() == len(ERRORS) + len(TIMEOUTS)
+    assert done.failures == []
     found = rankings(tmp_path / "run")
     for query, kind in faults.items():
         expected = "error" if kind in ERRORS else "timeout" if kind in TIMEOUTS else "ok"
@@ -123,14 +123,12 @@ def test_an_index_that_cannot_be_made_fails_its_provider_only(
     good = {"type": "scripted", "name": "good"}
     run = {"index_timeout": LATE, "attempts": 2}
     plan = plan_of(benchmark(tmp_path, 3), bad, good, run=run)
-    results = run_plan(plan, RunFolder(tmp_path / "run"))
-    by_name = {one.name: one for one in results[0].providers}
+    done = evaluate(plan, RunFolder(tmp_path / "run"))
+    by_name = {one.name: one for one in done.results[0].providers}
     assert by_name["bad"].failure.startswith(message)
     assert by_name["bad"].scores is None
     assert by_name["good"].outcomes == {"ok": 3}
-    assert [str(error) for error in failed_runs(results)] == [
-        f"bad on fruit: {by_name['bad'].failure}"
-    ]
+    assert done.failures == [f"bad on fruit: {by_name['bad'].failure}"]
 
 
 @pytest.mark.parametrize("fault", ["raise", "exit", "hang"])

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tests.workflows.scripted  # noqa: F401 - registers the provider
-from berryeval.errors import RunFailedError
 from berryeval.providers.postgres_server import LocalPostgres
 from berryeval.runner.journal import read_journal
-from berryeval.workflows.evaluation import failed_runs, run_plan
+from berryeval.workflows.evaluation import evaluate
 from berryeval.workflows.run_folder import RunFolder
 from tests.workflows.worlds import benchmark, plan_of
 
@@ -87,7 +86,7 @@ def test_a_server_that_comes_back_costs_the_queries_of_the_outage(
     run = {"attempts": attempts, "first_wait": 0.1, "longest_wait": 0.3, "concurrency": 2}
     plan = plan_of(benchmark(tmp_path, 120), spec, run=run, metrics=["RR"])
     outage = Outage(server, stop_at=10, seconds=0.3)
-    (result,) = run_plan(plan, RunFolder(tmp_path / "run"), listener=outage)
+    (result,) = evaluate(plan, RunFolder(tmp_path / "run"), outage).results
     if attempts == 1:  # all that was left failed at once; the server is back for the next run
         assert outage.started is not None
         outage.started.join()
@@ -95,7 +94,7 @@ def test_a_server_that_comes_back_costs_the_queries_of_the_outage(
         journal = next((tmp_path / "run").rglob("results.jsonl"))
         errors = {one.error for one in read_journal(journal) if one.outcome == "error"}
         assert all(error.startswith("ProviderError: PostgreSQL at ") for error in errors)
-        (result,) = run_plan(plan, RunFolder(tmp_path / "run"), retry_errors=True)
+        (result,) = evaluate(plan, RunFolder(tmp_path / "run"), retry_errors=True).results
     (one,) = result.providers
     assert one.outcomes == {"ok": 120}, one.warnings
     assert one.scores is not None
@@ -113,13 +112,12 @@ def test_a_server_that_is_not_there_fails_its_provider_only(
     gone = {"type": "postgres", "name": "gone", "options": {"dsn": dsn, "mode": "text"}}
     plan = plan_of(benchmark(tmp_path, 3), gone, {"type": "scripted", "name": "there"})
     with caplog.at_level(logging.DEBUG):
-        results = run_plan(plan, RunFolder(tmp_path / "run"))
-    first, second = results[0].providers
+        done = evaluate(plan, RunFolder(tmp_path / "run"))
+    first, second = done.results[0].providers
     assert first.scores is None
     assert first.failure.startswith("PostgreSQL at 127.0.0.1:1: connection ")
     assert first.failure.endswith("(tried 3 times)")
     assert second.outcomes == {"ok": 3}
-    (failed,) = failed_runs(results)
-    assert isinstance(failed, RunFailedError)
-    assert str(failed).startswith("gone on fruit: PostgreSQL at 127.0.0.1:1")
+    (failed,) = done.failures
+    assert failed.startswith("gone on fruit: PostgreSQL at 127.0.0.1:1")
     assert "hunter2secret" not in caplog.text

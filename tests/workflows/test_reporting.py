@@ -45,7 +45,7 @@ def test_a_report_keeps_its_title_and_verdicts(tmp_path: Path) -> None:
 
 def test_a_folder_needs_a_format(tmp_path: Path) -> None:
     """Then the usual names are taken, or the label."""
-    with pytest.raises(ConfigurationError, match="tells no format"):
+    with pytest.raises(ConfigurationError, match="no ending, expected one of"):
         be.write_report(plain_run(), tmp_path)
     assert be.write_report(plain_run(), tmp_path, "latex") == [tmp_path / "report.tex"]
     assert be.write_report(plain_run(), tmp_path, "latex", label="a b") == [tmp_path / "a-b.tex"]

@@ -48,7 +48,7 @@ kills = 0
 while kills < {KILLS}:
     child = os.fork()
     if not child:
-        run_plan(plan, RunFolder(sys.argv[2]))
+        evaluate(plan, RunFolder(sys.argv[2]))
         os._exit(0)
     target = asked() + chance.randrange(1, 10)
     while asked() < target:
@@ -59,7 +59,7 @@ while kills < {KILLS}:
     if os.waitstatus_to_exitcode(status) != -signal.SIGKILL:
         sys.exit(f"the run has ended after {{kills}} kills")
     kills += 1
-run_plan(plan, RunFolder(sys.argv[2]))
+evaluate(plan, RunFolder(sys.argv[2]))
 print(kills, "kills")
 """
 
@@ -176,7 +176,7 @@ def test_another_suggested_chunker_is_refused(tmp_path: Path) -> None:
     results_of(plan_of(source, follows), tmp_path / "follows")
     results_of(plan_of(source, minds_not), tmp_path / "own")
     suggesting(source, "fixed-5")
-    with pytest.raises(ConfigurationError, match="fruit was cut by whole in this run, and now"):
+    with pytest.raises(ConfigurationError, match="fruit was chunked by whole in this run and now"):
         results_of(plan_of(source, follows), tmp_path / "follows")
     assert results_of(plan_of(source, minds_not), tmp_path / "own")["s"].outcomes == {"ok": 3}
 

@@ -58,7 +58,7 @@ def test_a_folder_that_holds_it_all_is_told(
     be.run_benchmark(DRINKS, _found_first, ["RR"], folder=tmp_path / "run")
     (line,) = [line for line in caplog.messages if line.startswith(said)]
     assert "nothing was asked" in line
-    assert line.endswith("give another folder or remove it")
+    assert line.endswith("give another folder or remove this one")
 
 
 def _found_first(text: str, k: int) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from berryeval.data.run import Run
 from berryeval.errors import ConfigurationError
-from berryeval.workflows.settings import planned
+from berryeval.workflows.settings import build_plan
 from tests.workflows.worlds import benchmark, plan_of, results_of
 
 
@@ -86,7 +86,7 @@ def test_a_path_begins_where_the_configuration_lies(
         f"      options: {{run-file: {{path: '{written}'}}, bm25: {{k1: 1.0}}}}\n",
         encoding="utf-8",
     )
-    first, second = planned({}, "conf/berryeval.yaml").providers
+    first, second = build_plan({}, "conf/berryeval.yaml").providers
     assert first.options == {"path": read}
     assert second.options["providers"][2]["options"] == {"path": read}
     assert second.options["options"] == {"run-file": {"path": read}, "bm25": {"k1": 1.0}}
@@ -104,7 +104,7 @@ def test_what_is_no_provider_is_refused_as_ever(
     text = f"benchmarks: [technical-docs]\nproviders: {providers}\n"
     Path("berryeval.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigurationError, match=r"berryeval\.yaml:2"):
-        planned({})
+        build_plan({})
 
 
 def test_the_path_that_was_tried_is_named(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_a_manifest_that_is_none_is_said(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     """With its path, not a traceback."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match="cannot be made"):
+    with pytest.raises(DataError, match="cannot create the folder"):
         write_json_file(tmp_path / "file" / "x" / "y.json", {})
     plan = plan_of(benchmark(tmp_path, 2), {"type": "scripted"})
     with pytest.raises(DataError, match=r"file.*cannot be written"):

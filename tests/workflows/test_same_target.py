@@ -7,7 +7,7 @@ import pytest
 import berryeval as be
 from berryeval.reports.differences import MovedHit
 from berryeval.runs.answers import AnswerRecord, MissedTarget
-from berryeval.workflows.moves import joined_by_target
+from berryeval.workflows.run_comparison import join_by_target
 
 OLD = MovedHit("tea#details", "tea > Details", 3.0, before=1)
 NEW = MovedHit("tea:0-99", "tea", 3.0, after=9)
@@ -22,13 +22,13 @@ def answer(*missed: str, grade: float = 3.0) -> AnswerRecord:
 def test_a_target_that_was_cut_otherwise_moved() -> None:
     """It is one hit with both of its ranks, by the name that says more; others stay."""
     joined = MovedHit("tea#details", "tea > Details", 3.0, before=1, after=9)
-    assert joined_by_target([OLD, NOISE, NEW], answer(), answer()) == [joined, NOISE]
+    assert join_by_target([OLD, NOISE, NEW], answer(), answer()) == [joined, NOISE]
 
 
 def test_names_that_say_different_things_leave_the_document() -> None:
     """Neither of two headings is where both hits are."""
     new = MovedHit("tea:0-99", "tea > Steeping", 3.0, after=9)
-    (joined,) = joined_by_target([OLD, new], answer(), answer())
+    (joined,) = join_by_target([OLD, new], answer(), answer())
     assert (joined.name, joined.before, joined.after) == ("tea", 1, 9)
 
 
@@ -42,24 +42,24 @@ def test_names_that_say_different_things_leave_the_document() -> None:
 )
 def test_other_grades_documents_and_sides_are_other_hits(other: MovedHit) -> None:
     """Nothing is joined that may be something else."""
-    assert joined_by_target([OLD, other], answer(), answer()) == [OLD, other]
+    assert join_by_target([OLD, other], answer(), answer()) == [OLD, other]
 
 
 def test_two_of_a_kind_are_not_told_apart() -> None:
     """Which of two hits covers the target of the first, nobody knows."""
     more = MovedHit("tea:99-120", "tea", 3.0, after=12)
-    assert joined_by_target([OLD, NEW, more], answer(), answer()) == [OLD, NEW, more]
+    assert join_by_target([OLD, NEW, more], answer(), answer()) == [OLD, NEW, more]
 
 
 def test_a_target_that_one_misses_may_be_the_one() -> None:
     """Only where it stands in another document, has another grade, or both miss it, it is not."""
     apart = [OLD, NEW]
-    assert joined_by_target(apart, answer(), answer("'tea', section 'Details'")) == apart
-    assert joined_by_target(apart, answer("quote 'hot'"), answer()) == apart
-    assert joined_by_target(apart, answer("'cup' or 'tea'"), answer()) == apart
+    assert join_by_target(apart, answer(), answer("'tea', section 'Details'")) == apart
+    assert join_by_target(apart, answer("quote 'hot'"), answer()) == apart
+    assert join_by_target(apart, answer("'cup' or 'tea'"), answer()) == apart
     for missed in (answer("'cup', quote 'hot'"), answer("'tea'", grade=1.0)):
-        assert len(joined_by_target(apart, answer(), missed)) == 1
-    assert len(joined_by_target(apart, answer("'tea'"), answer("'tea'"))) == 1
+        assert len(join_by_target(apart, answer(), missed)) == 1
+    assert len(join_by_target(apart, answer("'tea'"), answer("'tea'"))) == 1
 
 
 def test_a_comparison_of_two_ways_to_cut_speaks_of_targets() -> None:

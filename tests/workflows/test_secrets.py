@@ -16,10 +16,10 @@ import tests.workflows.scripted
 from berryeval._internal.secrets import is_secret_name
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.providers.catalogue import PROVIDERS
-from berryeval.runs.redaction import Secrets, masked
+from berryeval.runs.redaction import Secrets, mask_secrets
 from berryeval.workflows.config import ConfigFile, check_model
 from berryeval.workflows.plan import Plan
-from berryeval.workflows.run_folder import RunFolder, resumed
+from berryeval.workflows.run_folder import RunFolder, resume_plan
 from tests.workflows.worlds import benchmark, plan_of, results_of
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def test_a_variable_that_is_not_set_is_named(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_options_are_masked_by_name_and_by_form(options: Any, expected: Any) -> None:
     """What the manifest shows; references to the environment stay."""
-    assert masked(options) == expected
+    assert mask_secrets(options) == expected
 
 
 def test_every_form_of_a_secret_is_known() -> None:
@@ -262,7 +262,7 @@ def test_what_stands_around_a_variable_is_kept_if_it_is_no_secret(
     """So that a run can go on with it; anything longer than a scheme and two letters is masked."""
     monkeypatch.setenv("CANARY", CANARY)
     options = {"headers": {"Authorization": text}, "api_key": text}
-    shown = masked(options)
+    shown = mask_secrets(options)
     expected = text if kept else "***"
     assert shown == {"headers": {"Authorization": expected}, "api_key": expected}
     secrets = Secrets()
@@ -280,7 +280,7 @@ def test_a_run_with_a_token_in_a_header_goes_on(
     results_of(plan, tmp_path / "run")
     for file in (tmp_path / "run").rglob("*"):
         assert file.is_dir() or SAFE not in file.read_text(encoding="utf-8")
-    again, _ = resumed(tmp_path / "run")
+    again, _ = resume_plan(tmp_path / "run")
     assert again.providers[0].options == options
 
 
@@ -303,7 +303,7 @@ def test_a_mask_stands_for_any_text(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("name", ["tokens", "max_tokens", "usage_tokens", "prompt-tokens"])
 def test_tokens_are_counted(name: str) -> None:
     """The plural alone is no secret: it names costs."""
-    assert masked({"cost": {name: "usage.tokens"}}) == {"cost": {name: "usage.tokens"}}
+    assert mask_secrets({"cost": {name: "usage.tokens"}}) == {"cost": {name: "usage.tokens"}}
 
 
 @pytest.mark.parametrize(
@@ -311,4 +311,4 @@ def test_tokens_are_counted(name: str) -> None:
 )
 def test_tokens_that_let_in_are_secrets(name: str) -> None:
     """Of whichever kind."""
-    assert masked({name: "usage.tokens"}) == {name: "***"}
+    assert mask_secrets({name: "usage.tokens"}) == {name: "***"}

@@ -17,12 +17,11 @@ from berryeval.data.records import Anchor, Document, Judgment, Query
 from berryeval.errors import DataError
 from berryeval.providers.catalogue import PROVIDERS
 from berryeval.workflows.plan import ProviderSpec
-from berryeval.workflows.recording import versions_of
-from berryeval.workflows.rescoring import rescored_by_benchmark, save_rescored
-from berryeval.workflows.run_comparison import check_comparable
+from berryeval.workflows.recording import find_versions
+from berryeval.workflows.rescoring import rescore_by_benchmark, save_rescored
 from berryeval.workflows.run_finder import find_run
 from berryeval.workflows.run_folder import RunFolder
-from berryeval.workflows.systems import Candidate, Source
+from berryeval.workflows.systems import Candidate, Source, check_comparable
 from tests.workflows.worlds import benchmark, plan_of, results_of
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def test_a_run_is_judged_again_by_the_chunker_it_used(tmp_path: Path, older: boo
     """Whatever the benchmark suggests today; a folder of an older version knows it, too."""
     found = run_of(tmp_path, older=older)
     suggesting(tmp_path, "whole")
-    (part,) = rescored_by_benchmark(found, ["nDCG@5", "RR@5"])
+    (part,) = rescore_by_benchmark(found, ["nDCG@5", "RR@5"])
     before = found.record["fruit"]["bm25"].scores
     assert before is not None
     assert part.scores["bm25"].per_query("nDCG@5") == before.per_query("nDCG@5")
@@ -104,10 +103,10 @@ def test_nothing_is_saved_beside_metrics_that_come_out_otherwise(tmp_path: Path)
     """An older record alone does not know its chunker: what comes out is no part of the run."""
     found = replace(run_of(tmp_path, older=True), folder=None)
     suggesting(tmp_path, "whole")
-    (part,) = rescored_by_benchmark(found, ["AP"])
+    (part,) = rescore_by_benchmark(found, ["AP"])
     assert part.differing == ("bm25",)
-    assert any("come out otherwise than they were" in note for note in part.notes)
-    with pytest.raises(DataError, match="those of bm25 do not: nothing was saved"):
+    assert any("differ from the recorded values" in note for note in part.notes)
+    with pytest.raises(DataError, match="those of bm25 differ: nothing was saved"):
         save_rescored(found, [part], str(tmp_path / "runs.db"))
     assert not (tmp_path / "runs.db").exists()
 
@@ -117,9 +116,15 @@ def test_nothing_is_saved_beside_metrics_that_come_out_otherwise(tmp_path: Path)
     [
         (("section", "section"), ""),
         (("fixed-100-tokens", "fixed-tokens-100"), ""),
-        (("section", "fixed-400"), "the documents were not cut alike (a: section, b: fixed-400)"),
-        (("", "whole"), "may not have been cut alike (a: as the benchmark suggested, b: whole)"),
-        (("theirs-1", "theirs-2"), "were not cut alike (a: theirs-1, b: theirs-2)"),
+        (
+            ("section", "fixed-400"),
+            "documents were not chunked alike (a: section, b: fixed-400)",
+        ),
+        (
+            ("", "whole"),
+            "not have been chunked alike (a: as the benchmark suggested, b: whole)",
+        ),
+        (("theirs-1", "theirs-2"), "were not chunked alike (a: theirs-1, b: theirs-2)"),
     ],
 )
 def test_what_was_not_cut_alike_is_said(
@@ -132,25 +137,27 @@ def test_what_was_not_cut_alike_is_said(
         Candidate(label, Source(label, found.record), part, replace(part["bm25"], chunker=chunker))
         for label, chunker in zip("ab", chunkers, strict=True)
     ]
-    told = [text for text in check_comparable(both) if "cut alike" in text]
+    told = [text for text in check_comparable(both) if "chunked alike" in text]
     assert bool(told) == bool(warning)
     assert warning in "".join(told)
 
 
-@pytest.mark.parametrize(("now", "warning"), [("fixed-20", ""), ("whole", "were not cut alike")])
+@pytest.mark.parametrize(
+    ("now", "warning"), [("fixed-20", ""), ("whole", "were not chunked alike")]
+)
 def test_the_folder_of_an_older_run_says_how_it_was_cut(
     tmp_path: Path, now: str, warning: str
 ) -> None:
     """Its record does not: it is compared by what was used all the same."""
     run_of(tmp_path, older=True)
-    source = Source.named(str(tmp_path / "run"))
+    source = Source.find(str(tmp_path / "run"))
     part = source.run["fruit"]
     newer = replace(part["bm25"], chunker=now)
     both = [
         Candidate("a", source, part, part["bm25"]),
         Candidate("b", Source("b", source.run), part, newer),
     ]
-    told = [text for text in check_comparable(both) if "cut alike" in text]
+    told = [text for text in check_comparable(both) if "chunked alike" in text]
     assert bool(told) == bool(warning)
     assert warning in "".join(told)
 
@@ -223,7 +230,7 @@ def test_versions_are_those_of_what_is_in_use(
     spec: dict[str, Any], chunker: str, packages: list[str]
 ) -> None:
     """Not of all that this process has loaded."""
-    found = versions_of([ProviderSpec.model_validate(spec)], [chunker])
+    found = find_versions([ProviderSpec.model_validate(spec)], [chunker])
     assert list(found) == ["berryeval", "python", *sorted(["numpy", *packages])]
 
 
@@ -231,7 +238,7 @@ def test_code_of_others_may_use_any_library() -> None:
     """So those that are loaded are listed for it."""
     import bm25s  # noqa: F401 - loads it
 
-    assert "bm25s" in versions_of([ProviderSpec.model_validate("callable")])
+    assert "bm25s" in find_versions([ProviderSpec.model_validate("callable")])
 
 
 def test_every_provider_and_chunker_is_known_by_its_libraries() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import berryeval as be
 from berryeval.data.records import Anchor, Document, Judgment, Query
-from berryeval.workflows.evaluation import run_plan
+from berryeval.workflows.evaluation import evaluate
 from berryeval.workflows.plan import Plan
 from berryeval.workflows.run_folder import RunFolder
 
@@ -53,7 +53,7 @@ def plan_of(source: str, *providers: Any, **settings: Any) -> Plan:
 
 def results_of(plan: Plan, folder: Path, **options: Any) -> dict[str, ProviderResult]:
     """What each provider did on the first benchmark."""
-    (result,) = run_plan(plan, RunFolder(folder), **options)
+    (result,) = evaluate(plan, RunFolder(folder), **options).results
     return {one.name: one for one in result.providers}
 
 
@@ -67,9 +67,9 @@ def program(plan: Plan, folder: Path, instead: str = "") -> list[str]:
         "import tests.workflows.scripted",
         "from berryeval.workflows.run_folder import RunFolder",
         "from berryeval.workflows.plan import Plan",
-        "from berryeval.workflows.evaluation import run_plan",
+        "from berryeval.workflows.evaluation import evaluate",
         "plan = Plan.model_validate(json.loads(sys.argv[1]))",
-        instead or "results = run_plan(plan, RunFolder(sys.argv[2]))",
+        instead or "evaluate(plan, RunFolder(sys.argv[2]))",
     )
     text = json.dumps(plan.model_dump(mode="json"))
     return [sys.executable, "-c", "\n".join(lines), text, str(folder)]

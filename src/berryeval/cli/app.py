@@ -45,7 +45,7 @@ EXIT_TERMINATED: Final = 143
 DEBUG_FLAG: Final = "--debug"
 # Commands by group; the first column is the module and function, the second the name.
 _COMMANDS: Final = (
-    ("eval:evaluate", "eval", "Run providers on benchmarks, score them and print the table."),
+    ("eval:run_eval", "eval", "Run providers on benchmarks, score them and print the table."),
     ("gate:gate", "gate", "Judge a run against thresholds and a baseline."),
     ("compare:compare", "compare", "Compare runs and test the differences for significance."),
     ("init:init", "init", "Write a starting berryeval.yaml."),

@@ -145,7 +145,7 @@ def _compare(runs: Sequence[str], options: Options, qrels: str | None, title: st
     from berryeval.workflows import Source, compared
 
     if qrels is None:
-        return compared([Source.named(run) for run in runs], options, title)
+        return compared([Source.find(run) for run in runs], options, title)
     from berryeval.workflows import sources_of
 
     return compared(sources_of(runs, qrels, options.metrics), options, title)

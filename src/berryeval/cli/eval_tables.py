@@ -1,4 +1,4 @@
-"""The tables of `berryeval eval`: as one where there is room, in parts where there is not."""
+"""The tables of `berryeval eval`: one table if it fits the terminal, else several."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from rich.table import Table
 from rich.text import Text
 
 from berryeval._internal import numbers
-from berryeval._internal.text import cut
-from berryeval.cli.eval_view import notes_about_times, shown_remarks
+from berryeval._internal.text import counted, cut
+from berryeval.cli.eval_view import explain_times, limit_remarks
 from berryeval.cli.gate import print_verdicts
 from berryeval.cli.output import SafeScreen, console, print_indented, safe_screen
 from berryeval.metrics import parse_metrics
 from berryeval.reports import build_legend, build_scores_table
-from berryeval.runs import deeper_than
+from berryeval.runs import find_deeper
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from berryeval.cli.eval_view import View
     from berryeval.reports import Cell
-    from berryeval.runs import ProviderRecord
+    from berryeval.runs import BenchmarkRecord, ProviderRecord
     from berryeval.scoring import Scores
-    from berryeval.workflows import BenchmarkResult, ProviderResult, WorstQuery
+    from berryeval.workflows import BenchmarkResult, WorstQuery
 
 
 BEST: Final = "*"
@@ -39,14 +39,14 @@ def quality_tables(
     width: int,
     providers: Sequence[ProviderRecord] = (),
 ) -> list[Table]:
-    """Providers as rows, metrics as columns, each value with its interval.
+    """Build tables of providers by metrics, each value with its interval.
 
-    With `providers` the times and outcomes stand in the same table; there is none if it does not
-    fit. Without, intervals go below their values where it is narrow, and columns that do not fit go
-    to further tables.
+    With `providers`, times and outcomes are part of the table; the result is empty if it does not
+    fit. Otherwise narrow terminals get intervals below their values, and further tables for columns
+    that do not fit.
     """
-    one = _table(rows, metrics, providers, stacked=False)
-    if _width(one) <= width:
+    one = _build_table(rows, metrics, providers, stacked=False)
+    if _measure(one) <= width:
         return [one]
     if providers:
         return []
@@ -54,9 +54,9 @@ def quality_tables(
     left = list(metrics)
     while left:
         fits = len(left)
-        while fits > 1 and _width(_table(rows, left[:fits], (), stacked=True)) > width:
+        while fits > 1 and _measure(_build_table(rows, left[:fits], (), stacked=True)) > width:
             fits -= 1
-        tables.append(_table(rows, left[:fits], (), stacked=True))
+        tables.append(_build_table(rows, left[:fits], (), stacked=True))
         left = left[fits:]
     return tables
 
@@ -67,27 +67,27 @@ def print_tables(
     metrics: Sequence[str],
     providers: Sequence[ProviderRecord],
 ) -> None:
-    """Quality, times and outcomes: in one table where it fits, in several where it does not."""
+    """Print quality, times and outcomes in one table if it fits, else in several."""
     wide = quality_tables(rows, metrics, screen.width, providers)
     for table in wide or quality_tables(rows, metrics, screen.width):
         screen.print(table)
         screen.print()
     if not wide:
-        screen.print(speed_table(providers))
+        screen.print(_build_speed_table(providers))
         screen.print()
 
 
 def print_legend(screen: Console, tables: Sequence[Scores | None], metrics: Sequence[str]) -> None:
-    """Say what the marks and intervals of the tables are, if there are any."""
+    """Explain the marks and intervals of the tables, if there are any."""
     if words := build_legend(f"{BEST} best in column", tables, metrics):
         print_indented(screen, words, 0, style="dim")
 
 
-def speed_table(providers: Sequence[ProviderRecord]) -> Table:
-    """How long answers took, what they cost, and what became of the queries."""
+def _build_speed_table(providers: Sequence[ProviderRecord]) -> Table:
+    """Build a table of latencies, costs and outcomes."""
     scores = {one.name: one.scores for one in providers}
     whole = build_scores_table(scores, (), providers, percentiles=_SPEED, with_costs=True)
-    table = _empty()
+    table = _start_table()
     for column in whole.columns[1:]:
         if column.numeric:
             table.add_column(column.title, justify="right")
@@ -98,13 +98,13 @@ def speed_table(providers: Sequence[ProviderRecord]) -> Table:
     return table
 
 
-def _empty() -> Table:
+def _start_table() -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("provider", overflow="fold")
     return table
 
 
-def _table(
+def _build_table(
     rows: Mapping[str, Scores | None],
     metrics: Sequence[str],
     providers: Sequence[ProviderRecord],
@@ -112,18 +112,18 @@ def _table(
     stacked: bool,
 ) -> Table:
     whole = build_scores_table(rows, metrics, providers, percentiles=_SPEED, with_costs=True)
-    table = _empty()
+    table = _start_table()
     for column in whole.columns[1:]:
         right = column.numeric and column.key not in metrics  # marks follow the values
         table.add_column(column.title, justify="right" if right else "left", no_wrap=True)
     for name, *cells in whole.rows:
         scores, others = cells[: len(metrics)], cells[len(metrics) :]
-        shown = [_score_text(cell, stacked=stacked) for cell in scores]
+        shown = [_format_score(cell, stacked=stacked) for cell in scores]
         table.add_row(name.text, *shown, *(cell.text for cell in others))
     return table
 
 
-def _score_text(cell: Cell, *, stacked: bool) -> Text:
+def _format_score(cell: Cell, *, stacked: bool) -> Text:
     """Format a value with its mark, and its interval behind or below it."""
     if cell.value is None:
         return Text(cell.text)
@@ -134,19 +134,19 @@ def _score_text(cell: Cell, *, stacked: bool) -> Text:
     return text
 
 
-def _width(table: Table) -> int:
+def _measure(table: Table) -> int:
     wide = safe_screen(SafeScreen, width=10_000)
     return Measurement.get(wide, wide.options, table).maximum
 
 
-# How `berryeval eval --where-it-fails` prints the worst queries.
+# The worst queries.
 
 _TEXT: Final = 160  # characters of a hit
 _MISSED: Final = 8
 
 
 def print_worst(screen: Console, provider: str, queries: Sequence[WorstQuery]) -> None:
-    """The worst queries of one provider."""
+    """Print the worst queries of one provider."""
     screen.print()
     screen.print(f"where {provider} fails", style="bold")
     for one in queries:
@@ -166,9 +166,11 @@ def print_worst(screen: Console, provider: str, queries: Sequence[WorstQuery]) -
 
 def _print_returned(screen: Console, one: WorstQuery) -> None:
     if not one.returned:
-        print_indented(screen, "returned nothing", 4)
+        print_indented(screen, "returned no hits", 4)
         return
-    print_indented(screen, f"returned {len(one.answer.hits)}, of these the first:", 4)
+    print_indented(
+        screen, f"returned {counted(len(one.answer.hits), 'hit')}, the first of them:", 4
+    )
     for rank, returned in enumerate(one.returned, start=1):
         print_indented(screen, f"{rank}. {returned.grade}  {returned.name}", 6)
         print_indented(screen, cut(returned.text, _TEXT), 9, style="dim")
@@ -180,76 +182,75 @@ def _print_missed(screen: Console, one: WorstQuery) -> None:
         print_indented(screen, f"expected: {cut(expected, _TEXT)}", 4)
     if not missed_targets:
         return
-    print_indented(screen, f"wanted and not found ({len(missed_targets)}):", 4)
+    print_indented(screen, f"relevant and not found ({len(missed_targets)}):", 4)
     for missed in missed_targets[:_MISSED]:
         print_indented(screen, f"grade {missed.grade:g}  {missed.name}", 6, style="yellow")
     if len(missed_targets) > _MISSED:
         print_indented(screen, f"… and {len(missed_targets) - _MISSED} more", 6)
 
 
-# How `berryeval eval` prints its results for people.
+# The whole view.
 
 _PARTS: Final = {
-    "scores.json": "every query's scores, in full precision",
-    "run.trec": "the rankings, for other tools",
-    "results.jsonl": "the journal, a line per query",
+    "scores.json": "scores of every query, in full precision",
+    "run.trec": "rankings, for other tools",
+    "results.jsonl": "journal, a line per query",
 }
-_NOTES: Final = 3  # of how hits were judged, for each provider
+_NOTES: Final = 3  # notes about judging, for each provider
 
 
 def print_view(view: View, *, quiet: bool) -> None:
-    """A table per benchmark, what is doubtful about it, and where everything is."""
-    screen = console()
-    for result in view.results:
+    """Print a table per benchmark, warnings, verdicts, and the places of all files."""
+    screen, done = console(), view.done
+    for result in done.results:
         _print_benchmark(screen, view, result, quiet=quiet)
         screen.print()
-    if view.verdicts:
-        print_verdicts(screen, view.verdicts, "" if quiet else view.note)
+    if done.verdicts:
+        print_verdicts(screen, done.verdicts, "" if quiet else done.note)
         screen.print()
     if not quiet:
-        if view.plan.thresholds != view.folder.as_asked(view.plan).thresholds:
-            text = "judged by other thresholds than those asked first, which manifest.json keeps"
+        if view.plan.thresholds != done.folder.with_first_thresholds(view.plan).thresholds:
+            text = "judged by other thresholds than those of the first run, kept in manifest.json"
             print_indented(screen, f"note: {text}", 0, style="yellow")
         _print_places(screen, view)
 
 
 def _print_benchmark(screen: Console, view: View, result: BenchmarkResult, *, quiet: bool) -> None:
-    from berryeval._internal.text import counted
-
+    part = result.record
     metrics = [str(metric) for metric in parse_metrics(view.plan.scored)]
-    queries = counted(len(result.queries), "query", "queries")
-    about = f"{queries}, {view.plan.depth} hits each{strategy_note(result.providers)}"
-    screen.print(f"{result.benchmark.name}: {about}", style="bold")
+    queries = counted(len(part.queries), "query", "queries")
+    about = f"{queries}, {part.k} hits each{strategy_note(part.providers)}"
+    screen.print(f"{part.name}: {about}", style="bold")
     screen.print()
-    rows = {one.name: one.scores for one in result.providers}
-    print_tables(screen, rows, metrics, result.record.providers)
+    print_tables(screen, {one.name: one.scores for one in part.providers}, metrics, part.providers)
     if not quiet:
         _print_legend(screen, view, result, metrics)
-    _print_groups(screen, view, result, metrics)
-    print_warnings(screen, result.providers, quiet=quiet)
-    for one in result.providers:
-        worst = view.worst.get((result.benchmark.name, one.name))
+    _print_groups(screen, view, part, metrics)
+    print_warnings(screen, part.providers, quiet=quiet)
+    for one in part.providers:
+        worst = view.find_worst(part, one)
         if worst:
             print_worst(screen, one.name, worst)
 
 
-def strategy_note(providers: Sequence[ProviderResult | ProviderRecord]) -> str:
-    """Who decided what is relevant, where it was not judgments alone."""
+def strategy_note(providers: Sequence[ProviderRecord]) -> str:
+    """Return the relevance strategies, unless judgments alone decided."""
     found = {strategy for one in providers if one.scores for strategy in one.scores.strategies}
     return "" if found <= {"qrels"} else f"; relevance decided by {', '.join(sorted(found))}"
 
 
 def _print_legend(screen: Console, view: View, result: BenchmarkResult, metrics: list[str]) -> None:
-    print_legend(screen, [one.scores for one in result.providers], metrics)
-    deeper = deeper_than(view.plan.depth, metrics)
-    for note in notes_about_times(view.plan, result):
+    part = result.record
+    print_legend(screen, [one.scores for one in part.providers], metrics)
+    for note in explain_times(view.plan, part):
         print_indented(screen, note, 0, style="dim")
-    for remark in shown_remarks(result.benchmark.remarks):
+    for remark in limit_remarks(result.benchmark.remarks):
         print_indented(screen, f"note: {remark}", 0, style="yellow")
+    deeper = find_deeper(part.k, metrics)
     if deeper:
-        text = f"note: {', '.join(deeper)} would look at more than the {view.plan.depth} hits"
+        text = f"note: {', '.join(deeper)} would use more than the {part.k} hits"
         print_indented(screen, text, 0, style="yellow")
-    least = result.benchmark.thresholds
+    least = part.thresholds
     if least and not view.plan.thresholds:
         shown = ", ".join(
             f"{metric} {value:g}"
@@ -257,16 +258,14 @@ def _print_legend(screen: Console, view: View, result: BenchmarkResult, metrics:
             if str(metric) in metrics
         )
         if shown:
-            print_indented(screen, f"the benchmark's own thresholds: {shown}", 0, style="dim")
+            print_indented(screen, f"thresholds of the benchmark: {shown}", 0, style="dim")
 
 
-def _print_groups(screen: Console, view: View, result: BenchmarkResult, metrics: list[str]) -> None:
-    from berryeval._internal.text import counted
-
-    groups = view.groups(result)
+def _print_groups(screen: Console, view: View, part: BenchmarkRecord, metrics: list[str]) -> None:
+    groups = view.group(part)
     if not groups:
         return
-    parts = {one.name: one.scores.by(groups) if one.scores else {} for one in result.providers}
+    parts = {one.name: one.scores.by(groups) if one.scores else {} for one in part.providers}
     names = sorted({name for by_group in parts.values() for name in by_group})
     for name in names:
         rows = {provider: by_group.get(name) for provider, by_group in parts.items()}
@@ -279,9 +278,9 @@ def _print_groups(screen: Console, view: View, result: BenchmarkResult, metrics:
 
 
 def print_warnings(
-    screen: Console, providers: Sequence[ProviderResult | ProviderRecord], *, quiet: bool = False
+    screen: Console, providers: Sequence[ProviderRecord], *, quiet: bool = False
 ) -> None:
-    """What failed; and unless quiet, what is doubtful, and first notes of how hits were judged."""
+    """Print failures and, unless quiet, warnings and the first notes about judging."""
     lines = []
     for one in providers:
         if one.failure:
@@ -301,13 +300,14 @@ def print_warnings(
 
 
 def _print_places(screen: Console, view: View) -> None:
-    screen.print(f"results: {view.folder.path}", style="bold")
-    print_indented(screen, "manifest.json: what was asked, hashes, versions", 2)
-    print_indented(screen, "run.json: everything that reports are made of", 2)
-    parts = [one.folder for result in view.results for one in result.providers]
+    done = view.done
+    screen.print(f"results: {done.folder.path}", style="bold")
+    print_indented(screen, "manifest.json: plan, hashes, versions", 2)
+    print_indented(screen, "run.json: record of the run, for reports", 2)
+    parts = [one.folder for result in done.results for one in result.providers]
     for name, what in _PARTS.items():
         if any((part / name).exists() for part in parts):
             print_indented(screen, f"BENCHMARK/PROVIDER/{name}: {what}", 2)
-    for one in view.exported:
+    for one in done.exported:
         for path in one.paths:
             screen.print(f"{one.format}: {path}", style="bold")

@@ -1,112 +1,99 @@
-"""What there is to show of a run, for people and for machines."""
+"""The results of `berryeval eval` for people and for machines."""
 
 from __future__ import annotations
 
-import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.text import counted, to_go_on
 from berryeval.cli.output import print_json
-from berryeval.runs import group_of, masked
-from berryeval.workflows import (
-    NO_RULE,
-    Remembered,
-    WorstQuery,
-    config_hash,
-    failed_queries,
-    failed_runs,
-    no_drop_rules,
-    passed,
-    worst_queries,
-)
+from berryeval.runs import group_queries, mask_secrets
+from berryeval.workflows import config_hash, worst_queries
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from berryeval.gates import Verdict
+    from berryeval.runs import BenchmarkRecord, ProviderRecord
     from berryeval.scoring import Scores
     from berryeval.workflows import (
         BenchmarkResult,
+        Evaluation,
         Exported,
         Plan,
-        ProviderResult,
         ProviderSpec,
-        RunFolder,
+        WorstQuery,
     )
 
 
 _LATENCY: Final = ("p50", "p95", "p99", "max")
-Worst = dict[tuple[str, str], list[WorstQuery]]  # by benchmark and provider
-
-
-def worst_of(results: Sequence[BenchmarkResult], count: int) -> Worst:
-    """The worst queries of every provider on every benchmark."""
-    return {
-        (result.benchmark.name, one.name): worst_queries(result.record, one.record, count)
-        for result in results
-        for one in result.providers
-    }
+_REMARKS: Final = 3  # remarks of a loader that are shown
 
 
 @dataclass(frozen=True)
 class View:
-    """Everything that is shown."""
+    """An evaluation and the options of its display.
 
-    plan: Plan
-    folder: RunFolder
-    results: Sequence[BenchmarkResult]
-    verdicts: Sequence[Verdict] = ()
+    Attributes:
+        done: The evaluation.
+        by: Property of queries to group by.
+        worst: Number of worst queries of each provider to show.
+        strict: Whether an inconclusive rule fails.
+    """
+
+    done: Evaluation
     by: str | None = None
-    worst: Worst = field(default_factory=dict)
-    exported: Sequence[Exported] = ()
+    worst: int = 0
     strict: bool = False
-    kept: Remembered = field(default_factory=Remembered)
 
     @property
-    def note(self) -> str:
-        """What is to be known of all verdicts."""
-        return NO_RULE if no_drop_rules(self.plan.gate) else ""
+    def plan(self) -> Plan:
+        """The plan of the run."""
+        return self.done.plan
 
-    def groups(self, result: BenchmarkResult) -> dict[str, str]:
-        """The group of every query."""
-        if self.by is None:
-            return {}
-        return group_of(result.queries, self.by)
+    def group(self, part: BenchmarkRecord) -> dict[str, str]:
+        """Return the group of every query."""
+        return {} if self.by is None else group_queries(part.queries, self.by)
+
+    def find_worst(self, part: BenchmarkRecord, provider: ProviderRecord) -> list[WorstQuery]:
+        """Return the worst queries of a provider."""
+        return worst_queries(part, provider, self.worst) if self.worst else []
 
     def print_json(self) -> None:
-        """One envelope with everything."""
-        asked = self.folder.as_asked(self.plan)
+        """Print one envelope with everything."""
+        done = self.done
+        first_plan = done.folder.with_first_thresholds(done.plan)
         data: dict[str, Any] = {
-            "folder": str(self.folder.path),
-            "config_hash": config_hash(asked),
-            "plan": masked(asked.model_dump()),
-            "passed": passed(self.verdicts, strict=self.strict),
-            "note": self.note,
-            "verdicts": [one.to_dict() for one in self.verdicts],
-            "files": [file for one in self.exported for file in _files(one)],
-            "store": self.kept._asdict(),
-            "benchmarks": [self._benchmark(result) for result in self.results],
+            "folder": str(done.folder.path),
+            "config_hash": config_hash(first_plan),
+            "plan": mask_secrets(first_plan.model_dump()),
+            "passed": done.has_passed(strict=self.strict),
+            "note": done.note,
+            "verdicts": [one.to_dict() for one in done.verdicts],
+            "files": [file for one in done.exported for file in _list_files(one)],
+            "store": done.remembered._asdict(),
+            "benchmarks": [self._describe_benchmark(result) for result in done.results],
         }
         print_json("eval", data)
 
-    def _benchmark(self, result: BenchmarkResult) -> dict[str, Any]:
-        groups = self.groups(result)
+    def _describe_benchmark(self, result: BenchmarkResult) -> dict[str, Any]:
+        part = result.record
+        groups = self.group(part)
         return {
-            "benchmark": result.benchmark.name,
-            "content_hash": result.benchmark.content_hash,
-            "queries": len(result.queries),
-            "k": self.plan.depth,
+            "benchmark": part.name,
+            "content_hash": part.content_hash,
+            "queries": len(part.queries),
+            "k": part.k,
             "remarks": list(result.benchmark.remarks),
-            "providers": [self._provider(result, one, groups) for one in result.providers],
+            "providers": [
+                {"provider": one.name, "folder": str(one.folder)}
+                | self._describe_provider(part, one.record, groups)
+                for one in result.providers
+            ],
         }
 
-    def _provider(
-        self, result: BenchmarkResult, one: ProviderResult, groups: dict[str, str]
+    def _describe_provider(
+        self, part: BenchmarkRecord, one: ProviderRecord, groups: dict[str, str]
     ) -> dict[str, Any]:
         data: dict[str, Any] = {
-            "provider": one.name,
-            "folder": str(one.folder),
             "failure": one.failure,
             "outcomes": one.outcomes,
             "latency_seconds": {name: getattr(one.latency, name, None) for name in _LATENCY},
@@ -116,74 +103,38 @@ class View:
             "scores": one.scores.summary() if one.scores else None,
         }
         if self.by is not None:
-            data["groups"] = grouped_summaries(one.scores, groups)
-        worst = self.worst.get((result.benchmark.name, one.name))
-        if worst is not None:
-            data["where_it_fails"] = [query.to_dict() for query in worst]
+            data["groups"] = _summarize_groups(one.scores, groups)
+        if self.worst:
+            data["where_it_fails"] = [query.to_dict() for query in self.find_worst(part, one)]
         return data
 
 
-def _files(one: Exported) -> list[dict[str, str | None]]:
-    """The files of a format; where there is none, what went wrong."""
+def _list_files(one: Exported) -> list[dict[str, str | None]]:
+    """List the files of a format, or its problem."""
     if one.problem:
         return [{"format": one.format, "path": None, "problem": one.problem}]
     return [{"format": one.format, "path": str(path)} for path in one.paths]
 
 
-def grouped_summaries(scores: Scores | None, groups: dict[str, str]) -> dict[str, Any] | None:
-    """The summary of each group of queries."""
+def _summarize_groups(scores: Scores | None, groups: dict[str, str]) -> dict[str, Any] | None:
     if scores is None:
         return None
     return {name: part.summary() for name, part in scores.by(groups).items()}
 
 
-# What to do after `berryeval eval` where it did not get an answer to everything.
-
-log = logging.getLogger("berryeval")
-
-
-def say_how_to_go_on(
-    folder: RunFolder,
-    results: Sequence[BenchmarkResult],
-    allowed: Collection[tuple[str, str]] = (),
-) -> None:
-    """Log the commands that ask what was not asked, and ask again what failed.
-
-    Args:
-        folder: of the run.
-        results: of the run.
-        allowed: the benchmark and provider whose failed queries were to be expected.
-    """
-    if failed_runs(results):
-        # Errors before are part of the budget: without asking them again it may be used up.
-        options = ["--retry-errors"] if failed_queries(results) else []
-        log.warning("the run is not complete; to go on: %s", to_go_on(folder.path, *options))
-    failed = failed_queries(results, allowed)
-    if failed:
-        log.warning(
-            "%s failed and --resume alone keeps that as 0; to ask again: %s",
-            counted(failed, "query", "queries"), to_go_on(folder.path, "--retry-errors"),
-        )  # fmt: skip
-
-
-# What the tables of `berryeval eval` do not say by themselves: about times, and about the data.
-
-_REMARKS: Final = 3  # of a loader
-
-
-def notes_about_times(plan: Plan, result: BenchmarkResult) -> Iterator[str]:
-    """How the times came about, where that is not a query alone."""
+def explain_times(plan: Plan, part: BenchmarkRecord) -> Iterator[str]:
+    """Explain latencies that are not those of one query alone."""
     timed = [
         (one.name, spec, one.latency.batch)
-        for one, spec in zip(result.providers, plan.providers, strict=True)
+        for one, spec in zip(part.providers, plan.providers, strict=True)
         if one.latency is not None
     ]
-    here = [name for name, spec, _ in timed if _is_in_process(spec)]
-    at_once = min(plan.run.concurrency, len(result.queries))
-    if here and at_once > 1:
+    local = [name for name, spec, _ in timed if _is_in_process(spec)]
+    at_once = min(plan.run.concurrency, len(part.queries))
+    if local and at_once > 1:
         yield (
             f"times: {at_once} queries at once wait for each other in this process "
-            f"({', '.join(here)}); try --concurrency 1"
+            f"({', '.join(local)}); try --concurrency 1"
         )
     batched = {name: batch for name, _, batch in timed if batch > 1}
     if batched:
@@ -191,18 +142,18 @@ def notes_about_times(plan: Plan, result: BenchmarkResult) -> Iterator[str]:
         yield f"times of {names}: of batches of up to {size} queries, divided by their size"
     single = [name for name, _, batch in timed if batch == 1]
     if single and plan.run.batch > 1:
-        yield f"asked one by one, as no batches were taken: {', '.join(single)}"
+        yield f"asked one query per call, because they take no batches: {', '.join(single)}"
 
 
 def _is_in_process(spec: ProviderSpec) -> bool:
     from berryeval.providers import PROVIDERS
 
-    elsewhere = spec.options.get("url") or spec.options.get("embedder") == "openai"
-    return bool(getattr(PROVIDERS.get(spec.type), "in_process", False)) and not elsewhere
+    is_remote = spec.options.get("url") or spec.options.get("embedder") == "openai"
+    return bool(getattr(PROVIDERS.get(spec.type), "in_process", False)) and not is_remote
 
 
-def shown_remarks(remarks: Sequence[str], most: int = _REMARKS) -> Iterator[str]:
-    """What the loader of a benchmark noticed; of many, the first few."""
+def limit_remarks(remarks: Sequence[str], most: int = _REMARKS) -> Iterator[str]:
+    """Yield the first remarks of a loader, and the number of the others."""
     yield from remarks[:most]
     if len(remarks) > most:
         yield f"… and {len(remarks) - most} more; berryeval validate shows all"

@@ -101,7 +101,7 @@ def _describe(benchmark: Benchmark) -> dict[str, Any]:
 
 
 def _print_summary(screen: Console, benchmark: Benchmark, summary: Summary) -> None:
-    from berryeval.cli.eval_view import shown_remarks
+    from berryeval.cli.eval_view import limit_remarks
     from berryeval.cli.output import build_table, print_indented
 
     screen.print(f"{benchmark.name} {benchmark.version}".strip(), style="bold")
@@ -125,7 +125,7 @@ def _print_summary(screen: Console, benchmark: Benchmark, summary: Summary) -> N
         "content hash": summary.content_hash,
     }
     screen.print(build_table(("", ""), (row for row in rows.items() if row[1])))
-    for remark in shown_remarks(benchmark.remarks, _LISTED):
+    for remark in limit_remarks(benchmark.remarks, _LISTED):
         print_indented(screen, f"note: {remark}", 0, style="yellow")
 
 

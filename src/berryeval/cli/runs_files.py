@@ -153,37 +153,29 @@ def import_(
     """
     from berryeval.cli.app import EXIT_PASSED, EXIT_USAGE
     from berryeval.cli.output import print_json
-    from berryeval.workflows import (
-        RUNS,
-        import_runs,
-        opened_store,
-        problems_of,
-        record_files,
-        store_place,
-    )
+    from berryeval.errors import DataError
+    from berryeval.workflows import Imported, check_imported, import_runs
 
-    files, found = record_files(paths or (str(RUNS),))
-    if not files:
-        raise problems_of(found)
-    with opened_store(store_place(store), make=True) as opened:
-        for one in import_runs(opened, files, replace=replace):
-            found.append(one)
-            if one.problem or json:
-                continue
+    def show(one: Imported) -> None:
+        if not one.problem and not json:
             hint = "; --replace takes the content of the file" if one.how == "differs" else ""
             print(visible(f"{one.id}: {one.how}{hint}"))
+
+    found = import_runs(paths, store, replace=replace, notify=show)
     if json:
         runs = [
             {"file": str(one.file), "run": one.id, "how": one.how, "problem": one.problem}
             for one in found
         ]
         print_json("runs import", {"runs": runs})
-    if not any(one.problem for one in found):
-        return EXIT_PASSED
-    if not json:
-        raise problems_of(found)
-    print(visible(f"error: {problems_of(found)}"), file=sys.stderr)
-    return EXIT_USAGE
+    try:
+        check_imported(found)
+    except DataError as error:
+        if not json:
+            raise
+        print(visible(f"error: {error}"), file=sys.stderr)
+        return EXIT_USAGE
+    return EXIT_PASSED
 
 
 def prune(

@@ -1,6 +1,6 @@
-"""What pytest calls. A suite without quality tests pays for nothing but the import of this file.
+"""Hooks of pytest.
 
-Therefore it imports pytest alone: the rest comes when a quality test asks for it.
+This module imports nothing but pytest, so that other test suites pay nothing for the plugin.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from berryeval.pytest_plugin.evaluation import Evaluation
+    from berryeval.pytest_plugin.quality import Evaluation
 
 
 MARKER: Final = "eval"
@@ -23,29 +23,29 @@ _RUNS: Final = pytest.StashKey[dict[Any, Any]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Offer `--eval` and `--eval-strict`."""
+    """Add `--eval` and `--eval-strict`."""
     group = parser.getgroup("berryeval", "retrieval quality")
     group.addoption("--eval", action="store_true", help="run quality tests too (marker eval)")
     group.addoption(
         "--eval-strict",
         action="store_true",
-        help="fail quality tests where a rule cannot be decided",
+        help="fail quality tests if a rule is inconclusive",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known, and note whether quality tests are asked for."""
+    """Register the marker and note whether quality tests are selected."""
     config.addinivalue_line("markers", f"{MARKER}: a quality test; it runs only with --eval")
-    named = _asks_for_quality(config.getoption("markexpr", "") or "")
+    named = _selects_marker(config.getoption("markexpr", "") or "")
     config.stash[_ASKED] = bool(config.getoption("--eval") or named)
     config.stash[_RUNS] = {}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip quality tests that nobody asked for."""
+    """Skip quality tests unless they are selected."""
     if config.stash[_ASKED]:
         return
-    # Modules and classes are looked at once, not for each of their tests: suites can be large.
+    # Check modules and classes once rather than for each of their tests: suites can be large.
     parents = {item.parent for item in items}
     marked = {one for one in parents if one is not None and one.get_closest_marker(MARKER)}
     skipped = pytest.mark.skip(reason=REASON)
@@ -56,7 +56,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
-    """An error in what a quality test asks for ends at the line that asks, not inside of us."""
+    """End the traceback of a quality test at the line of the test, not inside berryeval."""
     if "evaluation" not in getattr(item, "fixturenames", ()):
         return (yield)
     from berryeval.errors import BerryEvalError
@@ -64,18 +64,18 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     try:
         return (yield)
     except BerryEvalError as error:
-        _leave_out_our_frames(error)
+        _cut_traceback(error)
         raise
 
 
 @pytest.fixture
 def evaluation(request: pytest.FixtureRequest) -> Evaluation:
-    """Run benchmarks, each once in this process, and check the results by rules."""
+    """Run benchmarks, each once per process, and check the results by rules."""
     config = request.config
     if not config.stash[_ASKED]:  # a test without the marker
         pytest.skip(REASON)
 
-    from berryeval.pytest_plugin.evaluation import Evaluation
+    from berryeval.pytest_plugin.quality import Evaluation
 
     strict = bool(config.getoption("--eval-strict"))
     return Evaluation(config.stash[_RUNS], request.node.user_properties, strict=strict)
@@ -84,17 +84,17 @@ def evaluation(request: pytest.FixtureRequest) -> Evaluation:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """List the verdicts of quality tests, those of the workers of xdist too."""
+    """List the verdicts of quality tests, including those of xdist workers."""
     if not config.stash[_ASKED]:
         return
-    from berryeval.pytest_plugin.evaluation import print_summary
+    from berryeval.pytest_plugin.quality import print_summary
 
     print_summary(terminalreporter)
 
 
-def _asks_for_quality(expression: str) -> bool:
-    """Whether what `-m` says has the marker in it, and not under a `not`."""
-    wanted, negated = [True], False  # of each open parenthesis: whether what it holds is wanted
+def _selects_marker(expression: str) -> bool:
+    """Whether the expression of `-m` names the marker outside of a `not`."""
+    wanted, negated = [True], False  # one entry per open parenthesis
     for word in re.findall(r"[()]|[^\s()]+", expression):
         if word == "not":
             negated = not negated
@@ -110,8 +110,8 @@ def _asks_for_quality(expression: str) -> bool:
     return False
 
 
-def _leave_out_our_frames(error: Exception) -> None:
-    """Cut the traceback of an error that we raise on purpose before the first frame of ours."""
+def _cut_traceback(error: Exception) -> None:
+    """Cut a traceback before the first frame of berryeval."""
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         name = str(place.tb_next.tb_frame.f_globals.get("__name__", ""))

@@ -5,62 +5,80 @@ from typing import TYPE_CHECKING
 from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
-    from berryeval.workflows.baselines import NO_RULE, differences, no_drop_rules, write_baseline
-    from berryeval.workflows.benchmarking import Provider, listed, run_benchmark
+    from berryeval.workflows.baselines import compare_with_baseline, find_baseline, set_baseline
     from berryeval.workflows.config import check_model
-    from berryeval.workflows.evaluation import Listener, failed_queries, failed_runs, run_plan
+    from berryeval.workflows.evaluation import (
+        Evaluation,
+        Provider,
+        as_list,
+        evaluate,
+        run_benchmark,
+    )
     from berryeval.workflows.file_scores import FileScores, score_files
-    from berryeval.workflows.gate import (
-        baseline_for,
-        check_gate,
-        closing,
-        configured_gate,
-        find_baseline,
-        gate_with,
-        passed,
-        say_missed,
-        self_checked,
-        verdicts_of,
-        with_baseline,
-    )
     from berryeval.workflows.history import (
-        Remembered,
-        export_all,
+        Imported,
+        check_imported,
+        choose_store,
+        export_runs,
         import_runs,
-        opened_store,
-        problems_of,
-        record_files,
-        remember,
-        store_place,
-        to_prune,
+        open_history,
+        prune_runs,
     )
-    from berryeval.workflows.plan import DEFAULT_METRICS, Plan, ProviderSpec
-    from berryeval.workflows.reporting import Exported, export, judged, named_report, write_report
-    from berryeval.workflows.rescoring import (
-        Rescored,
+    from berryeval.workflows.legacy import (
+        NO_RULE,
+        RUNS,
+        Options,
+        Source,
+        baseline_for,
+        compared,
+        configured_gate,
+        differences,
+        export_all,
+        gate_with,
+        judged,
+        named_report,
+        no_drop_rules,
+        opened_store,
+        passed,
         rescored_by_benchmark,
         rescored_by_qrels,
         save_rescored,
+        self_checked,
+        sources_of,
+        store_place,
+        to_prune,
+        verdicts_of,
+        with_baseline,
     )
-    from berryeval.workflows.run_comparison import Options, compare_runs, compared
+    from berryeval.workflows.plan import DEFAULT_METRICS, Plan, ProviderSpec
+    from berryeval.workflows.provider_run import Listener
+    from berryeval.workflows.reporting import (
+        Exported,
+        build_report,
+        judge_report,
+        write_baseline_page,
+        write_report,
+    )
+    from berryeval.workflows.rescoring import Rescored, Rescoring, rescore
+    from berryeval.workflows.run_comparison import compare_runs
     from berryeval.workflows.run_finder import FoundRun, find_record, find_run
-    from berryeval.workflows.run_folder import (
-        RUNS,
-        RunFolder,
-        config_hash,
-        folder_for,
-        resumed,
-        write_text_file,
-    )
+    from berryeval.workflows.run_folder import RunRequest, config_hash, plan_run, write_text_file
     from berryeval.workflows.run_result import (
         BenchmarkResult,
         ProviderResult,
         WorstQuery,
         worst_queries,
     )
-    from berryeval.workflows.selection import check_property, chosen_queries, load_benchmarks
-    from berryeval.workflows.settings import PATIENCE, planned, read_limits, read_list, read_pairs
+    from berryeval.workflows.settings import read_limits, read_list, read_pairs
     from berryeval.workflows.starter import QUESTIONS, write_starting_files
-    from berryeval.workflows.systems import Source, sources_of
+    from berryeval.workflows.verdicts import (
+        add_limits,
+        find_failing,
+        has_passed,
+        judge_record,
+        judge_run,
+        read_gate,
+        replace_baseline,
+    )
 else:
     __getattr__, __dir__ = open_door(__name__)

@@ -1,23 +1,23 @@
-"""`berryeval.yaml`: read, and every fault in it said with its line."""
+"""Read `berryeval.yaml` and report every fault in it with its line."""
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import os
 import pathlib
 import re
 from collections.abc import Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from berryeval._internal.files import PathLike, name_of, read_bytes
 from berryeval._internal.secrets import is_secret_name
-from berryeval._internal.validate import nearest
-from berryeval.benchmarks import check_source
-from berryeval.chunkers import parse_chunker
-from berryeval.errors import ConfigurationError, DataError
-from berryeval.runs import masked
-from berryeval.workflows.provider_options import Part, check_provider
+from berryeval._internal.validate import reject_unknown, suggest
+from berryeval.errors import BerryEvalError, ConfigurationError, DataError
+from berryeval.runs import Secrets, mask_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,24 +30,28 @@ if TYPE_CHECKING:
 CONFIG_NAME: Final = "berryeval.yaml"
 KeyPath = tuple[str | int, ...]
 _QUOTED: Final = re.compile(r"(['\"]).*\1")
-_MEANT: Final = {  # what others call it
-    "metrics": "metrics",
-    "metric": "metric",
-    "top_k": "k",
-}
 _KEY: Final = re.compile(r"[\s{,-]*['\"]?([\w.-]+)['\"]?\s*:")
+_SYNONYMS: Final = {"measures": "metrics", "measure": "metric", "top_k": "k"}  # of other tools
+_OURS: Final = "berryeval."
 
 
 def config_path(given: PathLike | None) -> pathlib.Path | None:
-    """The configuration file: the given one, `BERRYEVAL_CONFIG`, or the one that lies here."""
+    """Return the configuration file: the given one, `BERRYEVAL_CONFIG`, or `./berryeval.yaml`."""
     named = given or os.environ.get("BERRYEVAL_CONFIG")
     if named:
         return pathlib.Path(named)
     return pathlib.Path(CONFIG_NAME) if pathlib.Path(CONFIG_NAME).exists() else None
 
 
+class Places(Protocol):
+    """Anything that knows where the parts of a configuration come from."""
+
+    def where(self, path: KeyPath) -> str:
+        """Return the place of a part, or "" if it needs no mention."""
+
+
 class ConfigFile:
-    """The content of a configuration file, and where each part of it stands."""
+    """The content of a configuration file, with the line of each part."""
 
     def __init__(self, path: PathLike) -> None:
         import yaml
@@ -58,7 +62,6 @@ class ConfigFile:
             text = read_bytes(path).tobytes().decode()
             node = yaml.compose(text, Loader=yaml.SafeLoader)
             data = yaml.safe_load(text)
-            self.data: dict[str, Any] = {} if data is None else data  # a list is never a file
         except DataError as error:
             raise ConfigurationError(str(error)) from None
         except UnicodeDecodeError:
@@ -75,6 +78,7 @@ class ConfigFile:
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             msg = f"{self.name}: not valid YAML ({str(error).splitlines()[0]})"
             raise ConfigurationError(msg) from None
+        self.data: dict[str, Any] = {} if data is None else data
         if not isinstance(self.data, dict):
             msg = f"{self.name}: expected names and values, found {type(self.data).__name__}"
             raise ConfigurationError(msg)
@@ -84,7 +88,7 @@ class ConfigFile:
     def _note_lines(self, node: Any, path: KeyPath, above: set[int]) -> None:
         import yaml
 
-        if node is None or id(node) in above:  # an alias may stand inside what it names
+        if node is None or id(node) in above:  # a YAML alias may be inside what it refers to
             return
         above = {*above, id(node)}
         self._lines[path] = node.start_mark.line + 1
@@ -94,7 +98,7 @@ class ConfigFile:
                 name, line = str(key.value), key.start_mark.line + 1
                 if name in first:
                     msg = (
-                        f"{self.name}:{line}: the key {name!r} stands twice; "
+                        f"{self.name}:{line}: the key {name!r} is given twice; "
                         f"first in line {first[name]}"
                     )
                     raise ConfigurationError(msg)
@@ -107,65 +111,66 @@ class ConfigFile:
                 self._note_lines(value, (*path, place), above)
 
     def where(self, path: KeyPath) -> str:
-        """The file and line of a part, or of the nearest part around it that is there."""
+        """Return the file and line of a part, or of its nearest parent in the file."""
         while path and path not in self._lines:
             path = path[:-1]
         return f"{self.name}:{self._lines.get(path, 1)}"
 
 
+def _names_a_secret(lines: list[str], line: int) -> bool:
+    """Whether a line, or the one before it, gives a value to a secret."""
+    keys = (_KEY.match(text) for text in lines[max(line - 1, 0) : line + 1])
+    return any(key and is_secret_name(key[1]) for key in keys)
+
+
+# Validation errors of pydantic as one line.
+
+
 class MisplacedError(ValueError):
-    """A fault that a model finds as a whole, and knows which of its parts has it."""
+    """A fault found by a whole model that knows which part causes it."""
 
     def __init__(self, message: str, path: KeyPath) -> None:
         super().__init__(message)
         self.path = path
 
 
-class Places(Protocol):
-    """Knows where the parts of a configuration come from."""
-
-    def where(self, path: KeyPath) -> str:
-        """The place of a part, or "" if there is nothing to say about it."""
-
-
 def check_model(model: type[BaseModel], data: dict[str, Any], file: Places | None) -> Any:
-    """The model of these data, or an error with the line, the key and what was expected."""
+    """Build a model, or raise an error with the line, the key and the expected value."""
     from pydantic import ValidationError
 
     try:
         return model.model_validate(data)
     except ValidationError as errors:
-        raise ConfigurationError(_message(model, errors, file)) from None
+        raise ConfigurationError(_format_fault(model, errors, file)) from None
 
 
-def _message(model: type[BaseModel], errors: ValidationError, file: Places | None) -> str:
+def _format_fault(model: type[BaseModel], errors: ValidationError, file: Places | None) -> str:
     faults = errors.errors(include_url=False)
     unknown = (fault for fault in faults if fault["type"] == "extra_forbidden")
-    fault = next(unknown, faults[0])  # a wrong key explains why another one is missing
+    fault = next(unknown, faults[0])  # a misspelled key explains why another one is missing
     path: KeyPath = tuple(part for part in fault["loc"] if not str(part).startswith("<"))
     cause = fault.get("ctx", {}).get("error")
     path += cause.path if isinstance(cause, MisplacedError) else ()
     shown = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     shown = shown.lstrip(".")
-    place = file.where((*path, *_entry(fault))) if file else ""
+    place = file.where((*path, *_find_entry(fault))) if file else ""
     where = f"{place}: " if place else ""
     if fault["type"] == "extra_forbidden":
         known = _fields_at(model, path[:-1])
-        meant = [_MEANT[name] for name in [str(path[-1]).lower()] if name in _MEANT]
-        near = [name for name in meant if name in known] or nearest(str(path[-1]), known, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+        synonym = _SYNONYMS.get(str(path[-1]).lower())
+        hint = f"did you mean {synonym!r}?" if synonym in known else suggest(str(path[-1]), known)
         return f"{where}unknown key {shown!r}; {hint}"
     if fault["type"] == "missing":
         return f"{where}{shown}: is missing"
     where += f"{shown}: " if shown else ""
-    if fault["type"] == "value_error":  # our own words say what was found
+    if fault["type"] == "value_error":  # our own message, which shows what was found
         return where + str(fault["ctx"]["error"])
     text = fault["msg"][:1].lower() + fault["msg"][1:]
-    return f"{where}{text}, found {_shown(fault['input'], path)}"
+    return f"{where}{text}, found {_format_value(fault['input'], path)}"
 
 
-def _entry(fault: Any) -> KeyPath:
-    """Which entry of a list our own words about it name; nothing if they name none."""
+def _find_entry(fault: Any) -> KeyPath:
+    """Return the place of the list entry that our own message quotes, if it quotes one."""
     if fault["type"] != "value_error" or not isinstance(fault["input"], list):
         return ()
     text = str(fault["ctx"]["error"])
@@ -173,21 +178,15 @@ def _entry(fault: Any) -> KeyPath:
     return tuple(islice(names, 1))
 
 
-def _shown(value: Any, path: KeyPath) -> str:
-    """A value in a message; only its kind where it may be a secret."""
+def _format_value(value: Any, path: KeyPath) -> str:
+    """Return a value for a message, or only its type if it may be a secret."""
     if any(str(part) == "options" or is_secret_name(str(part)) for part in path):
         return type(value).__name__
-    return f"{masked(value)!r:.80}"
-
-
-def _names_a_secret(lines: list[str], line: int) -> bool:
-    """Whether a line, or the one before it, gives a value to a secret name."""
-    keys = (_KEY.match(text) for text in lines[max(line - 1, 0) : line + 1])
-    return any(key and is_secret_name(key[1]) for key in keys)
+    return f"{mask_secrets(value)!r:.80}"
 
 
 def _fields_at(model: type[BaseModel], path: KeyPath) -> list[str]:
-    """The names that may stand at this place of the configuration."""
+    """Return the keys allowed at a place of the configuration."""
     from typing import get_args
 
     from pydantic import BaseModel
@@ -207,66 +206,187 @@ def _fields_at(model: type[BaseModel], path: KeyPath) -> list[str]:
     return [name for kind in kinds for name in kind.model_fields]
 
 
-# The names and options of a configuration file: what nobody knows is said with its line.
+# Names and options of benchmarks and providers, checked before anything runs.
 
 
 def check_parts(plan: Plan, places: Places) -> None:
-    """Refuse what nobody knows, with the line where it stands; what stands in no file is skipped.
+    """Reject unknown names and options of benchmarks and providers, with their lines.
 
-    Later the run looks at all of it again; here only the place is known.
+    Parts that come from no file are skipped: the run checks them again, without a line.
     """
     for number, source in enumerate(plan.benchmarks):
         if places.where(("benchmarks", number)):
             _check_benchmark(source, ("benchmarks", number), places)
     for number, spec in enumerate(plan.providers):
         if places.where(("providers", number)):
-            _check_provider(spec, ("providers", number), places)
+            _check_provider_spec(spec, ("providers", number), places)
 
 
 def _check_benchmark(source: str | BenchmarkSpec, path: KeyPath, places: Places) -> None:
+    from berryeval.benchmarks import check_source
+
     if isinstance(source, str):
-        with _told(places, path, None):
+        with _locate_errors(places, path, None):
             check_source(source, None, {})
         return
-    with _told(places, path, {"format": source.format, "options": source.options}):
+    with _locate_errors(places, path, {"format": source.format, "options": source.options}):
         check_source(source.source, source.format or None, source.options)
 
 
-def _check_provider(spec: ProviderSpec, path: KeyPath, places: Places) -> None:
-    check_provider(
-        Part(spec.type, spec.options, path, {"options": spec.options}),
-        f"provider {spec.label!r}",
-        lambda part: _told(places, part.path, part.inside),
-    )
+def _check_provider_spec(spec: ProviderSpec, path: KeyPath, places: Places) -> None:
+    part = _ProviderPart(spec.type, spec.options, path, {"options": spec.options})
+    _check_provider(part, f"provider {spec.label!r}", places)
     if spec.chunker:
-        with _told(places, (*path, "chunker"), None):
+        from berryeval.chunkers import parse_chunker
+
+        with _locate_errors(places, (*path, "chunker"), None):
             parse_chunker(spec.chunker)
 
 
 @contextmanager
-def _told(places: Places, path: KeyPath, inside: Any) -> Iterator[None]:
-    """Put the place in front of what is wrong: of the part that the message names, if one is."""
+def _locate_errors(places: Places, path: KeyPath, inside: Any) -> Iterator[None]:
+    """Prefix errors with the place of the part that the message names, else of the whole."""
     try:
         yield
     except (ConfigurationError, DataError) as error:
-        fault = str(error).partition(";")[0]  # what follows is what else there is
-        named = next(_named_in(fault, inside, path), path)
+        fault = str(error).partition(";")[0]  # the rest lists alternatives
+        named = next(_find_named(fault, inside, path), path)
         msg = f"{places.where(named)}: {error}"
         raise type(error)(msg) from None
 
 
-def _named_in(message: str, value: Any, path: KeyPath) -> Iterator[KeyPath]:
-    """The parts that a message names: by key, by value, or by the variable that they hold."""
+def _find_named(message: str, value: Any, path: KeyPath) -> Iterator[KeyPath]:
+    """Find the parts that a message names by key, by value, or by the variable in a value."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             here = (*path, str(key))
-            yield from _named_in(message, inner, here)
+            yield from _find_named(message, inner, here)
             if re.search(rf"(?<![\w.]){re.escape(str(key))}(?![\w.])", message):
                 yield here
     elif isinstance(value, list | tuple):
         for number, inner in enumerate(value):
-            yield from _named_in(message, inner, (*path, number))
+            yield from _find_named(message, inner, (*path, number))
     elif isinstance(value, str):
         names = re.findall(r"\$\{(\w+)", value)
         if repr(value) in message or any(re.search(rf"\b{name}\b", message) for name in names):
             yield path
+
+
+@dataclass(frozen=True)
+class _ProviderPart:
+    """A provider of a file, or one of those that it fuses.
+
+    Attributes:
+        type: Name of the provider.
+        options: Options as written in the file.
+        path: Place in the file.
+        inside: Values at that place, searched for the cause of an error.
+    """
+
+    type: str
+    options: Mapping[str, Any]
+    path: KeyPath
+    inside: Any
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the provider and all that it fuses can be built without side effects."""
+        from berryeval.providers import PROVIDERS
+
+        module = str(getattr(PROVIDERS.get(self.type), "__module__", ""))
+        return module.startswith(_OURS) and all(one.is_ours for one in self.fused())
+
+    def fused(self) -> Iterator[_ProviderPart]:
+        """Yield the providers that it fuses, if they are given as names or mappings."""
+        from berryeval.providers import PROVIDERS
+
+        children = self.options.get("providers")
+        if PROVIDERS.canonical(self.type) != "hybrid" or not isinstance(children, list | tuple):
+            return
+        own = self.options.get("options")
+        for number, child in enumerate(children):
+            path: KeyPath = (*self.path, "options", "providers", number)
+            if isinstance(child, str):
+                given = own.get(child) if isinstance(own, Mapping) else None
+                if isinstance(given, Mapping):
+                    place = (*self.path, "options", "options", child)
+                    yield _ProviderPart(child, given, place, given)
+                else:
+                    yield _ProviderPart(child, {}, path, None)
+            elif isinstance(child, Mapping) and isinstance(child.get("type"), str):
+                given = child.get("options")
+                given = given if isinstance(given, Mapping) else {}
+                yield _ProviderPart(child["type"], given, path, {"options": given})
+
+    def alone(self) -> _ProviderPart:
+        """Return the part without what it fuses, which is checked already."""
+        if not any(self.fused()) or not isinstance(self.inside, Mapping):
+            return self
+        options = {
+            key: dict.fromkeys(value) if key == "options" and isinstance(value, Mapping) else value
+            for key, value in self.options.items()
+            if key != "providers"
+        }
+        return dataclasses.replace(self, inside={"options": {**options, "providers": None}})
+
+
+def _check_provider(part: _ProviderPart, owner: str, places: Places) -> None:
+    """Reject an unknown provider and options that it does not take."""
+    from berryeval.providers import PROVIDERS
+
+    with _locate_errors(places, part.path, part.inside):
+        PROVIDERS.get(part.type)
+    for one in part.fused():
+        _check_provider(one, f"provider {one.type!r}", places)
+    secrets, alone = Secrets(), part.alone()
+    with _locate_errors(places, alone.path, alone.inside), secrets.kept_out_of_errors():
+        try:
+            _check_options(part, secrets.filled_in(part.options))
+        except (TypeError, ValueError) as error:
+            if isinstance(error, BerryEvalError):
+                raise
+            msg = f"{owner} cannot be built: {error}"
+            raise ConfigurationError(msg) from None
+
+
+def _check_options(part: _ProviderPart, given: dict[str, Any]) -> None:
+    """Build a bundled provider; compare options with the signature of any other.
+
+    A class of a third party may connect to a server when it is built.
+    """
+    from berryeval.providers import PROVIDERS, build_provider, is_search_function
+
+    kind = PROVIDERS.get(part.type)
+    if part.is_ours or (not isinstance(kind, type) and is_search_function(kind, given)):
+        build_provider(part.type, given)
+        _check_embedder(kind, given)
+        return
+    try:
+        signature = inspect.signature(kind)
+    except ValueError:  # a built-in without a signature
+        return
+    takes = signature.parameters.values()
+    if all(one.kind is not one.VAR_KEYWORD for one in takes):
+        reject_unknown(f"provider {part.type!r}", given, [one.name for one in takes])
+    signature.bind(**given)
+
+
+def _check_embedder(kind: Any, given: Mapping[str, Any]) -> None:
+    """Reject an unknown embedder and options that it does not take."""
+    from berryeval.providers import EMBEDDERS
+
+    fields = {one.name: one.default for one in dataclasses.fields(kind)} if _is_plain(kind) else {}
+    if "embedder" not in fields or not {"embedder", "embedder_options"} & given.keys():
+        return
+    name = given.get("embedder", fields["embedder"])
+    options = given.get("embedder_options")
+    if not isinstance(name, str) or not name:
+        return
+    embedder: Any = EMBEDDERS.get(name)
+    if _is_plain(embedder) and isinstance(options, Mapping):
+        known = [one.name for one in dataclasses.fields(embedder) if one.init]
+        reject_unknown(f"embedder {name!r}", options, known)
+
+
+def _is_plain(kind: Any) -> bool:
+    return isinstance(kind, type) and dataclasses.is_dataclass(kind)

@@ -1,458 +1,362 @@
-"""Benchmarks times providers: chunk, index, ask, score. What was answered is not asked again."""
+"""`evaluate`, the whole job, and `run_benchmark`, the same job from Python."""
 
 from __future__ import annotations
 
-import itertools
 import logging
-import traceback
-from contextlib import contextmanager, suppress
+import tempfile
+from collections.abc import Iterable, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from berryeval._internal.text import NOTE, counted, to_go_on
-from berryeval.chunkers import parse_chunker
-from berryeval.data import QueryTable, Run
-from berryeval.errors import (
-    BerryEvalError,
-    ConfigurationError,
-    DataError,
-    MissingDependencyError,
-    NotWrittenError,
-    RunFailedError,
-)
-from berryeval.providers import PROVIDERS, build_provider
-from berryeval.runner import FAILED, Journal, Progress, index_and_ask
-from berryeval.runs import BenchmarkRecord, ProviderRecord, Secrets, depth_note, masked
-from berryeval.scoring import judge_and_score
-from berryeval.workflows.recording import (
-    Passages,
-    Recorder,
-    all_metrics,
-    scored_metrics,
-    versions_of,
-)
-from berryeval.workflows.run_answers import Answers, lean
-from berryeval.workflows.run_folder import RunFolder, write_json_file
-from berryeval.workflows.run_result import BenchmarkResult, ProviderResult
+from berryeval._internal.text import to_go_on
+from berryeval.benchmarks import Benchmark
+from berryeval.errors import NotWrittenError, RunFailedError
+from berryeval.gates import within_budget
+from berryeval.providers import is_searchable
+from berryeval.runner import FAILED
+from berryeval.runs import BenchmarkRecord, Secrets, describe_depth
+from berryeval.workflows.config import check_model
+from berryeval.workflows.history import Remembered, choose_store, remember
+from berryeval.workflows.plan import DEFAULT_METRICS, Patience, Plan, ProviderSpec
+from berryeval.workflows.provider_run import ProviderRunner, ProviderTask, SilentListener
+from berryeval.workflows.recording import Passages
+from berryeval.workflows.run_folder import choose_folder, new_folder
+from berryeval.workflows.run_result import BenchmarkResult
 from berryeval.workflows.selection import (
-    chosen_queries,
+    check_property,
+    chunk_documents,
     chunker_for,
-    cut,
     load_benchmarks,
-    relevance_of,
+    select_queries,
     suggested_chunker,
 )
+from berryeval.workflows.settings import overlay
+from berryeval.workflows.verdicts import check_gate, drop_note, has_passed, judge_record, log_missed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Sequence
 
-    from berryeval.benchmarks import Benchmark
-    from berryeval.data import Chunk, Query
-    from berryeval.providers import Provider
-    from berryeval.runner import Policy, Ranking
-    from berryeval.runs import AnswerRecord
-    from berryeval.scoring import Scores
-    from berryeval.workflows.plan import Plan, ProviderSpec
-
-
-# What is left to be asked in a run that was begun, and whether that is worth it.
+    from berryeval._internal.files import PathLike
+    from berryeval.data import Chunk
+    from berryeval.gates import Verdict
+    from berryeval.runs import RunRecord
+    from berryeval.workflows.provider_run import Listener
+    from berryeval.workflows.reporting import Exported
+    from berryeval.workflows.run_folder import RunFolder
+    from berryeval.workflows.run_result import ProviderResult
 
 
-def left_to_ask(
-    queries: Sequence[Query], outcomes: Mapping[str, str], *, retry_errors: bool
-) -> tuple[list[Query], Progress]:
-    """The queries to be asked, and how far the run is without them.
-
-    Args:
-        queries: all of the run.
-        outcomes: of queries that were asked before.
-        retry_errors: ask those that failed again; until then they have no outcome.
-    """
-    again = FAILED if retry_errors else ()
-    kept = {query: outcome for query, outcome in outcomes.items() if outcome not in again}
-    left = [query for query in queries if query.id not in kept]
-    failed = sum(kept.get(query.id) in FAILED for query in queries)
-    return left, Progress(len(queries) - len(left), failed)
-
-
-def check_budget(before: Progress, total: int, policy: Policy) -> None:
-    """Give a run up again whose error budget was used up before: it would be in the next query."""
-    if policy.is_hopeless(before.failed, before.done, total):
-        msg = (
-            f"nothing was asked: {before.failed} of {before.done} queries failed before (of "
-            f"{total}; the error budget is {policy.error_budget:g}); ask them again "
-            "(--retry-errors, in Python retry_errors=True), or make a new run"
-        )
-        raise RunFailedError(msg)
-
-
-# What the log says about a run: its quality, and what of it is older than it looks.
-
-# The command shows it, as it shows warnings; who uses the library is not bothered with it.
-logging.addLevelName(NOTE, "NOTE")
-
-# Whatever is asked for, the log says the same three, by the names people know.
-_QUALITY: Final = {"P@5": "P@5", "P@10": "P@10", "RR": "MRR"}
-
-
-def say_quality(scores: Scores, strategies: Mapping[str, str]) -> None:
-    """Log what every run should say.
-
-    Args:
-        scores: hold at least the standard metrics.
-        strategies: who decided about each query that was answered. Where words did, nobody knows
-            what there is to find: only what was found can be relevant.
-    """
-    from berryeval._internal import numbers
-
-    means = ", ".join(
-        f"{shown}={numbers.metric(scores.mean[name])}" for name, shown in _QUALITY.items()
-    )
-    log.info("Quality metrics: %s", means)
-    first = scores.per_query("RR")
-    for query, outcome in zip(scores.queries, scores.outcomes, strict=True):
-        known = outcome != "no relevant documents" or strategies.get(query) == "token-fallback"
-        if query in strategies and first[query] == 0 and known:
-            log.warning("Query %s returned no relevant results", query)
-
-
-def say_taken(provider: str, benchmark: str, taken: int, total: int, since: str) -> None:
-    """Log how many answers of a provider are not asked for again, and of when they are."""
-    if taken:
-        text = "%s on %s: %d of %d answers are from the journal of the run of %s"
-        log.log(NOTE, text, provider, benchmark, taken, total, since)
-
-
-def say_damaged(provider: str, benchmark: str, damaged: int) -> None:
-    """Log how many lines of a journal could not be read."""
-    if damaged:
-        lines = counted(damaged, "damaged line")
-        text = "%s on %s: %s of the journal left out; a query with no other line is asked again"
-        log.warning(text, provider, benchmark, lines)
-
-
-# From answers to scores, and what to say about them.
-
-_TOGETHER: Final = 1000  # queries that are made rows at once
-
-
-def warnings_of_scores(benchmark: Benchmark, scores: Scores) -> list[str]:
-    """What makes the scores of anybody doubtful on this benchmark."""
-    found = []
-    if not benchmark.documents:
-        found.append(
-            f"{benchmark.name} holds no documents: there was nothing to index; if they lie "
-            "elsewhere, name the place in the configuration (options: {corpus: FOLDER})"
-        )
-    nothing = scores.outcome_counts["no relevant documents"]
-    if nothing:
-        verbs = ("has", "scores") if nothing == 1 else ("have", "score")
-        queries = counted(nothing, "query", "queries")
-        found.append(f"{queries} {verbs[0]} nothing relevant and {verbs[1]} 0")
-    return found
-
-
-def warnings_of_run_file(spec: ProviderSpec, outcomes: Mapping[str, int]) -> list[str]:
-    """Which queries a run file does not have: they look like those of one that found none."""
-    empty = outcomes.get("empty", 0) if PROVIDERS.canonical(spec.type) == "run-file" else 0
-    if not empty:
-        return []
-    queries = counted(sum(outcomes.values()), "query", "queries")
-    verbs = ("has", "scores") if empty == 1 else ("have", "score")
-    return [f"{empty} of {queries} {verbs[0]} no hits in the run file and {verbs[1]} 0"]
-
-
-def write_trec_run(answers: Iterable[AnswerRecord], name: str, path: Path) -> list[str]:
-    """Write the rankings for other tools; what cannot be written so is a warning."""
-    found = ((one.query_id, {hit.id: hit.score for hit in one.hits}) for one in answers if one.hits)
-    try:
-        tables = []
-        while rows := dict(itertools.islice(found, _TOGETHER)):
-            tables.append(QueryTable.from_dict(rows, kind="run"))
-        Run(QueryTable.joined(tables), name=name).to_trec(path)
-    except DataError as error:
-        path.unlink(missing_ok=True)
-        return [f"{path.name} was not written: {error}"]
-    return []
-
-
-_LONGEST_ERROR: Final = 2000  # characters; some errors bring a whole web page along
 log = logging.getLogger("berryeval")
-
-
-class Listener(Protocol):
-    """Hears how a run goes on; progress bars and logs are listeners."""
-
-    def start(self, benchmark: str, provider: str, total: int, done: int) -> None:
-        """A provider is about to be asked; `done` queries were answered before."""
-
-    def answered(self, ranking: Ranking) -> None:
-        """A query has an outcome."""
-
-    def end(self) -> None:
-        """The provider has been asked everything, or has failed."""
-
-
-class _Silent:
-    def start(self, benchmark: str, provider: str, total: int, done: int) -> None:
-        pass
-
-    def answered(self, ranking: Ranking) -> None:
-        pass
-
-    def end(self) -> None:
-        pass
-
-
-def run_plan(
-    plan: Plan,
-    folder: RunFolder,
-    *,
-    retry_errors: bool = False,
-    listener: Listener | None = None,
-    loaded: Sequence[Benchmark] = (),
-) -> list[BenchmarkResult]:
-    """Do everything the plan asks for, or what is left of it in the folder.
-
-    Args:
-        plan: what to do.
-        folder: where the results go.
-        retry_errors: ask queries again that failed before.
-        listener: hears how it goes on.
-        loaded: the benchmarks of the plan, if they are loaded already.
-    """
-    secrets = Secrets()
-    work = _Work(plan, folder, secrets, listener or _Silent(), retry_errors=retry_errors)
-    with secrets.kept_out_of_errors():
-        benchmarks = loaded or load_benchmarks(plan)
-        work.check(benchmarks)
-        hashes = {benchmark.name: benchmark.content_hash for benchmark in benchmarks}
-        chunkers = {benchmark.name: suggested_chunker(benchmark) for benchmark in benchmarks}
-        with folder.locked():
-            folder.check_same_run(plan)
-            folder.check_same_chunkers(plan, chunkers)
-            asked = folder.as_asked(plan)
-            folder.write_manifest(asked, {"benchmarks": hashes, "chunkers": chunkers})
-            with _failed_in_the_middle(folder):
-                results = [work.on_benchmark(benchmark) for benchmark in benchmarks]
-                parts = [result.record for result in results]
-                record = folder.record(asked, parts, work.versions(parts))
-                folder.write_record(record)
-    return [replace(result, run=record) for result in results]
-
-
-@contextmanager
-def _failed_in_the_middle(folder: RunFolder) -> Iterator[None]:
-    """A disk that is full when a run has begun is no mistake of who asked for it."""
-    try:
-        yield
-    except NotWrittenError as error:
-        if folder.kept:
-            advice = f"what was answered is kept, to go on: {to_go_on(folder.path)}"
-        else:
-            advice = (
-                "nothing is kept, for the run had a temporary folder; give one with room (folder=)"
-            )
-        msg = f"{error}; {advice}"
-        raise RunFailedError(msg) from None
-
-
-class _Work:
-    def __init__(
-        self,
-        plan: Plan,
-        folder: RunFolder,
-        secrets: Secrets,
-        listener: Listener,
-        *,
-        retry_errors: bool,
-    ) -> None:
-        self.plan = plan
-        self.folder = folder
-        self.secrets = secrets
-        self.listener = listener
-        self.retry_errors = retry_errors
-        self._has_asked = False
-
-    def versions(self, parts: Sequence[BenchmarkRecord]) -> Mapping[str, Any]:
-        """The versions of what answered: those of before stay where nothing was asked today."""
-        before: Mapping[str, Any] = {}
-        with suppress(DataError):  # a damaged record is made again
-            before = self.folder.read_record().versions if self.folder.record_file.exists() else {}
-        if before and not self._has_asked:
-            return before
-        chunkers = {one.chunker for part in parts for one in part.providers}
-        return {**before, **versions_of(self.plan.providers, chunkers)}
-
-    def made(self, spec: ProviderSpec) -> Provider:
-        """The provider, with its secrets filled in."""
-        options = self.secrets.filled_in(spec.options)
-        try:
-            return build_provider(spec.type, options)
-        except BerryEvalError:
-            raise
-        except (TypeError, ValueError) as error:
-            msg = f"provider {spec.label!r} cannot be made: {error}"
-            raise ConfigurationError(msg) from error
-
-    def check(self, benchmarks: Sequence[Benchmark]) -> None:
-        """Say what cannot be done before anything is done."""
-        for spec in self.plan.providers:
-            self.made(spec)
-            if spec.chunker:
-                parse_chunker(spec.chunker)
-        owners: dict[str, str] = {}
-        for benchmark in benchmarks:
-            chosen_queries(benchmark, self.plan)
-            for spec in self.plan.providers:
-                owner = f"{spec.label} on {benchmark.name}"
-                part = str(self.folder.part(benchmark.name, spec))
-                other = owners.setdefault(part.lower(), owner)
-                if other is not owner:
-                    msg = f"{other} and {owner} would share the folder {part}; rename one of them"
-                    raise ConfigurationError(msg)
-
-    def on_benchmark(self, benchmark: Benchmark) -> BenchmarkResult:
-        """Ask every provider, one after the other."""
-        queries = chosen_queries(benchmark, self.plan)
-        log.info("Starting quality evaluation with %d queries", len(queries))
-        pieces: dict[str, list[Chunk]] = {}
-        passages = Passages()
-        results = []
-        for spec in self.plan.providers:
-            chunker = chunker_for(benchmark, spec)
-            if chunker not in pieces:
-                pieces[chunker] = cut(benchmark, chunker)
-            asked = _Asked(benchmark, queries, spec, chunker, pieces[chunker], passages)
-            results.append(self._on_provider(asked))
-        deeper = depth_note(self.plan.depth, self.plan.scored)
-        record = BenchmarkRecord(
-            benchmark.name,
-            benchmark.content_hash,
-            self.plan.depth,
-            queries,
-            tuple(one.record for one in results),
-            tuple(passages),
-            benchmark.thresholds,
-            tuple(filter(None, (*map(str, benchmark.remarks), deeper))),
-        )
-        return BenchmarkResult(benchmark, queries, tuple(results), record)
-
-    def _on_provider(self, asked: _Asked) -> ProviderResult:
-        name, benchmark = asked.spec.label, asked.benchmark.name
-        part = self.folder.part(benchmark, asked.spec)
-        failure = ""
-        try:
-            self._ask(asked, part)
-        except (ConfigurationError, MissingDependencyError):
-            raise
-        except BerryEvalError as error:
-            failure = self.secrets.removed_from(str(error))
-            log.error("%s on %s: %s", name, benchmark, failure)  # noqa: TRY400 - it is at debug
-            log.debug("%s", self.secrets.removed_from("".join(traceback.format_exception(error))))
-        finally:
-            self.listener.end()
-        return ProviderResult(self._scored(asked, part, failure), part)
-
-    def _ask(self, asked: _Asked, part: Path) -> None:
-        benchmark, queries, spec = asked.benchmark, asked.queries, asked.spec
-        header = {
-            "benchmark": benchmark.name,
-            "benchmark_hash": benchmark.content_hash,
-            "provider": masked(spec.model_dump()),
-            "k": self.plan.depth,
-        }
-        with Journal(part / "results.jsonl", header) as journal:
-            left, before = left_to_ask(queries, journal.done, retry_errors=self.retry_errors)
-            taken = before.done
-            say_taken(spec.label, benchmark.name, taken, len(queries), self.folder.created)
-            say_damaged(spec.label, benchmark.name, journal.damaged if left else 0)
-            self.listener.start(benchmark.name, spec.label, len(queries), taken)
-            if not left:
-                return
-
-            def record(ranking: Ranking) -> None:
-                error = self.secrets.removed_from(ranking.error)[:_LONGEST_ERROR]
-                clean = replace(ranking, error=error) if ranking.error else ranking
-                journal.add(lean(clean, chunks_of))
-                log.debug(
-                    "Query %s: retrieved %d results in %.0fms",
-                    clean.query_id, len(clean.hits), clean.latency * 1000,
-                )  # fmt: skip
-                self.listener.answered(clean)
-
-            chunks_of = {chunk.id: chunk for chunk in asked.chunks}
-            policy = self.plan.run.policy(self.plan.seed)
-            check_budget(before, len(queries), policy)
-            provider = self.made(spec)
-            provider.expect(benchmark.queries)
-            self._has_asked = True
-            index_and_ask(provider, asked.chunks, left, self.plan.depth, record, policy, before)
-
-    def _scored(self, asked: _Asked, part: Path, failure: str) -> ProviderRecord:
-        with Answers.opened(part / "results.jsonl", asked.queries, asked.chunks) as answers:
-            if failure and len(answers) < len(asked.queries):
-                (part / "scores.json").unlink(missing_ok=True)  # of fewer queries, or another day
-                spec, outcomes = asked.spec, answers.outcomes
-                return ProviderRecord(
-                    spec.label, spec.type, asked.chunker, outcomes=outcomes, failure=failure
-                )
-            return replace(self._judged(asked, answers, part), failure=failure)
-
-    def _judged(self, asked: _Asked, answers: Answers, part: Path) -> ProviderRecord:
-        """Judge and record one answer after the other: none of them is held."""
-        benchmark, queries, spec, chunks = asked.benchmark, asked.queries, asked.spec, asked.chunks
-        relevance = relevance_of(benchmark, queries, chunks)
-        recorder = Recorder(queries, answers, asked.passages)
-        scored = scored_metrics(self.plan, part / "scores.json")
-        scores = judge_and_score(relevance, answers, all_metrics(scored), seen=recorder.seen)
-        scores = replace(scores, run_name=spec.label)
-        say_quality(scores, recorder.strategies)
-        record = recorder.record(spec, self.plan.depth, scored, scores)
-        write_json_file(part / "scores.json", scores.only(scored).to_dict())
-        warnings = recorder.tally.warnings(self.plan.depth, len(chunks))
-        warnings += warnings_of_run_file(spec, record.outcomes)
-        warnings += warnings_of_scores(benchmark, scores)
-        warnings += write_trec_run(record.answers, spec.label, part / "run.trec")
-        return replace(record, chunker=asked.chunker, warnings=tuple(warnings))
+# `object` covers anything with `search`: providers, retrievers, custom classes.
+Provider: TypeAlias = "str | Mapping[str, Any] | Callable[..., Any] | object"
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """A provider on a benchmark: what it is asked about, and how the corpus is cut for it."""
+class Evaluation:
+    """The outcome of `evaluate`.
 
-    benchmark: Benchmark
-    queries: tuple[Query, ...]
-    spec: ProviderSpec
-    chunker: str
-    chunks: list[Chunk]
-    passages: Passages
+    Attributes:
+        plan: Plan of the run.
+        folder: Folder of the run.
+        results: Result of each benchmark.
+        record: Record of the whole run.
+        verdicts: Verdicts of the gate and thresholds.
+        remembered: Entry of the run in the store.
+        exported: Reports that were written.
+        was_complete: Whether the folder had an answer to every query before.
+    """
+
+    plan: Plan
+    folder: RunFolder
+    results: tuple[BenchmarkResult, ...]
+    record: RunRecord
+    verdicts: tuple[Verdict, ...]
+    remembered: Remembered
+    exported: tuple[Exported, ...]
+    was_complete: bool
+
+    @property
+    def note(self) -> str:
+        """Explanation of all verdicts."""
+        return drop_note(self.plan.gate)
+
+    @property
+    def providers(self) -> list[tuple[BenchmarkResult, ProviderResult]]:
+        """All providers on all benchmarks."""
+        return [(result, one) for result in self.results for one in result.providers]
+
+    @property
+    def failures(self) -> list[str]:
+        """Failed providers, each with its benchmark and the reason."""
+        return [
+            f"{one.name} on {result.benchmark.name}: {one.failure}"
+            for result, one in self.providers
+            if one.failure
+        ]
+
+    def has_passed(self, *, strict: bool = False) -> bool:
+        """Whether the gate passes; with `strict`, an inconclusive rule fails."""
+        return has_passed(self.verdicts, strict=strict)
+
+    def count_failed(self, *, tolerant: bool = False) -> int:
+        """Count the queries that ended in an error or a timeout.
+
+        Args:
+            tolerant: Leave out providers for which a rule of the gate allows errors.
+        """
+        allowed = within_budget(self.verdicts) if tolerant else ()
+        return sum(
+            one.outcomes.get(outcome, 0)
+            for result, one in self.providers
+            if (result.benchmark.name, one.name) not in allowed
+            for outcome in FAILED
+        )
+
+    def log_missed(self) -> None:
+        """Log the metrics below their thresholds."""
+        log_missed(self.verdicts)
 
 
-def failed_runs(results: Sequence[BenchmarkResult]) -> list[RunFailedError]:
-    """What failed, for exit codes."""
-    return [
-        RunFailedError(f"{one.name} on {result.benchmark.name}: {one.failure}")
-        for result in results
-        for one in result.providers
-        if one.failure
-    ]
+def evaluate(
+    plan: Plan,
+    folder: RunFolder,
+    listener: Listener | None = None,
+    *,
+    benchmarks: Sequence[Benchmark] = (),
+    retry_errors: bool = False,
+    group_by: str | None = None,
+    store: str | None = None,
+    export: Sequence[str] = (),
+) -> Evaluation:
+    """Run a plan: ask every provider, score the answers, save the run, and judge it.
 
-
-def failed_queries(
-    results: Sequence[BenchmarkResult], allowed: Collection[tuple[str, str]] = ()
-) -> int:
-    """How many queries ended in an error or a timeout, for exit codes.
+    Queries that the folder has an answer to are not asked again.
 
     Args:
-        results: of the run.
-        allowed: the benchmark and provider of whom they do not count.
+        plan: Plan of the run.
+        folder: Folder of the run.
+        listener: Observer of the progress.
+        benchmarks: Benchmarks of the plan, if they are loaded already.
+        retry_errors: Ask failed queries again.
+        group_by: Property of queries that the caller will group by; checked before the run.
+        store: Path or URL of the store; None keeps the run out of any store.
+        export: Formats of reports to write.
     """
-    return sum(
-        one.outcomes.get(outcome, 0)
-        for result in results
-        for one in result.providers
-        if (result.benchmark.name, one.name) not in allowed
-        for outcome in FAILED
+    loaded = list(benchmarks) or load_benchmarks(plan)
+    if group_by is not None:
+        for benchmark in loaded:
+            check_property(benchmark.name, select_queries(benchmark, plan), group_by)
+    baseline = check_gate(plan, loaded, folder)
+    secrets = Secrets()
+    runner = ProviderRunner(
+        plan, folder, secrets, listener or SilentListener(), retry_errors=retry_errors
     )
+    with secrets.kept_out_of_errors(), _explain_interrupt(folder):
+        runner.check(loaded)
+        with _open_folder(folder, plan, loaded) as first_plan:
+            results = []
+            for benchmark in loaded:
+                job = _BenchmarkJob(plan, benchmark)
+                for spec in plan.providers:
+                    task = job.chunk(spec)
+                    failure = runner.ask(task)
+                    job.add(runner.score(task, failure))
+                results.append(job.finish())
+            parts = [result.record for result in results]
+            record = folder.build_record(first_plan, parts, runner.versions(parts))
+            folder.write_record(record)
+    remembered = remember(record, store, folder.path if folder.kept else None)
+    verdicts = tuple(judge_record(plan.whole_gate, record, baseline))
+    return Evaluation(
+        plan,
+        folder,
+        tuple(replace(result, run=record, verdicts=verdicts) for result in results),
+        record,
+        verdicts,
+        remembered,
+        _export(export, record, verdicts, plan, folder),
+        was_complete=bool(runner.total) and not runner.left,
+    )
+
+
+@contextmanager
+def _open_folder(folder: RunFolder, plan: Plan, benchmarks: Sequence[Benchmark]) -> Iterator[Plan]:
+    """Lock the folder, check that it belongs to the plan, and write the manifest.
+
+    Yields the plan with the thresholds that the run was started with.
+    """
+    chunkers = {benchmark.name: suggested_chunker(benchmark) for benchmark in benchmarks}
+    hashes = {benchmark.name: benchmark.content_hash for benchmark in benchmarks}
+    with folder.locked():
+        folder.check_same_run(plan)
+        folder.check_same_chunkers(plan, chunkers)
+        first_plan = folder.with_first_thresholds(plan)
+        folder.write_manifest(first_plan, {"benchmarks": hashes, "chunkers": chunkers})
+        try:
+            yield first_plan
+        except NotWrittenError as error:  # a full disk fails the run; it is no usage error
+            if folder.kept:
+                advice = f"the answers so far are kept, to resume: {to_go_on(folder.path)}"
+            else:
+                advice = (
+                    "nothing is kept, because the run had a temporary folder; give one with room "
+                    "(folder=)"
+                )
+            msg = f"{error}; {advice}"
+            raise RunFailedError(msg) from None
+
+
+@contextmanager
+def _explain_interrupt(folder: RunFolder) -> Iterator[None]:
+    """Add the command that resumes the run to an interrupt."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not folder.kept or not folder.manifest_file.exists():
+            raise
+        msg = f"interrupted; to resume: {to_go_on(folder.path)}"
+        raise KeyboardInterrupt(msg) from None
+
+
+class _BenchmarkJob:
+    """One benchmark of a run: its queries, its chunks, and the results so far."""
+
+    def __init__(self, plan: Plan, benchmark: Benchmark) -> None:
+        self._plan = plan
+        self._benchmark = benchmark
+        self._queries = select_queries(benchmark, plan)
+        self._chunks: dict[str, list[Chunk]] = {}
+        self._passages = Passages()
+        self._results: list[ProviderResult] = []
+        log.info("Starting quality evaluation with %d queries", len(self._queries))
+
+    def chunk(self, spec: ProviderSpec) -> ProviderTask:
+        """Chunk the documents for a provider; providers with the same chunker share them."""
+        chunker = chunker_for(self._benchmark, spec)
+        if chunker not in self._chunks:
+            self._chunks[chunker] = chunk_documents(self._benchmark, chunker)
+        chunks = self._chunks[chunker]
+        return ProviderTask(self._benchmark, self._queries, spec, chunker, chunks, self._passages)
+
+    def add(self, result: ProviderResult) -> None:
+        """Add the result of a provider."""
+        self._results.append(result)
+
+    def finish(self) -> BenchmarkResult:
+        """Return the result of the benchmark."""
+        benchmark, plan = self._benchmark, self._plan
+        deeper = describe_depth(plan.depth, plan.scored)
+        record = BenchmarkRecord(
+            benchmark.name,
+            benchmark.content_hash,
+            plan.depth,
+            self._queries,
+            tuple(one.record for one in self._results),
+            tuple(self._passages),
+            benchmark.thresholds,
+            tuple(filter(None, (*map(str, benchmark.remarks), deeper))),
+        )
+        return BenchmarkResult(benchmark, self._queries, tuple(self._results), record)
+
+
+def _export(
+    formats: Sequence[str],
+    record: RunRecord,
+    verdicts: Sequence[Verdict],
+    plan: Plan,
+    folder: RunFolder,
+) -> tuple[Exported, ...]:
+    if not formats:
+        return ()
+    from berryeval.reports import Report
+    from berryeval.workflows.reporting import export_report
+
+    report = Report.of([record], verdicts=verdicts, note=drop_note(plan.gate))
+    return tuple(export_report(report, formats, folder.path))
+
+
+def run_benchmark(
+    benchmark: str | Benchmark,
+    providers: Provider | Sequence[Provider],
+    metrics: str | Sequence[str] = DEFAULT_METRICS,
+    *,
+    folder: PathLike | None = None,
+    store: PathLike | None = None,
+    retry_errors: bool = False,
+    listener: Listener | None = None,
+    **options: Any,
+) -> BenchmarkResult:
+    """Ask providers every query of a benchmark and score their answers.
+
+        >>> import berryeval as be
+        >>> result = be.run_benchmark("rag-template", ["bm25", "bm25:fixed-400"], ["nDCG@5"])
+        >>> [one.name for one in result.providers], len(result.queries)
+        (['bm25', 'bm25:fixed-400'], 10)
+        >>> sorted(result["bm25"].outcomes.items())
+        [('ok', 10)]
+
+    Args:
+        benchmark: Bundled name, path, or `Benchmark`.
+        providers: Names such as "bm25" or "bm25:fixed-400", mappings with `type`, `chunker`, `name`
+            and `options`, functions of a text and a number of hits, or objects with `index` and
+            `search` (docs/providers.md). A single provider needs no list; a mapping names each.
+        metrics: Metrics to compute.
+        folder: Folder for the journal, scores and rankings. Queries that it has an answer to are
+            not asked again; a warning is logged if that is all of them. A temporary folder is used
+            and removed by default.
+        store: Path of the store, or URL of a PostgreSQL; none by default.
+        retry_errors: Ask failed queries again.
+        listener: Observer of the progress.
+        options: Other settings of a plan: `k`, `limit`, `filter`, `seed`; settings of `run`, such
+            as `concurrency`, `timeout`, `batch` and `error_budget`; `thresholds` and `gate`, whose
+            verdicts are part of the result. A missed threshold is logged and raises nothing.
+    """
+    patience = {name: options.pop(name) for name in Patience.model_fields if name in options}
+    data = {
+        **options,
+        "benchmarks": [benchmark.name if isinstance(benchmark, Benchmark) else str(benchmark)],
+        "providers": _name_providers(providers),
+        "metrics": as_list(metrics),
+    }
+    overlay(data, patience)
+    plan: Plan = check_model(Plan, data, None)
+    loaded = [benchmark] if isinstance(benchmark, Benchmark) else load_benchmarks(plan)
+    place = choose_store(store) if store is not None else None
+
+    def run(where: RunFolder) -> Evaluation:
+        return evaluate(
+            plan, where, listener, benchmarks=loaded, retry_errors=retry_errors, store=place
+        )
+
+    if folder is not None:
+        done = run(choose_folder(plan, folder))
+    else:
+        with tempfile.TemporaryDirectory(prefix="berryeval-") as temporary:
+            done = run(new_folder(plan, Path(temporary), kept=False))
+    if done.was_complete and folder is not None:
+        log.warning(
+            "%s holds the whole run of %s: nothing was asked, and these are the scores of its "
+            "answers; to ask again, give another folder or remove this one",
+            folder,
+            done.record.created,
+        )
+    done.log_missed()
+    return done.results[0]
+
+
+def as_list(given: Any) -> list[Any]:
+    """Wrap a single value in a list; a string is a single value."""
+    is_single = isinstance(given, str | Mapping) or not isinstance(given, Iterable)
+    return [given] if is_single or is_searchable(given) else list(given)
+
+
+def _name_providers(providers: Any) -> list[Any]:
+    """Return a list of providers; a mapping without a `type` names several."""
+    if not isinstance(providers, Mapping) or isinstance(providers.get("type"), str):
+        return as_list(providers)
+    return [
+        check_model(ProviderSpec, one, None).model_copy(update={"name": str(name)})
+        for name, one in providers.items()
+    ]

@@ -1,4 +1,4 @@
-"""Where runs are remembered, and keeping one there: a store that fails never costs a run."""
+"""The store of past runs: add, import, export and prune them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from berryeval._internal.records import found
 from berryeval._internal.text import command_line, safe_name, to_go_on
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
-from berryeval.reports import holds_report, read_runs
-from berryeval.runs import Secrets, masked
+from berryeval.runs import Secrets, mask_secrets
 from berryeval.workflows.config import ConfigFile, config_path
-from berryeval.workflows.run_folder import read_json_object, write_text_file
+from berryeval.workflows.run_folder import RUNS, read_json_object, write_text_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from berryeval._internal.files import PathLike
     from berryeval.runs import Filters, RunRecord, Store
@@ -29,18 +28,20 @@ if TYPE_CHECKING:
 DEFAULT_STORE: Final = Path(".berryeval") / "results.db"
 NO_STORE: Final = "none"
 VARIABLE: Final = "BERRYEVAL_STORE"
+_EXPORTED: Final = (".json", ".json.gz")
+_PROBLEMS: Final = 10  # problems in a message
 log = logging.getLogger("berryeval")
 
 
-def store_place(given: PathLike | None = None, config: PathLike | None = None) -> str | None:
-    """Where runs are remembered; None if nowhere.
+def choose_store(given: PathLike | None = None, config: PathLike | None = None) -> str | None:
+    """Return the path or URL of the store, or None if it is turned off.
 
-    What is given wins over `BERRYEVAL_STORE`, this over `store` in the configuration file, this
-    over `.berryeval/results.db`. A place that cannot be is refused.
+    The given value wins over `BERRYEVAL_STORE`, the variable over `store` in the configuration
+    file, the file over `.berryeval/results.db`. An impossible place is rejected.
     """
     from berryeval.runs import Place
 
-    place = str(given or os.environ.get(VARIABLE, "").strip() or _configured(config) or "")
+    place = str(given or os.environ.get(VARIABLE, "").strip() or _read_store(config) or "")
     place = str(Secrets().filled_in(place or str(DEFAULT_STORE)))
     if place.lower() == NO_STORE:
         return None
@@ -48,8 +49,8 @@ def store_place(given: PathLike | None = None, config: PathLike | None = None) -
     return place
 
 
-def _configured(config: PathLike | None) -> str:
-    """What the configuration file says; a path in it begins where the file lies."""
+def _read_store(config: PathLike | None) -> str:
+    """Read `store` from the configuration file; its path starts at the folder of the file."""
     path = config_path(config)
     if path is None:
         return ""
@@ -57,68 +58,65 @@ def _configured(config: PathLike | None) -> str:
     value: Any = file.data.get("store") or ""
     if not isinstance(value, str):
         where = file.where(("store",))
-        msg = f"{where}: store: expected a path, a URL or none, found {found(masked(value))}"
+        msg = f"{where}: store: expected a path, a URL or none, found {found(mask_secrets(value))}"
         raise ConfigurationError(msg)
-    free = "://" in value or "${" in value or value.lower() == NO_STORE
-    return value if free or not value else str(path.parent / value)
+    is_free = "://" in value or "${" in value or value.lower() == NO_STORE
+    return value if is_free or not value else str(path.parent / value)
 
 
 @contextmanager
-def opened_store(place: str | None, *, make: bool = False) -> Iterator[Store]:
-    """The store at a place, which must be one."""
+def open_history(given: PathLike | None = None, *, make: bool = False) -> Iterator[Store]:
+    """Open the store of past runs at the given place, else where the settings say."""
+    with open_place(choose_store(given), make=make) as store:
+        yield store
+
+
+@contextmanager
+def open_place(place: str | None, *, make: bool = False) -> Iterator[Store]:
+    """Open the store at a place that `choose_store` returned."""
     from berryeval.runs import open_store
 
     if place is None:
-        msg = f"there is no store: it is turned off; give --store PATH, or unset {VARIABLE}"
+        msg = f"the store is turned off; give --store PATH, or unset {VARIABLE}"
         raise ConfigurationError(msg)
     with open_store(place, make=make) as store:
         yield store
 
 
 @contextmanager
-def opened_if_there(place: str | None) -> Iterator[Store | None]:
-    """The store at a place; None if it is turned off, or was not made yet."""
+def open_if_exists(place: str | None) -> Iterator[Store | None]:
+    """Open the store at a place; None if it is turned off or does not exist."""
     from berryeval.runs import NoStoreError
 
     with ExitStack() as stack:
         store = None
         with suppress(NoStoreError):
-            store = None if place is None else stack.enter_context(opened_store(place))
+            store = None if place is None else stack.enter_context(open_place(place))
         yield store
 
 
 class Remembered(NamedTuple):
-    """The name that a run has in the store, None if it is not there; and what went wrong."""
+    """The name of a run in the store, None if it is not there, and the problem if any."""
 
     run: str | None = None
     problem: str = ""
 
 
-def _named(place: str) -> tuple[str, ...]:
-    """The option that names a store, where it is not found without; never with its password."""
-    from berryeval.runs import Place
-
-    usual: str | None = None
-    with suppress(BerryEvalError):
-        usual = store_place()
-    return () if place == usual else ("--store", Place.of(place).shown)
-
-
 def remember(record: RunRecord, place: str | None, folder: PathLike | None = None) -> Remembered:
-    """Keep a run.
+    """Add a run to the store.
 
-    A store that cannot be written fails nothing: everything is in the folder of the run. It is said
-    as an error all the same, for whoever sees errors only will look for the run there.
+    A store that cannot be written does not fail the run, whose folder has everything. The problem
+    is logged as an error, because later commands will not find the run.
     """
     if place is None:
         return Remembered()
     try:
-        with opened_store(place, make=True) as store:
+        with open_place(place, make=True) as store:
             added = store.add(record, replace_content=True)
     except BerryEvalError as error:
-        again = command_line("runs", "import", folder, *_named(place)) if folder else ""
-        advice = f"; when that is put right: {again}" if again else ""
-        log.error("this run is not in the store: %s%s", error, advice)  # noqa: TRY400 - it is known
+        again = command_line("runs", "import", folder, *_store_option(place)) if folder else ""
+        advice = f"; after fixing that: {again}" if again else ""
+        log.error("this run is not in the store: %s%s", error, advice)  # noqa: TRY400 - known cause
         return Remembered(problem=str(error))
     if added.id != record.id:
         log.warning(
@@ -127,15 +125,22 @@ def remember(record: RunRecord, place: str | None, folder: PathLike | None = Non
     return Remembered(added.id)
 
 
-# Runs into the store and out of it, as files; and which of them are old enough to be forgotten.
+def _store_option(place: str) -> tuple[str, ...]:
+    """Return the option for a store that is not the default, without its password."""
+    from berryeval.runs import Place
 
-_EXPORTED: Final = (".json", ".json.gz")
-_SAID: Final = 10  # problems in a message
+    usual: str | None = None
+    with suppress(BerryEvalError):
+        usual = choose_store()
+    return () if place == usual else ("--store", Place.of(place).shown)
+
+
+# Runs into the store and out of it.
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What became of a file: the name of its run and how it was taken, or what is wrong with it."""
+    """The import of a file: the name of its run and how it was added, or the problem."""
 
     file: Path
     id: str = ""
@@ -143,30 +148,74 @@ class Imported:
     problem: str = ""
 
 
-def record_files(paths: Iterable[str]) -> tuple[list[Path], list[Imported]]:
-    """The records below these folders, and these files; and what is wrong with a path."""
-    found: dict[Path, None] = {}
+def import_runs(
+    paths: Iterable[str],
+    store: PathLike | None = None,
+    *,
+    replace: bool = False,
+    notify: Callable[[Imported], None] | None = None,
+) -> list[Imported]:
+    """Import run folders, everything below a folder, or exported files into the store.
+
+    A file with a problem does not stop the others.
+
+    Args:
+        paths: Folders or files; `.berryeval/runs` if empty.
+        store: Store, if not the default.
+        replace: Replace the content of a run that the store has with other content.
+        notify: Called after each import.
+    """
+    files, done = _find_records(list(paths) or [str(RUNS)])
+    if not files:
+        raise _join_problems(done)
+    with open_history(store, make=True) as opened:
+        for file in files:
+            for one in _import_file(opened, file, replace=replace):
+                done.append(one)
+                if notify is not None:
+                    notify(one)
+    return done
+
+
+def check_imported(done: Iterable[Imported]) -> None:
+    """Raise one error for all files that could not be imported."""
+    wrong = [one for one in done if one.problem]
+    if wrong:
+        raise _join_problems(wrong)
+
+
+def _join_problems(wrong: list[Imported]) -> DataError:
+    text = "; ".join(one.problem for one in wrong[:_PROBLEMS])
+    more = f" (and {len(wrong) - _PROBLEMS} more)" if len(wrong) > _PROBLEMS else ""
+    return DataError(f"{text}{more}")
+
+
+def _find_records(paths: Iterable[str]) -> tuple[list[Path], list[Imported]]:
+    """Return the records at or below these paths, and the problems of paths without one."""
+    files: dict[Path, None] = {}
     wrong: list[Imported] = []
     for path in map(Path, paths):
         if path.is_dir():
-            below = list(_below(path))
-            found.update(dict.fromkeys(below))
+            below = list(_find_below(path))
+            files.update(dict.fromkeys(below))
             if not below:
-                wrong.append(Imported(path, problem=_nothing_in(path)))
+                hint = resume_hint(path)
+                problem = f"{path}: holds no finished run (no run.json, no exported record){hint}"
+                wrong.append(Imported(path, problem=problem))
         elif path.exists():
-            found[path] = None
+            files[path] = None
         else:
             wrong.append(Imported(path, problem=f"{path}: no such file or folder"))
-    return list(found), wrong
+    return list(files), wrong
 
 
-def _below(folder: Path) -> Iterator[Path]:
-    """The records of runs below a folder: those of their folders, and files that were exported."""
+def _find_below(folder: Path) -> Iterator[Path]:
+    """Yield the records of run folders below a folder, and exported records."""
     for place, folders, names in os.walk(folder):
         folders.sort()
         if "run.json" in names or "manifest.json" in names:
-            folders.clear()  # what is below is of this run
-            names = ["run.json"] if "run.json" in names else []  # noqa: PLW2901 - the others are its parts
+            folders.clear()  # everything below belongs to this run
+            names = ["run.json"] if "run.json" in names else []  # noqa: PLW2901 - the rest is its parts
         yield from (
             path
             for path in (Path(place, name) for name in sorted(names))
@@ -175,7 +224,9 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def _may_be_record(path: Path) -> bool:
-    """Whether a JSON file is of runs; one that is damaged may have been, and is not passed over."""
+    """Whether a JSON file holds runs; a damaged file counts, so that it is reported."""
+    from berryeval.reports import holds_report
+
     try:
         data = read_json_object(path)
     except DataError:
@@ -183,19 +234,15 @@ def _may_be_record(path: Path) -> bool:
     return holds_report(data) or {"id", "benchmarks", "schema_version"} <= data.keys()
 
 
-def _nothing_in(folder: Path) -> str:
-    unfinished = (folder / "manifest.json").exists()
-    hint = f"; go on with it: {to_go_on(folder)}" if unfinished else ""
-    return f"{folder}: there is no finished run in it (no run.json, no exported record){hint}"
+def resume_hint(folder: Path) -> str:
+    """Return the command that resumes the unfinished run of a folder, for messages."""
+    is_unfinished = (folder / "manifest.json").exists()
+    return f"; to resume it: {to_go_on(folder)}" if is_unfinished else ""
 
 
-def import_runs(store: Store, files: Iterable[Path], *, replace: bool) -> Iterator[Imported]:
-    """Keep the runs of each file; what is wrong with one does not keep the others out."""
-    for file in files:
-        yield from _imported(store, file, replace=replace)
+def _import_file(store: Store, file: Path, *, replace: bool) -> Iterator[Imported]:
+    from berryeval.reports import read_runs
 
-
-def _imported(store: Store, file: Path, *, replace: bool) -> Iterator[Imported]:
     try:
         for record in read_runs(read_json_object(file), str(file)).runs:
             added = store.add(record, replace_content=replace)
@@ -204,29 +251,65 @@ def _imported(store: Store, file: Path, *, replace: bool) -> Iterator[Imported]:
         yield Imported(file, problem=str(error))
 
 
-def export_all(store: Store, folder: Path, filters: Filters) -> Iterator[tuple[str, Path]]:
-    """Write the record of every run to a file of its own; the names of runs, and their files."""
-    if folder.exists() and not folder.is_dir():
-        msg = f"{folder}: expected a folder, found a file"
-        raise ConfigurationError(msg)
-    for name in store.names(filters):
-        path = folder / f"{_safe(name)}.json"
-        write_text_file(path, store.get(name).dumps())
-        yield name, path
+def export_runs(
+    folder: PathLike, filters: Filters, store: PathLike | None = None
+) -> list[tuple[str, Path]]:
+    """Write the record of every run of the store to its own file; return names and files."""
+    folder, done = Path(folder), []
+    with open_history(store) as opened:
+        if folder.exists() and not folder.is_dir():
+            msg = f"{folder}: expected a folder, found a file"
+            raise ConfigurationError(msg)
+        for name in opened.names(filters):
+            path = folder / f"{_file_name(name)}.json"
+            write_text_file(path, opened.get(name).dumps())
+            done.append((name, path))
+    return done
 
 
-def _safe(name: str) -> str:
-    """The name of a run as that of a file, its own also where several would be alike."""
+def _file_name(name: str) -> str:
+    """Return the name of a run as a file name that is unique among similar names."""
     safe = safe_name(name)
     return safe if safe == name else f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-def to_prune(
-    store: Store, filters: Filters, *, keep: int | None, older_than: timedelta | None
+class Pruned(NamedTuple):
+    """The runs that were selected for deletion, and how many were deleted."""
+
+    store: str
+    runs: list[str]
+    deleted: int
+
+
+def prune_runs(
+    filters: Filters,
+    store: PathLike | None = None,
+    *,
+    keep: int | None = None,
+    older_than: timedelta | None = None,
+    confirm: Callable[[str, list[str]], bool],
+) -> Pruned:
+    """Delete old runs from the store; run folders stay.
+
+    Args:
+        filters: Runs to consider.
+        store: Store, if not the default.
+        keep: Number of newest runs to keep.
+        older_than: Least age of a run to delete; with `keep`, both must hold.
+        confirm: Called with the store and the names; False deletes nothing.
+    """
+    with open_history(store) as opened:
+        names = _select_old(opened, filters, keep, older_than)
+        agreed = confirm(opened.shown, names)
+        deleted = opened.delete(names) if names and agreed else 0
+        return Pruned(opened.shown, names, deleted)
+
+
+def _select_old(
+    store: Store, filters: Filters, keep: int | None, older_than: timedelta | None
 ) -> list[str]:
-    """The runs to forget: beyond the newest that are kept, and older than said; both if both."""
     if keep is None and older_than is None:
-        msg = "say which runs go: --keep 20 (all but the newest), --older-than 90d, or both"
+        msg = "say which runs to delete: --keep 20 (all but the newest), --older-than 90d, or both"
         raise ConfigurationError(msg)
     if keep is not None and keep < 0:
         msg = f"--keep must be 0 or more, found {keep}"
@@ -236,11 +319,3 @@ def to_prune(
         return [name for name, _ in runs]
     now = datetime.now().astimezone().timestamp()
     return [name for name, moment in runs if now - moment > older_than.total_seconds()]
-
-
-def problems_of(found: Iterable[Imported]) -> DataError:
-    """One error for all files that could not be taken."""
-    wrong = [one for one in found if one.problem]
-    said = "; ".join(one.problem for one in wrong[:_SAID])
-    more = f" (and {len(wrong) - _SAID} more)" if len(wrong) > _SAID else ""
-    return DataError(f"{said}{more}")

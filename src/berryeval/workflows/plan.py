@@ -1,4 +1,4 @@
-"""The plan of a run: what a configuration file or the command line asked for, checked."""
+"""The plan of a run: the validated settings of a file or the command line."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Discriminator,
@@ -19,11 +20,11 @@ from pydantic import (
 )
 
 from berryeval.errors import BerryEvalError
-from berryeval.gates import Gate
+from berryeval.gates import Gate, Limit
 from berryeval.runner import Policy
-from berryeval.runs import masked, without_objects
+from berryeval.runs import describe_objects, mask_secrets
 from berryeval.workflows.config import MisplacedError
-from berryeval.workflows.settings import Thresholds, limit_rules
+from berryeval.workflows.settings import limit_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,9 +36,21 @@ DEFAULT_EXPORT = ("csv", "html")
 NO_EXPORT = "none"
 
 
-# A flag is no number, and a text is none: `k: yes` is a slip of the pen.
+# Strict: `k: yes` is a mistake, not the number 1.
 Whole = Annotated[int, Field(strict=True)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+
+def _check_limits(limits: dict[str, float]) -> dict[str, float]:
+    """Reject limits of which no rule can be built."""
+    try:
+        limit_rules(limits)
+    except BerryEvalError as error:
+        raise ValueError(str(error).removeprefix("metric: ")) from None
+    return limits
+
+
+Thresholds = Annotated[dict[str, Limit], AfterValidator(_check_limits)]
 
 
 class _Part(BaseModel):
@@ -45,14 +58,14 @@ class _Part(BaseModel):
 
 
 class BenchmarkSpec(_Part):
-    """A benchmark that needs more than its name or path to be read."""
+    """A benchmark that needs options of its format."""
 
-    source: str = Field(description="a bundled name, or a path")
-    format: str = Field("", description="a name of `berryeval list formats`; known by its signs")
-    options: dict[str, Any] = Field({}, description="of the format, as corpus: docs")
+    source: str = Field(description="bundled name, or path")
+    format: str = Field("", description="name from `berryeval list formats`; detected by default")
+    options: dict[str, Any] = Field({}, description="options of the format, such as corpus: docs")
 
 
-# In angles: the tags take part in the places of faults, and are left out of messages.
+# pydantic puts these tags into the path of an error; the angle brackets mark them for removal.
 AnyBenchmark = Annotated[
     Annotated[str, Tag("<text>")] | Annotated[BenchmarkSpec, Tag("<mapping>")],
     Discriminator(lambda value: "<text>" if isinstance(value, str) else "<mapping>"),
@@ -60,12 +73,14 @@ AnyBenchmark = Annotated[
 
 
 class ProviderSpec(_Part):
-    """A provider and how it gets its chunks: `bm25`, `bm25:fixed-400`, a mapping, a function."""
+    """A provider and its chunker: `bm25`, `bm25:fixed-400`, a mapping, or a function."""
 
-    type: str = Field(description="a name of `berryeval list providers`")
-    name: str = Field("", description="what tables call it; `type:chunker` unless given")
-    chunker: str = Field("", description="`section`, `fixed-400`, ...; what the benchmark suggests")
-    options: dict[str, Any] = Field({}, description="of the provider; ${NAME} is filled in")
+    type: str = Field(description="name from `berryeval list providers`")
+    name: str = Field("", description="name in tables and folders; `type:chunker` by default")
+    chunker: str = Field(
+        "", description="`section`, `fixed-400`, ...; the benchmark's suggestion by default"
+    )
+    options: dict[str, Any] = Field({}, description="options of the provider; expands ${NAME}")
 
     @model_validator(mode="before")
     @classmethod
@@ -78,26 +93,26 @@ class ProviderSpec(_Part):
         from berryeval.providers import find_wrapper
 
         kind, option = find_wrapper(value)
-        return {"type": kind, "name": _name_of(value), "options": {option: value}}
+        return {"type": kind, "name": _find_name(value), "options": {option: value}}
 
     @field_serializer("options")
     def _without_objects(self, options: dict[str, Any]) -> Any:
-        """An object is written by its name: what it holds is its own, and changes."""
-        return without_objects(options)
+        """Write an object by its name: its content may change."""
+        return describe_objects(options)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        """Secrets are masked in all that shows a plan."""
+        """Mask secrets wherever a plan is shown."""
         for name, value in super().__repr_args__():
-            yield name, masked(value, name or "")
+            yield name, mask_secrets(value, name or "")
 
     @property
     def label(self) -> str:
-        """What tables and folders call it."""
+        """Name in tables and folders."""
         return self.name or (f"{self.type}:{self.chunker}" if self.chunker else self.type)
 
 
-def _name_of(provider: Any) -> str:
-    """What a function or an object calls itself, or else its class."""
+def _find_name(provider: Any) -> str:
+    """Return the name of a function or object, else of its class."""
     given = getattr(provider, "name", None)
     if isinstance(given, str) and given:
         return given
@@ -105,7 +120,7 @@ def _name_of(provider: Any) -> str:
 
 
 class Patience(_Part):
-    """How patient the run is; see `Policy`."""
+    """Concurrency, time limits, retries and error budget; see `Policy`."""
 
     concurrency: Annotated[Whole, Field(ge=1)] = Policy.concurrency
     batch: Annotated[Whole, Field(ge=1)] = Policy.batch
@@ -118,46 +133,53 @@ class Patience(_Part):
     warm_up: Annotated[Whole, Field(ge=0)] = Policy.warm_up
 
     def policy(self, seed: int) -> Policy:
-        """The same as the harness takes it."""
+        """Return the policy for the runner."""
         return Policy(**self.model_dump(), seed=seed)
 
 
 class Plan(_Part):
-    """Everything a run is asked to do."""
+    """Everything that a run does."""
 
     benchmarks: list[AnyBenchmark] = Field(
-        min_length=1, description="bundled names, or paths, or mappings with a `source`"
+        min_length=1, description="bundled names, paths, or mappings with a `source`"
     )
-    providers: list[ProviderSpec] = Field(min_length=1, description="what is compared")
+    providers: list[ProviderSpec] = Field(min_length=1, description="providers to compare")
     metrics: list[str] = Field(
-        list(DEFAULT_METRICS), min_length=1, description="names of `berryeval list metrics`"
+        list(DEFAULT_METRICS), min_length=1, description="names from `berryeval list metrics`"
     )
     k: Annotated[Whole, Field(ge=1)] | None = Field(
-        None, description="hits per query; 20, or the largest cutoff of the metrics"
+        None, description="hits per query; by default 20, or the largest cutoff of the metrics"
     )
-    run: Patience = Field(Patience(), description="how patient the run is")
+    run: Patience = Field(
+        Patience(), description="concurrency, time limits, retries and error budget"
+    )
     limit: Annotated[Whole, Field(ge=1)] | None = Field(
-        None, description="the first n queries only"
+        None, description="number of queries to ask (the first n)"
     )
-    filter: dict[str, str] = Field({}, description="only queries with these, as category: factual")
-    seed: Whole = Field(0, description="of everything that is drawn by chance")
+    filter: dict[str, str] = Field(
+        {}, description="properties of the queries to ask, such as category: factual"
+    )
+    seed: Whole = Field(0, description="random seed")
     thresholds: Thresholds = Field(
-        {}, description="the least value of a metric; a provider below it fails the run"
+        {}, description="lowest value of a metric; a provider below it fails the run"
     )
     gate: Gate = Field(Gate(), description="rules that the run must satisfy, and its baseline")
-
     export: list[str] = Field(
-        list(DEFAULT_EXPORT), description="names of `berryeval list exporters`, or none"
+        list(DEFAULT_EXPORT), description="names from `berryeval list exporters`, or none"
+    )
+    # Excluded from hashes and folders: the store does not change the run.
+    store: str | None = Field(
+        None, exclude=True, description="store of past runs: a path, postgresql://..., or none"
     )
 
     @field_validator("export", mode="before")
     @classmethod
-    def _one_or_several(cls, given: Any) -> Any:
+    def _accept_one(cls, given: Any) -> Any:
         return [given] if isinstance(given, str) else given
 
     @field_validator("export")
     @classmethod
-    def _known_exporters(cls, names: list[str]) -> list[str]:
+    def _check_exporters(cls, names: list[str]) -> list[str]:
         from berryeval.reports import EXPORTERS
 
         if names == [NO_EXPORT]:
@@ -169,17 +191,9 @@ class Plan(_Part):
             raise ValueError(str(error)) from None
         return list(dict.fromkeys(map(EXPORTERS.canonical, names)))
 
-    # Where a run is remembered is no part of what it is: it is left out of hashes and folders.
-    store: str | None = Field(
-        None,
-        exclude=True,
-        repr=False,
-        description="where runs are remembered: a path, postgresql://..., or none",
-    )
-
     @field_validator("metrics")
     @classmethod
-    def _known_metrics(cls, names: list[str]) -> list[str]:
+    def _check_metrics(cls, names: list[str]) -> list[str]:
         from berryeval.metrics import distinct_names
 
         try:
@@ -188,7 +202,7 @@ class Plan(_Part):
             raise ValueError(str(error)) from None
 
     @model_validator(mode="after")
-    def _distinct_names(self) -> Plan:
+    def _check_labels(self) -> Plan:
         labels = self.labels
         twice = next((label for label in labels if labels.count(label) > 1), None)
         if twice:
@@ -198,12 +212,12 @@ class Plan(_Part):
 
     @property
     def labels(self) -> list[str]:
-        """What tables call the providers."""
+        """Names of the providers in tables."""
         return [spec.label for spec in self.providers]
 
     @property
     def scored(self) -> list[str]:
-        """The metrics, and those that only a threshold or a rule names."""
+        """All metrics to compute, including those that only a threshold or a rule names."""
         from berryeval.metrics import parse_metric
 
         names = {parse_metric(name): name for name in self.metrics}
@@ -213,13 +227,13 @@ class Plan(_Part):
 
     @property
     def whole_gate(self) -> Gate:
-        """The gate, with the thresholds as rules of it."""
+        """The gate with the thresholds as rules."""
         least = limit_rules(self.thresholds)
         return self.gate.model_copy(update={"rules": [*least, *self.gate.rules]})
 
     @property
     def depth(self) -> int:
-        """How many hits every provider is asked for."""
+        """Number of hits requested for each query."""
         if self.k is not None:
             return self.k
         from berryeval.metrics import parse_metrics
@@ -234,11 +248,11 @@ SCHEMA_FILE: Final = "berryeval.schema.json"
 
 
 def config_schema() -> dict[str, Any]:
-    """What a configuration file may hold.
+    """Return the JSON Schema of a configuration file.
 
-    What is missing may come from flags or variables, so that nothing is required at the top.
+    No key is required at the top, because flags or variables may give it.
     """
-    schema = _plain(Plan.model_json_schema())
+    schema = _remove_noise(Plan.model_json_schema())
     schema.pop("required", None)
     provider = schema["$defs"][ProviderSpec.__name__]
     schema["$defs"][ProviderSpec.__name__] = {
@@ -252,18 +266,18 @@ def config_schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **schema,
         "title": "berryeval.yaml",
-        "description": "What `berryeval eval` is asked to do.",
+        "description": "Settings of `berryeval eval`.",
     }
 
 
-def _plain(node: Any) -> Any:
-    """Without what says nothing to people: titles made from names, permission for everything."""
+def _remove_noise(node: Any) -> Any:
+    """Remove generated titles and `additionalProperties: true`."""
     if isinstance(node, list):
-        return [_plain(one) for one in node]
+        return [_remove_noise(one) for one in node]
     if not isinstance(node, dict):
         return node
     return {
-        key: _plain(value)
+        key: _remove_noise(value)
         for key, value in node.items()
         if not (key == "title" and isinstance(value, str))
         and not (key == "additionalProperties" and value is True)
@@ -271,7 +285,7 @@ def _plain(node: Any) -> Any:
 
 
 def schema_text() -> str:
-    """The file."""
+    """Return the text of the schema file."""
     return json.dumps(config_schema(), indent=2) + "\n"
 
 

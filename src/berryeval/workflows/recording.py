@@ -1,4 +1,4 @@
-"""From judged answers to the record of a run."""
+"""Turn judged answers into the record of a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import berryeval
 from berryeval._internal.text import counted
-from berryeval._internal.validate import is_number
+from berryeval._internal.validate import is_number, is_whole
 from berryeval.benchmarks import name_of
 from berryeval.errors import DataError, MetricError
 from berryeval.metrics import parse_metrics
@@ -34,7 +34,7 @@ from berryeval.runs import (
     MissedTarget,
     Passage,
     ProviderRecord,
-    standard_of,
+    standard_metrics,
 )
 from berryeval.scoring import Scores
 from berryeval.workflows.run_folder import read_json_object
@@ -49,18 +49,19 @@ if TYPE_CHECKING:
     from berryeval.relevance import Judged
     from berryeval.runner import Ranking
     from berryeval.workflows.plan import Plan, ProviderSpec
-    from berryeval.workflows.run_answers import Answers
+    from berryeval.workflows.provider_run import Answers
 
 
-# What is counted of the answers of a provider while they are read, and what to say about it.
+log = logging.getLogger("berryeval")
+PASSAGE_LENGTH: Final = 400  # characters of a hit's text that are kept
 
 
 class Tally:
-    """Counts answers.
+    """Statistics of the answers of a provider.
 
     Attributes:
-        seconds: that each answered query took.
-        batch: the most queries that were asked together.
+        seconds: Latency of each answered query.
+        batch: Largest number of queries that were asked together.
     """
 
     def __init__(self) -> None:
@@ -75,7 +76,7 @@ class Tally:
         self._last_error = ""
 
     def add(self, ranking: Ranking) -> None:
-        """Count an answer."""
+        """Add an answer."""
         self.batch = max(self.batch, ranking.batch)
         self._repeated += ranking.repeated
         if ranking.outcome in FAILED:
@@ -87,26 +88,26 @@ class Tally:
             for name, amount in ranking.cost.items():
                 if is_number(amount):
                     self._costs.setdefault(name, []).append(amount)
-                elif isinstance(amount, int) and not isinstance(amount, bool):
-                    self._uncountable.add(name)  # of an older run: today it is an error
+                elif is_whole(amount):
+                    self._uncountable.add(name)  # of an older run: now it is an error
             if ranking.disorder:
                 self._disorders[ranking.disorder] += 1
 
     @property
     def cost(self) -> dict[str, float]:
-        """What an answered query cost on average; one that says nothing of it cost nothing."""
+        """Mean cost of an answered query; a query without a cost counts as 0."""
         return {
-            name: _share(amounts, len(self.seconds))
+            name: _divide_sum(amounts, len(self.seconds))
             for name, amounts in sorted(self._costs.items())
             if name not in self._uncountable
         }
 
     def warnings(self, k: int, available: int | None = None) -> list[str]:
-        """What the provider did that makes a comparison unfair, or a score doubtful.
+        """Return warnings about answers that make a comparison unfair or a score doubtful.
 
         Args:
-            k: how many hits it was asked for.
-            available: how many there were to be had, if known.
+            k: Number of requested hits.
+            available: Number of chunks, if known.
         """
         found = []
         many = sum(count > k for count in self._different)
@@ -119,9 +120,9 @@ class Tally:
             found.append(f"returned fewer than the {k} hits asked for in {_queries(few)}")
         if self._repeated:
             found.append(f"returned {self._repeated} hits more than once; the first counts")
-        found += self._about_order()
+        found += self._check_order()
         found += [
-            f"reported a cost {name!r} beyond all numbers; it has no mean"
+            f"reported a cost {name!r} too large for a number; it has no mean"
             for name in sorted(self._uncountable)
         ]
         if self._failed:
@@ -130,33 +131,37 @@ class Tally:
             found.append(f"{words}; the last: {self._last_error}")
         return found
 
-    def _about_order(self) -> list[str]:
-        """Whether the scores of the provider say something else than the order of its hits."""
+    def _check_order(self) -> list[str]:
+        """Warn of answers whose scores contradict the order of their hits."""
+        queries = _queries(len(self._different))
         tied = self._disorders["tied"]
-        found = [self._about_ties(tied)] if tied else []
         wrong = self._disorders.total() - tied
-        if not wrong:
-            return found
-        what = "came in another order than their scores say"
-        hint = "the scores decide; is the score the one that the hits were ranked by?"
-        if self._disorders["reversed"] == wrong:
-            what = "came with scores that grow from the first hit to the last"
-            hint = "they look like distances: give 1 - distance, or negate them; the highest counts"
-        return [f"the hits of {wrong} of {_queries(len(self._different))} {what}; {hint}", *found]
+        found = []
+        if wrong and self._disorders["reversed"] == wrong:
+            found.append(
+                f"the hits of {wrong} of {queries} have scores that increase from first to last; "
+                "they look like distances: give 1 - distance, or negate them; the highest score "
+                "ranks first"
+            )
+        elif wrong:
+            found.append(
+                f"the hits of {wrong} of {queries} are not in the order of their scores; the "
+                "scores decide: is the score the one that the hits were ranked by?"
+            )
+        if tied:
+            found.append(
+                f"hits of equal scores were moved in {tied} of {queries}: they are ordered by id, "
+                "the highest first, as trec_eval does; to keep the order of the answer, give "
+                "scores that differ, or none"
+            )
+        return found
 
-    def _about_ties(self, count: int) -> str:
-        return (
-            f"hits of equal scores were moved in {count} of {_queries(len(self._different))}: they "
-            "are ordered by id, the highest first, as trec_eval does; to keep the order of the "
-            "answer, give scores that differ, or none"
-        )
 
-
-def _share(amounts: list[float], count: int) -> float:
-    """The sum of so many amounts or fewer, divided by the count."""
+def _divide_sum(amounts: list[float], count: int) -> float:
+    """Divide the sum of at most `count` amounts by the count."""
     try:
         return math.fsum(amounts) / count
-    except OverflowError:  # of the sum: the quotient is no larger than the largest of them
+    except OverflowError:  # only the sum overflows: the quotient is at most the largest amount
         return float(sum(map(Fraction, amounts)) / count)
 
 
@@ -164,19 +169,15 @@ def _queries(count: int) -> str:
     return counted(count, "query", "queries")
 
 
-log = logging.getLogger("berryeval")
-PASSAGE_LENGTH: Final = 400  # characters of a hit's text that are kept
-
-
 def all_metrics(scored: Sequence[str]) -> list[str]:
-    """What was asked for, and what every run has; the log says some whatever is recorded."""
+    """Return the requested metrics and those that every run has or logs."""
     return list(dict.fromkeys((*scored, *STANDARD, *CURVE)))
 
 
 def scored_metrics(plan: Plan, file: Path) -> list[str]:
-    """What the plan asks for, and what was added to the scores in this file since.
+    """Return the metrics of the plan, and those added to this file of scores since.
 
-    A file that is not there, or is damaged, has nothing: all that the plan asks for is made again.
+    A missing or damaged file adds nothing.
     """
     try:
         before = Scores.from_dict(read_json_object(file), str(file)) if file.exists() else None
@@ -192,19 +193,19 @@ def _is_known(metric: str) -> bool:
     try:
         parse_metrics([metric])
     except MetricError as error:
-        log.warning("%s cannot be computed again, and is not kept: %s", metric, error)
+        log.warning("%s cannot be computed again and is dropped: %s", metric, error)
         return False
     return True
 
 
 class Passages:
-    """What hits show to people, each kept once."""
+    """The texts of hits for display, each kept once."""
 
     def __init__(self) -> None:
         self._places: dict[Passage, int] = {}
 
-    def place_of(self, hit: Hit) -> int | None:
-        """Where the passage of this hit is kept; None if it has no text."""
+    def add(self, hit: Hit) -> int | None:
+        """Add the passage of a hit and return its index; None if the hit has no text."""
         if not hit.text:
             return None
         start = hit.text
@@ -214,16 +215,16 @@ class Passages:
         return self._places.setdefault(Passage(start, name), len(self._places))
 
     def __iter__(self) -> Iterator[Passage]:
-        """All of them, in their order."""
+        """Iterate over the passages in order."""
         return iter(self._places)
 
 
 class Recorder:
-    """Takes the judged answers of a provider one by one, in the order of the queries.
+    """Builds the record of a provider from its judged answers, in the order of the queries.
 
     Attributes:
-        strategies: who decided about each query that was answered, be it without hits.
-        tally: what is counted of the answers.
+        strategies: Relevance strategy of each answered query, with or without hits.
+        tally: Statistics of the answers.
     """
 
     def __init__(self, queries: Sequence[Query], answers: Answers, passages: Passages) -> None:
@@ -234,26 +235,26 @@ class Recorder:
         self.strategies: dict[str, str] = {}
         self.tally = Tally()
 
-    def seen(self, query_id: str, hits: Sequence[Hit], judged: Judged) -> None:
-        """Record an answer."""
+    def add(self, query_id: str, hits: Sequence[Hit], judged: Judged) -> None:
+        """Add an answer."""
         ranking = self._answers.ranking(query_id) if query_id in self._answers else None
         if ranking is not None:
             self.tally.add(ranking)
             if ranking.outcome not in FAILED:
                 self.strategies[query_id] = judged.strategy
         query = self._query_of[query_id]
-        self._built.add(_answer(query, ranking, hits, judged, self._passages))
+        self._built.add(_build_answer(query, ranking, hits, judged, self._passages))
 
-    def record(
+    def build_record(
         self, spec: ProviderSpec, depth: int, scored: Sequence[str], everything: Scores
     ) -> ProviderRecord:
-        """What the provider did; warnings are added by those who know them."""
+        """Build the record of the provider, without warnings."""
         return ProviderRecord(
             name=spec.label,
             type=spec.type,
             chunker=spec.chunker,
             scores=everything.only(scored),
-            standard=everything.only(standard_of(depth)),
+            standard=everything.only(standard_metrics(depth)),
             curve=tuple(everything.mean[name] for name in CURVE),
             answers=AnswerColumns.of(self._built),
             outcomes=self._answers.outcomes,
@@ -262,15 +263,15 @@ class Recorder:
         )
 
 
-def _answer(
+def _build_answer(
     query: Query,
     ranking: Ranking | None,
     hits: Sequence[Hit],
     judged: Judged,
     passages: Passages,
 ) -> AnswerRecord:
-    expected = _expected(query) if judged.strategy == "token-fallback" else ""
-    missed = tuple(sorted(map(_missed, judged.joined.missed), key=lambda one: -one.grade))
+    expected = _find_expected(query) if judged.strategy == "token-fallback" else ""
+    missed = tuple(sorted(map(_build_missed, judged.joined.missed), key=lambda one: -one.grade))
     if ranking is None:
         return AnswerRecord(query.id, "missing", missed=missed, expected=expected)
     grade_of = {hit.rank: hit.grade for hit in judged.ranking.hits if hit.grade >= 0}
@@ -283,7 +284,7 @@ def _answer(
                 hit.score,
                 grade_of.get(place + 1),
                 again=place in judged.joined.again,
-                passage=passages.place_of(hit),
+                passage=passages.add(hit),
             )
             for place, hit in enumerate(hits)
         ),
@@ -295,21 +296,21 @@ def _answer(
     )
 
 
-def _missed(target: Target) -> MissedTarget:
+def _build_missed(target: Target) -> MissedTarget:
     return MissedTarget(
         " or ".join(name_of(member.anchor) for member in target.members), target.grade
     )
 
 
-def _expected(query: Query) -> str:
+def _find_expected(query: Query) -> str:
     given = (query.metadata.get(name) for name in ANSWER_FIELDS)
     return next((str(value) for value in given if value), "")
 
 
-# The versions of what decides what comes back: of the libraries of providers and chunkers in use.
+# Versions of the libraries that a run depends on.
 
-_EMBEDDING: Final = "embedder"  # stands for whichever embedder is asked for
-_OF_VECTORS: Final = frozenset({_EMBEDDING, "sqlite-vec"})  # a search for words does without
+_EMBEDDING: Final = "embedder"  # placeholder for the package of the embedder in use
+_VECTORS: Final = frozenset({_EMBEDDING, "sqlite-vec"})  # not needed by text search
 _PROVIDERS: Final[Mapping[str, tuple[str, ...]]] = {
     "bm25": ("bm25s", "snowballstemmer"),
     "dense": (_EMBEDDING,),
@@ -334,8 +335,8 @@ _CHUNKERS: Final[Mapping[str, str]] = {
     "code": "tree-sitter",
     "langchain": "langchain-text-splitters",
 }
-# What code of others may search with: the module to look for, the package that brings it.
-_ANY: Final[Mapping[str, str]] = {
+# Packages that custom providers may use, by module.
+_CUSTOM: Final[Mapping[str, str]] = {
     "apsw": "apsw",
     "bm25s": "bm25s",
     "chromadb": "chromadb",
@@ -353,50 +354,50 @@ _ANY: Final[Mapping[str, str]] = {
 }
 
 
-def versions_of(specs: Iterable[ProviderSpec], chunkers: Iterable[str] = ()) -> dict[str, str]:
-    """The versions of what may change the outcome of a run.
+def find_versions(specs: Iterable[ProviderSpec], chunkers: Iterable[str] = ()) -> dict[str, str]:
+    """Return the versions of packages that may change the outcome of a run.
 
     Args:
-        specs: the providers in use.
-        chunkers: those in use.
+        specs: Providers in use.
+        chunkers: Chunkers in use.
     """
     packages = {"numpy"}
     for spec in specs:
-        packages.update(_of_provider(spec.type, spec.options))
+        packages.update(_find_packages(spec.type, spec.options))
     packages.update(_CHUNKERS.get(chunker.partition("-")[0], "") for chunker in chunkers)
     versions = {"berryeval": berryeval.__version__, "python": platform.python_version()}
     for package in sorted(packages):
-        installed = _installed(package)
+        installed = _find_version(package)
         if installed:
             versions[package] = installed
     return versions
 
 
-def _of_provider(name: str, options: Mapping[str, Any]) -> Iterator[str]:
+def _find_packages(name: str, options: Mapping[str, Any]) -> Iterator[str]:
     known = PROVIDERS.canonical(name)
     if known == "hybrid":
         for child, given in _fused(options):
-            yield from _of_provider(child, given)
+            yield from _find_packages(child, given)
         return
     if known not in _PROVIDERS:
-        yield from (package for module, package in _ANY.items() if module in sys.modules)
+        yield from (package for module, package in _CUSTOM.items() if module in sys.modules)
         return
-    asked = {"mode": "", "embedder": "", **_defaults(known), **options}
+    asked = {"mode": "", "embedder": "", **_default_options(known), **options}
     for package in _PROVIDERS[known]:
-        if package not in _OF_VECTORS or asked["mode"] != "text":
-            yield _of_embedder(str(asked["embedder"])) if package == _EMBEDDING else package
+        if package not in _VECTORS or asked["mode"] != "text":
+            embedder = str(asked["embedder"])
+            yield _EMBEDDERS.get(embedder, embedder) if package == _EMBEDDING else package
 
 
-def _defaults(provider: str) -> dict[str, Any]:
-    """What the options of a provider are where it is not told."""
+def _default_options(provider: str) -> dict[str, Any]:
     kind = PROVIDERS.get(provider)
     return {one.name: one.default for one in fields(kind)} if is_dataclass(kind) else {}
 
 
 def _fused(options: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The providers that a hybrid one fuses, each with its options."""
+    """Yield the providers that a hybrid one fuses, each with its options."""
     by_name = options.get("options")
-    for child in options.get("providers") or _defaults("hybrid")["providers"]:
+    for child in options.get("providers") or _default_options("hybrid")["providers"]:
         given = child.get("options") if isinstance(child, Mapping) else None
         name = child.get("type") if isinstance(child, Mapping) else child
         if isinstance(name, str) and given is None and isinstance(by_name, Mapping):
@@ -404,11 +405,7 @@ def _fused(options: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]
         yield str(name), given if isinstance(given, Mapping) else {}
 
 
-def _of_embedder(name: str) -> str:
-    return _EMBEDDERS.get(name, name)
-
-
-def _installed(package: str) -> str:
+def _find_version(package: str) -> str:
     try:
         return metadata.version(package) if package else ""
     except metadata.PackageNotFoundError:

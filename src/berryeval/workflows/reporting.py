@@ -1,18 +1,20 @@
-"""From runs to reports, and reports to files."""
+"""From runs to reports, from reports to files, and the page of measured baselines."""
 
 from __future__ import annotations
 
 import logging
+import random
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from berryeval._internal import numbers
+from berryeval._internal.files import writing
 from berryeval.errors import BerryEvalError, ConfigurationError
-from berryeval.gates import Gate
+from berryeval.metrics import parse_metrics
 from berryeval.reports import EXPORTERS, Report, format_of, write_in_format
 from berryeval.runs import RunRecord
 from berryeval.workflows.config import check_model
-from berryeval.workflows.gate import gate_with, verdicts_of
 from berryeval.workflows.run_finder import find_report
 from berryeval.workflows.run_result import BenchmarkResult
 
@@ -20,14 +22,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from berryeval._internal.files import PathLike
+    from berryeval.data import Chunk
+    from berryeval.gates import Gate
+    from berryeval.workflows.plan import Plan
+    from berryeval.workflows.run_result import ProviderResult
 
 
 log = logging.getLogger("berryeval")
 Reported: TypeAlias = Report | RunRecord | BenchmarkResult | str | Path
 
 
-def joined(reports: Sequence[Report], title: str = "") -> Report:
-    """One report of several: the same run counts once; a single one keeps its title."""
+def join_reports(reports: Sequence[Report], title: str = "") -> Report:
+    """Join several reports into one, each run once; a single report keeps its title."""
     runs: list[RunRecord] = []
     for report in reports:
         runs += [run for run in report.runs if run not in runs]
@@ -37,33 +43,36 @@ def joined(reports: Sequence[Report], title: str = "") -> Report:
     return Report.of(runs, title=title or own, verdicts=verdicts, compared=compared)
 
 
-def judged(report: Report) -> Report:
-    """The report with the verdicts of the rules that its only run was made with.
+def judge_report(report: Report) -> Report:
+    """Add the verdicts of the rules that the only run of a report was made with.
 
-    Those of several runs would be hard to tell apart; rules whose baseline is gone are not judged.
+    A report of several runs has no verdicts; rules whose baseline is gone are not judged.
     """
     if report.verdicts or len(report.runs) != 1:
         return report
+    from berryeval.gates import Gate
+    from berryeval.workflows.verdicts import add_limits, judge_record
+
     (run,) = report.runs
     try:
         gate: Gate = check_model(Gate, run.plan.get("gate") or {}, None)
         least = run.plan.get("thresholds") or {}
-        verdicts = verdicts_of(gate_with(Gate(), least, {}), run) if least else []
-        verdicts += verdicts_of(gate, run) if gate.rules or gate.baseline else []
+        verdicts = judge_record(add_limits(Gate(), least, {}), run) if least else []
+        verdicts += judge_record(gate, run) if gate.rules or gate.baseline else []
     except BerryEvalError as error:
         log.warning("the rules of the run %s are not judged again: %s", run.id, error)
         return report
     return replace(report, verdicts=tuple(verdicts))
 
 
-def named_report(names: Sequence[str], title: str = "") -> tuple[Report, Path]:
-    """The report of the runs of these names, and the folder it belongs to.
+def build_report(names: Sequence[str], title: str = "") -> tuple[Report, Path]:
+    """Build the report of named runs, and return it with its folder.
 
-    One run has its own folder; several, and one that has none, belong where we are.
+    The folder is that of a single run, else the current one.
     """
     found = [find_report(name) for name in names]
     folder = found[0][1] if len(found) == 1 else None
-    return judged(joined([report for report, _ in found], title)), folder or Path()
+    return judge_report(join_reports([report for report, _ in found], title)), folder or Path()
 
 
 def write_report(
@@ -84,23 +93,21 @@ def write_report(
         '## Retrieval quality: rag-template'
 
     Args:
-        runs: what `run_benchmark` returned, a record, a report, the name or folder of a run, or a
-            list of such.
-        path: a file, or a folder. Formats of several files (csv) add to the name of a file what
-            each of them is.
-        format: a name of `berryeval list exporters`; the ending of `path` says it otherwise.
-        title: of the report.
-        label: takes the place of the usual one in names of files.
+        runs: Result of `run_benchmark`, record, report, name or folder of a run, or a list of them.
+        path: File or folder. Formats with several files (csv) append a suffix to the file name.
+        format: Name from `berryeval list exporters`; by default the suffix of `path` decides.
+        title: Title of the report.
+        label: Label in file names, in place of the usual one.
     """
     given: list[Any] = list(runs) if isinstance(runs, list | tuple) else [runs]
     if not given:
-        msg = "no run to report on; expected what run_benchmark returned, or the name of a run"
+        msg = "no run to report on; expected a result of run_benchmark, or the name of a run"
         raise ConfigurationError(msg)
-    report = judged(joined([_report_of(one) for one in given], title))
+    report = judge_report(join_reports([_as_report(one) for one in given], title))
     return write_in_format(report, format or format_of(path), path, label=label)
 
 
-def _report_of(source: Any) -> Report:
+def _as_report(source: Any) -> Report:
     if isinstance(source, Report):
         return source
     if isinstance(source, RunRecord):
@@ -115,7 +122,7 @@ def _report_of(source: Any) -> Report:
 
 @dataclass(frozen=True)
 class Exported:
-    """What became of a report in one format: its files, what to print, or why there is nothing."""
+    """A report in one format: its files, a text to print, or the problem."""
 
     format: str
     paths: tuple[Path, ...] = ()
@@ -123,21 +130,187 @@ class Exported:
     problem: str = ""
 
 
-def export(report: Report, names: Iterable[str], folder: Path) -> list[Exported]:
-    """Write a run in these formats: into its folder, or where the format has one for itself.
+def export_report(report: Report, formats: Iterable[str], folder: Path) -> list[Exported]:
+    """Write a report in several formats: into the folder, or where a format has its own place.
 
-    What cannot be written is told, not raised: the run itself is safe.
+    A format that cannot be written is returned with its problem: the run itself is saved.
     """
-    return [_exported(report, name, folder) for name in names]
+    return [_export_format(report, name, folder) for name in formats]
 
 
-def _exported(report: Report, name: str, folder: Path) -> Exported:
+def _export_format(report: Report, name: str, folder: Path) -> Exported:
     publish = EXPORTERS.get(name).publish
     try:
-        left = publish(report) if publish is not None else None
-        if left is not None:
-            return Exported(name, text=left)
+        text = publish(report) if publish is not None else None
+        if text is not None:
+            return Exported(name, text=text)
         paths = write_in_format(report, name, beside=folder)
     except BerryEvalError as error:
         return Exported(name, problem=str(error))
     return Exported(name, tuple(paths))
+
+
+# The page of measured baselines.
+
+TOP: Final = 5
+_DRAWS: Final = 20  # random rankings of each query
+_INTRODUCTION: Final = """\
+# Baseline
+
+Measured scores of the bundled providers on the bundled benchmarks. Written by `make baseline`,
+which runs `berryeval eval --baseline-doc FILE`; do not edit. Intervals are 95 % bootstrap intervals
+over the queries; the mean of RR is known as MRR. The last rows give the best possible ranking under
+the judgments, and the mean of 20 random rankings.
+"""
+
+
+def write_baseline_page(path: PathLike, plan: Plan, results: Sequence[BenchmarkResult]) -> None:
+    """Write a Markdown page of the scores, compared with thresholds and random rankings."""
+    page = "\n".join([_INTRODUCTION, *(_write_section(plan, result) for result in results)])
+    with writing(path) as stream:
+        stream.write(page.encode())
+
+
+def _write_section(plan: Plan, result: BenchmarkResult) -> str:
+    from berryeval.workflows.selection import chunk_documents, chunker_for
+
+    benchmark = result.benchmark
+    chunks = chunk_documents(benchmark, chunker_for(benchmark, plan.providers[0]))
+    facts = [
+        f"{len(result.queries)} queries",
+        f"{len(benchmark.documents)} documents",
+        f"{len(chunks)} sections",
+        f"{plan.depth} hits per query",
+        f"content hash `{benchmark.content_hash[:19]}…`",
+    ]
+    lines = [
+        f"## {benchmark.name}",
+        "",
+        ", ".join(facts) + ".",
+        "",
+        *_write_scores(plan, result, chunks),
+        "",
+        *_write_thresholds(plan, result),
+        *_write_misses(result),
+    ]
+    return "\n".join(lines)
+
+
+def _write_scores(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> list[str]:
+    metrics = [str(metric) for metric in parse_metrics(plan.scored)]
+    lines = [
+        f"| provider | {' | '.join(metrics)} |",
+        f"| --- |{' --- |' * len(metrics)}",
+    ]
+    for one in result.providers:
+        cells = [_format_value(one, metric) for metric in metrics]
+        lines.append(f"| {one.name} | {' | '.join(cells)} |")
+    for name, level in (
+        ("the best possible ranking", score_ideal(plan, result, chunks)),
+        ("a random ranking", score_random(plan, result, chunks)),
+    ):
+        cells = [numbers.metric(level[metric]) if metric in level else "" for metric in metrics]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines
+
+
+def _format_value(one: ProviderResult, metric: str) -> str:
+    if one.scores is None:
+        return "failed"
+    low, high = map(numbers.metric, one.scores.ci(metric))
+    return f"{numbers.metric(one.scores.mean[metric])} ({low} to {high})"
+
+
+def _write_thresholds(plan: Plan, result: BenchmarkResult) -> list[str]:
+    """Compare every provider with the thresholds of the plan, else of the benchmark."""
+    thresholds = plan.thresholds or result.benchmark.thresholds
+    known = set(map(str, parse_metrics(plan.scored)))
+    wanted = {
+        str(metric): least
+        for metric, least in zip(parse_metrics(list(thresholds)), thresholds.values(), strict=True)
+        if str(metric) in known
+    }
+    if not wanted:
+        return []
+    lines = [
+        f"| threshold | {' | '.join(one.name for one in result.providers)} |",
+        f"| --- |{' --- |' * len(result.providers)}",
+    ]
+    for metric, least in wanted.items():
+        cells = [_format_threshold(one, metric, least) for one in result.providers]
+        lines.append(f"| {metric} ≥ {least:.2f} | {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def _format_threshold(one: ProviderResult, metric: str, least: float) -> str:
+    if one.scores is None:
+        return "failed"
+    value = one.scores.mean[metric]
+    return "met" if value >= least else f"missed by {numbers.metric(least - value)}"
+
+
+def _write_misses(result: BenchmarkResult) -> list[str]:
+    parts = []
+    for one in result.providers:
+        missed, total = count_missed_best(one)
+        if total:
+            parts.append(f"{one.name} {missed} of {total} ({missed / total:.0%})")
+    if not parts:
+        return []
+    title = f"Queries without a section of their highest grade in the first {TOP} hits: "
+    return [title + "; ".join(parts) + ".", ""]
+
+
+def count_missed_best(one: ProviderResult) -> tuple[int, int]:
+    """Count the queries without a target of their highest grade at the top, and all queries."""
+    missed = total = 0
+    for answer in one.record.answers:
+        top = [hit.grade or 0 for hit in answer.hits[:TOP]]
+        grades = [hit.grade or 0 for hit in answer.hits] + [want.grade for want in answer.missed]
+        best = max(grades, default=0)
+        if best > 0:
+            total += 1
+            missed += max(top, default=0) < best
+    return missed, total
+
+
+def score_ideal(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> dict[str, float]:
+    """Score the ideal ranking: one hit per target, by grade."""
+    from berryeval.data import JudgedHit, JudgedRanking
+    from berryeval.scoring import value_of
+    from berryeval.workflows.selection import build_relevance
+
+    relevance = build_relevance(result.benchmark, result.queries, chunks)
+    rankings = {}
+    for query in result.queries:
+        grades = relevance.judge(query.id, ()).ranking.grades
+        hits = [JudgedHit(rank, grade) for rank, grade in enumerate(grades[: plan.depth], start=1)]
+        rankings[query.id] = JudgedRanking(hits, len(hits), grades)
+    return {
+        str(metric): sum(value_of(metric, one, query) for query, one in rankings.items())
+        / len(rankings)
+        for metric in parse_metrics(plan.scored)
+        if metric.definition.kind == "ranking" and metric.definition.aggregate == "mean"
+    }
+
+
+def score_random(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> dict[str, float]:
+    """Score random rankings of chunks; return the means."""
+    from berryeval.providers import build_hit
+    from berryeval.scoring import evaluate_hits
+    from berryeval.workflows.selection import build_relevance
+
+    draws = random.Random(plan.seed)  # noqa: S311 - not for security
+    relevance = build_relevance(result.benchmark, result.queries, chunks)
+    totals: dict[str, float] = {}
+    for _ in range(_DRAWS):
+        hits = {}
+        for query in result.queries:
+            chosen = draws.sample(chunks, min(plan.depth, len(chunks)))
+            hits[query.id] = [
+                build_hit(one, 1.0 / rank, rank) for rank, one in enumerate(chosen, 1)
+            ]
+        scores = evaluate_hits(relevance, hits, plan.scored)
+        for metric, value in scores.mean.items():
+            totals[metric] = totals.get(metric, 0.0) + value / _DRAWS
+    return totals

@@ -1,43 +1,43 @@
-"""New metrics, or new judgments, for a run that was made: nothing is searched again."""
+"""New metrics, or new judgments, for a past run, without searching again."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from berryeval.data import Hit
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.metrics import parse_metrics
-from berryeval.runs import depth_note
-from berryeval.scoring import as_qrels, evaluate, judge_and_score
+from berryeval.runs import describe_depth
 from berryeval.workflows.config import check_model
-from berryeval.workflows.history import opened_store
-from berryeval.workflows.plan import BenchmarkSpec
-from berryeval.workflows.run_answers import hits_of, recorded_chunker, spec_of
+from berryeval.workflows.history import choose_store, open_place
+from berryeval.workflows.plan import BenchmarkSpec, ProviderSpec
+from berryeval.workflows.run_finder import find_run
 from berryeval.workflows.run_folder import RunFolder, write_json_file
-from berryeval.workflows.selection import cut, load_one, relevance_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from berryeval._internal.files import PathLike
     from berryeval.benchmarks import Benchmark
-    from berryeval.data import Query
-    from berryeval.runs import BenchmarkRecord, ProviderRecord, RunRecord
+    from berryeval.data import Chunk, Query
+    from berryeval.runs import AnswerRecord, BenchmarkRecord, ProviderRecord, RunRecord
     from berryeval.scoring import Scores
     from berryeval.workflows.run_finder import FoundRun
 
 
 @dataclass(frozen=True)
 class Rescored:
-    """New scores of what providers did on a benchmark.
+    """New scores of the providers on a benchmark.
 
     Attributes:
-        part: what they did.
-        scores: by provider.
-        notes: what people should know about them.
-        same_judgments: whether what is relevant is what it was in the run.
-        content_hash: of the benchmark that they are judged by; empty if by other judgments.
-        differing: the providers whose own metrics come out otherwise than in the run.
+        part: Record of the benchmark.
+        scores: Scores by provider.
+        notes: Notes about the scores.
+        same_judgments: Whether the judgments are those of the run.
+        content_hash: Hash of the benchmark with the judgments; empty for other judgments.
+        differing: Providers whose own metrics differ from those in the run.
     """
 
     part: BenchmarkRecord
@@ -49,35 +49,73 @@ class Rescored:
 
     @property
     def count(self) -> int:
-        """How many queries the scores are of."""
+        """Number of scored queries."""
         return max((scores.count for scores in self.scores.values()), default=0)
 
 
-def rescored_by_benchmark(
-    found: FoundRun, metrics: Sequence[str], benchmark: str | None = None
-) -> list[Rescored]:
-    """The scores of a run by other metrics, its hits judged again.
+@dataclass(frozen=True)
+class Rescoring:
+    """A rescored run: the run, its new scores, and the places where they were saved."""
+
+    run: FoundRun
+    parts: list[Rescored]
+    saved: list[str]
+
+
+def rescore(
+    run: str,
+    metrics: Sequence[str],
+    *,
+    qrels: str | None = None,
+    benchmark: str | None = None,
+    save: bool = False,
+    store: PathLike | None = None,
+) -> Rescoring:
+    """Score a past run by other metrics or judgments; nothing is searched.
 
     Args:
-        found: the run; hits are taken from the journals in its folder, or from its record.
-        metrics: what to compute.
-        benchmark: where the benchmark is now, or another state of it, whose judgments count.
-            Without, the benchmarks of the plan are loaded, and must be as they were.
+        run: Run; see `find_run`.
+        metrics: Metrics to compute.
+        qrels: File of judgments that judges hits by their ids.
+        benchmark: Place of the benchmark now; its judgments count, even if they have changed. By
+            default the benchmarks of the plan are loaded and must be unchanged.
+        save: Add the metrics to the run, in its folder and in the store.
+        store: Store, if not the default.
     """
+    found = find_run(run, store)
+    if qrels is not None:
+        parts = rescore_by_qrels(found, metrics, qrels)
+    else:
+        parts = rescore_by_benchmark(found, metrics, benchmark)
+    if not any(part.scores for part in parts):
+        msg = f"run {found.record.id}: no provider has answers to score"
+        raise DataError(msg)
+    saved = save_rescored(found, parts, choose_store(store)) if save else []
+    return Rescoring(found, parts, saved)
+
+
+def rescore_by_benchmark(
+    found: FoundRun, metrics: Sequence[str], benchmark: str | None = None
+) -> list[Rescored]:
+    """Judge the hits of a run again; they come from the journals in its folder, or its record."""
+    from berryeval.workflows.selection import load_source
+
     parse_metrics(metrics)
     if benchmark is None:
         loaded = [
-            (part, _as_it_was(found.record, place, part))
+            (part, _load_unchanged(found.record, place, part))
             for place, part in enumerate(found.record.benchmarks)
         ]
     else:
-        one = load_one(benchmark)
-        loaded = [(_part_for(found.record, one), one)]
-    return [_rescored(found, part, one, metrics) for part, one in loaded]
+        one = load_source(benchmark)
+        loaded = [(_find_part(found.record, one), one)]
+    return [_rescore_part(found, part, one, metrics) for part, one in loaded]
 
 
-def _as_it_was(record: RunRecord, place: int, part: BenchmarkRecord) -> Benchmark:
-    advice = "; say where it is with --benchmark PATH, or score by ids with --qrels FILE"
+def _load_unchanged(record: RunRecord, place: int, part: BenchmarkRecord) -> Benchmark:
+    from berryeval.workflows.selection import load_source
+
+    advice = "; give its place with --benchmark PATH, or score by ids with --qrels FILE"
     sources = record.plan.get("benchmarks")
     if not isinstance(sources, list) or len(sources) != len(record.benchmarks):
         msg = f"run {record.id} does not say where the benchmark {part.name} is{advice}"
@@ -85,43 +123,43 @@ def _as_it_was(record: RunRecord, place: int, part: BenchmarkRecord) -> Benchmar
     source: Any = sources[place]
     try:
         spec = source if isinstance(source, str) else check_model(BenchmarkSpec, source, None)
-        benchmark = load_one(spec)
+        benchmark = load_source(spec)
     except BerryEvalError as error:
         msg = f"the benchmark {part.name} of run {record.id} cannot be loaded ({error}){advice}"
         raise DataError(msg) from None
     if benchmark.content_hash != part.content_hash:
         msg = (
-            f"the benchmark {part.name} is not what it was when run {record.id} was made "
+            f"the benchmark {part.name} has changed since run {record.id} "
             f"({benchmark.content_hash[:15]}..., then {part.content_hash[:15]}...); to score by "
-            f"what it says now: --benchmark {source if isinstance(source, str) else part.name}"
+            f"its present judgments: --benchmark {source if isinstance(source, str) else part.name}"
         )
         raise DataError(msg)
     return benchmark
 
 
-def _part_for(record: RunRecord, benchmark: Benchmark) -> BenchmarkRecord:
+def _find_part(record: RunRecord, benchmark: Benchmark) -> BenchmarkRecord:
     named = [part for part in record.benchmarks if part.name == benchmark.name]
     if len(named) == 1 or len(record.benchmarks) == 1:
         return (named or record.benchmarks)[0]
-    there = ", ".join(part.name for part in record.benchmarks) or "none"
-    msg = f"run {record.id} has no benchmark {benchmark.name!r}; there are {there}"
+    names = ", ".join(part.name for part in record.benchmarks) or "none"
+    msg = f"run {record.id} has no benchmark {benchmark.name!r}; there are {names}"
     raise ConfigurationError(msg)
 
 
-def _rescored(
+def _rescore_part(
     found: FoundRun, part: BenchmarkRecord, benchmark: Benchmark, metrics: Sequence[str]
 ) -> Rescored:
     same = benchmark.content_hash == part.content_hash
     query_of = {query.id: query for query in benchmark.queries}
     queries = [query_of[query.id] for query in part.queries if query.id in query_of]
-    notes = [note for note in (depth_note(part.k, metrics),) if note]
+    notes = [note for note in (describe_depth(part.k, metrics),) if note]
     if not same:
-        notes.append("the benchmark is not what it was: these scores and the run's do not compare")
+        notes.append("the benchmark has changed: these scores do not compare with the run's")
     if len(queries) < len(part.queries):
         gone = len(part.queries) - len(queries)
-        notes.append(f"{gone} of {len(part.queries)} queries are not in the benchmark any more")
+        notes.append(f"{gone} of {len(part.queries)} queries are no longer in the benchmark")
     if not queries:
-        msg = f"{benchmark.name}: none of the queries of run {found.record.id} is in it"
+        msg = f"{benchmark.name}: has none of the queries of run {found.record.id}"
         raise DataError(msg)
     scores, differing = {}, []
     for provider in part.providers:
@@ -129,14 +167,14 @@ def _rescored(
             notes.append(f"{provider.name} has no scores: it failed ({provider.failure})")
             continue
         wanted = [*metrics, *(provider.scores.metrics if same else ())]
-        everything, more = _judged_again(found, part, provider, benchmark, queries, wanted)
+        everything, more = _judge_again(found, part, provider, benchmark, queries, wanted)
         notes += more
-        apart = _apart(provider.scores, everything) if same else []
-        if apart:
+        changed = _find_changed(provider.scores, everything) if same else []
+        if changed:
             differing.append(provider.name)
             notes.append(
-                f"{provider.name}: judged again, the run's own {', '.join(apart)} come out "
-                "otherwise than they were"
+                f"{provider.name}: judged again, the run's own {', '.join(changed)} differ from "
+                "the recorded values"
             )
         scores[provider.name] = everything.only(metrics)
     return Rescored(
@@ -144,7 +182,7 @@ def _rescored(
     )
 
 
-def _judged_again(
+def _judge_again(
     found: FoundRun,
     part: BenchmarkRecord,
     provider: ProviderRecord,
@@ -152,24 +190,28 @@ def _judged_again(
     queries: Sequence[Query],
     metrics: Sequence[str],
 ) -> tuple[Scores, list[str]]:
-    """The scores of a provider, and what is doubtful of them."""
-    chunks = cut(benchmark, recorded_chunker(found, part, provider))
-    hits, notes = hits_of(found, part, provider, queries, chunks)
-    scores = judge_and_score(relevance_of(benchmark, queries, chunks), hits, metrics)
+    """Return the scores of a provider, and notes about them."""
+    from berryeval.scoring import judge_and_score
+    from berryeval.workflows.selection import build_relevance, chunk_documents
+
+    chunks = chunk_documents(benchmark, recorded_chunker(found, part, provider))
+    hits, notes = _find_hits(found, part, provider, queries, chunks)
+    scores = judge_and_score(build_relevance(benchmark, queries, chunks), hits, metrics)
     return replace(scores, run_name=provider.name), notes
 
 
-def _apart(before: Scores, now: Scores) -> list[str]:
-    """The metrics of a run that do not come out again."""
+def _find_changed(before: Scores, now: Scores) -> list[str]:
     return [name for name in before.metrics if now.per_query(name) != before.per_query(name)]
 
 
-def rescored_by_qrels(found: FoundRun, metrics: Sequence[str], qrels: str) -> list[Rescored]:
-    """The scores of a run by judgments of ids, whatever its benchmark says.
+def rescore_by_qrels(found: FoundRun, metrics: Sequence[str], qrels: str) -> list[Rescored]:
+    """Score a run by judgments of ids.
 
-    Hits count by their ids, in the order in which they were returned. Queries count that were asked
-    and are judged; notes say how many were not.
+    Hits count by their ids, in the order in which they were returned. Only queries that were asked
+    and are judged count; notes give the number of the others.
     """
+    from berryeval.scoring import as_qrels, evaluate
+
     judgments = as_qrels(qrels, lenient=False)
     judged = set(judgments.table.queries)
     parts = []
@@ -189,18 +231,18 @@ def rescored_by_qrels(found: FoundRun, metrics: Sequence[str], qrels: str) -> li
                     if answer.outcome != "missing"
                 }
                 scores[provider.name] = evaluate(judgments, ranked, metrics).select(both)
-        deep = depth_note(part.k, metrics)
-        left_out = _left_out(part, judged, len(both))
+        deep = describe_depth(part.k, metrics)
+        left_out = _count_left_out(part, judged, len(both))
         notes = (f"judged by {qrels}", *([deep] if deep else []), *left_out)
         parts.append(Rescored(part, scores, notes, same_judgments=False))
     if not parts:
-        msg = f"{qrels}: judges none of the queries that were asked in run {found.record.id}"
+        msg = f"{qrels}: judges none of the queries of run {found.record.id}"
         raise DataError(msg)
     return parts
 
 
-def _left_out(part: BenchmarkRecord, judged: set[str], both: int) -> Iterator[str]:
-    """Which queries do not count: never asked, they would be zeros that nobody earned."""
+def _count_left_out(part: BenchmarkRecord, judged: set[str], both: int) -> Iterator[str]:
+    """Count the queries that are not scored: a query that was not asked would score 0."""
     if len(judged) > both:
         yield f"{len(judged) - both} of {len(judged)} judged queries were not asked: left out"
     if len(part.queries) > both:
@@ -208,14 +250,100 @@ def _left_out(part: BenchmarkRecord, judged: set[str], both: int) -> Iterator[st
         yield f"{asked - both} of {asked} queries that were asked are not judged: left out"
 
 
-# New metrics of a run, written to where the run is: its folder, and the store.
+# The hits of a past run, from its journals or its record.
+
+
+def spec_of(provider: ProviderRecord) -> ProviderSpec:
+    """Return the provider of a plan, without its options."""
+    names = {"type": provider.type, "name": provider.name, "chunker": provider.chunker}
+    return ProviderSpec.model_validate(names)
+
+
+def recorded_chunker(found: FoundRun, part: BenchmarkRecord, provider: ProviderRecord) -> str:
+    """Return the chunker that a run used; empty if neither record nor folder names it."""
+    if provider.chunker or found.folder is None:
+        return provider.chunker
+    folder = RunFolder(found.folder)
+    try:
+        suggested = folder.read_manifest().get("chunkers") if folder.manifest_file.exists() else {}
+    except DataError:
+        return ""
+    return str(suggested.get(part.name, "")) if isinstance(suggested, dict) else ""
+
+
+def _find_hits(
+    found: FoundRun,
+    part: BenchmarkRecord,
+    provider: ProviderRecord,
+    queries: Sequence[Query],
+    chunks: Sequence[Chunk],
+) -> tuple[dict[str, list[Hit]], list[str]]:
+    """Return the hits of a provider, and notes about them.
+
+    The journal has everything a provider says of its hits; the record has their ids, which are
+    completed from the chunks.
+    """
+    wanted = {query.id for query in queries}
+    journal = _read_journal(found, part, provider, queries, chunks)
+    chunk_of = {chunk.id: chunk for chunk in chunks}
+    hits: dict[str, list[Hit]] = {}
+    unknown = 0
+    for answer in provider.answers:
+        if answer.query_id not in wanted or answer.outcome == "missing":
+            continue
+        written = journal.get(answer.query_id, [])
+        if [hit.id for hit in written] == [hit.id for hit in answer.hits]:
+            hits[answer.query_id] = written
+            continue
+        hits[answer.query_id] = _rebuild_hits(answer, chunk_of)
+        unknown += sum(hit.id not in chunk_of for hit in answer.hits)
+    if not unknown:
+        return hits, []
+    note = (
+        f"{provider.name}: {unknown} hits are no chunks of the corpus, and count by their ids "
+        "alone; their texts were in the folder of the run"
+    )
+    return hits, [note]
+
+
+def _read_journal(
+    found: FoundRun,
+    part: BenchmarkRecord,
+    provider: ProviderRecord,
+    queries: Sequence[Query],
+    chunks: Sequence[Chunk],
+) -> Mapping[str, list[Hit]]:
+    from berryeval.workflows.provider_run import JOURNAL, Answers
+
+    if found.folder is None:
+        return {}
+    file = RunFolder(found.folder).part(part.name, spec_of(provider)) / JOURNAL
+    try:
+        with Answers.open(file, queries, chunks) as answers:
+            return {query: list(hits) for query, hits in answers.items()}
+    except DataError:
+        return {}  # the record has the ids
+
+
+def _rebuild_hits(answer: AnswerRecord, chunk_of: Mapping[str, Chunk]) -> list[Hit]:
+    from berryeval.providers import build_hit
+
+    return [
+        build_hit(chunk_of[hit.id], hit.score, rank)
+        if hit.id in chunk_of
+        else Hit(hit.id, hit.score, rank)
+        for rank, hit in enumerate(answer.hits, start=1)
+    ]
+
+
+# Saving new metrics.
 
 
 def save_rescored(found: FoundRun, parts: Sequence[Rescored], place: str | None) -> list[str]:
-    """Add the new metrics to the run; what was there stays. Where it was saved.
+    """Add new metrics to a run and return the places where it was saved.
 
-    Scores by other judgments than the run's are refused: in one table they would seem comparable.
-    So are those of a run whose own metrics do not come out again: nobody knows which are right.
+    Scores by other judgments are rejected, because one table would make them look comparable. So
+    are those of a run whose own metrics differ when judged again.
     """
     if not all(part.same_judgments for part in parts):
         msg = "--save keeps scores by the run's own judgments only; leave out --qrels, --benchmark"
@@ -223,59 +351,55 @@ def save_rescored(found: FoundRun, parts: Sequence[Rescored], place: str | None)
     differing = sorted({name for part in parts for name in part.differing})
     if differing:
         msg = (
-            f"--save keeps new metrics beside those that come out again; those of "
-            f"{', '.join(differing)} do not: nothing was saved. Leave out --save to see them, or "
-            "make a new run (berryeval eval)"
+            f"--save needs the run's own metrics to be reproduced; those of {', '.join(differing)} "
+            "differ: nothing was saved. Leave out --save to see them, or start a new run "
+            "(berryeval eval)"
         )
         raise DataError(msg)
     if found.folder is None and place is None:
-        msg = "--save has no place to write to: the run has no folder here, and there is no store"
+        msg = "--save has nowhere to write: the run has no folder here, and there is no store"
         raise ConfigurationError(msg)
-    record = _with_scores(found.record, parts)
+    record = _add_scores(found.record, parts)
     saved = []
     if found.folder is not None:
         _write_folder(found.folder, record)
         saved.append(str(found.folder))
     if place is not None:
-        with opened_store(place, make=True) as store:
+        with open_place(place, make=True) as store:
             store.add(record, replace_content=True)
             saved.append(f"the store {store.shown}")
     return saved
 
 
-def _with_scores(record: RunRecord, parts: Sequence[Rescored]) -> RunRecord:
+def _add_scores(record: RunRecord, parts: Sequence[Rescored]) -> RunRecord:
     new = {part.part.name: part.scores for part in parts}
+
+    def add(part: BenchmarkRecord, provider: ProviderRecord) -> ProviderRecord:
+        scores = new.get(part.name, {}).get(provider.name)
+        if provider.scores is None or scores is None:
+            return provider
+        if provider.scores.queries != scores.queries:
+            msg = "the queries of the run and of the new scores differ; nothing was saved"
+            raise DataError(msg)
+        return replace(provider, scores=provider.scores.with_metrics_of(scores))
+
     return replace(
         record,
         benchmarks=tuple(
-            _part_with(benchmark, new.get(benchmark.name, {})) for benchmark in record.benchmarks
+            replace(part, providers=tuple(add(part, provider) for provider in part.providers))
+            for part in record.benchmarks
         ),
     )
 
 
-def _part_with(part: BenchmarkRecord, new: dict[str, Scores]) -> BenchmarkRecord:
-    def changed(provider: ProviderRecord) -> ProviderRecord:
-        if provider.scores is None or provider.name not in new:
-            return provider
-        return replace(provider, scores=_joined(provider.scores, new[provider.name]))
-
-    return replace(part, providers=tuple(map(changed, part.providers)))
-
-
-def _joined(old: Scores, new: Scores) -> Scores:
-    """The old table, and the metrics that it did not have."""
-    if old.queries != new.queries:
-        msg = "the queries of the run and of the new scores differ; nothing was saved"
-        raise DataError(msg)
-    return old.with_metrics_of(new)
-
-
 def _write_folder(path: Path, record: RunRecord) -> None:
+    from berryeval.workflows.provider_run import SCORES
+
     folder = RunFolder(path)
     with folder.locked():
         for part in record.benchmarks:
             for provider in part.providers:
                 if provider.scores is not None:
-                    file = folder.part(part.name, spec_of(provider)) / "scores.json"
+                    file = folder.part(part.name, spec_of(provider)) / SCORES
                     write_json_file(file, provider.scores.to_dict())
         folder.write_record(record)

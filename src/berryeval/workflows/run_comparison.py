@@ -1,219 +1,54 @@
-"""`compare_runs`: do the systems of these runs differ, where, and why?"""
+"""`compare_runs`: whether the systems of runs differ, where, and why."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from berryeval._internal.text import counted, to_score_again
-from berryeval._internal.validate import nearest
-from berryeval.errors import (
-    BerryEvalError,
-    ConfigurationError,
-    DataError,
-    MetricError,
-    NotScoredError,
-)
+from berryeval._internal.validate import nearest, require, suggest
+from berryeval.errors import ConfigurationError, MetricError, NotScoredError
 from berryeval.metrics import parse_metric
-from berryeval.reports import ComparedBenchmark, Report, finding
-from berryeval.runner import FAILED, NO_ANSWER
-from berryeval.runs import RunRecord, group_of
-from berryeval.stats import compare, describe_unanswered
-from berryeval.workflows.moves import Side, moved_queries
+from berryeval.reports import ComparedBenchmark, MovedHit, MovedQuery, Report, finding
+from berryeval.runs import AnswerRecord, RunRecord, group_queries
+from berryeval.stats import Pair, compare, describe_unanswered
 from berryeval.workflows.run_result import BenchmarkResult
-from berryeval.workflows.systems import Source, tables_of
+from berryeval.workflows.systems import Source, build_tables, check_comparable, read_sources
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from berryeval.runs import ProviderRecord
+    from berryeval.runs import HitRecord, ProviderRecord
     from berryeval.scoring import Scores
     from berryeval.stats import Comparison, IntervalMethod, PairedDifference
     from berryeval.workflows.systems import Candidate, Table
 
 
-# Whether systems may be compared: the same data, the same number of hits, answers to judge.
-
-
-def check_comparable(candidates: Sequence[Candidate], *, anyway: bool = False) -> list[str]:
-    """Refuse systems that were measured on different data; warn of all else that is not alike."""
-    first, *others = (one.part.asked for one in candidates)
-    apart = {what for one in others for what in one.different(first)}
-    return [
-        *(_data(candidates, anyway=anyway) if "data" in apart else ()),
-        *(_queries(candidates) if "queries" in apart else ()),
-        *(_depth(candidates) if "hits" in apart else ()),
-        *_chunkers(candidates),
-        *_failed(candidates),
-        *_unanswered(candidates),
-    ]
-
-
-def _told(candidates: Sequence[Candidate], value: Callable[[Candidate], object]) -> str:
-    return ", ".join(f"{one.label}: {value(one)}" for one in candidates)
-
-
-def _data(candidates: Sequence[Candidate], *, anyway: bool) -> list[str]:
-    told = _told(candidates, lambda one: one.part.content_hash)
-    name = candidates[0].part.name
-    if not anyway:
-        msg = (
-            f"{name} is not the same in these runs ({told}): a difference may come from its data, "
-            "not from the systems. Run both on the same data, or compare the queries that they "
-            "share with --anyway"
-        )
-        raise DataError(msg)
-    texts: dict[str, set[str]] = {}
-    for one in candidates:
-        for query in one.part.queries:
-            texts.setdefault(query.id, set()).add(query.text)
-    changed = sum(len(found) > 1 for found in texts.values())
-    words = f"; {changed} queries have another text in some of them" if changed else ""
-    text = f"{name} is not the same in these runs ({told}): a difference may come from its data, "
-    return [f"{text}not from the systems{words}"]
-
-
-def _queries(candidates: Sequence[Candidate]) -> list[str]:
-    told = _told(candidates, lambda one: counted(len(one.part.queries), "query", "queries"))
-    return [f"not all were asked the same queries ({told}): only those that both have count"]
-
-
-def _depth(candidates: Sequence[Candidate]) -> list[str]:
-    depths = {one.part.k for one in candidates}
-    told = _told(candidates, lambda one: f"{one.part.k} hits")
-    deeper = f"metrics that look deeper than {min(depths)} favour those that were asked for more"
-    return [f"not all were asked for as many hits ({told}): {deeper}"]
-
-
-def _chunkers(candidates: Sequence[Candidate]) -> list[str]:
-    if not any(one.record.chunker for one in candidates):
-        return []  # there was nothing to cut, or all followed the benchmark
-    names = [one.record.chunker or _of_folder(one) for one in candidates]
-    used = {_spelled(name) for name in names}
-    if len(used) == 1:
-        return []
-    labels = (one.label for one in candidates)
-    told = ", ".join(
-        f"{label}: {name or 'as the benchmark suggested'}"
-        for label, name in zip(labels, names, strict=True)
-    )
-    what = "were not" if all(used) else "may not have been"
-    return [f"the documents {what} cut alike ({told}): a hit of one may be half a hit of another"]
-
-
-def _of_folder(one: Candidate) -> str:
-    """The chunker of a run whose record does not say it; runs of today need nothing of this."""
-    from berryeval.workflows.run_answers import recorded_chunker
-
-    return recorded_chunker(one.source.found, one.part, one.record)
-
-
-def _spelled(name: str) -> str:
-    """The name of a chunker, however it was spelled; empty where nothing says which it was."""
-    from berryeval.chunkers import parse_chunker
-
-    try:
-        return str(parse_chunker(name)) if name else ""
-    except BerryEvalError:
-        return name  # of another version, or registered by who made the run
-
-
-def _failed(candidates: Sequence[Candidate]) -> list[str]:
-    """A query without an answer scores 0: that is no quality of a ranking."""
-    warnings = []
-    for one in candidates:
-        outcomes = Counter(answer.outcome for answer in one.record.answers)
-        failed = {name: outcomes[name] for name in FAILED if outcomes[name]}
-        if failed:
-            told = ", ".join(f"{count} {name}" for name, count in failed.items())
-            count = sum(failed.values())
-            noun = "query has" if count == 1 else "queries have"
-            warnings.append(
-                f"{count} {noun} no answer of {one.label} ({told}) and count as 0: a difference "
-                "may be the failure's, not the ranking's"
-            )
-    return warnings
-
-
-def _unanswered(candidates: Sequence[Candidate]) -> list[str]:
-    """Queries that a run does not have; those that failed were told of."""
-    found = []
-    for one in candidates:
-        if one.record.scores is not None:
-            failed = [a.query_id for a in one.record.answers if a.outcome in FAILED]
-            found.append(describe_unanswered(one.label, one.record.scores, failed))
-    return [text for text in found if text]
-
-
-def with_failures(
-    found: Comparison, candidates: Sequence[Candidate], groups: Mapping[str, str] | None
-) -> Comparison:
-    """The comparison, in which every finding that rests on answers which are not there says so."""
-    failed = {one.label: _failing(one) for one in candidates}
-    if not any(failed.values()):
-        return found
-    scored = {
-        one.label: set() if one.record.scores is None else set(one.record.scores.queries)
-        for one in candidates
-    }
-    parts = {}
-    for label, group in found.groups.items():
-        members = {query for query, name in (groups or {}).items() if name == label}
-        parts[label] = _noted(group, failed, {name: one & members for name, one in scored.items()})
-    return replace(_noted(found, failed, scored), groups=parts)
-
-
-def _failing(one: Candidate) -> set[str]:
-    """The queries of a value that is no ranking's."""
-    return {answer.query_id for answer in one.record.answers if answer.outcome in NO_ANSWER}
-
-
-def _noted(
-    found: Comparison, failed: Mapping[str, set[str]], scored: Mapping[str, set[str]]
-) -> Comparison:
-    return replace(found, rows=tuple(_as_answered(row, failed, scored) for row in found.rows))
-
-
-def _as_answered(
-    row: PairedDifference, failed: Mapping[str, set[str]], scored: Mapping[str, set[str]]
-) -> PairedDifference:
-    """The row; where its lower value has zeros that are no ranking's, with a note on that."""
-    lower = row.system if row.difference < 0 else row.baseline
-    count = len(failed[lower] & scored[row.system] & scored[row.baseline])
-    if not count or not row.shown:
-        return row
-    note = (
-        f"{lower} has no answer to {count:,} of {counted(row.n, 'query', 'queries')}, which count "
-        f"as 0: {row.system} is {finding(row)} as answered, not as ranked"
-    )
-    return replace(row, notes=(*row.notes, note))
-
-
 Compared: TypeAlias = str | Path | RunRecord | BenchmarkResult
 MOVED: Final = 3
 ALL_PAIRS: Final = "all"  # in place of a baseline
+_SEPARATOR: Final = " > "  # between a document and its headings, in names of hits
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to compare.
+    """Options of a comparison.
 
     Attributes:
-        baseline: the system that all others are compared with: a run as it was given, or the name
-            of a system; the first if it is None, and "all" compares every pair.
-        metrics: which; without any, all that every system has.
-        test: see `berryeval.compare`, as for the next five.
-        correction: of p-values.
-        interval: of differences.
-        level: of confidence.
-        seed: of random samples.
-        samples: how many the tests draw.
-        by: compare groups of queries too: "category", "difficulty", or a name of their metadata.
-        moved: how many of the queries that changed most are explained, for each pair.
-        benchmark: only this one.
-        anyway: compare runs on different data of a benchmark, by the queries they share.
+        baseline: System that all others are compared with: a run as it was given, or the name of a
+            system; the first by default. "all" compares every pair.
+        metrics: Metrics; by default all that every system has.
+        test: Significance test; see `berryeval.compare` for this and the next five.
+        correction: Correction of p-values.
+        interval: Confidence interval of differences.
+        level: Confidence level.
+        seed: Random seed.
+        samples: Number of samples that tests draw.
+        by: Property of queries to group by: "category", "difficulty", or a key of their metadata.
+        moved: Number of most changed queries to explain, for each pair.
+        benchmark: Benchmark to compare, if not all.
+        anyway: Compare runs on different data of a benchmark, by the queries that they share.
     """
 
     baseline: str | None = None
@@ -230,8 +65,14 @@ class Options:
     anyway: bool = False
 
 
-def compare_runs(runs: Sequence[Compared] | Compared, title: str = "", **options: Any) -> Report:
-    """Compare the systems of one or several runs, and say which queries moved and why.
+def compare_runs(
+    runs: Sequence[Compared] | Compared,
+    title: str = "",
+    *,
+    qrels: str | None = None,
+    **options: Any,
+) -> Report:
+    """Compare the systems of one or several runs, and explain which queries moved.
 
         >>> import berryeval as be
         >>> result = be.run_benchmark("rag-template", ["bm25", "bm25:fixed-400"], ["nDCG@5"])
@@ -242,24 +83,40 @@ def compare_runs(runs: Sequence[Compared] | Compared, title: str = "", **options
     One run compares its providers; several runs compare what they have in common, old and new.
 
     Args:
-        runs: folders, files or names of runs, `RUN#PROVIDER`, records, or what `run_benchmark`
-            returned.
-        title: of the report.
-        options: fields of `berryeval.workflows.run_comparison.Options`: baseline, metrics, test,
+        runs: Folders, files or names of runs, `RUN#PROVIDER`, records, or results of
+            `run_benchmark`.
+        title: Title of the report.
+        qrels: Judgments; the runs are then ranking files.
+        options: Fields of `berryeval.workflows.run_comparison.Options`: baseline, metrics, test,
             correction, interval, level, seed, samples, by, moved, benchmark, anyway.
     """
     given = [runs] if isinstance(runs, str | Path | RunRecord | BenchmarkResult) else list(runs)
     if not given:
         msg = "no run to compare; give two runs, or one with several providers"
         raise ConfigurationError(msg)
-    return compared([_source(one) for one in given], Options(**options), title)
+    chosen = Options(**options)
+    if qrels is not None:
+        sources = read_sources([str(one) for one in given], qrels, chosen.metrics)
+    else:
+        sources = [_find_source(one) for one in given]
+    return _compare_sources(sources, chosen, title)
 
 
-def compared(sources: Sequence[Source], options: Options, title: str = "") -> Report:
-    """The report of a comparison of these."""
-    _check(options)
-    tables = tables_of(sources, options.benchmark)
-    found = [_compared(table, options) for table in tables]
+def _find_source(one: Compared) -> Source:
+    if isinstance(one, RunRecord):
+        return Source(one.id, one)
+    if isinstance(one, BenchmarkResult):
+        return Source(one.whole_run.id, one.whole_run)
+    return Source.find(str(one))
+
+
+def _compare_sources(sources: Sequence[Source], options: Options, title: str) -> Report:
+    require(0 < options.level < 1, "level", "a number between 0 and 1, as 0.95", options.level)
+    require(options.seed >= 0, "seed", "0 or more", options.seed)
+    require(options.samples >= 1, "samples", "1 or more", options.samples)
+    require(options.moved >= 0, "moved", "0 or more", options.moved)
+    tables = build_tables(sources, options.benchmark)
+    found = [_compare_table(table, options) for table in tables]
     records: list[RunRecord] = []
     for one in sources:
         records += [] if one.run in records else [one.run]
@@ -267,38 +124,16 @@ def compared(sources: Sequence[Source], options: Options, title: str = "") -> Re
     return Report.of(records, title=title or f"Comparison on {names}", compared=found)
 
 
-def _check(options: Options) -> None:
-    """Refuse numbers that mean nothing, before anything is computed."""
-    wrong = {
-        "level": (options.level, 0 < options.level < 1, "a number between 0 and 1, as 0.95"),
-        "seed": (options.seed, options.seed >= 0, "0 or more"),
-        "samples": (options.samples, options.samples >= 1, "1 or more"),
-        "moved": (options.moved, options.moved >= 0, "0 or more"),
-    }
-    for name, (value, fine, expected) in wrong.items():
-        if not fine:
-            msg = f"{name} must be {expected}, found {value!r}"
-            raise ConfigurationError(msg)
-
-
-def _source(one: Compared) -> Source:
-    if isinstance(one, RunRecord):
-        return Source(one.id, one)
-    if isinstance(one, BenchmarkResult):
-        return Source(one.whole_run.id, one.whole_run)
-    return Source.named(str(one))
-
-
-def _compared(table: Table, options: Options) -> ComparedBenchmark:
+def _compare_table(table: Table, options: Options) -> ComparedBenchmark:
     warnings = check_comparable(table.candidates, anyway=options.anyway)
     sides = {one.label: Side.of(one, all_scores(one.record)) for one in table.candidates}
-    asked = options.metrics is not None
-    metrics = options.metrics if asked else _asked(table.candidates)
+    is_asked = options.metrics is not None
+    metrics = options.metrics if is_asked else _shared_metrics(table.candidates)
     _check_scored(table.candidates, sides, options.metrics or ())
-    groups = _groups(table, options.by)
+    groups = _group_queries(table, options.by)
     found = compare(
         {label: side.scores for label, side in sides.items()},
-        baseline=_baseline(table.candidates, options.baseline),
+        baseline=_find_baseline(table.candidates, options.baseline),
         metrics=metrics,
         test=options.test,
         correction=options.correction,
@@ -308,11 +143,11 @@ def _compared(table: Table, options: Options) -> ComparedBenchmark:
         samples=options.samples,
         groups=groups,
     )
-    told = {
+    known = {
         describe_unanswered(label, side.scores) for label, side in sides.items()
     }  # in the warnings
-    found = replace(found, notes=tuple(note for note in found.notes if note not in told))
-    found = with_failures(found, table.candidates, groups)
+    found = replace(found, notes=tuple(note for note in found.notes if note not in known))
+    found = _note_failures(found, table.candidates, groups)
     pairs = list(dict.fromkeys((row.baseline, row.system) for row in found.rows))
     moved = [
         query
@@ -325,24 +160,24 @@ def _compared(table: Table, options: Options) -> ComparedBenchmark:
         found,
         options.by or "",
         tuple(moved),
-        (*table.warnings, *warnings, *([] if asked else _only_some(table.candidates))),
+        (*table.warnings, *warnings, *([] if is_asked else _warn_of_partial(table.candidates))),
     )
 
 
 def _check_scored(
     candidates: Sequence[Candidate], sides: Mapping[str, Side], metrics: Sequence[str]
 ) -> None:
-    """Refuse metrics that runs have not, with the lines that compute all of them there."""
+    """Reject metrics that a run lacks, with the commands that add them."""
     first: NotScoredError | None = None
     missing: dict[str, list[str]] = {}  # by run
     for metric in metrics:
-        lacks = [(one.source.named_run, _lack(sides[one.label], metric)) for one in candidates]
+        lacks = [(one.source.named_run, _find_lack(sides[one.label], metric)) for one in candidates]
         error = next((error for _, error in lacks if error is not None), None)
         if error is None:
             continue
         try:
             parse_metric(metric)
-        except MetricError:  # a slip; what there is was said
+        except MetricError:  # a misspelled name; the error suggests others
             raise error from None
         first = first or error
         for run in dict.fromkeys(run for run, error in lacks if error is not None):
@@ -355,8 +190,8 @@ def _check_scored(
         raise NotScoredError(msg)
 
 
-def _lack(side: Side, metric: str) -> NotScoredError | None:
-    """Why a system has no such metric; None if it has."""
+def _find_lack(side: Side, metric: str) -> NotScoredError | None:
+    """Return why a system has no such metric; None if it has."""
     try:
         side.scores.row_of(metric)
     except NotScoredError as error:
@@ -365,7 +200,7 @@ def _lack(side: Side, metric: str) -> NotScoredError | None:
 
 
 def all_scores(record: ProviderRecord) -> Scores:
-    """The metrics that were asked for, and those that every run has, in one table."""
+    """Return the requested metrics and those that every run has, in one table."""
     scores, standard = record.scores, record.standard
     if scores is None:
         msg = f"{record.name} has no scores: {record.failure}"
@@ -375,34 +210,34 @@ def all_scores(record: ProviderRecord) -> Scores:
     return scores.with_metrics_of(standard)
 
 
-def _asked(candidates: Sequence[Candidate]) -> list[str] | None:
-    """The metrics that all runs were asked for; None, if there are none, lets any do."""
+def _shared_metrics(candidates: Sequence[Candidate]) -> list[str] | None:
+    """Return the metrics that all runs were asked for; None, for any, if there are none."""
     tables = [one.record.scores for one in candidates if one.record.scores is not None]
     names = [name for name in tables[0].metrics if all(name in t.metrics for t in tables)]
     return names or None
 
 
-def _only_some(candidates: Sequence[Candidate]) -> list[str]:
-    """The metrics that only some runs were asked for."""
+def _warn_of_partial(candidates: Sequence[Candidate]) -> list[str]:
+    """Warn of metrics that only some runs were asked for."""
     tables = [one.record.scores.metrics for one in candidates if one.record.scores is not None]
     names = dict.fromkeys(name for table in tables for name in table)
     missing = [name for name in names if not all(name in table for table in tables)]
     return [f"not asked for in every run, and left out: {', '.join(missing)}"] if missing else []
 
 
-def _groups(table: Table, by: str | None) -> dict[str, str] | None:
+def _group_queries(table: Table, by: str | None) -> dict[str, str] | None:
     if by is None:
         return None
     queries = [query for one in table.candidates for query in one.part.queries]
-    groups = group_of(queries, by)
+    groups = group_queries(queries, by)
     if not groups:
         msg = f"no query of {table.benchmark} has a {by!r}; try --by category"
         raise ConfigurationError(msg)
     return groups
 
 
-def _baseline(candidates: Sequence[Candidate], wanted: str | None) -> str | None:
-    """The label of the baseline; None for all pairs."""
+def _find_baseline(candidates: Sequence[Candidate], wanted: str | None) -> str | None:
+    """Return the label of the baseline; None for all pairs."""
     if wanted is None:
         return candidates[0].label
     labels = [one.label for one in candidates]
@@ -411,7 +246,7 @@ def _baseline(candidates: Sequence[Candidate], wanted: str | None) -> str | None
     if wanted == ALL_PAIRS:
         return None
     known = {one.label: (one.source.text, one.source.run.id, one.record.name) for one in candidates}
-    typed = [one.label for one in candidates if one.source.text == wanted]  # means that, above all
+    typed = [one.label for one in candidates if one.source.text == wanted]  # wins over the others
     found = typed or [label for label, names in known.items() if wanted in names]
     if len(found) == 1:
         return found[0]
@@ -419,6 +254,210 @@ def _baseline(candidates: Sequence[Candidate], wanted: str | None) -> str | None
         msg = f"{wanted!r} may be {' or '.join(found)}; name one of them as the baseline"
         raise ConfigurationError(msg)
     near = nearest(wanted, [*labels, *(name for names in known.values() for name in names)], 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(labels)}"
-    msg = f"no system is named {wanted!r}, which should be the baseline; {hint}"
+    hint = suggest(wanted, near or labels)
+    msg = f"the baseline {wanted!r} is no system of this comparison; {hint}"
     raise ConfigurationError(msg)
+
+
+# Findings that rest on failed queries.
+
+
+def _note_failures(
+    found: Comparison, candidates: Sequence[Candidate], groups: Mapping[str, str] | None
+) -> Comparison:
+    """Add a note to every finding that rests on queries without an answer."""
+    from berryeval.runner import NO_ANSWER
+
+    failed = {
+        one.label: {a.query_id for a in one.record.answers if a.outcome in NO_ANSWER}
+        for one in candidates
+    }
+    if not any(failed.values()):
+        return found
+    scored = {
+        one.label: set() if one.record.scores is None else set(one.record.scores.queries)
+        for one in candidates
+    }
+    parts = {}
+    for label, group in found.groups.items():
+        members = {query for query, name in (groups or {}).items() if name == label}
+        inside = {name: one & members for name, one in scored.items()}
+        parts[label] = _note_rows(group, failed, inside)
+    return replace(_note_rows(found, failed, scored), groups=parts)
+
+
+def _note_rows(
+    found: Comparison, failed: Mapping[str, set[str]], scored: Mapping[str, set[str]]
+) -> Comparison:
+    return replace(found, rows=tuple(_note_row(row, failed, scored) for row in found.rows))
+
+
+def _note_row(
+    row: PairedDifference, failed: Mapping[str, set[str]], scored: Mapping[str, set[str]]
+) -> PairedDifference:
+    """Add a note to a significant row whose lower side has failed queries."""
+    lower = row.system if row.difference < 0 else row.baseline
+    count = len(failed[lower] & scored[row.system] & scored[row.baseline])
+    if not count or not row.shown:
+        return row
+    note = (
+        f"{lower} has no answer to {count:,} of {counted(row.n, 'query', 'queries')}, which count "
+        f"as 0: {row.system} is {finding(row)} as answered, not as ranked"
+    )
+    return replace(row, notes=(*row.notes, note))
+
+
+# Queries that moved: which hits entered, left, or changed their rank.
+
+
+class Side(NamedTuple):
+    """One of two systems: the system, its scores, and its answers by query."""
+
+    candidate: Candidate
+    scores: Scores
+    answers: Mapping[str, AnswerRecord]
+
+    @classmethod
+    def of(cls, candidate: Candidate, scores: Scores) -> Side:
+        """Build the side of a system."""
+        answers = {answer.query_id: answer for answer in candidate.record.answers}
+        return cls(candidate, scores, answers)
+
+    def answer(self, query: str) -> AnswerRecord:
+        """Return the answer to a query, "missing" if there is none."""
+        return self.answers.get(query, AnswerRecord(query, "missing"))
+
+    def name_hit(self, hit: HitRecord) -> str:
+        """Return the document and section of a hit, else its id."""
+        passages = self.candidate.part.passages
+        return (passages[hit.passage].name if hit.passage is not None else "") or hit.id
+
+    def describe_failure(self, query: str) -> list[str]:
+        """Explain an answer without hits."""
+        from berryeval.runner import FAILED
+
+        label, answer = self.candidate.label, self.answer(query)
+        if answer.outcome == "missing":
+            return [f"{label} has no answer on record"]
+        if answer.outcome in FAILED:
+            why = f" ({answer.error})" if answer.error else ""
+            return [f"{label} failed: {answer.outcome}{why}"]
+        return [f"{label} found nothing"] if not answer.hits else []
+
+
+def moved_queries(baseline: Side, system: Side, metric: str, count: int) -> list[MovedQuery]:
+    """Return the shared queries that changed most, the largest change first."""
+    before, after = baseline.scores.per_query(metric), system.scores.per_query(metric)
+    both = [query for query in before if query in after]
+    pair = Pair.of([before[query] for query in both], [after[query] for query in both])
+    sizes = dict(zip(both, abs(pair.differences).tolist(), strict=True))
+    order = sorted(sizes, key=lambda query: (-sizes[query], query))
+    chosen = [query for query in order[:count] if sizes[query]]
+    return [_explain_move(baseline, system, metric, query) for query in chosen]
+
+
+def _explain_move(baseline: Side, system: Side, metric: str, query: str) -> MovedQuery:
+    depth = _find_depth(metric, max(baseline.candidate.part.k, system.candidate.part.k))
+    hits = _pair_hits(baseline, system, query)
+    inside_before = [hit for hit in hits if _is_inside(hit.before, depth)]
+    inside_after = [hit for hit in hits if _is_inside(hit.after, depth)]
+    texts = {one.id: one.text for side in (baseline, system) for one in side.candidate.part.queries}
+    return MovedQuery(
+        query_id=query,
+        text=texts.get(query, ""),
+        metric=metric,
+        baseline=baseline.candidate.label,
+        system=system.candidate.label,
+        before=baseline.scores.per_query(metric)[query],
+        after=system.scores.per_query(metric)[query],
+        depth=depth,
+        entered=tuple(hit for hit in inside_after if not _is_inside(hit.before, depth)),
+        left=tuple(hit for hit in inside_before if not _is_inside(hit.after, depth)),
+        moved=tuple(
+            hit
+            for hit in inside_before
+            if _is_inside(hit.after, depth) and hit.before != hit.after and (hit.grade or 0) > 0
+        ),
+        notes=(*baseline.describe_failure(query), *system.describe_failure(query)),
+    )
+
+
+def _is_inside(rank: int | None, depth: int) -> bool:
+    return rank is not None and rank <= depth
+
+
+def _find_depth(metric: str, k: int) -> int:
+    """Return the cutoff of a metric, at most the number of requested hits."""
+    cutoff = parse_metric(metric).params.get("cutoff")
+    return min(cutoff, k) if isinstance(cutoff, int) else k
+
+
+def _pair_hits(baseline: Side, system: Side, query: str) -> list[MovedHit]:
+    """Return every hit of either answer with both ranks, the most relevant first.
+
+    If both were judged by the same data, two hits on the same target become one.
+    """
+    ranks: dict[str, list[int | None]] = {}
+    grades: dict[str, list[float]] = {}
+    names: dict[str, str] = {}
+    for place, side in enumerate((baseline, system)):
+        for rank, hit in enumerate(side.answer(query).hits, start=1):
+            ranks.setdefault(hit.id, [None, None])[place] = rank
+            names.setdefault(hit.id, side.name_hit(hit))
+            grades.setdefault(hit.id, []).extend([] if hit.grade is None else [hit.grade])
+    found = [
+        MovedHit(name, names[name], max(grades[name], default=None), before, after)
+        for name, (before, after) in ranks.items()
+    ]
+    if baseline.candidate.part.content_hash == system.candidate.part.content_hash:
+        found = join_by_target(found, baseline.answer(query), system.answer(query))
+    return sorted(found, key=_rank_by_worth)
+
+
+def _rank_by_worth(hit: MovedHit) -> tuple[float, int]:
+    places = [rank for rank in (hit.before, hit.after) if rank is not None]
+    return (-(hit.grade if hit.grade is not None else -1), min(places))
+
+
+def join_by_target(
+    hits: Sequence[MovedHit], before: AnswerRecord, after: AnswerRecord
+) -> list[MovedHit]:
+    """Join two hits that cover the same judged target into one with both ranks."""
+    gone: dict[tuple[str, float], list[MovedHit]] = {}
+    come: dict[tuple[str, float], list[MovedHit]] = {}
+    for hit in hits:
+        if hit.grade and hit.grade > 0 and None in {hit.before, hit.after}:
+            side = gone if hit.after is None else come
+            side.setdefault((hit.name.split(_SEPARATOR)[0], hit.grade), []).append(hit)
+    joined: dict[MovedHit, MovedHit] = {}
+    for (document, grade), left in gone.items():
+        entered = come.get((document, grade), [])
+        is_pair = len(left) == len(entered) == 1
+        if is_pair and not _misses_differ(before, after, document, grade):
+            joined[left[0]] = replace(
+                left[0],
+                name=_join_names(document, left[0].name, entered[0].name),
+                after=entered[0].after,
+            )
+            joined[entered[0]] = joined[left[0]]
+    return list(dict.fromkeys(joined.get(hit, hit) for hit in hits))
+
+
+def _misses_differ(before: AnswerRecord, after: AnswerRecord, document: str, grade: float) -> bool:
+    """Whether only one of two answers misses a target of this grade in the document."""
+    missed = [
+        {one.name for one in answer.missed if one.grade == grade} for answer in (before, after)
+    ]
+    return any(_may_be_in(document, name) for name in missed[0] ^ missed[1])
+
+
+def _may_be_in(document: str, target: str) -> bool:
+    """Whether a target is in the document, or does not name its document."""
+    is_named = all(part.startswith(("'", '"')) for part in target.split(" or "))
+    return repr(document) in target or not is_named
+
+
+def _join_names(document: str, first: str, second: str) -> str:
+    """Return the longer of two names if it starts with the other, else the document."""
+    long, short = (first, second) if len(first) >= len(second) else (second, first)
+    return long if long.startswith(short) else document

@@ -1,12 +1,12 @@
-"""The folder of a run: what was asked, what came back, what it scored.
+"""The folder of a run: its plan, answers and scores.
 
     <folder>/manifest.json                            the plan, hashes, versions
-    <folder>/run.json                                 the record: all that reports are made of
+    <folder>/run.json                                 the record: all that reports need
     <folder>/<benchmark>/<provider>/results.jsonl     the journal, a line per query
     <folder>/<benchmark>/<provider>/scores.json       the scores, in full precision
     <folder>/<benchmark>/<provider>/run.trec          the rankings, for other tools
 
-Everything but the journal is written whole or not at all, and can be made again from the journal.
+Every file but the journal is written atomically and can be rebuilt from the journal.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import hashlib
 import itertools
 import json
 import platform
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -24,12 +25,17 @@ from berryeval._internal.files import locked, name_of, read_bytes, writing
 from berryeval._internal.records import unversioned
 from berryeval._internal.text import safe_name, to_go_on
 from berryeval.errors import ConfigurationError, DataError, NotWrittenError
-from berryeval.runner import count_failed
-from berryeval.runs import MASK, RunRecord, masked, same_if_masked
+from berryeval.runs import MASK, RunRecord, mask_secrets, matches_masked
 from berryeval.workflows.config import ConfigFile, check_model, config_path
-from berryeval.workflows.plan import BenchmarkSpec, Plan, ProviderSpec
-from berryeval.workflows.provider_options import providers_beside
-from berryeval.workflows.settings import overlay
+from berryeval.workflows.settings import (
+    PATIENCE,
+    build_plan,
+    move_providers,
+    overlay,
+    read_limits,
+    read_list,
+    read_pairs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -37,22 +43,23 @@ if TYPE_CHECKING:
 
     from berryeval._internal.files import PathLike
     from berryeval.runs import BenchmarkRecord
+    from berryeval.workflows.plan import Plan, ProviderSpec
 
 
-RUNS: Final = Path(".berryeval") / "runs"  # where they go unless somebody says
+RUNS: Final = Path(".berryeval") / "runs"  # default parent of run folders
 SCHEMA_VERSION: Final = 1
 JSON: Final = json.JSONEncoder(indent=2, ensure_ascii=False, allow_nan=False)
-_AT_ONCE: Final = 1000  # pieces of a text
+_PIECES: Final = 1000  # pieces of a text written at once
 
 
 def plan_json(plan: Plan) -> dict[str, Any]:
-    """The plan as JSON has it; secrets are masked."""
-    return dict(json.loads(json.dumps(masked(plan.model_dump()))))
+    """Return the plan as JSON with masked secrets."""
+    return dict(json.loads(json.dumps(mask_secrets(plan.model_dump()))))
 
 
 def config_hash(plan: Plan) -> str:
-    """The hash of what was asked for; secrets are left out, and what is written besides."""
-    text = json.dumps(masked(plan.model_dump(exclude={"export"})), sort_keys=True)
+    """Return the hash of the plan without secrets and exports."""
+    text = json.dumps(mask_secrets(plan.model_dump(exclude={"export"})), sort_keys=True)
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -60,10 +67,10 @@ class RunFolder:
     """The folder of one run.
 
     Args:
-        path: where it is.
-        new_at: when the run was started, if it is a new one: then the folder is made when it is
-            first locked, with a number behind its name where another process was faster.
-        kept: whether it is there when the run has ended; a temporary one is not.
+        path: Path of the folder.
+        new_at: Start time of a new run. Its folder is created when it is first locked, with a
+            number appended to its name if another process has created one of the same name.
+        kept: Whether the folder outlives the run; False for a temporary folder.
     """
 
     def __init__(
@@ -74,27 +81,32 @@ class RunFolder:
         self._started = new_at
         self._new = new_at is not None
 
-    def part(self, benchmark: str, spec: ProviderSpec) -> Path:
-        """Where the results of one provider on one benchmark are."""
-        return self.path / safe_name(benchmark) / safe_name(spec.label)
-
     @property
     def manifest_file(self) -> Path:
-        """The manifest."""
+        """Path of the manifest."""
         return self.path / "manifest.json"
 
+    @property
+    def record_file(self) -> Path:
+        """Path of the record."""
+        return self.path / "run.json"
+
+    def part(self, benchmark: str, spec: ProviderSpec) -> Path:
+        """Return the folder of one provider on one benchmark."""
+        return self.path / safe_name(benchmark) / safe_name(spec.label)
+
     def locked(self) -> AbstractContextManager[None]:
-        """Keep other processes out; a process that is killed keeps nobody out."""
+        """Lock the folder against other processes; the lock ends with the process."""
         if self._new:
-            self._claim()
+            self._create()
         problem = (
-            f"{self.path}: another process is working in this folder; wait for its end, stop it, "
+            f"{self.path}: another process is working in this folder; wait for it, stop it, "
             "or give another folder"
         )
         return locked(self.path / ".lock", problem)
 
-    def _claim(self) -> None:
-        """Make the folder, and be the only one who did: runs may start in the same second."""
+    def _create(self) -> None:
+        """Create the folder under a unique name: two runs may start in the same second."""
         name, number = self.path.name, 1
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -106,14 +118,14 @@ class RunFolder:
                     number += 1
                     self.path = self.path.with_name(f"{name}-{number}")
         except OSError as error:
-            msg = f"{self.path}: cannot be made a folder ({error.strerror or error})"
+            msg = f"{self.path}: cannot create the folder ({error.strerror or error})"
             raise DataError(msg) from None
         self._new = False
 
     def check_same_run(self, plan: Plan) -> None:
-        """Refuse a plan that asks for something else than the one the folder was made for.
+        """Reject a plan that differs from the one that the folder was created for.
 
-        How patient the run is, what it must reach, and what is exported, may change.
+        The settings of `run`, the thresholds, the gate and the exports may change.
         """
         if not self.manifest_file.exists():
             return
@@ -122,19 +134,19 @@ class RunFolder:
         now = plan_json(plan)
         names = {*before, *now} - {"run", "thresholds", "gate", "export"}
         different = sorted(
-            name for name in names if not same_if_masked(before.get(name), now.get(name))
+            name for name in names if not matches_masked(before.get(name), now.get(name))
         )
         if different:
             msg = (
                 f"{self.path}: holds another run ({', '.join(different)} differ); give another "
-                f"folder, or go on with it: {to_go_on(self.path)}"
+                f"folder, or resume that run: {to_go_on(self.path)}"
             )
             raise ConfigurationError(msg)
 
     def check_same_chunkers(self, plan: Plan, chunkers: Mapping[str, str]) -> None:
-        """Refuse benchmarks that suggest another chunker than before, where somebody follows it.
+        """Reject a benchmark that suggests another chunker than before, if a provider uses it.
 
-        The content hash of a benchmark does not know: how its texts are cut is no part of them.
+        The content hash of a benchmark does not cover its chunker.
         """
         if not self.manifest_file.exists() or all(spec.chunker for spec in plan.providers):
             return
@@ -143,18 +155,20 @@ class RunFolder:
             then = before.get(name, now) if isinstance(before, dict) else now
             if then != now:
                 msg = (
-                    f"{self.path}: {name} was cut by {then} in this run, and now suggests {now}; "
-                    "give another folder, or let it suggest what it did"
+                    f"{self.path}: {name} was chunked by {then} in this run and now suggests "
+                    f"{now}; give another folder, or restore the suggestion"
                 )
                 raise ConfigurationError(msg)
 
     @property
     def created(self) -> str:
-        """When the run was started."""
+        """Start time of the run."""
         return str(self.read_manifest()["created"])
 
     def is_finished(self, *, retry_errors: bool = False) -> bool:
-        """Whether every provider was asked every query, so that nothing is left to be asked."""
+        """Whether every provider was asked every query."""
+        from berryeval.runner import count_failed
+
         if not self.record_file.exists():
             return False
         providers = [one for part in self.read_record().benchmarks for one in part.providers]
@@ -162,15 +176,15 @@ class RunFolder:
             return False
         return not (retry_errors and any(count_failed(one.outcomes) for one in providers))
 
-    def as_asked(self, plan: Plan) -> Plan:
-        """The plan with the thresholds it was asked with first; it may be judged by others."""
+    def with_first_thresholds(self, plan: Plan) -> Plan:
+        """Return the plan with the thresholds that the run was started with."""
         if not self.manifest_file.exists():
             return plan
         before = self.read_manifest().get("plan", {}).get("thresholds", {})
         return plan.model_copy(update={"thresholds": before})
 
     def write_manifest(self, plan: Plan, facts: dict[str, Any]) -> None:
-        """Write what was asked, under which circumstances; secrets are masked."""
+        """Write the plan with masked secrets, hashes, versions and further facts."""
         before = self.read_manifest() if self.manifest_file.exists() else {}
         started = self._started or datetime.now().astimezone()
         now = started.isoformat(timespec="seconds")
@@ -179,7 +193,7 @@ class RunFolder:
             {
                 "schema_version": SCHEMA_VERSION,
                 "created": before.get("created", now),
-                "plan": masked(plan.model_dump()),
+                "plan": mask_secrets(plan.model_dump()),
                 "config_hash": config_hash(plan),
                 "versions": {
                     "berryeval": berryeval.__version__,
@@ -189,10 +203,15 @@ class RunFolder:
             },
         )
 
-    def record(
+    def read_manifest(self) -> dict[str, Any]:
+        """Read the manifest."""
+        data = read_json_object(self.manifest_file)
+        return unversioned(data, str(self.manifest_file), "a manifest", SCHEMA_VERSION)
+
+    def build_record(
         self, plan: Plan, benchmarks: Sequence[BenchmarkRecord], versions: Mapping[str, str]
     ) -> RunRecord:
-        """The record of the run."""
+        """Build the record of the run."""
         return RunRecord(
             self.path.resolve().name,
             self.created,
@@ -202,46 +221,36 @@ class RunFolder:
             versions,
         )
 
-    @property
-    def record_file(self) -> Path:
-        """The record."""
-        return self.path / "run.json"
-
     def write_record(self, record: RunRecord) -> None:
         """Write the record."""
         write_text_file(self.record_file, record.pieces())
 
     def read_record(self) -> RunRecord:
-        """The record of a run that was made before."""
+        """Read the record."""
         return RunRecord.from_json(read_json_object(self.record_file), str(self.record_file))
-
-    def read_manifest(self) -> dict[str, Any]:
-        """The manifest of a run that was made before."""
-        data = read_json_object(self.manifest_file)
-        return unversioned(data, str(self.manifest_file), "a manifest", SCHEMA_VERSION)
 
 
 def write_json_file(path: Path, data: Any) -> None:
-    """Write a JSON file, all or nothing; its folder is made."""
+    """Write a JSON file atomically; create its folder."""
     write_text_file(path, JSON.iterencode(data))
 
 
 def write_text_file(path: Path, text: str | Iterable[str]) -> None:
-    """Write a text, or the pieces of one, and a last newline, all or nothing; makes the folder."""
+    """Write a text, or its pieces, and a final newline atomically; create the folder."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        msg = f"{path.parent}: cannot be made ({error.strerror or error})"
+        msg = f"{path.parent}: cannot create the folder ({error.strerror or error})"
         raise NotWrittenError(msg) from None
     pieces = iter([text] if isinstance(text, str) else text)
     with writing(path) as stream:
-        while part := "".join(itertools.islice(pieces, _AT_ONCE)):
+        while part := "".join(itertools.islice(pieces, _PIECES)):
             stream.write(part.encode(errors="backslashreplace"))
         stream.write(b"\n")
 
 
 def read_json_object(path: PathLike) -> dict[str, Any]:
-    """A JSON file that holds an object."""
+    """Read a JSON file that holds an object."""
     try:
         data = json.loads(read_bytes(path).tobytes())
     except ValueError as error:
@@ -255,22 +264,102 @@ def read_json_object(path: PathLike) -> dict[str, Any]:
     return data
 
 
-# Which folder a run goes to, and how one that was interrupted goes on.
+# The plan and folder of a run that starts or resumes.
+
+_CHANGEABLE: Final = ("thresholds", "export")  # settings that may change on --resume
+_FLAGS: Final = {"thresholds": "fail-below"}
 
 
-def folder_for(
+@dataclass(frozen=True)
+class RunRequest:
+    """The options of `berryeval eval` that decide what runs and where.
+
+    Attributes:
+        settings: Values of flags by the names of the plan; None if not given.
+        config: Configuration file.
+        output: Folder of the run.
+        resume: Folder of a run to resume.
+        retry_errors: Ask failed queries again.
+        baseline: Baseline of the gate: a file, or a run.
+        max_drop: Limits such as `nDCG@10=0.01`.
+    """
+
+    settings: Mapping[str, Any]
+    config: str | None = None
+    output: str | None = None
+    resume: str | None = None
+    retry_errors: bool = False
+    baseline: str | None = None
+    max_drop: Sequence[str] | None = None
+
+
+def plan_run(request: RunRequest) -> tuple[Plan, RunFolder]:
+    """Build the plan, with its gate, and choose the folder of the run."""
+    from berryeval.workflows.verdicts import add_limits, replace_baseline
+
+    settings = _read_settings(request.settings)
+    if request.resume is None:
+        if request.retry_errors and request.output is None:
+            msg = "--retry-errors needs --resume FOLDER, the run with the errors"
+            raise ConfigurationError(msg)
+        plan = build_plan(settings, request.config)
+        retry = request.retry_errors
+        folder = choose_folder(plan, request.output, finished=False, retry_errors=retry)
+    else:
+        fixed = [name for name, value in settings.items() if value and name not in PATIENCE]
+        given = [name for name in fixed if name not in _CHANGEABLE]
+        given += ["output"] * bool(request.output)
+        if given:
+            flag = _FLAGS.get(given[0], given[0])
+            msg = f"--resume takes the plan from its folder; leave out --{flag}"
+            raise ConfigurationError(msg)
+        changes = {name: settings[name] for name in (*PATIENCE, "export")}
+        plan, folder = resume_plan(request.resume, changes, request.config)
+        plan = _replace_thresholds(plan, settings["thresholds"])
+    drops = read_limits(request.max_drop, "--max-drop", "nDCG@10=0.01")
+    gate = replace_baseline(add_limits(plan.gate, {}, drops), request.baseline)
+    return plan.model_copy(update={"gate": gate}), folder
+
+
+def _read_settings(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the texts of lists, pairs and limits."""
+    settings = dict(given)
+    for name in ("benchmarks", "providers", "metrics", "export"):
+        if settings.get(name):
+            settings[name] = read_list(name, settings[name], f"--{name}")
+    settings["filter"] = read_pairs(settings.get("filter") or [], "--filter")
+    limits = settings.get("thresholds")
+    settings["thresholds"] = read_limits(limits, "--fail-below", "recall@10=0.80")
+    return settings
+
+
+def _replace_thresholds(plan: Plan, thresholds: dict[str, float]) -> Plan:
+    """Return the plan of a resumed run with other thresholds, if some are given."""
+    if not thresholds:
+        return plan
+    changed: Plan = check_model(type(plan), {**plan.model_dump(), "thresholds": thresholds}, None)
+    if changed.depth != plan.depth:
+        msg = (
+            f"--fail-below needs {changed.depth} hits per query, the run asked for {plan.depth}; "
+            "start a new run with it"
+        )
+        raise ConfigurationError(msg)
+    return changed
+
+
+def choose_folder(
     plan: Plan, output: PathLike | None, *, finished: bool = True, retry_errors: bool = False
 ) -> RunFolder:
-    """The folder of a run: the given one, or a new one below `.berryeval/runs`.
+    """Return the folder of a run: the given one, or a new one below `.berryeval/runs`.
 
-    One that holds the same run already goes on with it; one with another run is refused.
+    A folder that holds the same run resumes it; a folder with another run is rejected.
 
     Args:
-        plan: what is asked.
-        output: the folder, if one is given.
-        finished: whether the same run may have been finished there. Then nothing is asked, and its
-            old answers are what is judged.
-        retry_errors: whether queries that failed are asked again: with such a run is not finished.
+        plan: Plan of the run.
+        output: Folder, if one is given.
+        finished: Whether the folder may hold the finished run. Then nothing is asked, and its
+            answers are judged.
+        retry_errors: Whether failed queries are asked again: a run with errors is not finished.
     """
     if output is None:
         return new_folder(plan, RUNS)
@@ -282,7 +371,7 @@ def folder_for(
     if not finished and folder.is_finished(retry_errors=retry_errors):
         msg = (
             f"{folder.path}: holds a finished run of {folder.read_manifest().get('created')}; give "
-            "another folder, remove this one, or look at what it holds: "
+            "another folder, remove this one, or show its results: "
             f"{to_go_on(folder.path)}"
         )
         raise ConfigurationError(msg)
@@ -290,32 +379,32 @@ def folder_for(
 
 
 def new_folder(plan: Plan, parent: Path, *, kept: bool = True) -> RunFolder:
-    """The folder of a run that is started now, named by the time and the benchmark."""
-    first, *more = (
-        one.source if isinstance(one, BenchmarkSpec) else one for one in plan.benchmarks
-    )
+    """Return the folder of a run that starts now, named by the time and the benchmark."""
+    first, *more = (one if isinstance(one, str) else one.source for one in plan.benchmarks)
     label = Path(first).stem + (f"+{len(more)}" if more else "")
     now = datetime.now().astimezone()
     name = safe_name(f"{now.strftime('%Y-%m-%dT%H-%M-%S')}-{label}")
     return RunFolder(parent / name, new_at=now, kept=kept)
 
 
-def resumed(
+def resume_plan(
     output: PathLike, changes: Mapping[str, Any] | None = None, config: PathLike | None = None
 ) -> tuple[Plan, RunFolder]:
-    """The plan of a folder, to go on with it.
+    """Return the plan and folder of a run to resume.
 
-    Secrets that were written out in a configuration file are not in the folder: they are taken from
-    the file again. `${NAME}` is filled in from the environment, as before.
+    The folder holds no secrets that were written out in the configuration file: they are read from
+    the file again. `${NAME}` is expanded from the environment, as before.
 
     Args:
-        output: the folder.
-        changes: `concurrency`, `timeout`, `batch` and `export`, if they are to change.
-        config: the configuration file.
+        output: Folder of the run.
+        changes: New values of `concurrency`, `timeout`, `batch` and `export`.
+        config: Configuration file.
     """
+    from berryeval.workflows.plan import Plan
+
     folder = RunFolder(output)
     if not folder.manifest_file.exists():
-        msg = f"{folder.path}: holds no run (there is no manifest.json in it)"
+        msg = f"{folder.path}: holds no run (it has no manifest.json)"
         raise DataError(msg)
     data = folder.read_manifest().get("plan")
     if not isinstance(data, dict):
@@ -325,7 +414,7 @@ def resumed(
     overlay(data, wanted)
     providers = data.get("providers")
     if isinstance(providers, list) and _has_mask(providers):
-        data = {**data, "providers": _with_secrets(providers, config, folder)}
+        data = {**data, "providers": _restore_secrets(providers, config, folder)}
     plan: Plan = check_model(Plan, data, None)
     return plan, folder
 
@@ -338,10 +427,12 @@ def _has_mask(value: Any) -> bool:
     return isinstance(value, str) and MASK in value
 
 
-def _with_secrets(providers: list[Any], config: PathLike | None, folder: RunFolder) -> list[Any]:
-    """The providers as the configuration file has them, where only secrets differ."""
+def _restore_secrets(providers: list[Any], config: PathLike | None, folder: RunFolder) -> list[Any]:
+    """Replace masked providers by those of the file that differ in secrets only."""
+    from berryeval.workflows.plan import ProviderSpec
+
     path = config_path(config)
-    known = providers_beside(path.parent, ConfigFile(path).data.get("providers")) if path else None
+    known = move_providers(path.parent, ConfigFile(path).data.get("providers")) if path else None
     given = [
         check_model(ProviderSpec, one, None).model_dump(mode="json")
         for one in (known if isinstance(known, list) else ())
@@ -349,11 +440,11 @@ def _with_secrets(providers: list[Any], config: PathLike | None, folder: RunFold
     found = []
     for provider in providers:
         wanted = given if _has_mask(provider) else ()
-        same = [one for one in wanted if same_if_masked(provider, masked(one))]
+        same = [one for one in wanted if matches_masked(provider, mask_secrets(one))]
         if _has_mask(provider) and not same:
             name = provider.get("name") or provider.get("type")
             msg = (
-                f"{folder.path}: the secrets of provider {name!r} are not kept there; give the "
+                f"{folder.path}: does not hold the secrets of provider {name!r}; give the "
                 "configuration of the run with --config, or write secrets as ${NAME}"
             )
             raise ConfigurationError(msg)

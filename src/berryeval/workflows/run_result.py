@@ -1,4 +1,4 @@
-"""What came of a run, as `run_benchmark` returns it."""
+"""The result of a benchmark, as `run_benchmark` returns it, and its worst queries."""
 
 from __future__ import annotations
 
@@ -28,44 +28,44 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProviderResult:
-    """What one provider did on one benchmark: its record, and where its journal and scores are."""
+    """The result of one provider on one benchmark: its record and its folder."""
 
     record: ProviderRecord
     folder: Path
 
     @property
     def name(self) -> str:
-        """What the plan calls the provider."""
+        """Name of the provider in the plan."""
         return self.record.name
 
     @property
     def scores(self) -> Scores | None:
-        """Of every query that was to be asked; None if the run of the provider failed."""
+        """Scores of every query; None if the provider failed."""
         return self.record.scores
 
     @property
     def outcomes(self) -> Mapping[str, int]:
-        """How many queries were answered, were empty, failed, or timed out."""
+        """Number of queries by outcome: answered, empty, failed, timed out."""
         return self.record.outcomes
 
     @property
     def latency(self) -> Latency | None:
-        """Of the answered queries."""
+        """Latency of the answered queries."""
         return self.record.latency
 
     @property
     def cost(self) -> Mapping[str, float]:
-        """What an answered query cost on average, where the provider says so: tokens, money."""
+        """Mean cost of an answered query (tokens, money), if the provider reports it."""
         return self.record.cost
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was not as it should be: too many hits, repeats, queries that failed."""
+        """Warnings about the answers: too many hits, repeats, failed queries."""
         return self.record.warnings
 
     @property
     def failure(self) -> str:
-        """Why there are no scores."""
+        """Why the provider has no scores."""
         return self.record.failure
 
     def __repr__(self) -> str:
@@ -76,10 +76,10 @@ class ProviderResult:
 
 @dataclass(frozen=True)
 class BenchmarkResult:
-    """What all providers did on one benchmark; `result["bm25"]` is what one of them did.
+    """The results of all providers on one benchmark; `result["bm25"]` is that of one provider.
 
     `run` is the record of the whole run, for reports and stores; `verdicts` are those of the
-    thresholds and rules that the run was asked to satisfy, each with a `status`.
+    thresholds and rules of the plan, each with a `status`.
     """
 
     benchmark: Benchmark
@@ -101,21 +101,21 @@ class BenchmarkResult:
 
     @property
     def whole_run(self) -> RunRecord:
-        """The record of the whole run, for who cannot do without one."""
+        """Record of the whole run; an error if there is none."""
         if self.run is None:
-            msg = "this result is no part of a finished run; run_benchmark returns one that is"
+            msg = "this result has no record of a run; use a result of run_benchmark"
             raise ConfigurationError(msg)
         return self.run
 
 
-# Where it fails: the worst queries, what came back for them, and what was wanted.
+# The worst queries.
 
 _SHOWN: Final = 5  # hits of each query
 
 
 @dataclass(frozen=True)
 class Returned:
-    """A hit, with its name and the beginning of its text for people."""
+    """A hit with its name and the beginning of its text, for display."""
 
     hit: HitRecord
     name: str
@@ -123,13 +123,13 @@ class Returned:
 
     @property
     def grade(self) -> str:
-        """What it counts, in words."""
+        """The grade in words."""
         if self.hit.again:
             return "found above"
         return "not judged" if self.hit.grade is None else f"grade {self.hit.grade:g}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """Return a dict for JSON."""
         hit = self.hit
         return {
             "id": hit.id,
@@ -142,14 +142,14 @@ class Returned:
 
 @dataclass(frozen=True)
 class WorstQuery:
-    """A query with a low score.
+    """A query with a bad score.
 
     Attributes:
-        query: the query.
-        metric: which metric is low.
-        value: its value.
-        answer: what the provider answered.
-        returned: the first hits.
+        query: The query.
+        metric: Name of the metric.
+        value: Value of the metric.
+        answer: Answer of the provider.
+        returned: The first hits.
     """
 
     query: Query
@@ -159,7 +159,7 @@ class WorstQuery:
     returned: tuple[Returned, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """Return a dict for JSON."""
         answer = self.answer
         return {
             "query": self.query.to_json(),
@@ -181,14 +181,14 @@ def worst_queries(
     metric: str = "",
     queries: Sequence[Query] | None = None,
 ) -> list[WorstQuery]:
-    """The queries with the worst values of a metric, the worst first.
+    """Return the queries with the worst values of a metric, the worst first.
 
     Args:
-        benchmark: whose queries.
-        provider: whose answers.
-        count: how many at most.
-        metric: which one; the first of the run unless given.
-        queries: look at these only.
+        benchmark: Record of the benchmark.
+        provider: Record of the provider.
+        count: Largest number of queries.
+        metric: Name of the metric; the first of the run by default.
+        queries: Queries to consider; all by default.
     """
     scores = provider.scores
     if metric and scores is not None and metric not in scores.metrics:
@@ -199,12 +199,12 @@ def worst_queries(
     if metric not in scores.metrics:
         return []
     value_of = scores.per_query(metric)
-    there = dict(zip(scores.queries, scores.outcomes, strict=True))
+    outcomes = dict(zip(scores.queries, scores.outcomes, strict=True))
     answers = {answer.query_id: answer for answer in provider.answers}
-    looked_at = benchmark.queries if queries is None else queries
+    considered = benchmark.queries if queries is None else queries
     sign = -1 if direction_of(metric) == "down" else 1
     worst = sorted(
-        (q for q in looked_at if there.get(q.id) not in {None, "no relevant documents"}),
+        (q for q in considered if outcomes.get(q.id) not in {None, "no relevant documents"}),
         key=lambda query: sign * value_of[query.id],
     )[:count]
     return [
@@ -213,13 +213,13 @@ def worst_queries(
             metric,
             value_of[query.id],
             answers[query.id],
-            tuple(_returned(benchmark, hit) for hit in answers[query.id].hits[:_SHOWN]),
+            tuple(_build_returned(benchmark, hit) for hit in answers[query.id].hits[:_SHOWN]),
         )
         for query in worst
     ]
 
 
-def _returned(benchmark: BenchmarkRecord, hit: HitRecord) -> Returned:
+def _build_returned(benchmark: BenchmarkRecord, hit: HitRecord) -> Returned:
     if hit.passage is None:
         return Returned(hit, hit.id, "")
     passage = benchmark.passages[hit.passage]

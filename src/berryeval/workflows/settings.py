@@ -1,59 +1,61 @@
-"""What a run is asked to do: flags win over `BERRYEVAL_*` variables, these over the file."""
+"""Settings of a run: flags win over `BERRYEVAL_*` variables, variables over the file."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
-
-from pydantic import AfterValidator
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.errors import BerryEvalError, ConfigurationError
-from berryeval.gates import Limit, Rule
-from berryeval.metrics import split_names
-from berryeval.workflows.config import CONFIG_NAME, ConfigFile, check_model, config_path
+from berryeval.workflows.config import (
+    CONFIG_NAME,
+    ConfigFile,
+    check_model,
+    check_parts,
+    config_path,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from berryeval._internal.files import PathLike
-    from berryeval.workflows.config import KeyPath as Place
+    from berryeval.gates import Rule
+    from berryeval.workflows.config import KeyPath
     from berryeval.workflows.plan import Plan
 
 
-PATIENCE: Final = ("concurrency", "timeout", "batch")  # what of it flags and variables give
+PATIENCE: Final = ("concurrency", "timeout", "batch")  # the settings of `run` with flags
 _LISTS: Final = ("benchmarks", "providers", "metrics", "export")
 _PAIRS: Final = ("filter",)
-# Every setting that a variable can give; values of a list have spaces or commas between.
+_RUN_FILE: Final = "run-file"
+# Every setting that a variable can give; spaces or commas separate the values of a list.
 VARIABLES: Final = {
     f"BERRYEVAL_{name.upper()}": name
     for name in (*_LISTS, "k", "limit", *_PAIRS, "seed", "store", *PATIENCE)
 }
 
 
-def planned(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:
-    """The plan of these flags, the environment, and the configuration file.
+def build_plan(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:
+    """Build the plan from flags, the environment and the configuration file.
 
     Args:
-        flags: settings by the names of the plan, those of `run` (`PATIENCE`) too; those that are
-            None or empty were not given.
-        config: the file; without, `BERRYEVAL_CONFIG` or `berryeval.yaml` here, if there is one.
+        flags: Settings by the names of the plan, including those of `run` (`PATIENCE`); None and
+            empty values count as not given.
+        config: Configuration file; else `BERRYEVAL_CONFIG` or `./berryeval.yaml`, if it exists.
     """
-    from berryeval.workflows.config import check_parts
     from berryeval.workflows.plan import Plan
-    from berryeval.workflows.provider_options import providers_beside
 
     path = config_path(config)
     file = ConfigFile(path) if path else None
     given = {name: value for name, value in flags.items() if value not in (None, [], {}, ())}
-    variables = _from_environment()
+    variables = _read_environment()
     data = dict(file.data) if file else {}
     if path and data.get("benchmarks"):
-        data["benchmarks"] = _beside(path.parent, data["benchmarks"])
+        data["benchmarks"] = _move_benchmarks(path.parent, data["benchmarks"])
     if path and data.get("providers"):
-        data["providers"] = providers_beside(path.parent, data["providers"])
+        data["providers"] = move_providers(path.parent, data["providers"])
     if path and isinstance(data.get("gate"), dict):
-        data["gate"] = gate_beside(path.parent, data["gate"])
+        data["gate"] = move_gate(path.parent, data["gate"])
     for source in (variables, given):
         overlay(data, source)
     for name in ("benchmarks", "providers"):
@@ -67,37 +69,38 @@ def planned(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:
 
 
 class _Origins:
-    """Where each setting comes from, for messages."""
+    """The place each setting comes from, for messages."""
 
     def __init__(self, file: ConfigFile | None, variables: set[str], flags: set[str]) -> None:
         self._file = file
         self._variables = variables
         self._flags = flags
 
-    def where(self, path: Place) -> str:
+    def where(self, path: KeyPath) -> str:
+        """Return the variable, or the line of the file; "" for a flag."""
         names = [str(part) for part in path[:2]]
         for name in names:
             if name in self._flags:
-                return ""  # the name alone says it
+                return ""
             if name in self._variables:
                 return f"BERRYEVAL_{name.upper()}"
         return self._file.where(path) if self._file else ""
 
 
 def overlay(data: dict[str, Any], settings: Mapping[str, Any]) -> None:
-    """Give the data these settings; those of patience belong to its `run`."""
+    """Put settings over the data of a plan; those about patience belong to its `run`."""
     from berryeval.workflows.plan import Patience
 
     for name, value in settings.items():
         if name in Patience.model_fields:
             run = {} if data.get("run") is None else data["run"]
-            # What is no mapping stays, to be refused where it is checked.
+            # Anything but a mapping stays as it is, to be rejected by the model.
             data["run"] = {**run, name: value} if isinstance(run, dict) else run
         else:
             data[name] = value
 
 
-def _from_environment() -> dict[str, Any]:
+def _read_environment() -> dict[str, Any]:
     found: dict[str, Any] = {}
     for variable, name in VARIABLES.items():
         text = os.environ.get(variable, "").strip()
@@ -108,12 +111,12 @@ def _from_environment() -> dict[str, Any]:
         elif name in _PAIRS:
             found[name] = read_pairs(text.split(), variable)
         else:
-            found[name] = _number(text)
+            found[name] = _read_number(text)
     return found
 
 
-def _number(text: str) -> float | str:
-    """The number, if it is one; what is none is refused where it is checked."""
+def _read_number(text: str) -> float | str:
+    """Return a number, or the text for the model to reject."""
     try:
         return int(text) if text.lstrip("+-").isdigit() else float(text)
     except ValueError:
@@ -121,8 +124,10 @@ def _number(text: str) -> float | str:
 
 
 def read_list(name: str, texts: list[str], owner: str) -> list[str]:
-    """What was listed one by one, or with commas between; a file may have one in its name."""
+    """Split values that are separated by commas; a file may have a comma in its name."""
     if name == "metrics":
+        from berryeval.metrics import split_names
+
         found = split_names(texts)
     else:
         whole = [[text] if Path(text).exists() else text.split(",") for text in texts]
@@ -134,7 +139,7 @@ def read_list(name: str, texts: list[str], owner: str) -> list[str]:
 
 
 def read_pairs(texts: list[str], owner: str) -> dict[str, str]:
-    """Names and values that were written as `name=value`."""
+    """Read `name=value` pairs."""
     pairs = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -145,64 +150,19 @@ def read_pairs(texts: list[str], owner: str) -> dict[str, str]:
     return pairs
 
 
-def _beside(folder: Path, benchmarks: Any) -> Any:
-    """The benchmarks of a file, whose paths begin where the file lies."""
-    if not isinstance(benchmarks, list) or folder == Path():
-        return benchmarks
-    return [
-        {
-            **one,
-            **{key: _moved(folder, one[key]) for key in ("source",) if key in one},
-            **({"options": _moved_options(folder, one["options"])} if "options" in one else {}),
-        }
-        if isinstance(one, dict)
-        else _moved(folder, one)
-        for one in benchmarks
-    ]
-
-
-def gate_beside(folder: Path, gate: dict[str, Any]) -> dict[str, Any]:
-    """The gate of a file, with the path of its baseline from where the file lies."""
-    baseline = gate.get("baseline")
-    if not isinstance(baseline, str) or not baseline:
-        return gate
-    if not baseline.endswith(".json") and not (folder / baseline).exists():
-        return gate  # the name of a run
-    return {**gate, "baseline": str(folder / baseline)}
-
-
-def _moved_options(folder: Path, options: Any) -> Any:
-    if not isinstance(options, dict) or "corpus" not in options:
-        return options
-    return {**options, "corpus": _moved(folder, options["corpus"])}
-
-
-def _moved(folder: Path, path: Any) -> Any:
-    from berryeval.benchmarks import bundled_benchmarks
-
-    if not isinstance(path, str) or path in bundled_benchmarks() or Path(path).is_absolute():
-        return path
-    return str(folder / path)
-
-
-# Limits of metrics by name, as flags, `thresholds` and quality tests give them, made rules.
-
-
-def limit_rules(limits: Mapping[str, float], kind: str = "at_least") -> list[Rule]:
-    """A rule for each limit of this kind; two for one metric, by whatever names, are refused."""
-    _check_distinct(limits)
-    return [
-        check_model(Rule, {"metric": name, kind: value}, None) for name, value in limits.items()
-    ]
+# Limits of metrics, from flags and from `thresholds`.
 
 
 def read_limits(texts: Iterable[str] | None, owner: str, example: str) -> dict[str, float]:
-    """Limits that were written as `recall@10=0.80`, one by one or with commas between.
+    """Read limits such as `recall@10=0.80`, separated by spaces or commas.
 
-    None is a flag that was not given; one without a value is refused: it would judge nothing.
+    None means that the flag was not given. A flag without a value is rejected, because the gate
+    would judge nothing.
     """
     if texts is None:
         return {}
+    from berryeval.metrics import split_names
+
     texts = list(texts)
     found: dict[str, float] = {}
     for text in split_names(texts) or texts or [""]:
@@ -224,15 +184,27 @@ def read_limits(texts: Iterable[str] | None, owner: str, example: str) -> dict[s
     return found
 
 
+def limit_rules(limits: Mapping[str, float], kind: str = "at_least") -> list[Rule]:
+    """Return a gate rule for each limit; reject two limits for one metric."""
+    from berryeval.gates import Rule
+
+    _check_distinct(limits)
+    return [
+        check_model(Rule, {"metric": name, kind: value}, None) for name, value in limits.items()
+    ]
+
+
 def _check_distinct(limits: Mapping[str, float], owner: str = "") -> None:
-    """Refuse two limits for one metric under two of its names."""
+    """Reject two limits for one metric under two spellings."""
+    if not limits:
+        return
     from berryeval.metrics import parse_metric
 
     seen: dict[str, str] = {}
     for name, value in limits.items():
         try:
             metric = str(parse_metric(name))
-        except BerryEvalError:  # whoever makes the rule says what is wrong
+        except BerryEvalError:  # reported when the rule is built
             continue
         first = seen.setdefault(metric, name)
         if first != name:
@@ -241,13 +213,88 @@ def _check_distinct(limits: Mapping[str, float], owner: str = "") -> None:
             raise ConfigurationError(msg)
 
 
-def _make_rules(limits: dict[str, float]) -> dict[str, float]:
-    """The same, if rules can be made of it."""
-    try:
-        limit_rules(limits)
-    except BerryEvalError as error:
-        raise ValueError(str(error).removeprefix("metric: ")) from None
-    return limits
+# Relative paths in a configuration file start at the folder of the file.
 
 
-Thresholds = Annotated[dict[str, Limit], AfterValidator(_make_rules)]
+def _move_benchmarks(folder: Path, benchmarks: Any) -> Any:
+    """Make the paths of benchmarks relative to the folder of the file."""
+    if not isinstance(benchmarks, list) or folder == Path():
+        return benchmarks
+    return [
+        {
+            **one,
+            **{key: _move_source(folder, one[key]) for key in ("source",) if key in one},
+            **({"options": _move_corpus(folder, one["options"])} if "options" in one else {}),
+        }
+        if isinstance(one, dict)
+        else _move_source(folder, one)
+        for one in benchmarks
+    ]
+
+
+def _move_corpus(folder: Path, options: Any) -> Any:
+    if not isinstance(options, dict) or "corpus" not in options:
+        return options
+    return {**options, "corpus": _move_source(folder, options["corpus"])}
+
+
+def _move_source(folder: Path, path: Any) -> Any:
+    from berryeval.benchmarks import bundled_benchmarks
+
+    if not isinstance(path, str) or path in bundled_benchmarks() or Path(path).is_absolute():
+        return path
+    return str(folder / path)
+
+
+def move_gate(folder: Path, gate: dict[str, Any]) -> dict[str, Any]:
+    """Make the path of a gate's baseline relative to the folder of the file."""
+    baseline = gate.get("baseline")
+    if not isinstance(baseline, str) or not baseline:
+        return gate
+    if not baseline.endswith(".json") and not (folder / baseline).exists():
+        return gate  # the name of a run
+    return {**gate, "baseline": str(folder / baseline)}
+
+
+def move_providers(folder: Path, providers: Any) -> Any:
+    """Make the paths of run files relative to the folder of the file.
+
+    Anything that is not a provider stays as it is, to be rejected by the model.
+    """
+    if not isinstance(providers, list):
+        return providers
+    return [_move_provider(folder, one) for one in providers]
+
+
+def _move_provider(folder: Path, spec: Any) -> Any:
+    if not isinstance(spec, dict) or not isinstance(options := spec.get("options"), dict):
+        return spec
+    kind = _canonical_provider(spec.get("type"))
+    if kind == _RUN_FILE:
+        return {**spec, "options": _move_run_file(folder, options)}
+    if kind != "hybrid":
+        return spec
+    moved = {**options}
+    if "providers" in options:
+        moved["providers"] = move_providers(folder, options["providers"])
+    if isinstance(by_name := options.get("options"), dict):
+        moved["options"] = {
+            name: _move_run_file(folder, given)
+            if _canonical_provider(str(name)) == _RUN_FILE and isinstance(given, dict)
+            else given
+            for name, given in by_name.items()
+        }
+    return {**spec, "options": moved}
+
+
+def _canonical_provider(name: Any) -> str:
+    from berryeval.providers import PROVIDERS
+
+    return PROVIDERS.canonical(name) if isinstance(name, str) else ""
+
+
+def _move_run_file(folder: Path, options: dict[str, Any]) -> dict[str, Any]:
+    path = options.get("path")
+    if not isinstance(path, str) or not path or path.startswith("${"):
+        return options  # `${NAME}` is filled in later and may be an absolute path
+    return {**options, "path": str(folder / path)}

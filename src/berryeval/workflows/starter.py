@@ -1,4 +1,4 @@
-"""What `berryeval init` writes: a commented configuration, and a table of questions to fill in."""
+"""The files of `berryeval init`: a commented configuration, and a table of questions."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ _EXAMPLES: Final = 5
 _CONFIG: Final = """\
 # yaml-language-server: $schema={schema}
 #
-# What `berryeval eval` does here. Flags win over BERRYEVAL_* variables, these over this file.
-# Everything in it: berryeval eval --help; names: berryeval list providers|metrics|chunkers|formats
+# Settings of `berryeval eval`. Flags win over BERRYEVAL_* variables, variables over this file.
+# All settings: berryeval eval --help; names: berryeval list providers|metrics|chunkers|formats
 
-# What is measured on: a bundled benchmark (berryeval list benchmarks), a file or folder in any
-# format of `berryeval list formats`, or a mapping with the options of the format.
+# Benchmarks: a bundled one (berryeval list benchmarks), a file or folder in any format of
+# `berryeval list formats`, or a mapping with options of the format.
 benchmarks:
 {benchmarks}
 
-# What is compared. A chunker after the colon says how documents are cut; without one, by section.
+# Providers to compare. A chunker follows the colon; the default splits documents by section.
 providers:
   - bm25
   - bm25:fixed-400
 {dense}
-  # Anything with options is a mapping. ${{NAME}} is filled in from the environment, and is never
-  # written to results or logs.
+  # A provider with options is a mapping. ${{NAME}} is read from the environment and never written
+  # to results or logs.
   # - name: our postgres
   #   type: postgres
   #   chunker: sentence-200
@@ -50,8 +50,8 @@ providers:
 
 metrics: [nDCG@10, P@5, R@10, RR]
 
-# k: 20                   # hits per query; else 20, or the largest cutoff of the metrics
-# limit: 10               # the first queries only, to try things out
+# k: 20                   # hits per query; by default 20, or the largest cutoff of the metrics
+# limit: 10               # number of queries to ask, to try things out
 # filter: {{category: factual}}
 # seed: 0
 
@@ -59,40 +59,40 @@ metrics: [nDCG@10, P@5, R@10, RR]
 # thresholds:
 #   R@10: 0.80
 
-# How patient the run is:
+# Concurrency, time limits and retries:
 # run:
 #   concurrency: 4        # queries at once
 #   timeout: 30           # seconds per attempt
-#   attempts: 3           # per query, where an error may pass
-#   error_budget: 0.5     # the share of queries that may fail before the run is given up
+#   attempts: 3           # per query, for temporary errors
+#   error_budget: 0.5     # fraction of queries that may fail before the run is abandoned
 """
 _DENSE: Final = """\
-  # Vectors, and both fused: pip install 'berryeval[dense]'
+  # Dense vectors, and both fused: pip install 'berryeval[dense]'
   # - dense
   # - hybrid
 """
 
 
-_ITS_CORPUS: Final = """\
-    # Where the documents are that the questions are about: a folder, or a file of JSON lines.
-    # Without them there is nothing to index: only a system that has its own finds something.
+_CORPUS: Final = """\
+    # The documents that the questions are about: a folder, or a file of JSON lines. Without them
+    # nothing is indexed, and only a provider with its own documents finds something.
     # options: {corpus: ./docs}"""
 
 
 @dataclass(frozen=True)
 class Written:
-    """Which files were written, and whether they hold questions to be replaced."""
+    """The files that were written, and whether they hold example questions."""
 
     files: tuple[Path, ...]
     has_examples: bool
 
 
 def write_starting_files(corpus: Path | None, *, force: bool = False) -> Written:
-    """Write `berryeval.yaml` here, and for a corpus without questions a table of them.
+    """Write `berryeval.yaml`, and a table of questions for a corpus that has none.
 
     Args:
-        corpus: a folder of documents, or a benchmark; without, a bundled one is used.
-        force: replace files that are there.
+        corpus: Folder of documents, or benchmark; a bundled benchmark by default.
+        force: Replace existing files.
     """
     has_examples = False
     benchmarks = "  - technical-docs"
@@ -101,53 +101,52 @@ def write_starting_files(corpus: Path | None, *, force: bool = False) -> Written
         if not corpus.exists():
             msg = f"{corpus}: no such file or folder"
             raise DataError(msg)
-        known = _format_of(corpus)
+        known = _detect_format(corpus)
         if known and "corpus" in options_of(LOADERS.get(known)):
-            benchmarks = f"  - source: {_quoted(corpus)}\n{_ITS_CORPUS}"
+            benchmarks = f"  - source: {_quote(corpus)}\n{_CORPUS}"
         elif known:
-            benchmarks = f"  - {_quoted(corpus)}"
+            benchmarks = f"  - {_quote(corpus)}"
         else:
             has_examples = True
             benchmarks = (
                 f"  - source: {QUESTIONS}\n    format: csv\n    options:\n"
-                f"      corpus: {_quoted(corpus)}"
+                f"      corpus: {_quote(corpus)}"
             )
-            files[Path(QUESTIONS)] = _questions(corpus)
+            files[Path(QUESTIONS)] = _write_questions(corpus)
     schema = Path(".berryeval") / SCHEMA_FILE
     config = _CONFIG.format(
         schema=schema.as_posix(), benchmarks=benchmarks, dense=_DENSE.rstrip("\n")
     )
     files = {Path(CONFIG_NAME): config, **files}
-    _refuse_to_replace(files, force=force)
-    files[schema] = schema_text()  # always that of the installed version
+    _check_absent(files, force=force)
+    files[schema] = schema_text()  # replaced by that of the installed version
     for path, text in files.items():
         write_text_file(path, text.removesuffix("\n"))
     return Written(tuple(files), has_examples)
 
 
-def _format_of(path: Path) -> str:
-    """The format of a benchmark; empty if it is none."""
+def _detect_format(path: Path) -> str:
+    """Return the format of a benchmark; empty if it is not one."""
     try:
         return detect_format(Source(path))
     except DataError:
         return ""
 
 
-def _quoted(path: Path) -> str:
-    """A path as YAML reads it, also one with odd characters or the name of a bundled benchmark."""
+def _quote(path: Path) -> str:
+    """Quote a path for YAML; `./` tells it from the name of a bundled benchmark."""
     text = path.as_posix()
     text = text if "/" in text else f"./{text}"
-    return text if text.replace("/", "").replace(".", "").isalnum() else f'"{_escaped(text)}"'
+    if text.replace("/", "").replace(".", "").isalnum():
+        return text
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
-def _questions(corpus: Path) -> str:
-    """A table with the titles of some documents as questions, to be replaced by real ones."""
+def _write_questions(corpus: Path) -> str:
+    """Return a table with titles of documents as example questions."""
     builder = BenchmarkBuilder(Source(corpus))
-    read_corpus(builder, corpus)  # as `eval` will
+    read_corpus(builder, corpus)  # as `eval` does
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(["query_id", "question", "doc_id", "grade", "category"])
@@ -157,8 +156,8 @@ def _questions(corpus: Path) -> str:
     return table.getvalue()
 
 
-def _refuse_to_replace(files: dict[Path, str], *, force: bool) -> None:
-    there = next((path for path in files if path.exists()), None)
-    if there and not force:
-        msg = f"{there}: is there already; --force replaces it"
+def _check_absent(files: dict[Path, str], *, force: bool) -> None:
+    existing = next((path for path in files if path.exists()), None)
+    if existing and not force:
+        msg = f"{existing}: exists already; --force replaces it"
         raise ConfigurationError(msg)

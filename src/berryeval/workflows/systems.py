@@ -1,4 +1,4 @@
-"""What is compared: which systems texts name, and which of them belong together."""
+"""The systems that a comparison names: which belong together, and whether they compare."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from berryeval._internal.files import name_of
-from berryeval._internal.validate import nearest
+from berryeval._internal.text import counted
+from berryeval._internal.validate import nearest, suggest
 from berryeval.data import Query
-from berryeval.errors import ConfigurationError, DataError
+from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.runs import (
     STANDARD,
     AnswerRecord,
@@ -20,19 +21,19 @@ from berryeval.runs import (
     HitRecord,
     ProviderRecord,
     RunRecord,
-    standard_of,
+    standard_metrics,
 )
-from berryeval.scoring import as_qrels, as_run, evaluate
-from berryeval.workflows.plan import DEFAULT_METRICS
+from berryeval.stats import describe_unanswered
 from berryeval.workflows.run_finder import FoundRun, find_run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from berryeval.scoring import Scores
 
 
-MARK: Final = "#"  # between a run and a provider of it
+MARK: Final = "#"  # between a run and one of its providers
+_SELF: Final = "a run cannot be compared with itself"
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,10 @@ class Source:
     """A run, or one provider of it.
 
     Attributes:
-        text: what named it; messages and labels show it.
-        run: the record of the run.
-        provider: the only provider that is meant; empty for all of them.
-        folder: that of the run, if it is still there.
+        text: Text that named it, for messages and labels.
+        run: Record of the run.
+        provider: Name of the provider; empty for all.
+        folder: Folder of the run, if it still exists.
     """
 
     text: str
@@ -58,26 +59,28 @@ class Source:
 
     @property
     def named_run(self) -> str:
-        """What names the run alone."""
+        """The part of the text that names the run."""
         return self.text.removesuffix(f"{MARK}{self.provider}") if self.provider else self.text
 
     @classmethod
-    def named(cls, text: str) -> Source:
-        """What a text means: a folder, file or name of a run, `latest`; `RUN#PROVIDER` of it."""
+    def find(cls, text: str) -> Source:
+        """Find a run, see `find_run`, or one provider of it, given as `RUN#PROVIDER`."""
         run, provider = _split(text)
-        there = find_run(run)
-        found = cls(text, there.record, provider, there.folder)
-        names = list(dict.fromkeys(p.name for part in found.run.benchmarks for p in part.providers))
+        found = find_run(run)
+        source = cls(text, found.record, provider, found.folder)
+        names = list(
+            dict.fromkeys(one.name for part in source.run.benchmarks for one in part.providers)
+        )
         if provider and provider not in names:
             near = nearest(provider, names, 1)
             hint = f"did you mean {run}{MARK}{near[0]}?" if near else f"it has {', '.join(names)}"
             msg = f"the run {run} has no provider {provider!r}; {hint}"
             raise ConfigurationError(msg)
-        return found
+        return source
 
 
 def _split(text: str) -> tuple[str, str]:
-    """The run and the provider; a path that is there may have the mark in its name."""
+    """Split a run and a provider; an existing path may have the mark in its name."""
     places = [place for place, letter in enumerate(text) if letter == MARK]
     for end in (len(text), *reversed(places)):
         if Path(text[:end]).exists() and text[:end]:
@@ -87,7 +90,7 @@ def _split(text: str) -> tuple[str, str]:
 
 
 class Candidate(NamedTuple):
-    """A provider of a run on one benchmark; `label` is unique among those it is compared with."""
+    """A provider of a run on one benchmark, with a label that is unique in its table."""
 
     label: str
     source: Source
@@ -97,12 +100,12 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Systems that are compared with each other on one benchmark.
+    """Systems to compare with each other on one benchmark.
 
     Attributes:
-        benchmark: the name of the benchmark.
-        candidates: the systems, in the order in which they were named.
-        warnings: what was left out.
+        benchmark: Name of the benchmark.
+        candidates: The systems, in the order in which they were named.
+        warnings: What was left out.
     """
 
     benchmark: str
@@ -110,38 +113,36 @@ class Table:
     warnings: tuple[str, ...] = ()
 
 
-def tables_of(sources: Sequence[Source], benchmark: str | None = None) -> list[Table]:
-    """What is to be compared with what, benchmark by benchmark.
+def build_tables(sources: Sequence[Source], benchmark: str | None = None) -> list[Table]:
+    """Decide which systems to compare, benchmark by benchmark.
 
-    One run: its providers. Several: each provider that two of them have, old against new; if they
-    have none in common, or if some are named by RUN#PROVIDER, all that is named.
+    One run compares its providers. Several runs compare each provider that two of them share; if
+    they share none, or if some are given as RUN#PROVIDER, everything named is compared.
     """
-    names = _benchmarks(sources, benchmark)
+    names = _find_benchmarks(sources, benchmark)
     owners = {
         name: [one for one in sources if name in {part.name for part in one.run.benchmarks}]
         for name in names
     }
     alone = [name for name in names if len(owners[name]) < min(2, len(sources))]
-    tables = [table for name in names if name not in alone for table in _tables(name, sources)]
+    tables = [table for name in names if name not in alone for table in _build(name, sources)]
     if not tables:
-        raise _nothing(sources, names)
+        raise _nothing_to_compare(sources, names)
     notes = [f"only {owners[name][0].text} has {name}, which is left out" for name in alone]
     return [replace(table, warnings=(*notes, *table.warnings)) for table in tables]
 
 
-def _benchmarks(sources: Sequence[Source], wanted: str | None) -> list[str]:
+def _find_benchmarks(sources: Sequence[Source], wanted: str | None) -> list[str]:
     names = list(dict.fromkeys(part.name for one in sources for part in one.run.benchmarks))
     if wanted is None:
         return names
     if wanted not in names:
-        near = nearest(wanted, names, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names) or 'none'}"
-        msg = f"no run has the benchmark {wanted!r}; {hint}"
+        msg = f"no run has the benchmark {wanted!r}; {suggest(wanted, names)}"
         raise ConfigurationError(msg)
     return [wanted]
 
 
-def _tables(benchmark: str, sources: Sequence[Source]) -> Iterable[Table]:
+def _build(benchmark: str, sources: Sequence[Source]) -> Iterable[Table]:
     found = [
         Candidate(record.name, source, part, record)
         for source in sources
@@ -150,40 +151,38 @@ def _tables(benchmark: str, sources: Sequence[Source]) -> Iterable[Table]:
         for record in part.providers
         if source.provider in {"", record.name}
     ]
-    found, warnings = _usable(found)
+    found, warnings = _drop_unscored(found)
     if len({id(one.source) for one in found}) > 1 and not any(one.provider for one in sources):
         times = Counter(one.label for one in found)
         shared = [name for name, count in times.items() if count > 1]
         if shared:
-            warnings += [_alone(one) for one in found if times[one.label] == 1]
+            warnings += [
+                f"only {one.source.text} has {one.label}, which is left out; to compare it, name "
+                f"it: {one.source.text}{MARK}{one.label}"
+                for one in found
+                if times[one.label] == 1
+            ]
             groups = [[one for one in found if one.label == name] for name in shared]
-            return [Table(benchmark, _labelled(group), tuple(warnings)) for group in groups]
+            return [Table(benchmark, _label(group), tuple(warnings)) for group in groups]
     enough = len(found) > 1
-    return [Table(benchmark, _labelled(found), tuple(warnings))] if enough else []
+    return [Table(benchmark, _label(found), tuple(warnings))] if enough else []
 
 
-def _usable(found: list[Candidate]) -> tuple[list[Candidate], list[str]]:
-    """Those with scores; one that was asked for by its name must have some."""
+def _drop_unscored(found: list[Candidate]) -> tuple[list[Candidate], list[str]]:
+    """Return the systems with scores; a system that was named must have some."""
     warnings = []
     for one in found:
         if one.record.scores is None:
-            what = f"{one.label} of {one.source.text} has no scores: {one.record.failure}"
+            problem = f"{one.label} of {one.source.text} has no scores: {one.record.failure}"
             if one.source.provider:
-                raise DataError(what)
-            warnings.append(f"{what}; it is left out")
+                raise DataError(problem)
+            warnings.append(f"{problem}; it is left out")
     return [one for one in found if one.record.scores is not None], warnings
 
 
-def _alone(one: Candidate) -> str:
-    return (
-        f"only {one.source.text} has {one.label}, which is left out; to compare it, name it: "
-        f"{one.source.text}{MARK}{one.label}"
-    )
-
-
-def _labelled(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """With labels that tell them apart: by provider, and by run where that is not enough."""
-    _refuse_copies(found)
+def _label(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Give unique labels: the provider, and the run if that is not enough."""
+    _reject_copies(found)
     names = Counter(one.label for one in found)
     ids = Counter((one.label, one.source.run.id) for one in found)
     labelled = []
@@ -196,55 +195,169 @@ def _labelled(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
         labelled.append(one._replace(label=label))
     twice = [name for name, count in Counter(one.label for one in labelled).items() if count > 1]
     if twice:
-        msg = f"{twice[0]} is given twice; a run has nothing to be compared with in itself"
+        msg = f"{twice[0]} is given twice; {_SELF}"
         raise ConfigurationError(msg)
     return tuple(labelled)
 
 
-def _refuse_copies(found: Sequence[Candidate]) -> None:
-    """A run and a copy of it are one run, by whatever path each was given."""
+def _reject_copies(found: Sequence[Candidate]) -> None:
+    """Reject a run and a copy of it, even if their paths differ."""
     seen: dict[tuple[str, ...], str] = {}
     for one in found:
-        run = one.source.run
+        run, text = one.source.run, one.source.text
         key = (one.label, run.id, run.created, one.part.content_hash)
         if key in seen:
-            who = (
-                seen[key] if seen[key] == one.source.text else f"{seen[key]} and {one.source.text}"
-            )
-            msg = (
-                f"{one.label} of the run {run.id} is given twice ({who}); a run has nothing to be "
-                "compared with in itself"
-            )
+            texts = text if seen[key] == text else f"{seen[key]} and {text}"
+            msg = f"{one.label} of the run {run.id} is given twice ({texts}); {_SELF}"
             raise ConfigurationError(msg)
-        seen[key] = one.source.text
+        seen[key] = text
 
 
-def _nothing(sources: Sequence[Source], names: Sequence[str]) -> DataError:
-    """Why there is nothing to compare."""
-    told = []
+def _nothing_to_compare(sources: Sequence[Source], names: Sequence[str]) -> DataError:
+    lines = []
     for one in sources:
         for part in one.run.benchmarks:
             mine = [p for p in part.providers if one.provider in {"", p.name}]
             if part.name in names and mine:
                 words = ", ".join(f"{p.name}{'' if p.scores else ' (failed)'}" for p in mine)
-                told.append(f"{one.text} has {words} on {part.name}")
+                lines.append(f"{one.text} has {words} on {part.name}")
     return DataError(
         "there is nothing to compare: no benchmark has scores of two systems; "
-        f"{'; '.join(told) or 'the runs are empty'}"
+        f"{'; '.join(lines) or 'the runs are empty'}"
     )
 
 
-# Files of rankings and judgments as runs, so that they can be compared like any other.
-
-Grades = dict[str, dict[str, float]]
+# Whether systems compare: the same data, the same number of hits, answers to judge.
 
 
-def sources_of(runs: Sequence[str], qrels: str, metrics: Sequence[str] | None) -> list[Source]:
-    """Each file as a run of one provider, named after the file, scored by the judgments."""
+def check_comparable(candidates: Sequence[Candidate], *, anyway: bool = False) -> list[str]:
+    """Reject systems that ran on different data; return warnings about other differences."""
+    first, *others = (one.part.asked for one in candidates)
+    different = {what for one in others for what in one.different(first)}
+    return [
+        *(_compare_data(candidates, anyway=anyway) if "data" in different else ()),
+        *(_compare_queries(candidates) if "queries" in different else ()),
+        *(_compare_depth(candidates) if "hits" in different else ()),
+        *_compare_chunkers(candidates),
+        *_count_failures(candidates),
+        *_count_unanswered(candidates),
+    ]
+
+
+def _join_values(candidates: Sequence[Candidate], value: Callable[[Candidate], object]) -> str:
+    return ", ".join(f"{one.label}: {value(one)}" for one in candidates)
+
+
+def _compare_data(candidates: Sequence[Candidate], *, anyway: bool) -> list[str]:
+    hashes = _join_values(candidates, lambda one: one.part.content_hash)
+    problem = (
+        f"{candidates[0].part.name} is not the same in these runs ({hashes}): a difference may "
+        "come from its data, not from the systems"
+    )
+    if not anyway:
+        msg = (
+            f"{problem}. Run both on the same data, or compare the queries that they share with "
+            "--anyway"
+        )
+        raise DataError(msg)
+    texts: dict[str, set[str]] = {}
+    for one in candidates:
+        for query in one.part.queries:
+            texts.setdefault(query.id, set()).add(query.text)
+    changed = sum(len(found) > 1 for found in texts.values())
+    return [problem + (f"; {changed} queries have another text in some of them" * bool(changed))]
+
+
+def _compare_queries(candidates: Sequence[Candidate]) -> list[str]:
+    counts = _join_values(
+        candidates, lambda one: counted(len(one.part.queries), "query", "queries")
+    )
+    return [f"not all were asked the same queries ({counts}): only shared queries count"]
+
+
+def _compare_depth(candidates: Sequence[Candidate]) -> list[str]:
+    depths = {one.part.k for one in candidates}
+    shown = _join_values(candidates, lambda one: f"{one.part.k} hits")
+    deeper = f"metrics deeper than {min(depths)} favour those that were asked for more"
+    return [f"not all were asked for the same number of hits ({shown}): {deeper}"]
+
+
+def _compare_chunkers(candidates: Sequence[Candidate]) -> list[str]:
+    if not any(one.record.chunker for one in candidates):
+        return []  # no documents, or all used the chunker that the benchmark suggests
+    names = [one.record.chunker or _read_chunker(one) for one in candidates]
+    used = {_normalize_chunker(name) for name in names}
+    if len(used) == 1:
+        return []
+    labels = (one.label for one in candidates)
+    shown = ", ".join(
+        f"{label}: {name or 'as the benchmark suggested'}"
+        for label, name in zip(labels, names, strict=True)
+    )
+    verb = "were not" if all(used) else "may not have been"
+    return [f"the documents {verb} chunked alike ({shown}): a hit of one may be half of another"]
+
+
+def _read_chunker(one: Candidate) -> str:
+    """Return the chunker of an older run, whose record does not have it."""
+    from berryeval.workflows.rescoring import recorded_chunker
+
+    return recorded_chunker(one.source.found, one.part, one.record)
+
+
+def _normalize_chunker(name: str) -> str:
+    """Return the canonical name of a chunker; empty if unknown."""
+    from berryeval.chunkers import parse_chunker
+
+    try:
+        return str(parse_chunker(name)) if name else ""
+    except BerryEvalError:
+        return name  # of another version, or registered where the run was made
+
+
+def _count_failures(candidates: Sequence[Candidate]) -> list[str]:
+    """Warn of failed queries: their 0 says nothing about the ranking."""
+    from berryeval.runner import FAILED
+
+    warnings = []
+    for one in candidates:
+        outcomes = Counter(answer.outcome for answer in one.record.answers)
+        failed = {name: outcomes[name] for name in FAILED if outcomes[name]}
+        if failed:
+            shown = ", ".join(f"{count} {name}" for name, count in failed.items())
+            count = sum(failed.values())
+            noun = "query has" if count == 1 else "queries have"
+            warnings.append(
+                f"{count} {noun} no answer of {one.label} ({shown}) and count as 0: a difference "
+                "may come from the failures, not from the ranking"
+            )
+    return warnings
+
+
+def _count_unanswered(candidates: Sequence[Candidate]) -> list[str]:
+    """Warn of queries that a run lacks, besides those that failed."""
+    from berryeval.runner import FAILED
+
+    found = []
+    for one in candidates:
+        if one.record.scores is not None:
+            failed = [a.query_id for a in one.record.answers if a.outcome in FAILED]
+            found.append(describe_unanswered(one.label, one.record.scores, failed))
+    return [text for text in found if text]
+
+
+# Ranking files and judgments as runs.
+
+
+def read_sources(runs: Sequence[str], qrels: str, metrics: Sequence[str] | None) -> list[Source]:
+    """Read each ranking file as a run of one provider, scored by the judgments."""
+    from berryeval.scoring import as_qrels, as_run, evaluate
+    from berryeval.workflows.plan import DEFAULT_METRICS
+
     judgments = as_qrels(qrels)
     grades = judgments.to_dict()
     if not grades:
-        msg = f"{qrels}: there are no judgments, so there is nothing to score"
+        msg = f"{qrels}: has no judgments, so there is nothing to score"
         raise DataError(msg)
     benchmark = Path(name_of(qrels)).name
     text = json.dumps(grades, sort_keys=True)
@@ -257,40 +370,36 @@ def sources_of(runs: Sequence[str], qrels: str, metrics: Sequence[str] | None) -
         if set(scores.outcomes) == {"missing"}:
             msg = f"{path}: no query of the run is judged in {qrels}, so there is nothing to score"
             raise DataError(msg)
-        hits = ranked.ranked().to_dict()
-        part = _part(benchmark, content, grades, Path(path).name, hits, scores, asked)
-        found.append(Source(path, RunRecord(path, "", (part,)), part.providers[0].name))
+        record = _build_provider(Path(path).name, grades, ranked.ranked().to_dict(), scores, asked)
+        depth = max((len(one.hits) for one in record.answers), default=0)
+        every = scores.only(standard_metrics(depth))  # the CSV files of any run have these
+        queries = tuple(Query(name, name) for name in grades)
+        part = BenchmarkRecord(
+            benchmark, content, depth, queries, (replace(record, standard=every),)
+        )
+        found.append(Source(path, RunRecord(path, "", (part,)), record.name))
     return found
 
 
-def _part(
-    benchmark: str,
-    content: str,
-    grades: Grades,
+def _build_provider(
     name: str,
+    grades: Mapping[str, Mapping[str, float]],
     hits: Mapping[str, Mapping[str, float]],
     scores: Scores,
     asked: Sequence[str],
-) -> BenchmarkRecord:
+) -> ProviderRecord:
     missing = set(scores.with_outcome("missing"))
     answers = tuple(
         AnswerRecord(query, "missing")
         if query in missing
-        else _answer(query, grades[query], hits.get(query, {}))
+        else _build_answer(query, grades[query], hits.get(query, {}))
         for query in grades
     )
-    depth = max((len(one.hits) for one in answers), default=0)
-    every = scores.only(standard_of(depth))  # what the CSV files of any run have
-    record = ProviderRecord(
-        name, "file", scores=scores.only(asked), standard=every, answers=answers
-    )
-    return BenchmarkRecord(benchmark, content, depth, tuple(map(_query, grades)), (record,))
+    return ProviderRecord(name, "file", scores=scores.only(asked), answers=answers)
 
 
-def _query(name: str) -> Query:
-    return Query(name, name)
-
-
-def _answer(query: str, grades: Mapping[str, float], hits: Mapping[str, float]) -> AnswerRecord:
+def _build_answer(
+    query: str, grades: Mapping[str, float], hits: Mapping[str, float]
+) -> AnswerRecord:
     found = tuple(HitRecord(name, score, grades.get(name)) for name, score in hits.items())
     return AnswerRecord(query, "ok" if found else "empty", found)

@@ -1,4 +1,4 @@
-"""What the fixture `evaluation` offers: run a benchmark, check what came out."""
+"""The fixture `evaluation`: run benchmarks and check the results by rules."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from berryeval._internal.text import counted, cut
 from berryeval.errors import ConfigurationError
 from berryeval.gates import Gate, Rule, Status, needs_baseline
 from berryeval.reports import format_verdict
-from berryeval.runs import RunRecord, with_property
+from berryeval.runs import RunRecord, filter_queries
 from berryeval.workflows import (
     DEFAULT_METRICS,
     BenchmarkResult,
+    add_limits,
+    as_list,
     check_model,
-    closing,
-    configured_gate,
+    find_failing,
     find_record,
-    gate_with,
-    listed,
-    passed,
+    has_passed,
+    judge_record,
+    read_gate,
+    replace_baseline,
     run_benchmark,
-    verdicts_of,
-    with_baseline,
     worst_queries,
 )
 
@@ -40,15 +40,13 @@ if TYPE_CHECKING:
     from berryeval.workflows import Provider, WorstQuery
 
 
-# The worst queries, in a few lines for the failure of a test.
-
 _HITS: Final = 3
 _MISSED: Final = 3
 _WIDTH: Final = 100
 
 
 def worst_lines(record: RunRecord, verdicts: Sequence[Verdict], count: int) -> Iterator[str]:
-    """Of everyone with such a verdict the worst queries by the metric of the first of them."""
+    """Yield the worst queries of each provider by the metric of its first verdict."""
     first: dict[tuple[str, str], Verdict] = {}
     for verdict in verdicts:
         if verdict.metric:
@@ -58,31 +56,31 @@ def worst_lines(record: RunRecord, verdicts: Sequence[Verdict], count: int) -> I
             found = first.get((part.name, provider.name))
             if found is None:
                 continue
-            chosen = _chosen(part, found.group)
+            chosen = _select_queries(part, found.group)
             worst = worst_queries(part, provider, count, found.metric, chosen)
             if worst:
                 yield ""
                 yield f"the worst queries of {provider.name} on {part.name}:"
             for one in worst:
-                yield from _query(one)
+                yield from _describe_query(one)
 
 
-def _chosen(benchmark: BenchmarkRecord, group: str) -> list[Query]:
-    """The queries that a group like "category=factual" means."""
+def _select_queries(benchmark: BenchmarkRecord, group: str) -> list[Query]:
+    """Return the queries of a group such as "category=factual"."""
     queries = list(benchmark.queries)
     for part in group.split(", "):
         name, equals, value = part.partition("=")
-        queries = with_property(queries, name, value) if equals else queries
+        queries = filter_queries(queries, name, value) if equals else queries
     return queries
 
 
-def _query(one: WorstQuery) -> Iterator[str]:
+def _describe_query(one: WorstQuery) -> Iterator[str]:
     text = cut(one.query.text, _WIDTH)
     yield f"  {one.metric} {metric(one.value)}  {one.query.id}: {text}"
     if one.answer.error:
         yield f"    {one.answer.outcome}: {cut(one.answer.error, _WIDTH)}"
     elif not one.returned:
-        yield "    nothing came back"
+        yield "    returned no hits"
     for rank, returned in enumerate(one.returned[:_HITS], 1):
         yield f"    {rank}. {cut(returned.name, _WIDTH)} ({returned.grade})"
     missed = one.answer.missed
@@ -92,7 +90,7 @@ def _query(one: WorstQuery) -> Iterator[str]:
         yield f"    … and {len(missed) - _MISSED} more were missed"
 
 
-# The verdicts of quality tests, as they travel with the reports of tests and as they are shown.
+# Verdicts travel as properties of test reports, also from the workers of xdist.
 
 _PREFIX: Final = "berryeval."
 _STYLES: Final[dict[str, dict[str, bool]]] = {
@@ -102,14 +100,14 @@ _STYLES: Final[dict[str, dict[str, bool]]] = {
 }
 
 
-def property_of(verdict: Verdict) -> tuple[str, str]:
-    """The verdict as a property of a test."""
+def as_property(verdict: Verdict) -> tuple[str, str]:
+    """Return the verdict as a property of a test."""
     return f"{_PREFIX}{verdict.status}", format_verdict(verdict)
 
 
 def print_summary(screen: pytest.TerminalReporter) -> None:
-    """A section with a line for each verdict, failures first; nothing if there is none."""
-    found = _verdicts(report for reports in screen.stats.values() for report in reports)
+    """Print a section with a line for each verdict, failures first; nothing without verdicts."""
+    found = _collect_verdicts(report for reports in screen.stats.values() for report in reports)
     if not found:
         return
     screen.section("retrieval quality", sep="=")
@@ -122,18 +120,18 @@ def print_summary(screen: pytest.TerminalReporter) -> None:
     screen.write_line(", ".join(shown))
 
 
-def _verdicts(reports: Iterable[Any]) -> list[tuple[str, str]]:
-    """Every verdict once: the reports of a test's setup, call and teardown all bring them."""
+def _collect_verdicts(reports: Iterable[Any]) -> list[tuple[str, str]]:
+    """Collect every verdict once: the reports of setup, call and teardown all have them."""
     by_test: dict[str, list[tuple[str, str]]] = {}
     for report in reports:
-        found = list(_properties(report))
+        found = list(_read_properties(report))
         test = getattr(report, "nodeid", "")
         if len(found) > len(by_test.get(test, ())):
             by_test[test] = found
     return [one for found in by_test.values() for one in found]
 
 
-def _properties(report: Any) -> Iterator[tuple[str, str]]:
+def _read_properties(report: Any) -> Iterator[tuple[str, str]]:
     for name, value in getattr(report, "user_properties", ()):
         status = str(name).removeprefix(_PREFIX)
         if status != name and status in get_args(Status):
@@ -147,12 +145,12 @@ _BASELINE: Final = "with check(..., baseline=FILE), or as `baseline` of the gate
 
 
 class Evaluation:
-    """Runs benchmarks, and fails the test where the results break a rule.
+    """Runs benchmarks and fails the test if a result breaks a rule.
 
     Args:
-        runs: what was run before in this process, by what was asked.
-        properties: of the test; verdicts are added to them.
-        strict: whether a rule that cannot be decided fails.
+        runs: Earlier runs of this process by their arguments.
+        properties: Properties of the test; verdicts are appended.
+        strict: Whether an inconclusive rule fails.
     """
 
     def __init__(
@@ -173,16 +171,13 @@ class Evaluation:
         metrics: str | Sequence[str] = DEFAULT_METRICS,
         **options: Any,
     ) -> BenchmarkResult:
-        """As `berryeval.run_benchmark`; asked again for the same, it runs nothing.
-
-        A single provider or metric need not be in a list.
-        """
+        """Call `berryeval.run_benchmark`; equal arguments return the earlier result."""
         __tracebackhide__ = True
-        asked = (benchmark, listed(providers), listed(metrics), options)
-        key = _key(asked)
+        asked = (benchmark, as_list(providers), as_list(metrics), options)
+        key = _make_key(asked)
         if key not in self._runs:
             done = run_benchmark(benchmark, providers, metrics, **options)
-            self._runs[key] = (done, asked)  # what was asked stays: ids of dead objects come again
+            self._runs[key] = (done, asked)  # keeps the arguments alive: ids may be reused
         return self._runs[key][0]
 
     def check(
@@ -197,72 +192,75 @@ class Evaluation:
         """Judge a result; the test fails with a sentence for each broken rule.
 
         Args:
-            result: what `run` returned, a record of a run, or its name or folder.
-            rules: least values by metric, as {"nDCG@10": 0.8}; or rules as in berryeval.yaml; or
-                a configuration file, whose `gate` and `thresholds` count. Without, berryeval.yaml
-                of the current folder.
-            baseline: what drops are measured against: a file of `berryeval baseline set`, or a run.
-                Without a rule about drops, no metric may fall.
-            strict: fail where a rule cannot be decided; as `--eval-strict` says unless given.
-            worst: how many of the worst queries a failure shows.
+            result: Result of `run`, record of a run, or its name or folder.
+            rules: Lowest values by metric, as {"nDCG@10": 0.8}; rules as in berryeval.yaml; or a
+                configuration file with `gate` and `thresholds`. By default berryeval.yaml of the
+                current folder.
+            baseline: Baseline to measure drops against: a file of `berryeval baseline set`, or a
+                run. Without a rule about drops, no metric may drop.
+            strict: Fail if a rule is inconclusive; `--eval-strict` by default.
+            worst: Number of worst queries that a failure shows.
         """
         __tracebackhide__ = True
-        record = _record(result)
-        gate = _gate(rules)
-        gate = with_baseline(gate, str(baseline) if baseline != "" else None, "baseline")
+        record = _find_record(result)
+        gate = replace_baseline(
+            _build_gate(rules), str(baseline) if baseline != "" else None, "baseline"
+        )
         if not gate.rules and not gate.baseline:
             msg = (
-                'there are no rules to check; give some, as {"nDCG@10": 0.8}, or a baseline= below '
-                "which nothing may fall"
+                'there are no rules to check; give some, as {"nDCG@10": 0.8}, or a baseline= that '
+                "no metric may drop below"
             )
             raise ConfigurationError(msg)
         needs_baseline(gate, _BASELINE)
-        verdicts = verdicts_of(gate, record)
-        self._properties += map(property_of, verdicts)
+        verdicts = judge_record(gate, record)
+        self._properties += map(as_property, verdicts)
         strict = self._strict if strict is None else strict
-        if not passed(verdicts, strict=strict):
-            pytest.fail(_failure(record, verdicts, worst, strict=strict), pytrace=False)
+        if not has_passed(verdicts, strict=strict):
+            pytest.fail(_describe_failure(record, verdicts, worst, strict=strict), pytrace=False)
         return verdicts
 
 
-def _record(result: Judged) -> RunRecord:
+def _find_record(result: Judged) -> RunRecord:
     if isinstance(result, RunRecord):
         return result
     if isinstance(result, str | Path):
         return find_record(str(result))
     if isinstance(result, BenchmarkResult) and result.run is not None:
         return result.run
-    msg = f"expected what evaluation.run returned, or a run, found {type(result).__name__}"
+    msg = f"expected a result of evaluation.run, or a run, found {type(result).__name__}"
     raise ConfigurationError(msg)
 
 
-def _gate(rules: Rules | None) -> Gate:
+def _build_gate(rules: Rules | None) -> Gate:
     if isinstance(rules, Gate):
         return rules
     if rules is None or isinstance(rules, str | Path):
-        return configured_gate(rules)
+        return read_gate(rules)
     if isinstance(rules, Mapping):
-        return gate_with(Gate(), rules, {})
+        return add_limits(Gate(), rules, {})
     data = [dict(one) if isinstance(one, Mapping) else one for one in rules]
     gate: Gate = check_model(Gate, {"rules": data}, None)
     return gate
 
 
-def _failure(record: RunRecord, verdicts: Sequence[Verdict], worst: int, *, strict: bool) -> str:
-    """The broken rules, and the worst queries of who broke them."""
-    broken = closing(verdicts, strict=strict)
+def _describe_failure(
+    record: RunRecord, verdicts: Sequence[Verdict], worst: int, *, strict: bool
+) -> str:
+    """Describe the broken rules and the worst queries of the providers that broke them."""
+    broken = find_failing(verdicts, strict=strict)
     lines = [f"retrieval quality: {counted(len(broken), 'rule')} not satisfied"]
     lines += [f"  {one.status.upper()} {format_verdict(one)}" for one in broken]
     lines += worst_lines(record, broken, worst)
     return "\n".join(lines)
 
 
-def _key(value: Any) -> Any:
-    """Equal for what asks for the same; an object of another kind is only equal to itself."""
+def _make_key(value: Any) -> Any:
+    """Return a key that is equal for equal arguments; other objects equal only themselves."""
     if isinstance(value, Mapping):
-        return ("mapping", *sorted((str(name), _key(one)) for name, one in value.items()))
+        return ("mapping", *sorted((str(name), _make_key(one)) for name, one in value.items()))
     if isinstance(value, list | tuple):
-        return ("list", *map(_key, value))
+        return ("list", *map(_make_key, value))
     if value is None or isinstance(value, str | int | float | Path):
         return (type(value).__name__, value)
     return ("object", id(value))

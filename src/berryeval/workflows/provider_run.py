@@ -1,0 +1,434 @@
+"""One provider on one benchmark: ask what is missing, then score all answers."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+import traceback
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from berryeval._internal import numbers
+from berryeval._internal.text import NOTE, counted
+from berryeval.chunkers import parse_chunker
+from berryeval.data import Hit, QueryTable, Run
+from berryeval.errors import (
+    BerryEvalError,
+    ConfigurationError,
+    DataError,
+    MissingDependencyError,
+    RunFailedError,
+)
+from berryeval.providers import PROVIDERS, build_provider
+from berryeval.runner import FAILED, Journal, JournalReader, Progress, index_and_ask
+from berryeval.runs import ProviderRecord, mask_secrets
+from berryeval.scoring import judge_and_score
+from berryeval.workflows.recording import Recorder, all_metrics, find_versions, scored_metrics
+from berryeval.workflows.run_folder import write_json_file
+from berryeval.workflows.run_result import ProviderResult
+from berryeval.workflows.selection import build_relevance, select_queries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from berryeval.benchmarks import Benchmark
+    from berryeval.data import Chunk, Query
+    from berryeval.providers import Provider
+    from berryeval.runner import Policy, Ranking
+    from berryeval.runs import AnswerRecord, BenchmarkRecord, Secrets
+    from berryeval.scoring import Scores
+    from berryeval.workflows.plan import Plan, ProviderSpec
+    from berryeval.workflows.recording import Passages
+    from berryeval.workflows.run_folder import RunFolder
+
+
+log = logging.getLogger("berryeval")
+# Shown by the command line, as warnings are; hidden from users of the library.
+logging.addLevelName(NOTE, "NOTE")
+# Every run logs these three, whatever metrics are asked for.
+_QUALITY: Final = {"P@5": "P@5", "P@10": "P@10", "RR": "MRR"}
+_LONGEST_ERROR: Final = 2000  # characters; some errors include a whole web page
+_BATCH: Final = 1000  # queries that are converted to rows at once
+JOURNAL: Final = "results.jsonl"
+SCORES: Final = "scores.json"
+
+
+class Listener(Protocol):
+    """An observer of a run, such as a progress bar."""
+
+    def start(self, benchmark: str, provider: str, total: int, done: int) -> None:
+        """Handle the start of a provider; `done` queries were answered before."""
+
+    def answered(self, ranking: Ranking) -> None:
+        """Handle the outcome of a query."""
+
+    def end(self) -> None:
+        """Handle the end of a provider, successful or not."""
+
+
+class SilentListener:
+    """A listener that does nothing."""
+
+    def start(self, benchmark: str, provider: str, total: int, done: int) -> None:
+        """Do nothing."""
+
+    def answered(self, ranking: Ranking) -> None:
+        """Do nothing."""
+
+    def end(self) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True)
+class ProviderTask:
+    """A provider on a benchmark: the queries to ask and the chunks to index."""
+
+    benchmark: Benchmark
+    queries: tuple[Query, ...]
+    spec: ProviderSpec
+    chunker: str
+    chunks: list[Chunk]
+    passages: Passages
+
+
+class ProviderRunner:
+    """Asks and scores the providers of one run.
+
+    Attributes:
+        total: Number of queries of all providers so far.
+        left: Number of those that no journal had an answer to.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        folder: RunFolder,
+        secrets: Secrets,
+        listener: Listener,
+        *,
+        retry_errors: bool,
+    ) -> None:
+        self._plan = plan
+        self._folder = folder
+        self._secrets = secrets
+        self._listener = listener
+        self._retry_errors = retry_errors
+        self._has_asked = False
+        self.total = self.left = 0
+
+    def check(self, benchmarks: Sequence[Benchmark]) -> None:
+        """Reject what cannot run: providers, chunkers, filters, and shared folders."""
+        for spec in self._plan.providers:
+            self._build_provider(spec)
+            if spec.chunker:
+                parse_chunker(spec.chunker)
+        owners: dict[str, str] = {}
+        for benchmark in benchmarks:
+            select_queries(benchmark, self._plan)
+            for spec in self._plan.providers:
+                owner = f"{spec.label} on {benchmark.name}"
+                part = str(self._folder.part(benchmark.name, spec))
+                other = owners.setdefault(part.lower(), owner)
+                if other is not owner:
+                    msg = f"{other} and {owner} would share the folder {part}; rename one of them"
+                    raise ConfigurationError(msg)
+
+    def _build_provider(self, spec: ProviderSpec) -> Provider:
+        """Build a provider with its secrets filled in."""
+        options = self._secrets.filled_in(spec.options)
+        try:
+            return build_provider(spec.type, options)
+        except BerryEvalError:
+            raise
+        except (TypeError, ValueError) as error:
+            msg = f"provider {spec.label!r} cannot be built: {error}"
+            raise ConfigurationError(msg) from error
+
+    def ask(self, task: ProviderTask) -> str:
+        """Ask the queries without an answer; return why the provider failed, or ""."""
+        name, benchmark = task.spec.label, task.benchmark.name
+        try:
+            self._ask(task)
+        except (ConfigurationError, MissingDependencyError):
+            raise
+        except BerryEvalError as error:
+            failure = self._secrets.removed_from(str(error))
+            log.error("%s on %s: %s", name, benchmark, failure)  # noqa: TRY400 - logged below
+            log.debug("%s", self._secrets.removed_from("".join(traceback.format_exception(error))))
+            return failure
+        finally:
+            self._listener.end()
+        return ""
+
+    def _ask(self, task: ProviderTask) -> None:
+        benchmark, queries, spec = task.benchmark, task.queries, task.spec
+        header = {
+            "benchmark": benchmark.name,
+            "benchmark_hash": benchmark.content_hash,
+            "provider": mask_secrets(spec.model_dump()),
+            "k": self._plan.depth,
+        }
+        file = self._folder.part(benchmark.name, spec) / JOURNAL
+        with Journal(file, header) as journal:
+            left, before = _find_unasked(queries, journal.done, retry_errors=self._retry_errors)
+            self.total += len(queries)
+            self.left += len(left)
+            _log_reused(spec.label, benchmark.name, before.done, len(queries), self._folder.created)
+            _log_damaged(spec.label, benchmark.name, journal.damaged if left else 0)
+            self._listener.start(benchmark.name, spec.label, len(queries), before.done)
+            if not left:
+                return
+
+            def record(ranking: Ranking) -> None:
+                error = self._secrets.removed_from(ranking.error)[:_LONGEST_ERROR]
+                clean = replace(ranking, error=error) if ranking.error else ranking
+                journal.add(remove_texts(clean, chunk_of))
+                log.debug(
+                    "Query %s: retrieved %d results in %.0fms",
+                    clean.query_id, len(clean.hits), clean.latency * 1000,
+                )  # fmt: skip
+                self._listener.answered(clean)
+
+            chunk_of = {chunk.id: chunk for chunk in task.chunks}
+            policy = self._plan.run.policy(self._plan.seed)
+            _check_budget(before, len(queries), policy)
+            provider = self._build_provider(spec)
+            provider.expect(benchmark.queries)
+            self._has_asked = True
+            index_and_ask(provider, task.chunks, left, self._plan.depth, record, policy, before)
+
+    def score(self, task: ProviderTask, failure: str) -> ProviderResult:
+        """Score the answers; a provider that failed before the last query has no scores."""
+        part = self._folder.part(task.benchmark.name, task.spec)
+        with Answers.open(part / JOURNAL, task.queries, task.chunks) as answers:
+            if failure and len(answers) < len(task.queries):
+                (part / SCORES).unlink(missing_ok=True)  # of fewer queries, or of an earlier run
+                spec, outcomes = task.spec, answers.outcomes
+                record = ProviderRecord(
+                    spec.label, spec.type, task.chunker, outcomes=outcomes, failure=failure
+                )
+            else:
+                record = replace(self._score(task, answers, part), failure=failure)
+        return ProviderResult(record, part)
+
+    def _score(self, task: ProviderTask, answers: Answers, part: Path) -> ProviderRecord:
+        """Judge and record the answers as a stream: none of them stays in memory."""
+        benchmark, queries, spec, chunks = task.benchmark, task.queries, task.spec, task.chunks
+        relevance = build_relevance(benchmark, queries, chunks)
+        recorder = Recorder(queries, answers, task.passages)
+        scored = scored_metrics(self._plan, part / SCORES)
+        scores = judge_and_score(relevance, answers, all_metrics(scored), seen=recorder.add)
+        scores = replace(scores, run_name=spec.label)
+        _log_quality(scores, recorder.strategies)
+        record = recorder.build_record(spec, self._plan.depth, scored, scores)
+        write_json_file(part / SCORES, scores.only(scored).to_dict())
+        warnings = recorder.tally.warnings(self._plan.depth, len(chunks))
+        warnings += _warn_about_run_file(spec, record.outcomes)
+        warnings += _warn_about_benchmark(benchmark, scores)
+        warnings += _write_trec_run(record.answers, spec.label, part / "run.trec")
+        return replace(record, chunker=task.chunker, warnings=tuple(warnings))
+
+    def versions(self, parts: Sequence[BenchmarkRecord]) -> Mapping[str, Any]:
+        """Return the versions of what answered; earlier ones if nothing was asked now."""
+        before: Mapping[str, Any] = {}
+        with suppress(DataError):  # a damaged record is rewritten
+            file = self._folder.record_file
+            before = self._folder.read_record().versions if file.exists() else {}
+        if before and not self._has_asked:
+            return before
+        chunkers = {one.chunker for part in parts for one in part.providers}
+        return {**before, **find_versions(self._plan.providers, chunkers)}
+
+
+def _find_unasked(
+    queries: Sequence[Query], outcomes: Mapping[str, str], *, retry_errors: bool
+) -> tuple[list[Query], Progress]:
+    """Return the queries to ask, and the progress of the run without them.
+
+    Args:
+        queries: All queries of the run.
+        outcomes: Outcomes of queries that were asked before.
+        retry_errors: Ask failed queries again and drop their outcomes.
+    """
+    again = FAILED if retry_errors else ()
+    kept = {query: outcome for query, outcome in outcomes.items() if outcome not in again}
+    left = [query for query in queries if query.id not in kept]
+    failed = sum(kept.get(query.id) in FAILED for query in queries)
+    return left, Progress(len(queries) - len(left), failed)
+
+
+def _check_budget(before: Progress, total: int, policy: Policy) -> None:
+    """Reject a run whose error budget was used up before: the next query would end it."""
+    if policy.is_hopeless(before.failed, before.done, total):
+        msg = (
+            f"nothing was asked: {before.failed} of {before.done} queries failed before (of "
+            f"{total}; the error budget is {policy.error_budget:g}); ask them again "
+            "(--retry-errors, in Python retry_errors=True), or start a new run"
+        )
+        raise RunFailedError(msg)
+
+
+# Log lines and warnings.
+
+
+def _log_quality(scores: Scores, strategies: Mapping[str, str]) -> None:
+    """Log the standard metrics and the queries without a relevant hit.
+
+    Args:
+        scores: Scores with at least the standard metrics.
+        strategies: Relevance strategy of each answered query. With the token fallback the relevant
+            documents are unknown, so "no relevant documents" says nothing about the query.
+    """
+    means = ", ".join(
+        f"{shown}={numbers.metric(scores.mean[name])}" for name, shown in _QUALITY.items()
+    )
+    log.info("Quality metrics: %s", means)
+    first = scores.per_query("RR")
+    for query, outcome in zip(scores.queries, scores.outcomes, strict=True):
+        known = outcome != "no relevant documents" or strategies.get(query) == "token-fallback"
+        if query in strategies and first[query] == 0 and known:
+            log.warning("Query %s returned no relevant results", query)
+
+
+def _log_reused(provider: str, benchmark: str, reused: int, total: int, since: str) -> None:
+    """Log how many answers come from the journal, and from when."""
+    if reused:
+        text = "%s on %s: %d of %d answers are from the journal of the run of %s"
+        log.log(NOTE, text, provider, benchmark, reused, total, since)
+
+
+def _log_damaged(provider: str, benchmark: str, damaged: int) -> None:
+    """Log how many lines of a journal are unreadable."""
+    if damaged:
+        lines = counted(damaged, "damaged line")
+        text = "%s on %s: skipped %s of the journal; a query with no other line is asked again"
+        log.warning(text, provider, benchmark, lines)
+
+
+def _warn_about_benchmark(benchmark: Benchmark, scores: Scores) -> list[str]:
+    """Return what makes the scores of any provider on this benchmark doubtful."""
+    found = []
+    if not benchmark.documents:
+        found.append(
+            f"{benchmark.name} holds no documents, so nothing was indexed; if they are elsewhere, "
+            "name the place in the configuration (options: {corpus: FOLDER})"
+        )
+    nothing = scores.outcome_counts["no relevant documents"]
+    if nothing:
+        verbs = ("has", "scores") if nothing == 1 else ("have", "score")
+        queries = counted(nothing, "query", "queries")
+        found.append(f"{queries} {verbs[0]} no relevant documents and {verbs[1]} 0")
+    return found
+
+
+def _warn_about_run_file(spec: ProviderSpec, outcomes: Mapping[str, int]) -> list[str]:
+    """Warn of queries that a run file lacks: they look like queries without hits."""
+    empty = outcomes.get("empty", 0) if PROVIDERS.canonical(spec.type) == "run-file" else 0
+    if not empty:
+        return []
+    queries = counted(sum(outcomes.values()), "query", "queries")
+    verbs = ("has", "scores") if empty == 1 else ("have", "score")
+    return [f"{empty} of {queries} {verbs[0]} no hits in the run file and {verbs[1]} 0"]
+
+
+def _write_trec_run(answers: Iterable[AnswerRecord], name: str, path: Path) -> list[str]:
+    """Write the rankings for other tools; return a warning if the format cannot hold them."""
+    found = ((one.query_id, {hit.id: hit.score for hit in one.hits}) for one in answers if one.hits)
+    try:
+        tables = []
+        while rows := dict(itertools.islice(found, _BATCH)):
+            tables.append(QueryTable.from_dict(rows, kind="run"))
+        Run(QueryTable.joined(tables), name=name).to_trec(path)
+    except DataError as error:
+        path.unlink(missing_ok=True)
+        return [f"{path.name} was not written: {error}"]
+    return []
+
+
+# Answers: written to the journal without the texts of chunks, read with them.
+
+
+class Answers(Mapping[str, tuple[Hit, ...]]):
+    """The hits of a provider by query, in the order of the queries, read from its journal.
+
+    They are read on access and not kept; the journal stays open as long as this object is used.
+    """
+
+    def __init__(
+        self, journal: JournalReader, queries: Sequence[Query], chunks: Sequence[Chunk]
+    ) -> None:
+        self._journal = journal
+        known = (query.id for query in queries if query.id in journal.outcomes)
+        self._queries = dict.fromkeys(known)
+        self._chunk_of = {chunk.id: chunk for chunk in chunks}
+        self._last: Ranking | None = None
+
+    @classmethod
+    @contextmanager
+    def open(
+        cls, journal: Path, queries: Sequence[Query], chunks: Sequence[Chunk]
+    ) -> Iterator[Answers]:
+        """Open the answers of a journal to these queries; empty if there is no journal."""
+        with JournalReader(journal if journal.exists() else os.devnull) as reader:
+            yield cls(reader, queries, chunks)
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """Number of queries by outcome: answered, empty, failed, timed out."""
+        return dict(Counter(self._journal.outcomes[query] for query in self._queries))
+
+    def ranking(self, query_id: str) -> Ranking:
+        """Return the outcome of a query; its hits have the texts of their chunks."""
+        if self._last is None or self._last.query_id != query_id:
+            self._last = restore_texts(self._journal.ranking(query_id), self._chunk_of)
+        return self._last
+
+    def __getitem__(self, query_id: str) -> tuple[Hit, ...]:
+        return self.ranking(query_id).hits
+
+    def __contains__(self, query_id: object) -> bool:
+        return query_id in self._queries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._queries)
+
+    def __len__(self) -> int:
+        return len(self._queries)
+
+
+def remove_texts(ranking: Ranking, chunks: Mapping[str, Chunk]) -> Ranking:
+    """Return the ranking without texts and metadata that equal those of the chunks."""
+    hits = tuple(_remove_text(hit, chunks.get(hit.id)) for hit in ranking.hits)
+    return replace(ranking, hits=hits)
+
+
+def _remove_text(hit: Hit, chunk: Chunk | None) -> Hit:
+    if chunk is None or hit.text != chunk.text:
+        return hit
+    metadata = {} if hit.metadata == chunk.metadata else hit.metadata
+    return Hit(
+        hit.id, hit.score, hit.rank, "", hit.doc_id, hit.section, hit.start, hit.end, metadata,
+        hit.extra,
+    )  # fmt: skip
+
+
+def restore_texts(ranking: Ranking, chunks: Mapping[str, Chunk]) -> Ranking:
+    """Return the ranking with the texts and metadata of the chunks, shared rather than copied."""
+    hits = tuple(_restore_text(hit, chunks.get(hit.id)) for hit in ranking.hits)
+    return replace(ranking, hits=hits)
+
+
+def _restore_text(hit: Hit, chunk: Chunk | None) -> Hit:
+    if chunk is None or hit.text:
+        return hit
+    doc_id = chunk.doc_id if hit.doc_id == chunk.doc_id else hit.doc_id
+    section = chunk.section if hit.section == chunk.section else hit.section
+    return Hit(
+        chunk.id, hit.score, hit.rank, chunk.text, doc_id, section, hit.start, hit.end,
+        hit.metadata or chunk.metadata, hit.extra,
+    )  # fmt: skip

@@ -1,0 +1,316 @@
+"""From a plan and its run to the verdicts of the gate."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import BaseModel, ConfigDict, create_model
+
+from berryeval._internal.numbers import value_beside
+from berryeval.errors import ConfigurationError
+from berryeval.gates import (
+    Baseline,
+    Gate,
+    SelfCheck,
+    baseline_value,
+    check_held,
+    check_names,
+    check_room,
+    check_shared,
+    collect_samples,
+    find_comparable_part,
+    judge,
+    needs_baseline,
+    select_queries,
+    self_check,
+)
+from berryeval.workflows.baselines import (
+    find_baseline,
+    find_other_baseline,
+    forbid_drops,
+    judge_unshared,
+    metrics_of_plan,
+    metrics_of_run,
+)
+from berryeval.workflows.config import ConfigFile, check_model, config_path
+from berryeval.workflows.plan import Plan, Thresholds
+from berryeval.workflows.run_finder import find_run
+from berryeval.workflows.settings import limit_rules, move_gate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from berryeval._internal.files import PathLike
+    from berryeval.benchmarks import Benchmark
+    from berryeval.data import Query
+    from berryeval.gates import Rule, Verdict
+    from berryeval.runs import RunRecord
+    from berryeval.workflows.config import KeyPath
+    from berryeval.workflows.run_folder import RunFolder
+
+
+NO_RULE: Final = "no rule about drops: any significant drop fails"
+log = logging.getLogger("berryeval")
+
+
+# Gates: from the configuration file, with limits and a baseline from flags.
+
+
+def read_gate(config: PathLike | None) -> Gate:
+    """Read the gate of the configuration file, with its thresholds as rules; empty if no file."""
+    path = config_path(config)
+    if path is None:
+        return Gate()
+    file = ConfigFile(path)
+    check_model(_keys_model(), file.data, file)
+    data = _read_section(file, "gate")
+    if not isinstance(data, dict):
+        where = file.where(("gate",))
+        msg = f"{where}: gate: expected `rules` and a `baseline`, found {type(data).__name__}"
+        raise ConfigurationError(msg)
+    data = move_gate(path.parent, data)
+    gate: Gate = check_model(Gate, data, _Inside(file, "gate"))
+    least = check_model(_Thresholds, {"thresholds": _read_section(file, "thresholds")}, file)
+    return add_limits(gate, least.thresholds, {})
+
+
+def _read_section(file: ConfigFile, name: str) -> Any:
+    data = file.data.get(name)
+    return {} if data is None else data
+
+
+def _keys_model() -> type[BaseModel]:
+    """Return a model that checks the keys of a configuration and accepts any value."""
+    anything: dict[str, Any] = dict.fromkeys(Plan.model_fields, (Any, None))
+    return create_model("_Keys", __config__=ConfigDict(extra="forbid"), **anything)
+
+
+class _Thresholds(BaseModel):
+    """The thresholds of a configuration file."""
+
+    thresholds: Thresholds = {}
+
+
+class _Inside:
+    """The places of the parts of one section of a configuration file."""
+
+    def __init__(self, file: ConfigFile, section: str) -> None:
+        self._file = file
+        self._section = section
+
+    def where(self, path: KeyPath) -> str:
+        """Return the file and line of a part of the section."""
+        return self._file.where((self._section, *path))
+
+
+def add_limits(gate: Gate, least: Mapping[str, float], drops: Mapping[str, float]) -> Gate:
+    """Return the gate with rules for the lowest values and the largest drops of metrics."""
+    rules = [*gate.rules, *limit_rules(least), *limit_rules(drops, "max_drop")]
+    return gate.model_copy(update={"rules": rules})
+
+
+def replace_baseline(gate: Gate, baseline: str | None, owner: str = "--baseline") -> Gate:
+    """Return the gate with another baseline, if one is given.
+
+    Args:
+        gate: Gate.
+        baseline: File of `berryeval baseline set`, or run.
+        owner: Name of the option, for messages.
+    """
+    if baseline is None:
+        return gate
+    if not baseline.strip():
+        msg = f"{owner} is empty; name a file of `berryeval baseline set`, or a run"
+        raise ConfigurationError(msg)
+    return gate.model_copy(update={"baseline": baseline})
+
+
+def allows_no_drop(gate: Gate) -> bool:
+    """Whether the gate has a baseline and no rule about drops: then no metric may drop."""
+    return bool(gate.baseline) and all(rule.max_drop is None for rule in gate.rules)
+
+
+def drop_note(gate: Gate) -> str:
+    """Return the note about drops, if the gate has no rule about them."""
+    return NO_RULE if allows_no_drop(gate) else ""
+
+
+# Verdicts.
+
+
+def judge_record(
+    gate: Gate, run: RunRecord, baseline: Baseline | None = None, *, named: str = ""
+) -> list[Verdict]:
+    """Judge a run by every rule; without a rule about drops, no metric may drop.
+
+    Args:
+        gate: Rules, and the name of the baseline.
+        run: Run to judge.
+        baseline: Baseline, if it is loaded already.
+        named: Name of the run in suggested commands.
+    """
+    if baseline is None and (needs_baseline(gate) or gate.baseline):
+        baseline = find_other_baseline(gate.baseline, run.id, run.created)
+    if baseline is None or not allows_no_drop(gate):
+        return judge(gate, run, baseline, named=named)
+    found = judge(forbid_drops(gate, metrics_of_run(run), baseline), run, baseline, named=named)
+    return [*found, *judge_unshared(run, baseline)]
+
+
+def has_passed(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:
+    """Whether the gate passes; with `strict`, an inconclusive rule fails."""
+    return not find_failing(verdicts, strict=strict)
+
+
+def find_failing(verdicts: Iterable[Verdict], *, strict: bool = False) -> list[Verdict]:
+    """Return the verdicts that fail the gate: failures, then with `strict` inconclusive ones."""
+    failing = ("fail", "inconclusive") if strict else ("fail",)
+    found = [verdict for verdict in verdicts if verdict.status in failing]
+    return sorted(found, key=lambda verdict: failing.index(verdict.status))
+
+
+def log_missed(verdicts: Iterable[Verdict]) -> None:
+    """Log the metrics below their thresholds."""
+    for one in verdicts:
+        if one.status == "fail" and one.value is not None and ">=" in one.rule:
+            log.error(
+                "Quality threshold not met: %s=%s < %g (%s on %s)",
+                one.metric, value_beside(one.value, one.limit or 0.0), one.limit,
+                one.provider, one.benchmark,
+            )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class JudgedRun:
+    """A run and the verdicts of a gate.
+
+    Attributes:
+        record: Record of the run.
+        folder: Folder of the run, or the current folder.
+        verdicts: Verdicts of the rules.
+        note: Explanation of all verdicts.
+        passed: Whether the gate passes.
+        self_check: False alarm rate of the rules about drops, if it was asked for.
+    """
+
+    record: RunRecord
+    folder: Path
+    verdicts: list[Verdict]
+    note: str
+    passed: bool
+    self_check: SelfCheck | None = None
+
+
+def judge_run(
+    run: str,
+    *,
+    config: PathLike | None = None,
+    baseline: str | None = None,
+    fail_below: Mapping[str, float] | None = None,
+    max_drop: Mapping[str, float] | None = None,
+    strict: bool = False,
+    self_check: bool = False,
+) -> JudgedRun:
+    """Judge a past run by the gate of the configuration file and further limits.
+
+    Args:
+        run: Run; see `find_run`.
+        config: Configuration file.
+        baseline: Baseline in place of that of the file.
+        fail_below: Lowest values of metrics.
+        max_drop: Largest drops of metrics below the baseline.
+        strict: Fail where a rule is inconclusive.
+        self_check: Estimate how often the rules about drops raise a false alarm.
+    """
+    found = find_run(run)
+    gate = add_limits(read_gate(config), fail_below or {}, max_drop or {})
+    gate = replace_baseline(gate, baseline)
+    if not gate.rules and not gate.baseline:
+        msg = (
+            "there are no rules; give some with --fail-below or --max-drop, or as `gate` in "
+            "berryeval.yaml, or a --baseline that no metric may drop below"
+        )
+        raise ConfigurationError(msg)
+    record = found.record
+    verdicts = judge_record(gate, record, named=run)
+    return JudgedRun(
+        record,
+        found.folder or Path(),
+        verdicts,
+        drop_note(gate),
+        has_passed(verdicts, strict=strict),
+        _check_gate_itself(gate, record, strict=strict) if self_check else None,
+    )
+
+
+def _check_gate_itself(gate: Gate, run: RunRecord, *, strict: bool) -> SelfCheck:
+    """Estimate how often the rules about drops raise a false alarm on the scores of a run."""
+    baseline = Baseline.of(run)
+    if gate.baseline:
+        baseline = find_other_baseline(gate.baseline, run.id, run.created)
+    if allows_no_drop(gate):
+        gate = forbid_drops(gate, metrics_of_run(run), baseline)
+    if all(rule.max_drop is None for rule in gate.rules):
+        msg = "--self-check needs a rule with max_drop, found none"
+        raise ConfigurationError(msg)
+    return self_check(collect_samples(gate, run, baseline), strict=strict)
+
+
+# Before a run: whether its gate can be judged.
+
+
+def check_gate(plan: Plan, benchmarks: Sequence[Benchmark], folder: RunFolder) -> Baseline | None:
+    """Reject rules that cannot be judged after the run; return the baseline, if there is one.
+
+    The baseline is read here, once: `latest` names another run after this one.
+    """
+    from berryeval.workflows.selection import select_queries as plan_queries
+
+    gate, baseline = plan.whole_gate, None
+    if needs_baseline(gate) or gate.baseline:
+        baseline = _find_baseline_before(gate.baseline, folder)
+        if allows_no_drop(gate):
+            gate = forbid_drops(gate, metrics_of_plan(plan, benchmarks), baseline)
+    queries = {one.name: plan_queries(one, plan) for one in benchmarks} if gate.rules else {}
+    for rule in gate.rules:
+        check_names(rule.providers, plan.labels, "provider", rule)
+        check_names(rule.benchmarks, [one.name for one in benchmarks], "benchmark", rule)
+        covered = [one for one in benchmarks if one.name in (rule.benchmarks or [one.name])]
+        asked = {one.name: select_queries(rule, one.name, queries[one.name]) for one in covered}
+        if baseline is not None and rule.max_drop is not None:
+            _check_drop(rule, baseline, plan, covered, asked)
+    return baseline
+
+
+def _find_baseline_before(text: str, folder: RunFolder) -> Baseline:
+    """Find the baseline for the run that starts or resumes in this folder."""
+    if not folder.manifest_file.exists():
+        return find_baseline(text)
+    created = str(folder.read_manifest().get("created"))
+    return find_other_baseline(text, folder.path.resolve().name, created)
+
+
+def _check_drop(
+    rule: Rule,
+    baseline: Baseline,
+    plan: Plan,
+    benchmarks: Sequence[Benchmark],
+    asked: Mapping[str, Sequence[Query]],
+) -> None:
+    """Reject a rule whose baseline cannot be compared; providers new in the plan are skipped."""
+    providers = rule.providers or plan.labels
+    owners = [(benchmark.name, provider) for benchmark in benchmarks for provider in providers]
+    check_held(rule, baseline, owners)
+    values = {}
+    for benchmark in benchmarks:
+        owner = (benchmark.name, benchmark.content_hash, plan.depth)
+        for provider in providers:
+            if baseline.holds(benchmark.name, provider):
+                part = find_comparable_part(rule, baseline, owner, provider)
+                ids = [query.id for query in asked[benchmark.name]]
+                check_shared(rule, baseline, part, ids)
+                values[benchmark.name, provider] = baseline_value(rule, part, ids)
+    check_room(rule, baseline, values)
