@@ -1,1 +1,1 @@
-"""Audits."""
+"""Tests of `berryeval._internal`."""

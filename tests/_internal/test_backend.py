@@ -1,4 +1,4 @@
-"""Choosing the backend: visible, forcible, and never fatal unless it was demanded."""
+"""The choice of the backend."""
 
 from __future__ import annotations
 
@@ -32,19 +32,18 @@ def python(script: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]
     )
 
 
-def test_python_can_be_forced(clean_environment: dict[str, str]) -> None:
-    """BERRYEVAL_BACKEND=python works everywhere."""
+def test_python_backend_can_be_forced(clean_environment: dict[str, str]) -> None:
     done = python(PRINT_BACKEND, {**clean_environment, "BERRYEVAL_BACKEND": "python"})
     assert done.stdout == "python\n"
 
 
-def test_a_missing_native_module_is_no_error(clean_environment: dict[str, str]) -> None:
-    """Without the native module everything works, and BACKEND says so."""
+def test_missing_native_module_falls_back_to_python(clean_environment: dict[str, str]) -> None:
     assert python(WITHOUT_NATIVE, clean_environment).stdout == "python\n"
 
 
-def test_native_forced_but_missing_says_why(clean_environment: dict[str, str]) -> None:
-    """A demand that cannot be met is an ImportError with the reason and the remedy."""
+def test_forced_native_backend_that_is_missing_is_an_import_error(
+    clean_environment: dict[str, str],
+) -> None:
     done = python(WITHOUT_NATIVE, {**clean_environment, "BERRYEVAL_BACKEND": "native"})
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
@@ -61,8 +60,7 @@ def test_native_forced_but_missing_says_why(clean_environment: dict[str, str]) -
     assert done.stdout == "caught\n"
 
 
-def test_an_unknown_backend_is_refused(clean_environment: dict[str, str]) -> None:
-    """A typing error in the variable is not ignored."""
+def test_unknown_backend_is_an_error(clean_environment: dict[str, str]) -> None:
     done = python(PRINT_BACKEND, {**clean_environment, "BERRYEVAL_BACKEND": "Native"})
     assert done.returncode == 1
     assert (
@@ -71,8 +69,7 @@ def test_an_unknown_backend_is_refused(clean_environment: dict[str, str]) -> Non
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "two", "1.5", " 2", "²", "99999"])
-def test_a_bad_thread_count_is_refused(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """BERRYEVAL_THREADS is a whole number from 1 up."""
+def test_invalid_thread_count_is_an_error(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BERRYEVAL_THREADS", value)
     message = f"BERRYEVAL_THREADS must be a whole number from 1 to 9999 (or unset), found {value!r}"
     with pytest.raises(ConfigurationError, match=f"^{re.escape(message)}$"):
@@ -81,8 +78,9 @@ def test_a_bad_thread_count_is_refused(value: str, monkeypatch: pytest.MonkeyPat
         metrics.mrr(np.zeros((1, 1), np.int32), np.zeros((1, 1), np.int32), 1)
 
 
-def test_the_thread_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The variable decides; without it, the processors this process may use."""
+def test_thread_count_follows_the_variable_or_the_processors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("BERRYEVAL_THREADS", "3")
     assert _backend.thread_count() == 3
     monkeypatch.setenv("BERRYEVAL_THREADS", "")
@@ -90,7 +88,6 @@ def test_the_thread_count(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_metrics_need_numpy_alone(clean_environment: dict[str, str], tmp_path: Path) -> None:
-    """`import berryeval.metrics` imports no third-party package but NumPy."""
     script = (
         "import sys; sys.path[:] = [p for p in sys.path if p]; import numpy; "
         "before = set(sys.modules); import berryeval.metrics, berryeval.metrics.lists; "

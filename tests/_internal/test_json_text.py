@@ -1,4 +1,4 @@
-"""JSON files, whole and by lines: strict, and exact about places."""
+"""Strict reading of JSON files and JSON lines."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
-    """Only a line feed ends a line: not the other characters that Unicode lets end one."""
+def test_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:
+    """Other line separators of Unicode do not."""
     path = tmp_path / "x.jsonl"
     path.write_bytes('"a\u2028b\x0c"\r\n\n  \n"c"'.encode().replace(b"\x0c", b"\\f"))
     found = [(line, node.value, node.where) for line, node in read_json_lines(path)]
@@ -45,15 +45,13 @@ def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
         ("1" * 10_000, "x: not valid JSON (Exceeds the limit"),
     ],
 )
-def test_what_is_refused(text: str, message: str) -> None:
-    """Each with its place, as the file's own line."""
+def test_invalid_json_is_an_error_with_its_place(text: str, message: str) -> None:
     with pytest.raises(DataError) as caught:
         parse_json(text, "x")
     assert str(caught.value).startswith(message)
 
 
-def test_a_line_knows_its_number() -> None:
-    """In a file of many values the line is that of the file."""
+def test_errors_of_json_lines_have_the_line_number() -> None:
     for text in ("[1", '{"a": 1, "a": 2}', ""):
         with pytest.raises(DataError, match=r"^x:7: "):
             parse_json(text, "x", line=7)
@@ -61,14 +59,12 @@ def test_a_line_knows_its_number() -> None:
 
 @given(st.recursive(st.text(st.characters()) | st.integers(), st.lists))
 def test_any_value_fits_on_a_line(value: Any) -> None:
-    """Line separators and half surrogate pairs included."""
     line = encode_json_line(value)
     assert b"\n" not in line
     assert parse_json(line.decode(), "x") == value
 
 
-def test_a_node_knows_its_path(tmp_path: Path) -> None:
-    """Whatever is taken out of it in the wrong way says where it stands."""
+def test_node_errors_have_the_path(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text('{"a": [{"b": "1", "n": 1e400, "big": 1' + "0" * 400 + "}]}", encoding="utf-8")
     node = read_json_node(path)["a"].items()[0]
@@ -92,8 +88,7 @@ def test_a_node_knows_its_path(tmp_path: Path) -> None:
         assert message in str(caught.value)
 
 
-def test_ids_and_plain_texts() -> None:
-    """Whole numbers are ids, truth values and empty strings are none."""
+def test_node_converts_ids_and_plain_values() -> None:
     assert Node(7, "x").id() == "7"
     assert [Node(value, "x").plain() for value in (True, 1.5, "a")] == ["true", "1.5", "a"]
     for wrong in (True, "", 1.5, None):

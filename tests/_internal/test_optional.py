@@ -1,4 +1,4 @@
-"""Packages that only some features need."""
+"""Imports of optional packages."""
 
 from __future__ import annotations
 
@@ -15,25 +15,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_what_is_there_is_imported() -> None:
-    """As the module itself."""
+def test_installed_package_is_imported() -> None:
     assert import_optional("json", "reading") is json
 
 
 @pytest.mark.parametrize(
     ("extra", "line"), [("lancedb", "berryeval[lancedb]"), ("", "no_such_package_xyz")]
 )
-def test_what_is_missing_is_asked_for(extra: str, line: str) -> None:
-    """With who needs it and the line to type."""
+def test_missing_package_error_has_the_install_command(extra: str, line: str) -> None:
     with pytest.raises(MissingDependencyError) as caught:
         import_optional("no_such_package_xyz.part", "the provider x", extra=extra)
     assert str(caught.value) == f"the provider x needs no_such_package_xyz: pip install '{line}'"
 
 
-def test_logging_stays_as_the_program_wants_it(
+def test_imports_leave_the_root_logger_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever a package does to it when it is imported."""
     text = "import logging\nlogging.basicConfig(level=logging.DEBUG, force=True)\n"
     (tmp_path / "loud_package_xyz.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)

@@ -1,4 +1,4 @@
-"""Addresses of PostgreSQL servers: every form of one means the same, and no password is shown."""
+"""Addresses of PostgreSQL servers, whose passwords are never shown."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ PAIRS = "host=127.0.0.1 port=1 user=joe password=s3cretpw dbname=x"
 @pytest.mark.parametrize("encoded", ["s3c%2fR3tpw", "s3c%2FR3tpw", "%733c%2fR3tpw"])
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_every_scheme_means_the_same_server(scheme: str, encoded: str) -> None:
-    """The driver is asked for the parts, so it cannot misread the text and show it."""
     dsn = f"{scheme}://u:{encoded}@127.0.0.1:1/x"
     provider = build_provider("postgres", {"dsn": dsn, "mode": "text"})
     with pytest.raises(ProviderError, match=r"PostgreSQL at 127\.0\.0\.1:1: connection") as caught:
@@ -43,7 +42,6 @@ def test_every_scheme_means_the_same_server(scheme: str, encoded: str) -> None:
     st.text(min_size=4, max_size=12), st.sampled_from(["upper", "lower", "all", "plain", "escaped"])
 )
 def test_a_password_is_masked_in_every_form(password: str, form: str) -> None:
-    """Encoded in part or as a whole, with codes of either case, or as it is."""
     forms = {
         "upper": quote(password, safe=""),
         "lower": quote(password, safe="").lower(),
@@ -56,8 +54,7 @@ def test_a_password_is_masked_in_every_form(password: str, form: str) -> None:
 
 
 @pytest.mark.parametrize("password", ["a", "ab", "%", "x y"])
-def test_a_short_password_takes_the_text_with_it(password: str) -> None:
-    """Masked where it stands, it could be told from the gaps."""
+def test_short_password_hides_the_whole_text(password: str) -> None:
     said = mask_passwords(f"bad {password} in the text", {"password": password})
     assert said == "*** (message hidden: the password is too short to mask)"
     assert mask_passwords("-", {"password": password}) == "-"
@@ -72,8 +69,7 @@ def test_a_short_password_takes_the_text_with_it(password: str) -> None:
         ("postgresql://a:1,b:2/d", {"host": "a,b", "port": "1,2"}),
     ],
 )
-def test_odd_addresses_are_addresses(address: str, expected: dict[str, str]) -> None:
-    """For a provider and for a store alike."""
+def test_unusual_addresses_are_parsed(address: str, expected: dict[str, str]) -> None:
     parts = parse_address("it", address)
     assert {name: parts[name] for name in expected} == expected
     url = Place.of(address).url
@@ -81,8 +77,7 @@ def test_odd_addresses_are_addresses(address: str, expected: dict[str, str]) -> 
     assert {name: str(given[name]) for name in expected} == expected
 
 
-def test_hosts_and_ports_must_fit() -> None:
-    """One port for all hosts, or one for each."""
+def test_numbers_of_hosts_and_ports_must_match() -> None:
     with pytest.raises(ConfigurationError, match="not the address of a PostgreSQL"):
         Place.of("host=h port=1,2")
     url = Place.of("host=a,b port=5").url
@@ -90,10 +85,9 @@ def test_hosts_and_ports_must_fit() -> None:
     assert (given["host"], given["port"]) == ("a,b", "5,5")
 
 
-def test_pairs_are_an_address_of_a_store(
+def test_key_value_address_of_a_store_hides_its_password(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No file of that name is made, and the password is not shown; nor that of one with a fault."""
     monkeypatch.chdir(tmp_path)
     assert Place.of(PAIRS).shown == "postgresql://joe:***@127.0.0.1:1/x"
     assert berryeval("runs", "list", "--store", PAIRS) == 2
@@ -110,6 +104,5 @@ def test_pairs_are_an_address_of_a_store(
 
 
 @pytest.mark.parametrize("name", ["user=joe/results.db", "runs/user=joe/x.db", "a=b.db", "x.db"])
-def test_a_path_with_pairs_in_it_is_a_file(name: str) -> None:
-    """As folders of partitions are named."""
+def test_path_with_an_equals_sign_is_a_file(name: str) -> None:
     assert str(Place.of(name).file) == name

@@ -1,4 +1,4 @@
-"""Registries: things by name."""
+"""Registries of named objects."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from berryeval.errors import ConfigurationError
 
 
 def registry() -> Registry[object]:
-    """A table with one bundled thing."""
+    """Return a registry with one bundled object."""
     return Registry("shape", {"ordered": "collections:OrderedDict"}, {"od": "ordered"})
 
 
-def test_a_bundled_thing_is_imported_when_asked_for() -> None:
-    """By its name or an alias."""
+def test_bundled_object_is_imported_on_first_use() -> None:
     from collections import OrderedDict
 
     shapes = registry()
@@ -26,8 +25,7 @@ def test_a_bundled_thing_is_imported_when_asked_for() -> None:
     assert shapes.canonical("od") == shapes.canonical("ordered") == "ordered"
 
 
-def test_an_unknown_name_suggests_the_nearest() -> None:
-    """Or says what there is, where nothing is near."""
+def test_unknown_name_suggests_the_closest() -> None:
     with pytest.raises(ConfigurationError, match=r"'orderd'; did you mean 'ordered'\?"):
         registry().get("orderd")
     with pytest.raises(ConfigurationError, match="unknown shape 'xyz'; there are ordered"):
@@ -35,8 +33,7 @@ def test_an_unknown_name_suggests_the_nearest() -> None:
 
 
 @pytest.mark.parametrize("name", ["ordered", "od"])
-def test_a_taken_name_is_refused(name: str) -> None:
-    """Nothing bundled is replaced by accident, and nothing is added by halves."""
+def test_registering_a_taken_name_is_an_error(name: str) -> None:
     shapes = registry()
     with pytest.raises(ConfigurationError, match=f"there is a shape '{name}' already"):
         shapes.register("round", aliases=[name])(object())
@@ -44,5 +41,4 @@ def test_a_taken_name_is_refused(name: str) -> None:
 
 
 def test_nearest_names_ignore_case() -> None:
-    """As people do."""
     assert nearest("NDCG", ["nDCG", "AP"]) == ["nDCG"]

@@ -1,4 +1,4 @@
-"""`berryeval trec-eval`: line for line what trec_eval prints, and how it ends."""
+"""`berryeval trec-eval`: the output and exit codes of trec_eval."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LONG_MAXIMUM = "--query_eval_wanted --complete_rel_info_wanted --Max_retrieved_p
 LONG_JUDGED = "--Judged_docs_only -q --Debug_level 1 --Rel_info_format qrels -T trec_results"
 LONG_NUMBER = "--nosummary -q --Number_docs_in_coll 1000 --Results_format trec_results"
 
-# What to print, and the command that prints it: the fifteen kinds of trec_eval's own tests first.
+# Name of the expected output and command; trec_eval's own fifteen test cases come first.
 GOLDEN = [
     ("official", "qrels.txt run.txt"),
     ("official", "qrels.comments.txt run.txt"),
@@ -68,51 +68,50 @@ def trec_eval(*arguments: str) -> int:
 
 
 @pytest.mark.parametrize(("name", "command"), GOLDEN)
-def test_same_lines(name: str, command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The output is trec_eval's, byte for byte."""
+def test_output_equals_that_of_trec_eval(
+    name: str, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert trec_eval(*command.split()) == 0
     printed = capsys.readouterr()
     assert printed.out == (DATA / f"out.{name}.txt").read_text()
     assert printed.err == ""
 
 
-def test_run_from_stdin(
+def test_run_is_read_from_stdin(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A results file called - is stdin."""
     text = (DATA / "run.txt").read_bytes()
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text)))
     assert trec_eval("qrels.txt", "-") == 0
     assert capsys.readouterr().out == (DATA / "out.official.txt").read_text()
 
 
-def test_missing_topic_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
-    """Without -c a judged topic that the run lacks does not count, as in trec_eval 9."""
+def test_topic_missing_from_the_run_is_left_out_without_c(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert trec_eval("-q", "-m", "P.5", "-mnum_q", "qrels.txt", "run.short.txt") == 0
     topics = [line.split("\t")[1] for line in capsys.readouterr().out.splitlines()]
     assert topics == ["t1", "t3", "all", "all"]
 
 
 def test_only_the_first_parameters_count(capsys: pytest.CaptureFixture[str]) -> None:
-    """A metric named twice with parameters has those of the first; a nickname adds none."""
     arguments = ("-m", "P.7", "-m", "P.5,10", "-m", "official", "qrels.txt", "run.txt")
     assert trec_eval(*arguments) == 0
     names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
     assert [name for name in names if name.startswith("P_")] == ["P_7"]
 
 
-def test_number_of_relevant_documents_with_c(capsys: pytest.CaptureFixture[str]) -> None:
-    """With -c the sum of num_rel counts every grade above 0, as in trec_eval, whatever -l is."""
+def test_num_rel_with_c_ignores_the_level(capsys: pytest.CaptureFixture[str]) -> None:
+    """As in trec_eval, with -c the sum of num_rel counts every grade above 0."""
     lines = (DATA / "qrels.graded.txt").read_text().splitlines()
     above_0 = sum(int(line.split()[3]) > 0 for line in lines)
     assert trec_eval("-c", "-l3", "-m", "num_rel", "qrels.graded.txt", "run.txt") == 0
     assert capsys.readouterr().out == f"num_rel               \tall\t{above_0}\n"
 
 
-def test_grades_are_cut_to_whole_numbers(
+def test_grades_are_truncated_to_integers(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """A grade of 1.9 is a 1, as trec_eval reads it."""
     qrels, results = tmp_path / "qrels", tmp_path / "run"
     qrels.write_text("q 0 a 1.9\nq 0 b 2\n")
     results.write_text("q Q0 a 1 2 tag\nq Q0 b 2 1 tag\n")
@@ -120,16 +119,14 @@ def test_grades_are_cut_to_whole_numbers(
     assert capsys.readouterr().out == "success_1             \tall\t0.0000\n"
 
 
-def test_help(capsys: pytest.CaptureFixture[str]) -> None:
-    """-h goes to stdout and names every flag and every metric, whatever else is there."""
+def test_help_lists_every_flag_and_metric(capsys: pytest.CaptureFixture[str]) -> None:
     assert trec_eval("-q", "-h") == 0
     text = capsys.readouterr().out
     for name in ("-Z, --Zscore", "Rprec_mult_avgjg", "ideal_dcg", "all_prefs", "Exit codes"):
         assert name in text
 
 
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    """-v goes to stderr, as in trec_eval."""
+def test_version_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     assert trec_eval("-v") == 0
     assert capsys.readouterr() == ("", f"berryeval {__version__}, as trec_eval 10.0\n")
 
@@ -178,8 +175,9 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("command", "code", "message"), WRONG)
-def test_errors(command: str, code: int, message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is wrong, in one line, with trec_eval's exit code, and nothing on stdout."""
+def test_error_is_one_line_with_the_exit_code_of_trec_eval(
+    command: str, code: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert trec_eval(*command.split()) == code
     assert capsys.readouterr() == ("", f"error: {message}\n")
 
@@ -201,11 +199,11 @@ def test_errors(command: str, code: int, message: str, capsys: pytest.CaptureFix
          r"qrels:1: not UTF-8 text (a binary file?): 'q\\xff 0 a 1'"),
     ],
 )  # fmt: skip
-def test_faulty_files(
+def test_invalid_file_is_an_error_with_its_line(
     name: str, text: str, code: int, message: str, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    """A faulty file is an error that says which line; what trec_eval finds while scoring is a 4."""
+    """Errors that trec_eval finds while scoring exit with 4."""
     monkeypatch.chdir(tmp_path)
     Path("qrels").write_text("q 0 a 1\nq 0 b 0\n")
     Path("run").write_text("q Q0 a 1 2 tag\n")
@@ -225,11 +223,10 @@ def test_faulty_files(
          "prefs: query 'q': the preferences of group 'g' contradict each other"),
     ],
 )  # fmt: skip
-def test_faulty_preferences(
+def test_contradictory_preferences_exit_with_4(
     prefs: str, results: str, message: str, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    """What cannot be ranked or preferred is exit code 4, with file and query."""
     monkeypatch.chdir(tmp_path)
     Path("prefs").write_text(prefs)
     Path("run").write_text(results)
@@ -237,8 +234,7 @@ def test_faulty_preferences(
     assert capsys.readouterr() == ("", f"error: {message}\n")
 
 
-def test_level_that_no_document_reaches(capsys: pytest.CaptureFixture[str]) -> None:
-    """Rndcg is 0 where nothing is relevant by -l, though its gains do not depend on it."""
+def test_rndcg_is_zero_without_documents_of_the_level(capsys: pytest.CaptureFixture[str]) -> None:
     assert trec_eval("-l4", "-mRndcg", "-mndcg", "qrels.graded.txt", "run.txt") == 0
     ndcg, rndcg = (line.split()[2] for line in capsys.readouterr().out.splitlines())
     assert float(ndcg) > 0

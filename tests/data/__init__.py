@@ -1,1 +1,1 @@
-"""Tests of `berryeval.io`: files, frames and arrays in and out."""
+"""Tests of `berryeval.data`."""

@@ -1,4 +1,4 @@
-"""Rows for the tests of readers and writers: strategies and helpers."""
+"""Strategies and helpers for tests of readers and writers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 if TYPE_CHECKING:
     from berryeval.data.table import QueryTable
 
-# Ids that a TREC file can hold: no blanks, no NUL, valid text, no comment, no byte order mark.
+# Ids that a TREC file can hold.
 words = st.text(
     st.characters(codec="utf-8", exclude_characters="\0\t\n\v\f\r #\ufeff"),
     min_size=1,
@@ -25,13 +25,13 @@ grades = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-2, 3).m
 def rows(
     names: st.SearchStrategy[str], numbers: st.SearchStrategy[float], least: int = 1
 ) -> st.SearchStrategy[dict[str, dict[str, float]]]:
-    """`{query: {document: number}}` with at least so many documents in each query."""
+    """Generate `{query: {document: number}}` with at least `least` documents per query."""
     group = st.dictionaries(names, numbers, min_size=least, max_size=6)
     return st.dictionaries(names, group, min_size=1, max_size=4)
 
 
 def bits(table: dict[str, dict[str, float]]) -> dict[str, dict[str, bytes]]:
-    """The numbers as bytes, so that 0.0 and -0.0 differ."""
+    """Return the numbers as bytes, so that 0.0 and -0.0 differ."""
     return {
         query: {document: struct.pack("<d", value) for document, value in row.items()}
         for query, row in table.items()

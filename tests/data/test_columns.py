@@ -1,4 +1,4 @@
-"""Columns and arrays of ids."""
+"""Tables from columns and from arrays of ids."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from berryeval.errors import DataError
 from berryeval.scoring.engine import evaluate
 
 
-def test_columns_become_a_table() -> None:
-    """Lists and arrays, strings and whole numbers, in any order of rows."""
+def test_columns_in_any_order_become_a_table() -> None:
     expected = {"1": {"10": 0.5, "11": 0.25}, "2": {"10": 1.0}}
     for queries in (
         ["1", "2", "1"],
@@ -53,15 +52,13 @@ def test_columns_become_a_table() -> None:
         ((["\ud800"], ["d"], [1]), "a query id must be valid Unicode text, found '\\ud800'"),
     ],
 )
-def test_bad_columns_are_refused(given_columns: Any, message: str) -> None:
-    """With the row, where it is one row's fault."""
+def test_invalid_columns_are_an_error(given_columns: Any, message: str) -> None:
     with pytest.raises(DataError) as caught:
         Qrels.from_columns(*given_columns)
     assert str(caught.value) == message
 
 
 def test_arrays_of_ids_become_a_table() -> None:
-    """A row per query, padding left out, order kept."""
     ids = np.array([[5, 3, -1], [-1, 7, -1], [-1, -1, -1]], dtype=np.int32)
     assert Run.from_arrays(ids).to_dict() == {"0": {"5": 3.0, "3": 2.0}, "1": {"7": 2.0}}
     values = np.array([[0.5, 1.5, 9], [9, 2.5, 9], [9, 9, 9]], dtype=np.float32)
@@ -99,8 +96,7 @@ def test_arrays_of_ids_become_a_table() -> None:
         (np.array([[1, 1]]), {}, "row 1: document '1' stands twice in query '0'"),
     ],
 )
-def test_bad_arrays_are_refused(ids: Any, options: dict[str, Any], message: str) -> None:
-    """With what was found."""
+def test_invalid_arrays_are_an_error(ids: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(DataError) as caught:
         Run.from_arrays(ids, **options)
     assert str(caught.value) == message
@@ -111,8 +107,7 @@ def test_bad_arrays_are_refused(ids: Any, options: dict[str, Any], message: str)
 @given(
     st.lists(st.tuples(st.sampled_from(["a", "b", "", "c"]), st.sampled_from("xyz")), max_size=12)
 )
-def test_both_ways_of_grouping_agree(rows: list[tuple[str, str]]) -> None:
-    """The one in use gives what the reference gives, and what a dict gives."""
+def test_native_and_python_grouping_agree(rows: list[tuple[str, str]]) -> None:
     queries = StringColumn.from_strings([query for query, _ in rows])
     documents = StringColumn.from_strings([document for _, document in rows])
     found = columns.group_rows(queries, documents)
@@ -127,7 +122,6 @@ def test_both_ways_of_grouping_agree(rows: list[tuple[str, str]]) -> None:
 
 
 def test_many_rows_are_grouped_by_several_threads() -> None:
-    """A repeated row in the last query is found as well."""
     count = 1 << 16
     queries = np.arange(count) // 100
     documents = np.arange(count) % 100
@@ -140,16 +134,15 @@ def test_many_rows_are_grouped_by_several_threads() -> None:
     assert (len(run), len(run.table.values), run.table.dropped) == (656, count - 1, 1)
 
 
-def test_whole_numbers_in_decimal() -> None:
-    """At the edges of their types."""
+def test_integers_become_decimal_strings() -> None:
     for dtype in (np.int8, np.int64, np.uint64):
         info = np.iinfo(dtype)
         column = StringColumn.from_integers(np.array([info.min, 0, info.max], dtype))
         assert list(column) == [str(info.min), "0", str(info.max)]
 
 
-def test_offsets_that_another_thread_rewrites_are_survived() -> None:
-    """What is then grouped is anything, but nothing is read outside of the strings."""
+def test_offsets_changed_by_another_thread_cause_no_invalid_read() -> None:
+    """The result is undefined, but nothing outside of the strings is read."""
     pytest.importorskip(
         "berryeval._native", reason="this installation was built without a C++ compiler"
     )

@@ -1,4 +1,4 @@
-"""Files as such: packed, broken, missing, and written all or nothing."""
+"""Reading of compressed and damaged files, and atomic writing."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ TEXT = b"q1 0 d1 1\nq1 0 d2 0\n" * 50
 
 
 def names_in(folder: Path) -> list[str]:
-    """What the folder holds."""
+    """Return the names of the files in a folder."""
     return sorted(path.name for path in folder.iterdir())
 
 
 def packed(kind: str) -> bytes:
-    """The text, packed."""
+    """Return the compressed text."""
     return gzip.compress(TEXT) if kind == ".gz" else zstandard.ZstdCompressor().compress(TEXT)
 
 
 @pytest.mark.parametrize("kind", [".gz", ".zst"])
 @pytest.mark.parametrize("ending", ["", ".txt", None])
-def test_packed_files_are_unpacked(tmp_path: Path, kind: str, ending: str | None) -> None:
-    """Whatever they are called."""
+def test_compressed_files_are_decompressed(tmp_path: Path, kind: str, ending: str | None) -> None:
     path = tmp_path / ("file" + (kind if ending is None else ending))
     path.write_bytes(packed(kind) * 2)
     assert read_bytes(path).tobytes() == TEXT * 2
@@ -36,8 +35,7 @@ def test_packed_files_are_unpacked(tmp_path: Path, kind: str, ending: str | None
 
 @pytest.mark.parametrize("kind", [".gz", ".zst"])
 @pytest.mark.parametrize("size", [0, 5, 20, -1])
-def test_a_truncated_file_is_refused(tmp_path: Path, kind: str, size: int) -> None:
-    """Half a file is never scored as if it were whole."""
+def test_truncated_file_is_an_error(tmp_path: Path, kind: str, size: int) -> None:
     path = tmp_path / f"file{kind}"
     path.write_bytes(packed(kind)[:size])
     with pytest.raises(DataError) as caught:
@@ -46,10 +44,9 @@ def test_a_truncated_file_is_refused(tmp_path: Path, kind: str, size: int) -> No
 
 
 @pytest.mark.parametrize(("kind", "name"), [(".gz", "gzip"), (".zst", "zstd")])
-def test_a_file_that_is_not_packed_as_its_name_says_is_refused(
+def test_file_with_a_wrong_compression_suffix_is_an_error(
     tmp_path: Path, kind: str, name: str
 ) -> None:
-    """With the file's name and what was expected."""
     path = tmp_path / f"file{kind}"
     path.write_bytes(TEXT)
     with pytest.raises(DataError) as caught:
@@ -58,8 +55,7 @@ def test_a_file_that_is_not_packed_as_its_name_says_is_refused(
     assert "\n" not in str(caught.value)
 
 
-def test_damaged_gzip_data_is_refused(tmp_path: Path) -> None:
-    """A flipped byte in the middle is found out."""
+def test_damaged_gzip_data_is_an_error(tmp_path: Path) -> None:
     data = bytearray(packed(".gz"))
     data[15] ^= 0xFF
     path = tmp_path / "file.gz"
@@ -68,8 +64,7 @@ def test_damaged_gzip_data_is_refused(tmp_path: Path) -> None:
         Qrels.load(path)
 
 
-def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
-    """In one line each."""
+def test_missing_files_and_folders_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         read_bytes(tmp_path / "none")
     assert str(caught.value) == f"{tmp_path / 'none'}: no such file"
@@ -82,8 +77,7 @@ def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
         Qrels.load("x\0y")
 
 
-def test_the_ending_that_counts_is_the_one_before_the_packing() -> None:
-    """`a.json.gz` is a JSON file."""
+def test_suffix_ignores_the_compression() -> None:
     assert plain_suffix("a.JSON") == ".json"
     assert plain_suffix("a.b.json.gz") == ".json"
     assert plain_suffix("run.zst") == ""
@@ -91,8 +85,7 @@ def test_the_ending_that_counts_is_the_one_before_the_packing() -> None:
 
 
 @pytest.mark.parametrize("name", ["file", "file.gz", "file.zst"])
-def test_what_is_written_can_be_read(tmp_path: Path, name: str) -> None:
-    """Packed by the ending of the name; same content, same bytes; nothing else is left behind."""
+def test_written_file_can_be_read(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     contents = []
     for _ in range(2):
@@ -106,8 +99,7 @@ def test_what_is_written_can_be_read(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["file", "file.gz", "file.zst"])
-def test_a_failure_leaves_what_was_there(tmp_path: Path, name: str) -> None:
-    """Also after much was written; no temporary file stays."""
+def test_failed_write_keeps_the_old_file(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(b"before")
 
@@ -123,8 +115,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
-def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
-    """A device is written to in place, through a link as well, and what it says is passed on."""
+def test_full_disk_is_a_one_line_error(tmp_path: Path) -> None:
     link = tmp_path / "full"
     link.symlink_to("/dev/full")
     with pytest.raises(DataError) as caught:
@@ -134,10 +125,9 @@ def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
     assert link.is_symlink()
 
 
-def test_a_disk_that_fills_up_leaves_nothing(
+def test_disk_that_fills_up_leaves_no_temporary_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A write that fails half-way removes the temporary file and keeps the old one."""
     path = tmp_path / "file"
     path.write_bytes(b"before")
     full = OSError(28, "No space left on device")
@@ -155,8 +145,7 @@ def test_a_disk_that_fills_up_leaves_nothing(
     assert names_in(tmp_path) == ["file"]
 
 
-def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    """As is a folder where a file should be."""
+def test_missing_folder_is_a_one_line_error(tmp_path: Path) -> None:
     for path, why in (
         (tmp_path / "no" / "file", "No such file or directory"),
         (tmp_path, "Is a directory"),
@@ -166,16 +155,14 @@ def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
         assert str(caught.value) == f"{path}: cannot be written ({why})"
 
 
-def test_what_cannot_be_removed_hides_no_error(tmp_path: Path) -> None:
-    """Where nothing can be made nothing can be removed: it is said why it was not written."""
-    path = tmp_path / ("x" * 300) / "file"  # no system takes such a name
+def test_failed_cleanup_does_not_hide_the_error(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 300) / "file"  # longer than file systems allow
     with pytest.raises(DataError) as caught:
         Qrels.from_dict({"q1": {"d1": 1}}).to_trec(path)
     assert str(caught.value).startswith(f"{path}: cannot be written (")
 
 
-def test_the_mode_of_a_file_is_kept(tmp_path: Path) -> None:
-    """Writing anew does not open a private file to others."""
+def test_replaced_file_keeps_its_mode(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"before")
     path.chmod(0o640)
@@ -183,8 +170,7 @@ def test_the_mode_of_a_file_is_kept(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
-    """The file it points to is what is written."""
+def test_writing_to_a_link_keeps_the_link(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "folder" / "file")
@@ -193,10 +179,9 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "folder" / "file").read_bytes() == b"q1 0 d1 1\n"
 
 
-def test_a_missing_zstandard_says_what_to_install(
+def test_missing_zstandard_error_has_the_install_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The line to type, for reading and for writing."""
     monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
     path = tmp_path / "file.zst"
     path.write_bytes(packed(".zst"))

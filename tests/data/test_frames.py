@@ -34,7 +34,7 @@ EXPECTED = {"q1": {"d1": 1.5, "é": -3.0}, "q2": {"d1": 2.0}}
 
 
 class Producer:
-    """An object that has nothing but the Arrow PyCapsule interface."""
+    """An object with nothing but the Arrow PyCapsule interface."""
 
     def __init__(self, table: Any) -> None:
         self._table = table
@@ -62,7 +62,6 @@ MAKERS: dict[str, Any] = {
 
 @pytest.mark.parametrize("maker", MAKERS.values(), ids=list(MAKERS))
 def test_any_frame_is_read(maker: Any) -> None:
-    """Rows are put together by query, in order of appearance."""
     run = Run.load(maker(COLUMNS))
     assert run.to_dict() == EXPECTED
     assert list(run.table.queries) == ["q1", "q2"]
@@ -81,8 +80,7 @@ STRINGS = {
 
 @pytest.mark.parametrize("kind", STRINGS.values(), ids=list(STRINGS))
 @pytest.mark.parametrize("start", [0, 1])
-def test_any_kind_of_string_is_read(kind: Any, start: int) -> None:
-    """Also where a slice begins in the middle of its buffers."""
+def test_every_arrow_string_type_is_read(kind: Any, start: int) -> None:
     values = ["zero", "q1", "q2", "q1"][1 - start :]
     if "binary" in str(kind):
         column = pa.array([value.encode() for value in values], kind)
@@ -97,8 +95,7 @@ def test_any_kind_of_string_is_read(kind: Any, start: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint64", "int64"])
-def test_whole_numbers_are_ids(dtype: str) -> None:
-    """In decimal, so that they match the same ids as strings."""
+def test_integer_columns_are_ids(dtype: str) -> None:
     frame = pd.DataFrame({"qid": [1, 1], "docid": [3, 4], "score": [1, 2]}).astype(
         {"qid": dtype, "docid": dtype}
     )
@@ -116,15 +113,13 @@ def test_whole_numbers_are_ids(dtype: str) -> None:
         ("topic", "docid", "relevance_label"),
     ],
 )
-def test_the_usual_names_are_known(names: tuple[str, str, str]) -> None:
-    """In any order of columns, others beside them."""
+def test_common_column_names_are_recognized(names: tuple[str, str, str]) -> None:
     query, document, grade = names
     frame = pl.DataFrame({"extra": ["x"], grade: [2], document: ["d"], query: ["q"]})
     assert Qrels.load(frame).to_dict() == {"q": {"d": 2.0}}
 
 
-def test_names_can_be_given() -> None:
-    """By role; they win over the usual names."""
+def test_column_names_can_be_given() -> None:
     frame = pl.DataFrame({"query": ["text"], "a": ["q"], "b": ["d"], "c": [2], "score": [9]})
     run = Run.load(frame, query="a", document="b", score="c")
     assert run.to_dict() == {"q": {"d": 2.0}}
@@ -134,7 +129,6 @@ def test_names_can_be_given() -> None:
 
 
 def test_a_missing_column_is_named_with_those_found() -> None:
-    """The caller sees what to pass."""
     frame = pl.DataFrame({"a": ["q"], "document": ["d"], "score": [2]})
     with pytest.raises(DataError) as caught:
         Run.load(frame)
@@ -157,8 +151,9 @@ def test_a_missing_column_is_named_with_those_found() -> None:
         ("document", "d1", "row 1: document 'd1' stands twice in query 'q1'"),
     ],
 )
-def test_a_bad_row_is_named(library: str, column: str, value: Any, message: str) -> None:
-    """Rows are counted from 0, as frames do; lenient reading leaves them out and counts them."""
+def test_invalid_row_is_an_error_with_its_number(
+    library: str, column: str, value: Any, message: str
+) -> None:
     columns: dict[str, list[Any]] = {
         "query": ["q1", "q1"],
         "document": ["d1", "d2"],
@@ -168,7 +163,7 @@ def test_a_bad_row_is_named(library: str, column: str, value: Any, message: str)
     frame = MAKERS[library](columns)
     with pytest.raises(DataError) as caught:
         Run.load(frame)
-    if library == "pandas" and "NaN" in message:  # where NaN is how pandas says missing
+    if library == "pandas" and "NaN" in message:  # pandas treats NaN as missing
         message = "row 1: the score is missing"
     assert str(caught.value) == message
     run = Run.load(frame, lenient=True)
@@ -176,8 +171,7 @@ def test_a_bad_row_is_named(library: str, column: str, value: Any, message: str)
     assert run.table.dropped == 1
 
 
-def test_an_infinite_grade_is_refused() -> None:
-    """A score may be infinite, a grade may not."""
+def test_infinite_grade_is_an_error() -> None:
     columns = {"query": ["q1"], "document": ["d1"], "score": [float("-inf")]}
     assert Run.load(pa.table(columns)).to_dict() == {"q1": {"d1": float("-inf")}}
     with pytest.raises(DataError, match="row 0: the grade must be finite, found -inf"):
@@ -197,23 +191,20 @@ def test_an_infinite_grade_is_refused() -> None:
         ({"document": [b"\xff"]}, "column 'document': Invalid UTF8 payload"),
     ],
 )
-def test_a_column_of_the_wrong_kind_is_refused(columns: dict[str, Any], message: str) -> None:
-    """With its name and what it holds."""
+def test_column_of_the_wrong_type_is_an_error(columns: dict[str, Any], message: str) -> None:
     table = pa.table({"query": ["q"], "document": ["d"], "score": [1.0]} | columns)
     with pytest.raises(DataError) as caught:
         Run.load(table)
     assert str(caught.value) == message
 
 
-def test_a_pandas_column_of_many_kinds_is_refused() -> None:
-    """As Arrow cannot hold it."""
+def test_pandas_column_of_mixed_types_is_an_error() -> None:
     frame = pd.DataFrame({"query": ["q", 1], "document": ["d", "e"], "score": [1, 2]}, dtype=object)
     with pytest.raises(DataError, match="the frame cannot be read as Arrow: "):
         Run.load(frame)
 
 
 def test_decimals_and_small_floats_are_numbers() -> None:
-    """As are whole numbers beyond what a float holds exactly: they are rounded."""
     for values in (
         pa.array([decimal.Decimal("1.5")]),
         pa.array([1.5], pa.float32()),
@@ -226,15 +217,14 @@ def test_decimals_and_small_floats_are_numbers() -> None:
 
 
 def test_an_empty_frame_is_an_empty_run() -> None:
-    """A frame without rows says that nothing was found; a file without rows is a mistake."""
+    """A frame without rows is an empty result; a file without rows is an error."""
     table = pl.DataFrame(schema={"query": pl.String, "document": pl.String, "score": pl.Float64})
     assert Run.load(table).to_dict() == {}
     scores = evaluate({"q": {"d": 1}}, table, ["P@5"])
     assert scores.outcomes == ("missing",)
 
 
-def test_anything_else_is_refused() -> None:
-    """With what would do."""
+def test_other_sources_are_an_error() -> None:
     with pytest.raises(DataError) as caught:
         Run.load(42)
     assert str(caught.value) == (
@@ -246,7 +236,6 @@ def test_anything_else_is_refused() -> None:
 @settings(max_examples=50)
 @given(rows(ids, scores, least=0), st.randoms(use_true_random=False))
 def test_frames_round_trip(run: dict[str, dict[str, float]], random: Any) -> None:
-    """To a frame and back, rows in any order, is the same to the bit."""
     value = Run.from_dict(run)
     expected = bits({query: row for query, row in run.items() if row})
     for library in ("pandas", "polars", "arrow"):
@@ -258,7 +247,6 @@ def test_frames_round_trip(run: dict[str, dict[str, float]], random: Any) -> Non
 
 
 def test_columns_without_a_type_are_empty_or_missing() -> None:
-    """Where nothing is in a column Arrow may know no type: no rows, or rows that lack their id."""
     nothing = pa.table({"query": pa.nulls(0), "document": pa.nulls(0), "score": pa.array([], "f8")})
     assert Run.load(nothing).to_dict() == {}
     missing = pa.table({"query": ["q"], "document": pa.nulls(1), "score": [1.0]})
@@ -267,7 +255,6 @@ def test_columns_without_a_type_are_empty_or_missing() -> None:
 
 
 def test_a_frame_of_a_run_has_ranks() -> None:
-    """In the order of the ranks; judgments have grades."""
     frame = Run.from_dict({"q": {"a": 1, "b": 2}, "p": {"c": 1}}).to_frame("polars")
     assert frame.rows() == [("q", "b", 2.0, 1), ("q", "a", 1.0, 2), ("p", "c", 1.0, 1)]
     assert frame.columns == ["query", "document", "score", "rank"]
@@ -278,7 +265,6 @@ def test_a_frame_of_a_run_has_ranks() -> None:
 
 
 def test_parquet_files_are_read(tmp_path: Path) -> None:
-    """Of any shape: several row groups, other columns, packed again."""
     table = pa.table({**COLUMNS, "text": ["x"] * 3})
     pq.write_table(table, tmp_path / "run.parquet", row_group_size=1)
     assert Run.load(tmp_path / "run.parquet").to_dict() == EXPECTED
@@ -289,8 +275,7 @@ def test_parquet_files_are_read(tmp_path: Path) -> None:
     }
 
 
-def test_a_bad_parquet_file_is_refused(tmp_path: Path) -> None:
-    """In one line that names it."""
+def test_invalid_parquet_file_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "run.parquet"
     path.write_bytes(b"not a Parquet file")
     with pytest.raises(DataError) as caught:
@@ -307,10 +292,9 @@ def test_a_bad_parquet_file_is_refused(tmp_path: Path) -> None:
     assert str(caught.value) == f"{path}: holds no rows"
 
 
-def test_a_missing_pyarrow_says_what_to_install(
+def test_missing_pyarrow_error_has_the_install_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The line to type, for reading and for writing."""
     frame = pl.DataFrame(COLUMNS)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     run = Run.from_dict(EXPECTED)
@@ -324,8 +308,7 @@ def test_a_missing_pyarrow_says_what_to_install(
             act()
 
 
-def test_evaluate_takes_them_all(tmp_path: Path) -> None:
-    """Every form of the same rows scores the same."""
+def test_every_source_of_the_same_rows_scores_the_same(tmp_path: Path) -> None:
     qrels = {"q1": {"d1": 1.0, "é": 2.0}, "q2": {"d2": 1.0}}
     judgments, run = Qrels.from_dict(qrels), Run.from_dict(EXPECTED)
     for name in ("a.json", "a.parquet", "a.txt", "a.txt.zst"):
@@ -346,8 +329,7 @@ def test_evaluate_takes_them_all(tmp_path: Path) -> None:
         assert found.queries == expected.queries
 
 
-def test_a_run_does_not_change_with_the_array_below_its_frame() -> None:
-    """What was read stays as it was read."""
+def test_run_is_independent_of_later_changes_to_the_frame() -> None:
     scores = np.array([1.0, 2.0])
     run = Run.load(pl.DataFrame({"query": ["q", "q"], "document": ["a", "b"], "score": scores}))
     scores[0] = 9.0

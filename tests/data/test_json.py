@@ -1,4 +1,4 @@
-"""JSON files."""
+"""JSON files of judgments and runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 def test_a_json_file_is_read(tmp_path: Path) -> None:
-    """Queries to documents to numbers; scores may be infinite."""
     path = tmp_path / "run.json"
     path.write_text('{"q1": {"d1": 1, "d2": 2.5}, "é": {"d1": -Infinity}}', encoding="utf-8")
     assert Run.load(path).to_dict() == {"q1": {"d1": 1.0, "d2": 2.5}, "é": {"d1": -float("inf")}}
@@ -50,8 +49,7 @@ def test_a_json_file_is_read(tmp_path: Path) -> None:
     ],
     ids=range(14),
 )
-def test_bad_json_is_refused(tmp_path: Path, text: bytes, message: str) -> None:
-    """With the file, and the line where that is known."""
+def test_invalid_json_table_is_an_error(tmp_path: Path, text: bytes, message: str) -> None:
     path = tmp_path / "qrels.json"
     path.write_bytes(text)
     with pytest.raises(DataError) as caught:
@@ -60,7 +58,7 @@ def test_bad_json_is_refused(tmp_path: Path, text: bytes, message: str) -> None:
 
 
 def test_lenient_reading_keeps_the_first_of_a_document(tmp_path: Path) -> None:
-    """And counts the rest. A query that stands twice is never put together by guessing."""
+    """A repeated query stays an error."""
     path = tmp_path / "qrels.json"
     path.write_text('{"q": {"d": 1, "e": 3, "d": 2, "d": 4}}', encoding="utf-8")
     qrels = Qrels.load(path, lenient=True)

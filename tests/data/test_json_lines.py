@@ -1,4 +1,4 @@
-"""JSON lines: an object per line, keys by any usual name."""
+"""JSON lines of judgments and runs."""
 
 from __future__ import annotations
 
@@ -27,14 +27,13 @@ RUN = b'{"query_id": "q1", "doc_id": "d1", "score": 2}\n\n{"score": 1.5, "qid": 
 
 
 def written(folder: Path, text: bytes, name: str = "a.jsonl") -> Path:
-    """A file with this text."""
+    """Write a file and return its path."""
     path = folder / name
     path.write_bytes(text)
     return path
 
 
 def test_json_lines_are_read(tmp_path: Path) -> None:
-    """Whole numbers are ids too, further keys are passed over, blank lines as well."""
     wanted = {"q1": {"d1": 2.0}, "1": {"7": 1.5}}
     for path in (
         written(tmp_path, RUN),
@@ -47,8 +46,7 @@ def test_json_lines_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [Run, Qrels])
-def test_every_name_that_a_frame_may_use_is_known(tmp_path: Path, kind: type[Run | Qrels]) -> None:
-    """The names are those of frames, in any case, with - or _."""
+def test_keys_may_have_any_common_column_name(tmp_path: Path, kind: type[Run | Qrels]) -> None:
     for query, document, value in [
         *((name, "doc_id", VALUE[kind.kind][0]) for name in QUERY),
         *(("query-id", name.upper().replace("_", "-"), VALUE[kind.kind][0]) for name in DOCUMENT),
@@ -59,7 +57,6 @@ def test_every_name_that_a_frame_may_use_is_known(tmp_path: Path, kind: type[Run
 
 
 def test_keys_can_be_chosen(tmp_path: Path) -> None:
-    """As the columns of a frame."""
     path = written(tmp_path, b'{"a": "q", "b": "d", "c": 4, "score": 5}')
     run = Run.from_json_lines(path, query="a", document="b", score="c")
     assert run.to_dict() == {"q": {"d": 4.0}}
@@ -108,8 +105,9 @@ GOOD = b'{"query": "q", "doc": "d", "grade": 1}\n'
     ],
     ids=range(16),
 )
-def test_a_faulty_line_is_named(tmp_path: Path, text: bytes, message: str) -> None:
-    """With the file and the line; lenient reading leaves it out and counts it."""
+def test_invalid_line_is_an_error_with_its_number(
+    tmp_path: Path, text: bytes, message: str
+) -> None:
     path = written(tmp_path, GOOD + text + b"\n" + GOOD.replace(b'"d"', b'"z"'))
     with pytest.raises(DataError) as caught:
         Qrels.load(path)
@@ -118,8 +116,7 @@ def test_a_faulty_line_is_named(tmp_path: Path, text: bytes, message: str) -> No
     assert (table.to_dict(), table.dropped) == ({"q": {"d": 1.0, "z": 1.0}}, 1)
 
 
-def test_nothing_useful_is_an_error(tmp_path: Path) -> None:
-    """As in the other formats."""
+def test_file_without_valid_lines_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"a\.jsonl: holds no rows$"):
         Qrels.load(written(tmp_path, b"\n"))
     with pytest.raises(DataError, match=r"holds no rows that can be used \(1 left out\)$"):
@@ -129,7 +126,6 @@ def test_nothing_useful_is_an_error(tmp_path: Path) -> None:
 @settings(max_examples=40)
 @given(rows(ids, scores), st.randoms())
 def test_json_lines_hold_any_id(run: dict[str, dict[str, float]], random: Random) -> None:
-    """In any order, to the bit."""
     lines = [
         json.dumps({"query": query, "document": document, "score": score})
         for query, row in run.items()
@@ -141,8 +137,7 @@ def test_json_lines_hold_any_id(run: dict[str, dict[str, float]], random: Random
     assert bits(found.to_dict()) == bits(run)
 
 
-def test_an_audit_reads_every_format(tmp_path: Path) -> None:
-    """Faults of lines are listed with their line, those of other files are counted."""
+def test_audit_reads_every_format(tmp_path: Path) -> None:
     run = written(tmp_path, RUN + b"bad\n" + RUN)
     report = audit({"q1": {"d1": 1}}, run)
     assert [(fault.kind, fault.line) for fault in report.faults] == [

@@ -1,4 +1,4 @@
-"""Records: frozen, checked, and the same after a trip through JSON."""
+"""Records and their JSON form."""
 
 from __future__ import annotations
 
@@ -54,8 +54,7 @@ RECORDS = st.one_of(
 
 
 @given(RECORDS)
-def test_a_trip_through_json_changes_nothing(record: JsonRecord) -> None:
-    """Known and unknown fields come back as they were."""
+def test_record_survives_a_json_round_trip(record: JsonRecord) -> None:
     there = json.loads(json.dumps(record.to_json()))
     back = type(record).from_json(there)
     assert back == record
@@ -64,7 +63,6 @@ def test_a_trip_through_json_changes_nothing(record: JsonRecord) -> None:
 
 
 def test_unknown_fields_are_kept() -> None:
-    """What another tool wrote is still there after reading and writing."""
     data = {"id": "q1", "text": "why?", "weight": 3, "tags": ["a"]}
     query = Query.from_json(data)
     assert query.extra == {"weight": 3, "tags": ["a"]}
@@ -72,19 +70,16 @@ def test_unknown_fields_are_kept() -> None:
 
 
 def test_defaults_are_not_written() -> None:
-    """A record's JSON holds what was said, and no more."""
     assert Chunk("c", "d", "text").to_json() == {"id": "c", "doc_id": "d", "text": "text"}
 
 
-def test_a_section_may_be_a_line_of_text() -> None:
-    """An array of headings, or one string with arrows between them."""
+def test_section_may_be_a_string_with_separators() -> None:
     anchor = Anchor.from_json({"document": "d", "section": "Guide > Set up"})
     assert anchor.section == ("Guide", "Set up")
 
 
 @pytest.mark.parametrize("section", ["Guide > Set up", ["Guide", "Set up"], ("Guide", "Set up")])
-def test_a_section_in_python_is_read_as_in_json(section: Any) -> None:
-    """A line of text or a list is the same path, and can be hashed."""
+def test_section_is_converted_in_python_as_in_json(section: Any) -> None:
     records: list[Anchor | Hit | Chunk] = [
         Anchor(document="d", section=section),
         Hit("h", section=section),
@@ -105,21 +100,18 @@ def test_a_section_in_python_is_read_as_in_json(section: Any) -> None:
         (lambda: Judgment("q", Anchor(chunk="c"), None), "grade: expected a number, found null"),  # type: ignore[arg-type]
     ],
 )
-def test_a_wrong_value_in_python_is_refused(make: Callable[[], object], expected: str) -> None:
-    """In the words of JSON, and not with a traceback later."""
+def test_invalid_value_in_python_is_an_error(make: Callable[[], object], expected: str) -> None:
     with pytest.raises(DataError) as caught:
         make()
     assert str(caught.value).startswith(expected)
 
 
-def test_a_target_that_is_a_string_is_a_chunk_id() -> None:
-    """The plain judgments of other tools need no object."""
+def test_string_target_is_a_chunk_id() -> None:
     judgment = Judgment.from_json({"query_id": "q", "target": "c7", "grade": 1})
     assert judgment.target == Anchor(chunk="c7")
 
 
 def test_records_are_frozen() -> None:
-    """Nobody changes a record under another's feet."""
     with pytest.raises(dataclasses.FrozenInstanceError):
         Query("q", "text").text = "other"  # type: ignore[misc]
 
@@ -161,16 +153,14 @@ def test_records_are_frozen() -> None:
          "queries[3].grade: expected a number, found number nan"),
     ],
 )  # fmt: skip
-def test_a_wrong_record_says_where_and_what(
+def test_invalid_record_error_has_place_and_value(
     kind: type[JsonRecord], data: Any, expected: str
 ) -> None:
-    """The message names the place, what was expected and what was found."""
     with pytest.raises(DataError) as caught:
         kind.from_json(data, "queries[3]")
     assert str(caught.value).startswith(expected)
 
 
-def test_the_content_hash_is_that_of_the_text() -> None:
-    """It is stable, and says how it was made."""
+def test_content_hash_depends_on_the_text() -> None:
     assert Document("d", "abc").content_hash == content_hash("abc")
     assert content_hash("abc").startswith("sha256:ba7816bf")

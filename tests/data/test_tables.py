@@ -1,4 +1,4 @@
-"""Tables from dicts, on the backend in use; both must say the same."""
+"""Tables from dicts, on both backends."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ from tests.data.rows import bits, ids, rows, same_tables, scores
 
 
 def reference(table: Any, kind: Kind = "run") -> QueryTable:
-    """What the reference makes of a dict."""
+    """Convert a dict with the Python implementation."""
     queries, offsets, documents, values = tables._convert_dict(table, kind)
     return QueryTable(StringColumn(*queries), offsets, StringColumn(*documents), values)
 
 
 @given(rows(ids, scores | st.integers(-(2**70), 2**70), least=0))
-def test_a_dict_goes_in_and_comes_out(table: dict[str, dict[str, float]]) -> None:
-    """The same to the bit, whole numbers as floats, and the same as by the reference."""
+def test_dict_survives_a_round_trip(table: dict[str, dict[str, float]]) -> None:
     found = QueryTable.from_dict(table, kind="run")
     as_floats = {query: {d: float(v) for d, v in row.items()} for query, row in table.items()}
     assert bits(found.to_dict()) == bits(as_floats)
@@ -35,24 +34,22 @@ def test_a_dict_goes_in_and_comes_out(table: dict[str, dict[str, float]]) -> Non
 
 
 class Doubling(dict[str, float]):
-    """A dict whose items are not what is stored in it."""
+    """A dict whose items differ from its stored values."""
 
     def items(self) -> Any:
-        """Every number doubled."""
+        """Return the items with every number doubled."""
         return {key: 2 * value for key, value in super().items()}.items()
 
 
 @pytest.mark.parametrize(
     "make", [dict, OrderedDict, UserDict, MappingProxyType, Counter, lambda d: defaultdict(dict, d)]
 )
-def test_any_mapping_will_do(make: Any) -> None:
-    """Inside as well as outside."""
+def test_any_mapping_is_accepted(make: Any) -> None:
     found = QueryTable.from_dict(make({"q": make({"d": 1, "e": 2}), "p": make({})}), kind="qrels")
     assert found.to_dict() == {"q": {"d": 1.0, "e": 2.0}, "p": {}}
 
 
-def test_a_subclass_gives_its_own_items() -> None:
-    """What it stores is its own business."""
+def test_items_of_a_dict_subclass_are_used() -> None:
     assert QueryTable.from_dict({"q": Doubling({"d": 1})}, kind="run").to_dict() == {"q": {"d": 2}}
     moved = OrderedDict([("a", 1.0), ("b", 2.0)])
     moved.move_to_end("a")
@@ -60,8 +57,7 @@ def test_a_subclass_gives_its_own_items() -> None:
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.int8, np.uint64])
-def test_numbers_of_numpy_are_numbers(kind: Any) -> None:
-    """With the value that they have."""
+def test_numpy_scalars_are_accepted(kind: Any) -> None:
     assert QueryTable.from_dict({"q": {"d": kind(3)}}, kind="run").to_dict() == {"q": {"d": 3.0}}
 
 
@@ -102,29 +98,25 @@ def test_numbers_of_numpy_are_numbers(kind: Any) -> None:
         ({"q": {"d": 1, "\udfff": 1}}, "a document id must be valid Unicode text, found '\\udfff'"),
     ],
 )
-def test_a_bad_dict_is_refused(table: Any, message: str) -> None:
-    """In the same words on both backends."""
+def test_invalid_dict_is_an_error(table: Any, message: str) -> None:
     with pytest.raises(DataError) as caught:
         Qrels.from_dict(table)
     assert str(caught.value) == message
 
 
-def test_an_infinite_score_is_a_score() -> None:
-    """It ranks first or last."""
+def test_infinite_scores_are_accepted() -> None:
     run = Run.from_dict({"q": {"d": float("inf"), "e": float("-inf")}})
     assert run.to_dict() == {"q": {"d": float("inf"), "e": float("-inf")}}
 
 
-def test_tables_do_not_change() -> None:
-    """Their columns cannot be written to."""
+def test_tables_are_read_only() -> None:
     table = QueryTable.from_dict({"q": {"d": 1}}, kind="run")
     for column in (table.values, table.offsets, table.documents.data, table.queries.offsets):
         assert not column.flags.writeable
 
 
 @given(st.lists(ids, max_size=8), st.data())
-def test_strings_can_be_taken_from_a_column(strings: list[str], data: st.DataObject) -> None:
-    """In any order, any number of times."""
+def test_column_take_returns_strings_in_any_order(strings: list[str], data: st.DataObject) -> None:
     column = StringColumn.from_strings(strings)
     assert list(column) == strings
     assert len(column) == len(strings)
@@ -133,8 +125,7 @@ def test_strings_can_be_taken_from_a_column(strings: list[str], data: st.DataObj
         assert list(column.take(wanted)) == [strings[place] for place in places]
 
 
-def test_short_names_of_what_there_is() -> None:
-    """A run and judgments say how large they are, and what they are called."""
+def test_repr_has_name_and_sizes() -> None:
     run = Run.from_dict({"q": {"d": 1, "e": 2}}, "mine")
     assert repr(run) == "Run('mine', 1 queries, 2 documents)"
     assert repr(Qrels.from_dict({"q": {"d": 1}})) == "Qrels(1 queries, 1 judgments)"
@@ -143,8 +134,7 @@ def test_short_names_of_what_there_is() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 5])
-def test_joined_tables_are_the_table_of_all(size: int) -> None:
-    """However the queries are shared out; of none, an empty table."""
+def test_joined_tables_equal_the_whole_table(size: int) -> None:
     rows = {f"q{n}": {f"d{m}ä": float(m) for m in range(n)} for n in range(5)}
     parts = [dict(list(rows.items())[at : at + size]) for at in range(0, 5, size)]
     joined = QueryTable.joined([QueryTable.from_dict(part, kind="run") for part in parts])

@@ -1,4 +1,4 @@
-"""Files with three columns: which are ranks, which are scores, and which nobody can tell."""
+"""Files with three columns, which hold ranks, scores or grades."""
 
 from __future__ import annotations
 
@@ -26,15 +26,14 @@ CANNOT = "cannot tell whether the third column holds ranks or scores"
 
 
 def written(folder: Path, text: bytes, name: str = "run.tsv") -> Path:
-    """A file with this text."""
+    """Write a file and return its path."""
     path = folder / name
     path.write_bytes(text)
     return path
 
 
 @pytest.mark.parametrize("text", [RANKS, RANKS.replace(b"\n", b"\r\n"), b"\n \n" + RANKS])
-def test_a_run_of_ms_marco_is_read(tmp_path: Path, text: bytes) -> None:
-    """Ranks that rise from 1 in every query need no header; the best rank has the best score."""
+def test_ms_marco_run_is_read_without_a_header(tmp_path: Path, text: bytes) -> None:
     path = written(tmp_path, text)
     run = {"q1": {"d2": -1.0, "d1": -2.0}, "q2": {"d 9": -1.0}}
     assert Run.load(path).to_dict() == run
@@ -42,14 +41,12 @@ def test_a_run_of_ms_marco_is_read(tmp_path: Path, text: bytes) -> None:
     assert not audit({"q1": {"d1": 1}}, path).faults
 
 
-def test_a_run_of_ms_marco_may_have_gaps_and_mixed_queries(tmp_path: Path) -> None:
-    """What counts is that ranks rise inside of each query."""
+def test_ms_marco_run_may_have_gaps_and_mixed_queries(tmp_path: Path) -> None:
     path = written(tmp_path, b"q1\ta\t1\nq2\tb\t1\nq1\tc\t7\n")
     assert Run.load(path).to_dict() == {"q1": {"a": -1.0, "c": -7.0}, "q2": {"b": -1.0}}
 
 
-def test_named_ranks_come_in_any_order(tmp_path: Path) -> None:
-    """A header says what the third column is; a rank that is none is named with its line."""
+def test_ranks_with_a_header_come_in_any_order(tmp_path: Path) -> None:
     path = written(tmp_path, b"qid\tpid\tRank\nq\ta\t3\nq\tb\t2\n")
     assert Run.load(path).to_dict() == {"q": {"a": -3.0, "b": -2.0}}
     for bad in (b"0", b"-1", b"1.5", b"inf", b"9007199254740992"):
@@ -74,10 +71,9 @@ def test_named_ranks_come_in_any_order(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("lenient", [False, True])
-def test_what_cannot_be_told_is_not_guessed(
+def test_ambiguous_third_column_is_an_error(
     tmp_path: Path, text: bytes, line: int, why: str, *, lenient: bool
 ) -> None:
-    """Scores without a header are an error that says what to do, lenient or not."""
     path = written(tmp_path, text)
     for read in (
         lambda: Run.load(path, lenient=lenient),
@@ -89,8 +85,7 @@ def test_what_cannot_be_told_is_not_guessed(
         assert str(caught.value) == f"{path}:{line}: {CANNOT}: {why}; {TELL}"
 
 
-def test_a_third_column_that_is_no_number_is_no_rank(tmp_path: Path) -> None:
-    """The words are the same; lenient reading leaves the line out."""
+def test_third_column_that_is_not_a_number_is_an_error(tmp_path: Path) -> None:
     path = written(tmp_path, b"q\ta\t1\nq\tb\tx\nq\tc\tnan\n")
     with pytest.raises(DataError) as caught:
         Run.load(path)
@@ -99,8 +94,7 @@ def test_a_third_column_that_is_no_number_is_no_rank(tmp_path: Path) -> None:
     assert (table.to_dict(), table.dropped) == ({"q": {"a": -1.0}}, 2)
 
 
-def test_a_line_with_other_columns_is_an_error(tmp_path: Path) -> None:
-    """With the columns of both formats; a document that stands twice is one as ever."""
+def test_line_with_other_columns_is_an_error(tmp_path: Path) -> None:
     path = written(tmp_path, RANKS + b"q3\td1\n")
     with pytest.raises(DataError) as caught:
         Run.load(path)
@@ -125,15 +119,13 @@ def test_a_line_with_other_columns_is_an_error(tmp_path: Path) -> None:
 def test_other_files_of_three_columns_need_a_header(
     tmp_path: Path, kind: type[Run | Qrels], text: bytes, names: str
 ) -> None:
-    """Without tabs, or for judgments, whose third column may be a document: the error says so."""
     path = written(tmp_path, text)
     with pytest.raises(DataError) as caught:
         kind.load(path)
     assert f", or 3 separated by tabs with a header line, {names}, found 3: " in str(caught.value)
 
 
-def test_a_trec_file_with_a_short_first_line_stays_one(tmp_path: Path) -> None:
-    """Two lines of three columns are needed; tabs inside of six columns make no three."""
+def test_short_first_line_does_not_change_the_layout(tmp_path: Path) -> None:
     text = b"q1\td1\t1\nq1 Q0 d1 1 5 me\nq1 Q0 d2 2 4 me\n"
     table = Run.load(written(tmp_path, text), lenient=True).table
     assert (table.to_dict(), table.dropped) == ({"q1": {"d1": 5.0, "d2": 4.0}}, 1)
@@ -146,7 +138,6 @@ numbers = st.integers(1, 6).map(float) | st.sampled_from([0.0, -1.0, 1.5, 2.5])
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), numbers), min_size=1, max_size=6), st.booleans())
 def test_only_rising_ranks_are_read(rows: list[tuple[str, float]], lenient: bool) -> None:
-    """Whatever else the numbers are is refused, and nothing is left out on the way."""
     lines = [f"{query}\td{place}\t{number:g}" for place, (query, number) in enumerate(rows)]
     text = "\n".join(lines).encode()
     by_query = {query: [number for name, number in rows if name == query] for query, _ in rows}

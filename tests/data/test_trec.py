@@ -1,4 +1,4 @@
-"""TREC and TSV files: what is read, and the words for what cannot be."""
+"""TREC and TSV files, and their error messages."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ QRELS = b"q1 0 d1 2\nq1 0 d3 0\nq2 0 d1 1\n"
 
 
 def written(folder: Path, content: bytes, name: str = "some.txt") -> Path:
-    """A file with this content."""
+    """Write a file and return its path."""
     path = folder / name
     path.write_bytes(content)
     return path
 
 
 def test_a_run_is_read(tmp_path: Path) -> None:
-    """Scores by query and document; the name is the tag."""
     run = Run.from_trec(written(tmp_path, RUN))
     assert run.to_dict() == {"q1": {"d1": 9.5, "d2": 8.0}, "q2": {"d1": 0.001}}
     assert run.name == "mine"
@@ -40,14 +39,12 @@ def test_a_run_is_read(tmp_path: Path) -> None:
 
 
 def test_judgments_are_read(tmp_path: Path) -> None:
-    """Grades by query and document, and the group of each."""
     qrels = Qrels.from_trec(written(tmp_path, b"q1 7 d1 2\nq1 0 d2 -1\n"))
     assert qrels.to_dict() == {"q1": {"d1": 2.0, "d2": -1.0}}
     assert list(qrels.table.labels["group"]) == ["7", "0"]
 
 
-def test_rows_of_a_query_may_stand_apart(tmp_path: Path) -> None:
-    """They are put together, queries in order of appearance, and lines are remembered."""
+def test_rows_of_a_query_need_not_be_adjacent(tmp_path: Path) -> None:
     text = b"# a comment\nb 0 d1 1\n\na 0 d1 1\r\n \t \nb\t0\td2\t2"
     table = Qrels.from_trec(written(tmp_path, text)).table
     assert list(table.queries) == ["b", "a"]
@@ -56,7 +53,6 @@ def test_rows_of_a_query_may_stand_apart(tmp_path: Path) -> None:
 
 
 def test_a_document_may_be_judged_in_several_groups(tmp_path: Path) -> None:
-    """Once in each; where there are no groups its grade is the highest."""
     path = written(tmp_path, b"q1 1 d1 1\nq1 2 d1 3\nq1 1 d2 1\n")
     qrels = Qrels.load(path)
     assert qrels.to_dict() == {"q1": {"d1": 3.0, "d2": 1.0}}
@@ -102,8 +98,7 @@ def test_a_document_may_be_judged_in_several_groups(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_bad_judgments_are_refused(tmp_path: Path, text: bytes, message: str) -> None:
-    """One line that names file, line, what was found and what is wanted."""
+def test_invalid_judgments_are_an_error(tmp_path: Path, text: bytes, message: str) -> None:
     path = written(tmp_path, text)
     with pytest.raises(DataError) as caught:
         Qrels.load(path)
@@ -133,8 +128,7 @@ def test_bad_judgments_are_refused(tmp_path: Path, text: bytes, message: str) ->
         (b"\n", ": holds no rows"),
     ],
 )
-def test_bad_runs_are_refused(tmp_path: Path, text: bytes, message: str) -> None:
-    """Scoring the file as it is read and reading it first find the same words."""
+def test_invalid_runs_are_an_error(tmp_path: Path, text: bytes, message: str) -> None:
     path = written(tmp_path, text)
     for act in (lambda: Run.load(path), lambda: evaluate({"q1": {"d1": 1}}, path, ["P@5"])):
         with pytest.raises(DataError) as caught:
@@ -142,8 +136,7 @@ def test_bad_runs_are_refused(tmp_path: Path, text: bytes, message: str) -> None
         assert str(caught.value) == f"{path}{message}"
 
 
-def test_lenient_keeps_the_first_and_counts_the_rest(tmp_path: Path) -> None:
-    """Faulty lines and repeated documents are left out, and nothing else."""
+def test_lenient_reading_keeps_first_rows_and_counts_the_rest(tmp_path: Path) -> None:
     text = b"q1 0 d1 2\nbad\nq1 0 d1 3\nq1 0 d2 nan\nq1 0 d3 inf\nq1 0 \xff 1\nq2 0 d1 1\n"
     table = Qrels.load(written(tmp_path, text), lenient=True).table
     assert table.to_dict() == {"q1": {"d1": 2.0}, "q2": {"d1": 1.0}}
@@ -152,7 +145,6 @@ def test_lenient_keeps_the_first_and_counts_the_rest(tmp_path: Path) -> None:
 
 
 def test_lenient_reading_of_nothing_useful_is_an_error(tmp_path: Path) -> None:
-    """An empty table is never what somebody wanted to read."""
     path = written(tmp_path, b"bad\nworse\n")
     with pytest.raises(DataError) as caught:
         Qrels.load(path, lenient=True)
@@ -181,18 +173,15 @@ def test_lenient_reading_of_nothing_useful_is_an_error(tmp_path: Path) -> None:
     ],
 )
 def test_numbers_are_read_to_the_bit(tmp_path: Path, text: bytes, number: float) -> None:
-    """Also at the edges of what a float holds."""
     table = Run.load(written(tmp_path, b"q Q0 d 1 " + text + b" me\n")).table
     assert table.values.tobytes() == np.array([number]).tobytes()
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_query(tmp_path: Path) -> None:
-    """Editors on Windows leave one behind."""
+def test_byte_order_mark_is_removed(tmp_path: Path) -> None:
     assert list(Qrels.load(written(tmp_path, b"\xef\xbb\xbfq1 0 d1 1\n")).table.queries) == ["q1"]
 
 
 def test_beir_judgments_are_read(tmp_path: Path) -> None:
-    """A header, tabs between columns, blanks within ids; # is no comment there."""
     text = b"query-id\tcorpus-id\tscore\nq 1\td 1\t2\r\n#2\td1\t1\n"
     assert Qrels.load(written(tmp_path, text, "test.tsv")).to_dict() == {
         "q 1": {"d 1": 2.0},
@@ -201,14 +190,12 @@ def test_beir_judgments_are_read(tmp_path: Path) -> None:
 
 
 def test_a_run_with_a_header_is_read(tmp_path: Path) -> None:
-    """Also when it is scored straight from the file."""
     path = written(tmp_path, b"qid\tdocid\tscore\nq1\td2\t1\nq1\td1\t2\n", "run.tsv")
     assert Run.load(path).to_dict() == {"q1": {"d2": 1.0, "d1": 2.0}}
     assert evaluate({"q1": {"d1": 1}}, path, ["P@1"]).mean["P@1"] == 1.0
 
 
 def test_a_beir_folder_is_read(tmp_path: Path) -> None:
-    """The test split, the only one, or the one that is named."""
     (tmp_path / "qrels").mkdir()
     written(tmp_path / "qrels", b"query-id\tcorpus-id\tscore\nq1\td1\t1\n", "dev.tsv")
     assert Qrels.load(tmp_path).to_dict() == {"q1": {"d1": 1.0}}
@@ -224,7 +211,6 @@ def test_a_beir_folder_is_read(tmp_path: Path) -> None:
 
 
 def test_stdin_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For the path "-"; messages call it <stdin>."""
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(QRELS)))
     assert len(Qrels.load("-")) == 2
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"bad\n")))
@@ -233,7 +219,6 @@ def test_stdin_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_scoring_a_file_equals_scoring_its_table(tmp_path: Path) -> None:
-    """Grouped or not, with queries nobody judged, the numbers are the same."""
     lines = [
         f"q{query} Q0 d{document} 1 {(document * 7919) % 101} me\n"
         for query in range(30)

@@ -1,4 +1,4 @@
-"""The native reader of text against the Python one, on any bytes."""
+"""The native text reader against the Python one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ texts = st.binary(max_size=80) | st.lists(lines | valid, max_size=8).map(b"\n".j
 
 
 def outcome(found: Any, layout: str) -> object:
-    """A reader's result in a form that can be compared: columns, or the message."""
+    """Return the columns or the message of a reader, in comparable form."""
     if not isinstance(found, dict):
         with pytest.raises(DataError) as caught:
             trec.raise_line_error("file", layout, *found)  # type: ignore[arg-type]
@@ -61,8 +61,8 @@ def outcome(found: Any, layout: str) -> object:
 @example(b"q 0 d 1\nq 0 d 1", "qrels", True)
 @example(b"q\td\t\n", "qrels tsv", False)
 @example(b"q\td\t1\nq\te\t2.0\nq\tf\t0.5\nq\tg\t0", "run ranks tsv", True)
-def test_both_readers_read_the_same(text: bytes, layout: Any, lenient: bool) -> None:
-    """Same columns or the same message, and never anything else."""
+def test_native_and_python_readers_agree(text: bytes, layout: Any, lenient: bool) -> None:
+    """Both give the same columns or the same message, for any bytes."""
     array = np.frombuffer(text, dtype=np.uint8)
     ours = native.read_table(layout, array, lenient)
     theirs = trec._read_python(text, layout, lenient=lenient)
@@ -72,7 +72,6 @@ def test_both_readers_read_the_same(text: bytes, layout: Any, lenient: bool) -> 
 @settings(max_examples=200)
 @given(texts, st.sampled_from(["run", "qrels"]), st.booleans())
 def test_reading_gives_a_table_or_a_data_error(text: bytes, kind: Kind, lenient: bool) -> None:
-    """Whatever the bytes are; ids that were read are text, and numbers are numbers."""
     array = np.frombuffer(text, dtype=np.uint8)
     try:
         table = trec.table_from_text(array, kind, "file", lenient=lenient)
@@ -83,7 +82,7 @@ def test_reading_gives_a_table_or_a_data_error(text: bytes, kind: Kind, lenient:
 
 
 def scored(qrels: Qrels, source: object) -> object:
-    """Values and what else came of scoring, or the message of the error."""
+    """Return the values of scoring, or the message of its error."""
     try:
         scores = evaluate(qrels, source, ["nDCG@5", "AP"])
     except DataError as error:
@@ -98,7 +97,6 @@ def scored(qrels: Qrels, source: object) -> object:
 @example(b"q9 Q0 d1 1 1 t\nq1 Q0 d1 1 1 t\nq9 Q0 d2 1 1 t")
 @example(b"q1 Q0 d2 1 1 t\n#c Q0 d1 1 1 t\nq1 Q0 d1 1 1 t u")
 def test_scoring_while_reading_equals_reading_first(text: bytes) -> None:
-    """Same values, counts, names and messages."""
     qrels = Qrels.from_dict({"q1": {"d1": 1, "d2": 2}, "q2": {"d1": 1}})
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run"
@@ -110,10 +108,9 @@ def test_scoring_while_reading_equals_reading_first(text: bytes) -> None:
         assert scored(qrels, path) == expected
 
 
-def test_scoring_in_parts_equals_scoring_in_one(
+def test_scoring_with_threads_equals_scoring_without(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file large enough for several threads, grouped or with one query in two places."""
     lines = [f"q{i // 100} Q0 doc{i % 100} 1 {i * 7919 % 97} tag\n" for i in range(50_000)]
     qrels = Qrels.from_dict({f"q{i}": {"doc7": 1, "doc9": 2} for i in range(0, 600, 2)})
     for text in (lines, [*lines[50:], *lines[:50]], [*lines, "bad\n"], [*lines, lines[-1]]):

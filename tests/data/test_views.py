@@ -1,4 +1,4 @@
-"""Columns of string views, as polars has them: the same table as from any other form."""
+"""Columns of Arrow string views, as in polars."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from berryeval.errors import DataError
 
 NEEDS_NATIVE = pytest.mark.skipif(_backend.native is None, reason="only native code reads views")
 
-# Twelve bytes are held inside a view, more stand elsewhere; some agree in what the view shows.
+# A view holds up to twelve bytes; longer strings share some of the bytes that it shows.
 IDS = st.one_of(
     st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5),
     st.sampled_from(["", "a" * 12, "a" * 13, "a" * 12 + "b", "aaaa" + "é" * 20, "a" * 300]),
@@ -28,10 +28,9 @@ IDS = st.one_of(
 @pytest.mark.parametrize("cut", [slice(None), slice(1, None), slice(2, 5)])
 @given(rows=st.lists(st.tuples(IDS, IDS), max_size=30, unique=True), chunks=st.integers(1, 3))
 @settings(max_examples=60)
-def test_views_give_the_same_table_as_strings_end_to_end(
+def test_views_give_the_same_table_as_contiguous_strings(
     cut: slice, rows: list[tuple[str, str]], chunks: int
 ) -> None:
-    """Long and short ids, grouped or not, in parts or slices of a larger column."""
     columns: dict[str, list[Any]] = {
         "query": [query for query, _ in rows],
         "document": [document for _, document in rows],
@@ -52,8 +51,7 @@ def test_views_give_the_same_table_as_strings_end_to_end(
     assert Run.from_frame(frame).to_dict() == Run.from_frame(plain).to_dict()
 
 
-def test_what_is_wrong_with_a_row_of_views_is_said_with_its_ids() -> None:
-    """A repeated document is named, whether its id is short or long."""
+def test_repeated_document_in_views_is_an_error_with_its_ids() -> None:
     query, document = "a query beyond twelve bytes", "d1"
     frame = pl.DataFrame(
         {"query": [query] * 3, "document": [document, "d2", document], "score": [1.0, 2.0, 3.0]}
@@ -65,8 +63,7 @@ def test_what_is_wrong_with_a_row_of_views_is_said_with_its_ids() -> None:
     assert lenient.table.dropped == 1
 
 
-def test_rows_without_an_id_or_a_number_are_left_out_of_views_if_lenient() -> None:
-    """Missing ids and NaN are dropped and counted; the others keep their ids."""
+def test_lenient_reading_of_views_drops_incomplete_rows() -> None:
     frame = pl.DataFrame(
         {
             "query": ["a query beyond twelve bytes", None, "q", "q"],
@@ -85,8 +82,7 @@ def test_rows_without_an_id_or_a_number_are_left_out_of_views_if_lenient() -> No
 
 
 @NEEDS_NATIVE
-def test_a_view_beyond_its_buffer_is_refused() -> None:
-    """Native code reads nothing that the buffers do not hold, whoever made the views."""
+def test_view_beyond_its_buffer_is_an_error() -> None:
     views = as_views(pa.array(["beyond twelve bytes", "q"], pa.string_view()))
     assert views is not None
     for place, wrong in ((0, 20), (8, 1), (12, 1), (3, 0x7F)):
@@ -103,7 +99,6 @@ def test_a_view_beyond_its_buffer_is_refused() -> None:
 
 @NEEDS_NATIVE
 def test_many_views_are_copied_by_several_threads() -> None:
-    """As many as make it worth while; every string is where it was."""
     strings = [f"{'document ' * (row % 3)}{row}" for row in range(200_000)]
     views = as_views(pa.array(strings, pa.string_view()))
     assert views is not None

@@ -1,4 +1,4 @@
-"""What is written is what is read back, to the bit."""
+"""Writers: files are read back to the bit."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ FORMATS = ["a.txt", "a.txt.gz", "a.json", "a.json.zst", "a.parquet"]
 
 @settings(max_examples=40)
 @given(rows(words, scores), rows(words, grades))
-def test_reading_gives_back_what_was_written(
+def test_written_tables_are_read_back_to_the_bit(
     run: dict[str, dict[str, float]], qrels: dict[str, dict[str, float]]
 ) -> None:
-    """In every format, infinite scores, -0.0 and any script included."""
     with tempfile.TemporaryDirectory() as folder:
         for name in FORMATS:
             path = Path(folder) / name
@@ -38,7 +37,6 @@ def test_reading_gives_back_what_was_written(
 @settings(max_examples=40)
 @given(rows(ids, scores))
 def test_json_and_parquet_hold_any_id(run: dict[str, dict[str, float]]) -> None:
-    """Blanks, line ends, NUL and nothing at all are ids like others there."""
     with tempfile.TemporaryDirectory() as folder:
         for name in ("a.json", "a.parquet"):
             path = Path(folder) / name
@@ -47,8 +45,7 @@ def test_json_and_parquet_hold_any_id(run: dict[str, dict[str, float]]) -> None:
             assert bits(Run.load(path).to_dict()) == bits(run)
 
 
-def test_a_run_is_written_in_the_order_of_its_ranks(tmp_path: Path) -> None:
-    """By score, then by id, highest first; ranks from 1; scores in full."""
+def test_run_is_written_in_rank_order(tmp_path: Path) -> None:
     run = Run.from_dict({"q": {"a": 0.1, "c": 0.1, "b": 1 / 3}, "p": {"x": 7}}, "my run")
     run.to_trec(tmp_path / "run")
     assert (tmp_path / "run").read_text(encoding="utf-8").splitlines() == [
@@ -64,7 +61,6 @@ def test_a_run_is_written_in_the_order_of_its_ranks(tmp_path: Path) -> None:
 
 
 def test_judgments_are_written_with_whole_grades_and_their_groups(tmp_path: Path) -> None:
-    """As other tools expect them."""
     text = b"q 3 a 2\nq 0 b -1\nq 0 c 0.5\n"
     (tmp_path / "in").write_bytes(text)
     Qrels.load(tmp_path / "in").to_trec(tmp_path / "out")
@@ -74,23 +70,20 @@ def test_judgments_are_written_with_whole_grades_and_their_groups(tmp_path: Path
 
 
 @pytest.mark.parametrize("bad", ["", "a b", "a\tb", "a\n", "a\0b"])
-def test_an_id_that_a_trec_file_cannot_hold_is_refused(tmp_path: Path, bad: str) -> None:
-    """And no file is made."""
+def test_id_with_spaces_is_an_error_in_trec_files(tmp_path: Path, bad: str) -> None:
     for table in ({bad: {"d": 1}}, {"q": {bad: 1}}):
         with pytest.raises(DataError, match=r"a TREC file cannot hold the .* write JSON or Par"):
             Qrels.from_dict(table).to_trec(tmp_path / "out")
     assert not list(tmp_path.iterdir())
 
 
-def test_a_query_that_would_be_a_comment_is_refused(tmp_path: Path) -> None:
-    """A document may begin with #, a query may not."""
+def test_query_that_starts_with_a_hash_is_an_error_in_trec_files(tmp_path: Path) -> None:
     Qrels.from_dict({"q": {"#1": 1}}).to_trec(tmp_path / "out")
     with pytest.raises(DataError, match="which starts with #"):
         Qrels.from_dict({"#q": {"1": 1}}).to_trec(tmp_path / "out")
 
 
 def test_a_parquet_file_keeps_the_name(tmp_path: Path) -> None:
-    """Of the run that was written, blanks and all."""
     Run.from_dict({"q": {"d": 1}}, "my run").to_parquet(tmp_path / "a.parquet")
     assert Run.load(tmp_path / "a.parquet").name == "my run"
 
@@ -98,7 +91,6 @@ def test_a_parquet_file_keeps_the_name(tmp_path: Path) -> None:
 @settings(max_examples=40)
 @given(rows(ids, scores, least=0).filter(lambda run: any(run.values())))
 def test_json_and_parquet_keep_queries_without_rows(run: dict[str, dict[str, float]]) -> None:
-    """In their places: they count in every mean."""
     with tempfile.TemporaryDirectory() as folder:
         for name in ("a.json", "a.parquet"):
             path = Path(folder) / name
@@ -109,8 +101,7 @@ def test_json_and_parquet_keep_queries_without_rows(run: dict[str, dict[str, flo
             assert bits(again.to_dict()) == bits(run)
 
 
-def test_a_score_survives_a_parquet_file(tmp_path: Path) -> None:
-    """An empty ranking stays one, and judgments of nothing still count."""
+def test_scores_of_a_parquet_file_include_empty_queries(tmp_path: Path) -> None:
     run = Run.from_dict({"q1": {"a": 1.0}, "q2": {}})
     qrels = Qrels.from_dict({"q1": {"a": 1}, "q2": {"b": 1}, "q3": {}})
     before = evaluate(qrels, run, ["AP"], profile="trec_eval")
@@ -124,8 +115,8 @@ def test_a_score_survives_a_parquet_file(tmp_path: Path) -> None:
     assert after.left_out == ("q3",)
 
 
-def test_a_record_of_empty_queries_ends_with_its_rows(tmp_path: Path) -> None:
-    """Another tool that takes rows away and keeps the metadata does not bring queries back."""
+def test_metadata_of_empty_queries_is_ignored_after_rows_changed(tmp_path: Path) -> None:
+    """A tool that removes rows but keeps the metadata does not restore queries."""
     path = tmp_path / "a.parquet"
     Run.from_dict({"q1": {"a": 1.0, "b": 2.0}, "q2": {}}).to_parquet(path)
     whole = parquet.read_table(path)
@@ -143,10 +134,10 @@ def test_a_record_of_empty_queries_ends_with_its_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "what"), [(Run, "this run"), (Qrels, "these judgments")])
-def test_a_query_without_rows_is_no_part_of_a_trec_file(
+def test_query_without_rows_is_an_error_in_trec_files(
     tmp_path: Path, kind: type[Run | Qrels], what: str
 ) -> None:
-    """An error rather than another mean; who wants it can leave such queries out."""
+    """Readers of the file would average over fewer queries."""
     value = kind.from_dict({"q1": {"a": 1.0}, "q2": {}, "q3": {}})
     with pytest.raises(DataError) as caught:
         value.to_trec(tmp_path / "out")
@@ -160,7 +151,7 @@ def test_a_query_without_rows_is_no_part_of_a_trec_file(
 
 
 def test_a_run_can_be_ranked_by_another_rule() -> None:
-    """The order of ties is the rule's; depth does not cut, as nothing is to be lost."""
+    """The depth of the rule does not cut the run."""
     run = Run.from_dict({"q": {"b": 1, "a": 1, "c": 2}})
     assert list(run.ranked().table.documents) == ["c", "b", "a"]
     rule = RankingRule("document ascending", depth=1)

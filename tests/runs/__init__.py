@@ -1,1 +1,1 @@
-"""Tests of `berryeval.results`."""
+"""Tests of `berryeval.runs`."""

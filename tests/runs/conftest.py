@@ -1,4 +1,4 @@
-"""Stores to test on: a SQLite file, and a real PostgreSQL."""
+"""Stores for tests: a SQLite file and a real PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[str]:
-    """A PostgreSQL for all tests of stores."""
+    """Start a PostgreSQL server for all store tests."""
     own = LocalPostgres()
     try:
         yield own.dsn
@@ -27,7 +27,7 @@ def server() -> Iterator[str]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where a store may be made: each test has its own."""
+    """Return the place of a new store."""
     if request.param == "sqlite":
         return str(tmp_path / "results.db")
     dsn: str = request.getfixturevalue("server")

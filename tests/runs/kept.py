@@ -1,4 +1,4 @@
-"""Records of small runs, and programs that write them in processes of their own."""
+"""Records of small runs, and programs that write them in other processes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def scores_of(values: list[list[float]], metrics: tuple[str, ...], name: str = "bm25") -> Scores:
-    """A table with these values, a row per metric."""
+    """Build scores from these values, one row per metric."""
     count = len(values[0])
     answered: Outcome = "ok"
     return Scores(
@@ -43,7 +43,7 @@ def run_of(
     providers: tuple[str, ...] = ("bm25", "dense"),
     name: str = "",
 ) -> RunRecord:
-    """The run of a number: an hour after the one before, with values of its own."""
+    """Build the run of a number: an hour after the previous one, with its own values."""
     drawn = np.random.default_rng(number)
     part = BenchmarkRecord(
         "fruit",
@@ -95,7 +95,7 @@ def _provider(name: str, drawn: np.random.Generator, queries: int) -> ProviderRe
 
 
 def program(*lines: str, arguments: tuple[str, ...] = ()) -> subprocess.Popen[str]:
-    """A program that is running; it can use this module."""
+    """Start a program that can use this module."""
     first = ("import sys, os", "from berryeval.runs import open_store",
              "from tests.runs.kept import run_of")  # fmt: skip
     return subprocess.Popen(
@@ -105,7 +105,7 @@ def program(*lines: str, arguments: tuple[str, ...] = ()) -> subprocess.Popen[st
 
 
 def ended(running: subprocess.Popen[str]) -> str:
-    """What the program printed, when it has ended well."""
+    """Wait for a program to succeed and return its output."""
     out, err = running.communicate(timeout=120)
     assert running.returncode == 0, err
     return out

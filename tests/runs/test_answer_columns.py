@@ -1,4 +1,4 @@
-"""Answers as columns: what goes in comes out, and it is small."""
+"""Compact columns of answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from berryeval._internal.serial import iter_json, to_plain
 from berryeval.runs.answers import AnswerColumns, AnswerRecord, HitRecord, MissedTarget
 from berryeval.runs.record import ProviderRecord
 
-# Numbers that are equal, and not the same in JSON, are among them.
+# Some of these numbers are equal but differ in JSON.
 NUMBERS = st.sampled_from([0, 0.0, -0.0, 1, 1.0, 2**70]) | st.floats(
     allow_nan=False, allow_infinity=False
 )
@@ -40,13 +40,12 @@ ANSWERS = st.builds(
 
 
 def text_of(value: Any) -> str:
-    """A value as JSON."""
+    """Return a value as JSON."""
     return json.dumps(to_plain(value))
 
 
 @given(st.lists(ANSWERS, max_size=6).map(tuple))
-def test_what_goes_in_comes_out(answers: tuple[AnswerRecord, ...]) -> None:
-    """Equal, and the same in JSON to the byte; whole, by place, backwards and in slices."""
+def test_answers_survive_the_columns_to_the_byte(answers: tuple[AnswerRecord, ...]) -> None:
     columns = AnswerColumns(answers)
     assert text_of(columns) == text_of(answers) == text_of(tuple(columns))
     assert text_of(columns[1:-1]) == text_of(answers[1:-1])
@@ -58,16 +57,14 @@ def test_what_goes_in_comes_out(answers: tuple[AnswerRecord, ...]) -> None:
 
 
 @given(st.lists(ANSWERS, min_size=1, max_size=3).map(tuple))
-def test_a_changed_answer_is_another(answers: tuple[AnswerRecord, ...]) -> None:
-    """Columns are equal only to the same answers."""
+def test_changed_answers_are_not_equal(answers: tuple[AnswerRecord, ...]) -> None:
     other = (*answers[:-1], AnswerRecord("another", "ok"))
     assert AnswerColumns(answers) != AnswerColumns(other)
     assert AnswerColumns(answers) != answers[:-1]
     assert AnswerColumns(answers) != list(answers)
 
 
-def test_other_things_are_not_equal() -> None:
-    """A tuple of the same length that holds something else is another, on either side."""
+def test_columns_differ_from_tuples_of_other_objects() -> None:
     columns = AnswerColumns([AnswerRecord("q1", "ok")])
     for other in ((5,), (None,), ("q1",)):
         assert columns != other
@@ -75,10 +72,9 @@ def test_other_things_are_not_equal() -> None:
 
 
 @given(st.lists(ANSWERS, max_size=3).map(tuple), st.lists(ANSWERS, max_size=3).map(tuple))
-def test_more_answers_can_be_added(
+def test_adding_answers_gives_a_tuple(
     first: tuple[AnswerRecord, ...], more: tuple[AnswerRecord, ...]
 ) -> None:
-    """Tuples and columns, in any order, give a tuple; a list is refused, as by a tuple."""
     whole = first + more
     sums = (AnswerColumns(first) + more, first + AnswerColumns(more))
     for found in (*sums, AnswerColumns(first) + AnswerColumns(more)):
@@ -89,8 +85,7 @@ def test_more_answers_can_be_added(
 
 
 @given(st.lists(ANSWERS, max_size=3), st.sampled_from([tuple, list, AnswerColumns]))
-def test_a_record_holds_answers_in_one_way(answers: list[AnswerRecord], kind: Any) -> None:
-    """From any sequence, read back or pickled: the same kind, equal, with the same hash."""
+def test_record_converts_every_sequence_to_columns(answers: list[AnswerRecord], kind: Any) -> None:
     record = ProviderRecord("bm25", "bm25", answers=kind(answers))
     again = ProviderRecord.from_json(json.loads(json.dumps(record.to_json())))
     pickled = pickle.loads(pickle.dumps(record))  # noqa: S301 - it is ours
@@ -102,16 +97,16 @@ def test_a_record_holds_answers_in_one_way(answers: list[AnswerRecord], kind: An
 
 
 @given(st.lists(ANSWERS, max_size=3))
-def test_lists_of_records_go_to_json(answers: list[AnswerRecord]) -> None:
-    """As tuples of them do, at once and in pieces; a list of plain values is as it is."""
+def test_lists_of_records_convert_to_json(answers: list[AnswerRecord]) -> None:
     assert to_plain(answers) == to_plain(tuple(answers))
     assert "".join(iter_json(answers)) == json.dumps(to_plain(answers), ensure_ascii=False)
     assert to_plain([1, "a"]) == [1, "a"]
 
 
 @given(st.lists(ANSWERS, max_size=3).map(tuple), st.booleans())
-def test_pieces_are_the_whole(answers: tuple[AnswerRecord, ...], ascii_only: bool) -> None:
-    """A record in pieces is the same text as at once, whether it holds columns or records."""
+def test_json_pieces_equal_the_whole_text(
+    answers: tuple[AnswerRecord, ...], ascii_only: bool
+) -> None:
     record = ProviderRecord("bm25", "bm25", answers=answers, extra={"more": {"ä": (1, None)}})
     whole = json.dumps(record.to_json(), ensure_ascii=ascii_only, allow_nan=False)
     assert "".join(iter_json(record, ascii_only=ascii_only)) == whole
@@ -119,8 +114,7 @@ def test_pieces_are_the_whole(answers: tuple[AnswerRecord, ...], ascii_only: boo
     assert "".join(iter_json(columns, ascii_only=ascii_only)) == whole
 
 
-def test_a_hit_takes_a_few_bytes() -> None:
-    """Numbers alone: an object for each would take several times as much."""
+def test_hit_takes_a_few_bytes() -> None:
     made = (
         AnswerRecord(f"q{n}", "ok", tuple(HitRecord(f"d{r}", 0.1 * r, 1.0) for r in range(10)))
         for n in range(2000)

@@ -1,4 +1,4 @@
-"""Groups of queries, by what they say about themselves."""
+"""Groups of queries by their properties."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ from berryeval.runs.record import get_property, group_queries
         ({"metadata": {"id": "other"}}, "id", "q"),
     ],
 )
-def test_a_field_that_says_nothing_leaves_it_to_the_metadata(
+def test_empty_field_falls_back_to_the_metadata(
     fields: dict[str, Any], name: str, expected: str
 ) -> None:
-    """Formats that know no category have it there."""
     query = Query("q", "what?", **fields)
     assert get_property(query, name) == expected
     assert group_queries([query], name) == ({"q": expected} if expected else {})

@@ -1,4 +1,4 @@
-"""The record of a run: what it holds, and that JSON loses nothing of it."""
+"""The record of a run and its JSON form."""
 
 from __future__ import annotations
 
@@ -23,21 +23,19 @@ from berryeval.runs.record import (
 
 @pytest.fixture(scope="module")
 def record() -> RunRecord:
-    """A run of two providers on a bundled benchmark."""
+    """Run two providers on a bundled benchmark."""
     found = be.run_benchmark("rag-template", ["bm25", "bm25:fixed-400"], ["nDCG@5", "RR"])
     assert found.run is not None
     return found.run
 
 
-def test_json_loses_nothing(record: RunRecord) -> None:
-    """What is read back is equal, scores to the bit, and is written as the same bytes."""
+def test_record_survives_json_to_the_bit(record: RunRecord) -> None:
     again = RunRecord.from_json(json.loads(record.dumps()))
     assert again == record
     assert again.dumps() == record.dumps()
 
 
 def test_the_pieces_of_a_record_are_small(record: RunRecord) -> None:
-    """They are what JSON would be made at once, and none is a large part of it."""
     pieces = list(record.pieces())
     text = "".join(pieces)
     assert text == json.dumps(record.to_json(), ensure_ascii=False, allow_nan=False)
@@ -45,7 +43,6 @@ def test_the_pieces_of_a_record_are_small(record: RunRecord) -> None:
 
 
 def test_every_run_has_the_standard_metrics(record: RunRecord) -> None:
-    """Whatever was asked for, the standard table and the curve are there."""
     one = record["rag-template"]["bm25"]
     assert one.scores is not None
     assert one.standard is not None
@@ -56,8 +53,7 @@ def test_every_run_has_the_standard_metrics(record: RunRecord) -> None:
     assert list(one.curve) == sorted(one.curve, reverse=True)
 
 
-def test_hits_bring_the_beginning_of_their_text(record: RunRecord) -> None:
-    """Each passage is kept once, and cut."""
+def test_hits_refer_to_shortened_passages(record: RunRecord) -> None:
     part = record["rag-template"]
     assert len(set(part.passages)) == len(part.passages)
     assert max(len(passage.text) for passage in part.passages) <= 400
@@ -66,15 +62,13 @@ def test_hits_bring_the_beginning_of_their_text(record: RunRecord) -> None:
     assert part.passages[hit.passage].text
 
 
-def test_a_record_of_a_newer_schema_is_refused(record: RunRecord) -> None:
-    """The message names both versions and what to do."""
+def test_record_of_a_newer_schema_is_an_error(record: RunRecord) -> None:
     data = {**record.to_json(), "schema_version": 99}
     with pytest.raises(DataError, match=r"schema version 1, found 99.*upgrade"):
         RunRecord.from_json(data, "run.json")
 
 
-def test_what_is_no_record_is_refused_with_its_place(record: RunRecord) -> None:
-    """The message says where in the file it stands."""
+def test_invalid_record_is_an_error_with_its_place(record: RunRecord) -> None:
     data = json.loads(record.dumps())
     data["benchmarks"][0]["providers"][1]["answers"][2]["hits"][0]["score"] = "high"
     place = r"benchmarks\[0\].providers\[1\].answers\[2\].hits\[0\].score: expected a number"
@@ -83,8 +77,7 @@ def test_what_is_no_record_is_refused_with_its_place(record: RunRecord) -> None:
 
 
 @pytest.mark.parametrize("value", ["NaN", "1e400", "null", '"0.5"'])
-def test_a_score_that_is_no_number_is_refused(record: RunRecord, value: str) -> None:
-    """With provider, metric and query; a curve too."""
+def test_score_that_is_not_a_number_is_an_error(record: RunRecord, value: str) -> None:
     data = json.loads(record.dumps())
     provider = data["benchmarks"][0]["providers"][1]
     query = provider["scores"]["queries"][2]
@@ -100,8 +93,7 @@ def test_a_score_that_is_no_number_is_refused(record: RunRecord, value: str) -> 
         RunRecord.from_json(data)
 
 
-def test_nothing_is_computed_deeper_than_was_asked_for() -> None:
-    """With 10 hits no standard metric is @20; one that was asked for comes with a warning."""
+def test_metrics_deeper_than_the_hits_are_left_out_or_warned_about() -> None:
     found = be.run_benchmark("rag-template", ["bm25"], ["R@20", "nDCG@10"], k=10)
     (one,) = found.providers
     assert one.record.standard is not None
@@ -122,8 +114,7 @@ def test_nothing_is_computed_deeper_than_was_asked_for() -> None:
         assert "more than the 10 hits requested" in text
 
 
-def test_all_of_twenty_hits_is_there(record: RunRecord) -> None:
-    """With 20 hits, as without saying, nothing is left out and nothing warned of."""
+def test_twenty_hits_allow_all_standard_metrics(record: RunRecord) -> None:
     assert find_deeper(20, STANDARD) == ()
     assert standard_metrics(20) == STANDARD
     assert find_deeper(10, ["P.5,20", "RR", "P@10"]) == ("P.5,20",)

@@ -1,4 +1,4 @@
-"""What a store keeps, on SQLite and on a real PostgreSQL."""
+"""The store, on SQLite and on a real PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from berryeval.runs.store.store import open_store
 from tests.runs.kept import run_of, scores_of
 
 
-def test_a_run_comes_back_to_the_bit(place: str) -> None:
-    """The record is equal and is written as the same bytes, also from another connection."""
+def test_stored_run_is_restored_to_the_bit(place: str) -> None:
     record = run_of(1)
     with open_store(place) as store:
         assert store.add(record).how == "added"
@@ -35,8 +34,7 @@ def test_a_run_comes_back_to_the_bit(place: str) -> None:
     values=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5),
     name=st.text(min_size=1),
 )
-def test_any_numbers_and_names_come_back(place: str, values: list[float], name: str) -> None:
-    """Whatever floats a table holds, whatever a provider is called."""
+def test_any_numbers_and_names_are_restored(place: str, values: list[float], name: str) -> None:
     record = run_of(2)
     (part,) = record.benchmarks
     table = scores_of([[value / 8 for value in values]], ("RR",))
@@ -48,16 +46,14 @@ def test_any_numbers_and_names_come_back(place: str, values: list[float], name: 
         assert store.get(record.id) == record
 
 
-def test_the_same_run_is_kept_once(place: str) -> None:
-    """Adding it again changes nothing, and says so."""
+def test_same_run_is_stored_once(place: str) -> None:
     with open_store(place) as store:
         store.add(run_of(1))
         assert store.add(run_of(1)).how == "there already"
         assert store.names() == ["run-0001"]
 
 
-def test_a_run_that_was_resumed_takes_the_place_of_the_old_only_if_asked(place: str) -> None:
-    """The same run with other content: refused without a word lost, or replaced whole."""
+def test_resumed_run_replaces_the_old_one_only_on_request(place: str) -> None:
     record = run_of(1)
     again = replace(record, config_hash="sha256:other")
     with open_store(place) as store:
@@ -69,8 +65,7 @@ def test_a_run_that_was_resumed_takes_the_place_of_the_old_only_if_asked(place: 
         assert len(store.list_runs()) == 1
 
 
-def test_another_run_of_the_same_name_loses_neither(place: str) -> None:
-    """The second gets a longer name, the same each time."""
+def test_another_run_of_the_same_name_gets_a_longer_name(place: str) -> None:
     first, second = run_of(1, name="nightly"), run_of(2, name="nightly")
     with open_store(place) as store:
         store.add(first)
@@ -84,7 +79,6 @@ def test_another_run_of_the_same_name_loses_neither(place: str) -> None:
 
 
 def test_lists_are_newest_first_and_filtered(place: str) -> None:
-    """By benchmark, provider, time and number, with the values of the metrics asked for."""
     with open_store(place) as store:
         for number in (3, 1, 2):
             store.add(run_of(number))
@@ -105,16 +99,14 @@ def test_lists_are_newest_first_and_filtered(place: str) -> None:
         assert store.names(Filters(benchmark="nuts")) == []
 
 
-def test_times_are_compared_across_places(place: str) -> None:
-    """Two o'clock in Tokyo is before one o'clock in London."""
+def test_times_are_compared_across_time_zones(place: str) -> None:
     with open_store(place) as store:
         store.add(replace(run_of(1), id="london", created="2026-03-01T01:00:00+00:00"))
         store.add(replace(run_of(1), id="tokyo", created="2026-03-01T02:00:00+09:00"))
         assert store.names() == ["london", "tokyo"]
 
 
-def test_a_trend_has_a_point_per_run(place: str) -> None:
-    """The oldest first, by any spelling, and says where values cannot be compared."""
+def test_trend_has_a_point_per_run(place: str) -> None:
     with open_store(place) as store:
         for number in (2, 1):
             store.add(run_of(number))
@@ -129,16 +121,14 @@ def test_a_trend_has_a_point_per_run(place: str) -> None:
         assert store.trend("nobody's") == []
 
 
-def test_a_name_nobody_has_is_said_with_the_nearest(place: str) -> None:
-    """And which store was asked."""
+def test_unknown_run_suggests_the_closest(place: str) -> None:
     with open_store(place) as store:
         store.add(run_of(12))
         with pytest.raises(DataError, match=r"no run 'run-012' in the store .* 'run-0012'"):
             store.get("run-012")
 
 
-def test_what_is_deleted_is_gone_and_nothing_else(place: str) -> None:
-    """With all that stood below it."""
+def test_delete_removes_only_the_named_runs(place: str) -> None:
     with open_store(place) as store:
         for number in range(4):
             store.add(run_of(number))
@@ -148,8 +138,7 @@ def test_what_is_deleted_is_gone_and_nothing_else(place: str) -> None:
         assert store.get("run-0002") == run_of(2)
 
 
-def test_a_run_without_scores_is_kept(place: str) -> None:
-    """A provider that failed, a run without benchmarks."""
+def test_run_without_scores_is_stored(place: str) -> None:
     record = run_of(1)
     (part,) = record.benchmarks
     failed = replace(
@@ -166,16 +155,14 @@ def test_a_run_without_scores_is_kept(place: str) -> None:
         assert store.list_runs()[0].results[0].failure == "no answer"
 
 
-def test_a_time_that_is_none_is_refused(place: str) -> None:
-    """Before anything is written."""
+def test_invalid_time_is_an_error_before_writing(place: str) -> None:
     with open_store(place) as store:
         with pytest.raises(DataError, match=r"run run-0001: 'created' must be a time.*'yesterday'"):
             store.add(replace(run_of(1), created="yesterday"))
         assert store.names() == []
 
 
-def test_no_limit_is_all(place: str) -> None:
-    """None and 0 mean the same; fewer than none is refused."""
+def test_limit_of_none_or_zero_means_all(place: str) -> None:
     with open_store(place) as store:
         for number in (1, 2):
             store.add(run_of(number))
@@ -185,8 +172,7 @@ def test_no_limit_is_all(place: str) -> None:
             store.list_runs(limit=-1)
 
 
-def test_queries_that_failed_are_counted(place: str) -> None:
-    """With lists and with trends: those without an answer, by error or by time."""
+def test_failed_queries_are_counted_in_lists_and_trends(place: str) -> None:
     record = run_of(1, providers=("bm25",))
     (part,) = record.benchmarks
     failed = replace(part.providers[0], outcomes={"ok": 1, "empty": 1, "error": 2, "timeout": 1})

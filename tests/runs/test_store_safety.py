@@ -1,4 +1,4 @@
-"""Nothing is lost: several processes write, are killed, find no room, or may not write."""
+"""Stores with concurrent writers, killed processes, full disks and missing permissions."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 EACH = 100
 
 
-def test_two_processes_lose_no_run(place: str) -> None:
-    """Each writes a hundred at the same time as the other, one of them both."""
+def test_concurrent_writers_lose_no_run(place: str) -> None:
     writing = (
         "first, count = int(sys.argv[2]), int(sys.argv[3])",
         "with open_store(sys.argv[1]) as store:",
@@ -45,7 +44,7 @@ def test_two_processes_lose_no_run(place: str) -> None:
 
 
 def wait_for_others_to_end(place: str) -> None:
-    """A server may still be writing what was sent to it by a process that is gone."""
+    """Wait until the server has finished the work of processes that are gone."""
     if "://" not in place:
         return
     others = (
@@ -57,8 +56,8 @@ def wait_for_others_to_end(place: str) -> None:
             time.sleep(0.01)
 
 
-def test_a_process_that_is_killed_leaves_no_half_run(place: str) -> None:
-    """Whenever it is killed, every run in the store is whole, and the next can write."""
+def test_killed_process_leaves_no_partial_run(place: str) -> None:
+    """Every stored run is complete, and the next process can write."""
     endless = (
         "with open_store(sys.argv[1]) as store:",
         "    number = int(sys.argv[2])",
@@ -71,7 +70,7 @@ def test_a_process_that_is_killed_leaves_no_half_run(place: str) -> None:
         running = program(*endless, arguments=(place, str(turn * 1000)))
         assert running.stdout is not None
         said = running.stdout.readline()
-        time.sleep(0.013 * turn)  # another moment each time
+        time.sleep(0.013 * turn)  # a different moment each time
         running.send_signal(signal.SIGKILL)
         more, _ = running.communicate(timeout=60)
         said += more
@@ -88,8 +87,7 @@ def test_a_process_that_is_killed_leaves_no_half_run(place: str) -> None:
         connection.close()
 
 
-def test_a_full_disk_is_said_and_spoils_nothing(tmp_path: Path) -> None:
-    """The message says so, what was there is there, and writing goes on when there is room."""
+def test_full_disk_is_reported_and_keeps_the_store_intact(tmp_path: Path) -> None:
     place = tmp_path / "results.db"
     with open_store(place) as store:
         store.add(run_of(1))
@@ -119,8 +117,8 @@ def test_a_full_disk_is_said_and_spoils_nothing(tmp_path: Path) -> None:
 
 @pytest.fixture
 def locked_folder() -> Iterator[Path]:
-    """A folder with a store that everybody may read and nobody may write."""
-    folder = Path(tempfile.mkdtemp(prefix="berryeval-locked-"))  # tmp_path is for its owner alone
+    """Create a folder with a store that can be read but not written."""
+    folder = Path(tempfile.mkdtemp(prefix="berryeval-locked-"))  # only the owner can read tmp_path
     with open_store(folder / "results.db") as store:
         store.add(run_of(1))
     (folder / "results.db").chmod(0o444)
@@ -130,14 +128,13 @@ def locked_folder() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_a_store_that_may_only_be_read_is_read(locked_folder: Path) -> None:
-    """Lists and runs are there; what would write says what to do."""
+def test_read_only_store_can_be_read(locked_folder: Path) -> None:
     out = ended(
         program(
             "from berryeval.errors import DataError",
             "record = run_of(2)",
             "import sqlalchemy.dialects.sqlite.pysqlite",
-            "if os.geteuid() == 0: os.setuid(65534)",  # nobody asks whether root may write
+            "if os.geteuid() == 0: os.setuid(65534)",  # root may write anywhere
             "with open_store(sys.argv[1], make=False) as store:",
             "    print(store.names(), store.get('run-0001') == run_of(1))",
             "    try:",
@@ -159,8 +156,7 @@ def test_a_store_that_may_only_be_read_is_read(locked_folder: Path) -> None:
     assert "(Permission denied)" in third
 
 
-def test_a_store_of_a_newer_schema_is_refused(place: str) -> None:
-    """The message has both versions and what to do; nothing is changed."""
+def test_store_of_a_newer_schema_is_an_error(place: str) -> None:
     with open_store(place) as store:
         store.add(run_of(1))
     database = Database(Place.of(place), make=False)
@@ -173,8 +169,8 @@ def test_a_store_of_a_newer_schema_is_refused(place: str) -> None:
             pass
 
 
-def test_an_older_schema_is_brought_up_whole_or_not_at_all(place: str) -> None:
-    """A step that fails leaves the old version with all its rows; the next time it may succeed."""
+def test_migration_is_atomic(place: str) -> None:
+    """A step that fails leaves the old version with all rows."""
 
     def colours(connection: Connection) -> None:
         connection.execute(text("ALTER TABLE berryeval_runs ADD COLUMN colour TEXT"))
@@ -203,8 +199,7 @@ def test_an_older_schema_is_brought_up_whole_or_not_at_all(place: str) -> None:
         database.close()
 
 
-def test_two_processes_make_a_store_at_once(place: str) -> None:
-    """Both find it made, whoever was first."""
+def test_two_processes_may_create_a_store_at_once(place: str) -> None:
     lines = ("with open_store(sys.argv[1]) as store: print(store.names())",)
     several = [program(*lines, arguments=(place,)) for _ in range(4)]
     assert [ended(one) for one in several] == ["[]\n"] * 4
@@ -213,8 +208,9 @@ def test_two_processes_make_a_store_at_once(place: str) -> None:
 @pytest.mark.parametrize(
     ("content", "problem"), [(b"SQLite? No.\n" * 100, "not a database"), (b"", None)]
 )
-def test_a_file_that_is_no_store(tmp_path: Path, content: bytes, problem: str | None) -> None:
-    """Another file is refused and left as it is; an empty one becomes a store."""
+def test_file_that_is_not_a_store_is_an_error(
+    tmp_path: Path, content: bytes, problem: str | None
+) -> None:
     place = tmp_path / "results.db"
     place.write_bytes(content)
     if problem is None:
@@ -227,7 +223,7 @@ def test_a_file_that_is_no_store(tmp_path: Path, content: bytes, problem: str | 
 
 
 def tables_of(place: str) -> set[str]:
-    """The tables of a database."""
+    """Return the tables of a database."""
     engine = create_engine(Place.of(place).url)
     found = set(inspect(engine).get_table_names())
     engine.dispose()
@@ -235,15 +231,14 @@ def tables_of(place: str) -> set[str]:
 
 
 def make_songs(place: str) -> None:
-    """A table of another program."""
+    """Create a table of another program."""
     engine = create_engine(Place.of(place).url)
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE songs (name TEXT)"))
     engine.dispose()
 
 
-def test_who_reads_makes_nothing(place: str) -> None:
-    """A database without a store is none, and has no tables afterwards."""
+def test_reading_creates_no_tables(place: str) -> None:
     if "://" not in place:
         Path(place).touch()
     with pytest.raises(NoStoreError, match="there is no store at"), open_store(place, make=False):
@@ -251,8 +246,8 @@ def test_who_reads_makes_nothing(place: str) -> None:
     assert tables_of(place) == set()
 
 
-def test_a_database_of_another_program(place: str) -> None:
-    """Reading leaves it as it is; a run goes into a PostgreSQL that is shared, not into a file."""
+def test_database_of_another_program_is_not_changed(place: str) -> None:
+    """A run goes into a shared PostgreSQL database, but not into a foreign SQLite file."""
     make_songs(place)
     with pytest.raises(DataError, match=r"songs|there is no store"), open_store(place, make=False):
         pass
@@ -269,8 +264,7 @@ def test_a_database_of_another_program(place: str) -> None:
     assert {"songs", "berryeval_runs"} < tables_of(place)
 
 
-def test_a_store_may_have_a_table_more(place: str) -> None:
-    """Somebody's notes beside ours keep nobody out."""
+def test_store_may_have_additional_tables(place: str) -> None:
     with open_store(place) as store:
         store.add(run_of(1))
     make_songs(place)
@@ -278,8 +272,7 @@ def test_a_store_may_have_a_table_more(place: str) -> None:
         assert store.names() == ["run-0001"]
 
 
-def test_a_store_whose_pages_are_spoilt_is_said(tmp_path: Path) -> None:
-    """Not a traceback, not a wrong number."""
+def test_damaged_store_is_an_error(tmp_path: Path) -> None:
     place = tmp_path / "results.db"
     with open_store(place) as store:
         for number in range(5):
@@ -291,8 +284,7 @@ def test_a_store_whose_pages_are_spoilt_is_said(tmp_path: Path) -> None:
         store.get("run-0001")
 
 
-def test_places_that_are_none(tmp_path: Path) -> None:
-    """A folder, a file that is not there, another database: what was expected."""
+def test_invalid_places_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="expected a file, found a folder"), open_store(tmp_path):
         pass
     absent = tmp_path / "no.db"
@@ -310,7 +302,7 @@ def test_places_that_are_none(tmp_path: Path) -> None:
 
 
 def test_passwords_are_never_shown(server: str) -> None:
-    """Neither that of a server that is not there nor that of one which refuses it."""
+    """This holds for a server that is down and for one that rejects the password."""
     socket = server.partition("host=")[2]
     for url in (
         "postgres://me:hunter2%40@127.0.0.1:1/x",
@@ -323,8 +315,7 @@ def test_passwords_are_never_shown(server: str) -> None:
         assert "***" in str(caught.value)
 
 
-def test_a_missing_driver_is_said_with_the_line_to_type() -> None:
-    """SQLite needs none."""
+def test_missing_driver_error_has_the_install_command() -> None:
     out = ended(
         program(
             "sys.modules['psycopg'] = None",

@@ -1,1 +1,1 @@
-"""Tests of what trec_eval prints."""
+"""Tests of `berryeval.trec_eval`."""

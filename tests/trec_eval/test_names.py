@@ -1,4 +1,4 @@
-"""trec_eval's names: the table, and what `-m` makes of it."""
+"""The names and parameters of trec_eval's metrics."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from berryeval.trec_eval.preferences import PREFERENCE_METRICS
 
 
 def printed(*texts: str) -> list[str]:
-    """The names of the lines."""
+    """Return the names of the lines."""
     return [column.name for column in build_columns(parse_choices(texts))]
 
 
-def test_the_table_is_complete() -> None:
-    """All 57 metrics of trec_eval 10, and the sizes of its nicknames."""
+def test_table_has_all_metrics_of_trec_eval_10() -> None:
     assert len(TREC_METRICS) == 57
     sizes = {name: len(members) for name, members in NICKNAMES.items()}
     assert sizes == {
@@ -24,8 +23,7 @@ def test_the_table_is_complete() -> None:
     }  # fmt: skip
 
 
-def test_every_row_can_be_computed() -> None:
-    """A row names a metric of the catalogue with parameters that it takes, or is our own."""
+def test_every_metric_can_be_computed() -> None:
     for column in build_columns(dict.fromkeys(TREC_METRICS, "")):
         row = column.row
         if row.canonical:
@@ -49,26 +47,23 @@ def test_every_row_can_be_computed() -> None:
         ("map.5", ["map"]),
     ],
 )
-def test_names_of_lines(text: str, names: list[str]) -> None:
-    """Cutoffs are sorted, fractions have two digits, other parameters stay as typed."""
+def test_parameters_appear_in_line_names(text: str, names: list[str]) -> None:
     assert printed(text) == names
 
 
-def test_order_is_that_of_the_table() -> None:
-    """The order of -m does not matter."""
+def test_line_order_is_that_of_trec_eval() -> None:
     assert printed("unj.5", "P.5", "map", "num_q") == ["num_q", "map", "P_5", "unj_5"]
 
 
-def test_gains_and_persistence() -> None:
-    """Pairs become parameters; of two gains of a grade the first counts, of two p the last."""
+def test_gains_and_persistence_become_parameters() -> None:
+    """The first of two gains of a grade counts, and the last of two values of p."""
     (ndcg,) = build_columns(parse_choices(["ndcg.1=3,2=9,x=4,1=5"]))
     assert ndcg.parameters == {"gains": {1.0: 3.0, 2.0: 9.0}}
     (rbp,) = build_columns(parse_choices(["rbp.p=0.8,p=0.7,-1=2"]))
     assert rbp.parameters == {"gain": "minmax", "rel": 0.0, "p": 0.7, "gains": {-1.0: 2.0}}
 
 
-def test_unknown_names_are_refused() -> None:
-    """Names are trec_eval's, case included."""
+def test_unknown_metric_is_an_error() -> None:
     for text in ("MAP", "p.5", "", ".5", "P."):
         with pytest.raises(MetricError, match="unknown metric"):
             parse_choices([text])
