@@ -157,7 +157,7 @@ def read_optional_text(node: Node, *names: str) -> str:
 
 
 def read_metadata(node: Node) -> dict[str, Any]:
-    """Return the object in the field `metadata`; empty if there is none."""
+    """Return the object in the field `metadata`, or an empty one."""
     found = node.get("metadata")
     return {} if found is None else found.object()
 

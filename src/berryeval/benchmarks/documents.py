@@ -110,8 +110,8 @@ def _without_head(text: bytes) -> bytes:
 def read_trec_documents(path: Path, encoding: str = "utf-8") -> Iterator[tuple[Document, int]]:
     """Read the documents of a TREC collection, each with its first line.
 
-    The text is that of all `<TEXT>` elements, or of the whole document if there are none, without
-    tags and with character references resolved. Old collections need `encoding="latin-1"`.
+    The text is that of all `<TEXT>` elements, or of the whole document without any, stripped
+    of tags and with character references resolved. Old collections need `encoding="latin-1"`.
     """
     source = name_of(path)
     text = _decode(path, encoding)

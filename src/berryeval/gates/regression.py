@@ -75,8 +75,8 @@ class Drop:
 
     Attributes:
         change: Change of the aggregate.
-        interval: Confidence interval of the change; None if there is none.
-        p: Two-sided p-value; None if there is none.
+        interval: Confidence interval of the change, or None.
+        p: Two-sided p-value, or None.
         queries: Number of shared queries.
         new: Number of queries that only the run has.
         missing: Number of queries that only the baseline has.

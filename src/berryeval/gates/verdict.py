@@ -53,10 +53,10 @@ class Verdict(JsonRecord):
         provider: Name of the provider.
         group: Group of queries, such as "category=factual"; empty for all queries.
         metric: Name of the metric; empty for rules about latency and errors.
-        value: The value found; None if there is none.
+        value: The value found, or None.
         limit: The limit of the rule.
         about: Kind of rule; empty if unknown.
-        n: Number of queries judged; None if there are none.
+        n: Number of queries judged, or None.
         interval: Confidence interval of the value, or of the change in a rule about a drop.
         level: Confidence level of the interval.
         p: p-value of the change, corrected for the `family`.

@@ -190,7 +190,7 @@ class Subject:
     def explicit(self, query: Query) -> dict[str, float] | BerryEvalError | None:
         """Return the relevant ids in a query's metadata, or the error in reading them.
 
-        None if there are none, or if judgments take precedence.
+        None without ids, or if judgments take precedence.
         """
         if query.id in self.judged:
             return None
