@@ -29,7 +29,7 @@ class Drift(JsonRecord):
     Attributes:
         judgment: The judgment.
         reason: What was expected and what was found.
-        nearest: Text most similar to the target; empty if there is none.
+        nearest: Most similar text, or an empty string.
         ratio: Its similarity, from 0 to 1.
         repaired: Anchor that resolves, if there is a candidate.
     """

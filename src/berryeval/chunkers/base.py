@@ -25,7 +25,7 @@ class Option:
     Attributes:
         text: Description, shown by `berryeval list chunkers`.
         least: Smallest number allowed.
-        choices: Words allowed; any word if there are none.
+        choices: Words allowed; an empty tuple allows any word.
         name: Name of the option.
         default: Default value; None makes a number optional.
     """

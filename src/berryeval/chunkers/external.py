@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Given(NamedTuple):
-    """A piece as returned by a splitter; the offset is None if unknown."""
+    """A piece from a splitter, with its offset if known."""
 
     text: str
     start: int | None

@@ -98,7 +98,7 @@ class IdMatch:
     """The judged id that a hit was matched to.
 
     Attributes:
-        id: Judged id; empty if there is none or a tie.
+        id: Judged id; empty without a match and for a tie.
         how: Kind of match: by id, by equal path and section, by containment, a tie, or none.
         choices: Ids of a tie.
     """

@@ -258,7 +258,7 @@ class Judgeable(Protocol):
 
     @property
     def pack(self) -> str:
-        """Name of the pack; empty if there is none."""
+        """Name of the pack, or an empty string."""
         ...
 
 

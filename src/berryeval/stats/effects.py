@@ -39,7 +39,7 @@ class EffectSizes:
     Attributes:
         d_z: Cohen's d of paired values: the mean difference over its standard deviation; None if
             the differences do not vary.
-        g: d_z with Hedges' correction for small samples; None if d_z is None.
+        g: d_z with Hedges' correction for small samples.
         cliffs_delta: Probability that a value of `b` is above one of `a` minus that it is below,
             over all pairs of queries; from -1 to 1.
         word: Magnitude of g, or of delta if there is no g.
@@ -123,7 +123,7 @@ class Equivalence:
 def equivalence(a: Any, b: Any, margin: float, level: float = 0.95) -> Equivalence:
     """Test equivalence by two one-sided paired t tests (TOST, Schuirmann 1987).
 
-    Unlike a test without a significant difference, this test can show that there is none.
+    Unlike a test without a significant difference, this test can show equivalence.
 
         >>> a = [0.50, 0.61, 0.72, 0.33, 0.84, 0.95, 0.46, 0.57]
         >>> b = [0.51, 0.60, 0.72, 0.34, 0.83, 0.95, 0.47, 0.57]

@@ -137,7 +137,7 @@ def paired_test(name: str, a: Any, b: Any, *, seed: int = 0, samples: int = SAMP
         samples: Number of random samples, for tests that do not enumerate all cases.
 
     Returns:
-        The result; if the test is not possible, p is None and `cannot` has the reason.
+        The result; without a p-value, `cannot` has the reason.
     """
     if not isinstance(name, str):
         msg = (

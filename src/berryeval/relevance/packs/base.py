@@ -125,6 +125,29 @@ class Pack(Protocol):
         ...
 
 
+@dataclass
+class SealedPack:
+    """A pack that decides relevance and allows no configuration of it.
+
+    Attributes:
+        name: Name in the registry.
+        version: Version, which changes with every rule.
+        rules: Description of the rules as JSON.
+        bind: Function that binds the pack to a corpus.
+        seals: Parts that no configuration may change.
+    """
+
+    name: str
+    version: str
+    rules: Mapping[str, Any]
+    bind: Callable[[PackCorpus], BoundPack]
+    seals: frozenset[Part] = frozenset({"relevance"})
+
+    def bound(self, corpus: PackCorpus) -> BoundPack:
+        """Bind the pack to a corpus."""
+        return self.bind(corpus)
+
+
 def rules_hash(pack: Pack) -> str:
     """Return the hash of a pack's rules, the same on every version of Python."""
     content = {

@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from berryeval._internal.records import refused
 from berryeval.data import Span
-from berryeval.relevance.packs.base import Labels, PackCorpus, texts_of
+from berryeval.relevance.packs.base import Labels, PackCorpus, SealedPack, texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from berryeval.data import Hit, Query
-    from berryeval.relevance.packs.base import Part
 
 
 LABEL_FIELDS: Final = ("locations", "ground_truth", "files", "modified_files")
@@ -245,18 +244,4 @@ _RULES: Final = {
     "a hit whose lines nobody knows": "covers no lines",
 }
 
-
-class CodeRetrievalPack:
-    """A pack that decides relevance by shared lines of files."""
-
-    name = "code-retrieval"
-    version = "2"
-    seals: frozenset[Part] = frozenset({"relevance"})
-    rules: Mapping[str, Any] = _RULES
-
-    def bound(self, corpus: PackCorpus) -> _Files:
-        """Bind the pack to a corpus of files."""
-        return _Files(corpus)
-
-
-PACK: Final = CodeRetrievalPack()
+PACK: Final = SealedPack("code-retrieval", "2", _RULES, _Files)

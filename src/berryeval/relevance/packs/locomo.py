@@ -16,6 +16,7 @@ from berryeval.data import Span
 from berryeval.relevance.packs.base import (
     Labels,
     PackCorpus,
+    SealedPack,
     Turn,
     find_covered_turns,
     texts_of,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from berryeval.data import Document, Hit, Query
-    from berryeval.relevance.packs.base import Part
 
 
 CONVERSATION_FIELDS: Final = ("conversation", "conversation_id", "sample_id")
@@ -183,18 +183,4 @@ _RULES: Final = {
     "no evidence": "nothing is relevant",
 }
 
-
-class LocomoPack:
-    """A pack that decides relevance by LoCoMo's evidence."""
-
-    name = "locomo"
-    version = "2"
-    seals: frozenset[Part] = frozenset({"relevance"})
-    rules: Mapping[str, Any] = _RULES
-
-    def bound(self, corpus: PackCorpus) -> _Conversations:
-        """Bind the pack to a corpus of conversations."""
-        return _Conversations(corpus)
-
-
-PACK: Final = LocomoPack()
+PACK: Final = SealedPack("locomo", "2", _RULES, _Conversations)

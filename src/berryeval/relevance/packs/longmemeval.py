@@ -12,13 +12,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.records import read_texts
 from berryeval.data import Span
 from berryeval.relevance.packs.base import (
     Labels,
     PackCorpus,
+    SealedPack,
     Turn,
     find_covered_turns,
     texts_of,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from berryeval.data import Hit, Query
-    from berryeval.relevance.packs.base import Part
 
 
 LABEL_FIELDS: Final = ("answer_corpus_ids", "answer_session_ids")
@@ -157,18 +157,4 @@ _RULES: Final = {
     "abstention": "nothing is relevant to a question whose id ends in _abs",
 }
 
-
-class LongMemEvalPack:
-    """A pack that decides relevance by LongMemEval's answer sessions."""
-
-    name = "longmemeval"
-    version = "2"
-    seals: frozenset[Part] = frozenset({"relevance"})
-    rules: Mapping[str, Any] = _RULES
-
-    def bound(self, corpus: PackCorpus) -> _Sessions:
-        """Bind the pack to a corpus of sessions."""
-        return _Sessions(corpus)
-
-
-PACK: Final = LongMemEvalPack()
+PACK: Final = SealedPack("longmemeval", "2", _RULES, _Sessions)
