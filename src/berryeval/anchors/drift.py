@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from berryeval.data import Section as Path
     from berryeval.data import Span
 
-
 ALIKE: Final = 0.6  # minimum similarity of a repair that needs no review
 
 

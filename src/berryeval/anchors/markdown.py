@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from berryeval.data import Section as Path
 
-
 _LINE: Final = re.compile(
     r"[^\r\n]+(?:\r\n?|\n)?|\r\n?|\n"
 )  # unlike str.splitlines, a form feed is no line end

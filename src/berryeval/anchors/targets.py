@@ -184,6 +184,7 @@ def _remove_repeats(judgments: Iterable[Judgment]) -> Iterable[Judgment]:
             raise DataError(msg)
 
 
+@dataclass(frozen=True, eq=False)
 class Targets:
     """The targets of all judged queries, located once and joined with any number of rankings.
 
@@ -197,23 +198,13 @@ class Targets:
         ambiguous: Judgments with several possible places.
     """
 
-    def __init__(
-        self,
-        targets: dict[str, tuple[Target, ...]],
-        places: dict[Anchor, Located],
-        corpus: Corpus,
-        rule: CoverageRule,
-        chunks: dict[str, Chunk],
-        drift: tuple[Drift, ...],
-        ambiguous: tuple[Ambiguity, ...],
-    ) -> None:
-        self._targets = targets
-        self._places = places
-        self.corpus = corpus
-        self._chunks = chunks
-        self.rule = rule
-        self.drift = drift
-        self.ambiguous = ambiguous
+    _targets: dict[str, tuple[Target, ...]]
+    _places: dict[Anchor, Located]
+    _chunks: dict[str, Chunk]
+    corpus: Corpus
+    rule: CoverageRule
+    drift: tuple[Drift, ...]
+    ambiguous: tuple[Ambiguity, ...]
 
     @classmethod
     def locate(
@@ -251,9 +242,9 @@ class Targets:
         return cls(
             group_targets(judged, places),
             places,
+            _index_by_id(pieces or ()),
             corpus,
             rule or CoverageRule(),
-            _index_by_id(pieces or ()),
             tuple(drift),
             tuple(ambiguous),
         )

@@ -169,7 +169,20 @@ _WITH_OVERLAP: Final = ("sentence", "token")
 
 
 @dataclass(frozen=True)
-class ChonkieChunker(OptionChunker):
+class _SplitterChunker(OptionChunker):
+    splitter: Any = field(default=None, compare=False, kw_only=True)
+
+    def pieces(self, document: Document) -> Iterable[Piece]:
+        """Return the positions of the chunks in text order."""
+        return split(self.splitter or self._created, document)
+
+    @cached_property
+    def _created(self) -> Any:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class ChonkieChunker(_SplitterChunker):
     """A chunker of Chonkie, by kind, or your own as `splitter`.
 
     `size` and `overlap` are in characters, the default of Chonkie.
@@ -181,7 +194,6 @@ class ChonkieChunker(OptionChunker):
     kind: str = option("recursive", "splitter to use", choices=_CHONKIE_CLASSES)
     size: int = option(400, "maximum characters per chunk", least=1)
     overlap: int = option(0, "characters that the next chunk repeats", least=0)
-    splitter: Any = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         """Reject an overlap for a kind that has none."""
@@ -190,10 +202,6 @@ class ChonkieChunker(OptionChunker):
             name, kinds = _CHONKIE_CLASSES[self.kind], " or ".join(_WITH_OVERLAP)
             msg = f"Chonkie's {name} has no overlap, found {self.overlap}; use the kind {kinds}"
             raise ConfigurationError(msg)
-
-    def pieces(self, document: Document) -> Iterable[Piece]:
-        """Return the positions of the chunks in text order."""
-        return split(self.splitter or self._created, document)
 
     @cached_property
     def _created(self) -> Any:
@@ -214,7 +222,7 @@ _LANGCHAIN_CLASSES: Final = {
 
 
 @dataclass(frozen=True)
-class LangChainChunker(OptionChunker):
+class LangChainChunker(_SplitterChunker):
     """A text splitter of LangChain, by kind, or your own as `splitter`.
 
     `size` and `overlap` are in characters.
@@ -226,11 +234,6 @@ class LangChainChunker(OptionChunker):
     kind: str = option("recursive", "splitter to use", choices=_LANGCHAIN_CLASSES)
     size: int = option(400, "maximum characters per chunk", least=1)
     overlap: int = option(0, "maximum characters that the next chunk repeats", least=0)
-    splitter: Any = field(default=None, compare=False)
-
-    def pieces(self, document: Document) -> Iterable[Piece]:
-        """Return the positions of the chunks in text order."""
-        return split(self.splitter or self._created, document)
 
     @cached_property
     def _created(self) -> Any:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from berryeval.data import Document
 
-
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-
 MOST: Final = 32  # positions per piece to follow; only periodic texts have more
 # Characters omitted, words split, squared overlaps, and starts, so that the earliest wins ties.
 Cost: TypeAlias = tuple[int, int, int, int]

@@ -22,10 +22,10 @@ from berryeval.stats import (
     change_beyond_rounding,
     corrected,
     interval_of_change,
+    is_testable,
     paired_test,
     spread_of,
-    testable,
-    tested,
+    to_test_scale,
 )
 
 if TYPE_CHECKING:
@@ -139,10 +139,10 @@ def measure_drop(sample: Sample, *, seed: int = 0, samples: int = SAMPLES) -> Dr
         return replace(drop, cannot="the baseline and the run share no query")
     if sample.unchanged:
         return replace(drop, change=0.0, same=True)
-    if not (testable(before, how) and testable(after, how)):
+    if not (is_testable(before, how) and is_testable(after, how)):
         cannot = "the logarithm of a geometric mean with a value of 0 is undefined"
         return replace(drop, cannot=cannot)
-    old, new = tested(before, how), tested(after, how)
+    old, new = to_test_scale(before, how), to_test_scale(after, how)
     found = paired_test("randomization", old, new, seed=seed, samples=samples)
     interval = interval_of_change(Pair.of(old, new), how, 1 - sample.rule.significance, "t")
     return replace(drop, interval=interval, p=found.p, cannot=found.cannot)

@@ -13,7 +13,7 @@ from berryeval._internal.validate import is_number
 from berryeval.gates.rules import ROUNDING
 from berryeval.metrics import cut_to_range
 from berryeval.runner import count_failed
-from berryeval.stats import mean_interval, spread_of, testable, tested
+from berryeval.stats import is_testable, mean_interval, spread_of, to_test_scale
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -130,7 +130,7 @@ def interval_of_value(metric: str, values: Floats, how: str, level: float) -> In
 
     The interval is cut to the range of the metric. Enough identical values have a point.
     """
-    if not testable(values, how):
+    if not is_testable(values, how):
         return None
     spread = spread_of(values)
     if not spread_known(len(values), spread):
@@ -138,7 +138,7 @@ def interval_of_value(metric: str, values: Floats, how: str, level: float) -> In
     if spread == 0:
         value = aggregate(how, values)
         return Interval(value, value)
-    of_mean = mean_interval(tested(values, how), level)
+    of_mean = mean_interval(to_test_scale(values, how), level)
     if of_mean is None:
         return None
     return cut_to_range(restored(how, of_mean, len(values)), metric, how, values)

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from berryeval.anchors import Targets
     from berryeval.data import Hit, Judgment, Section
 
-
 Segments: TypeAlias = tuple[str, ...]
 Words: TypeAlias = tuple[str, ...]
 
@@ -300,7 +299,7 @@ class _Names:
         """Return the hit with its judged name, if it has one."""
         if hit.id in self._chunks:
             return hit
-        foreign = not self._is_non_empty(hit.id)
+        foreign = not self._is_known(hit.id)
         match = self._chunk_ids.match(hit, contained=foreign)
         if match.choices:
             notes.append(_describe_tie(hit, match.choices))
@@ -328,7 +327,7 @@ class _Names:
         names = match.choices or (match.id,)
         return {place for name in names if name for place in self._places[name]}
 
-    def _is_non_empty(self, identity: str) -> bool:
+    def _is_known(self, identity: str) -> bool:
         """Return whether this is the id of an existing chunk, document or section."""
         if self._targets.has_chunk(identity) or identity in self._targets.corpus:
             return True

@@ -244,22 +244,18 @@ class Judgeable(Protocol):
     @property
     def documents(self) -> tuple[Document, ...]:
         """Documents of the corpus."""
-        ...
 
     @property
     def queries(self) -> tuple[Query, ...]:
         """Queries."""
-        ...
 
     @property
     def judgments(self) -> tuple[Judgment, ...]:
         """Relevance judgments."""
-        ...
 
     @property
     def pack(self) -> str:
         """Name of the pack, or an empty string."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         mean_interval,
     )
     from berryeval.stats.paired import Floats, Pair, spread_of
-    from berryeval.stats.pairwise import compare, testable, tested
+    from berryeval.stats.pairwise import compare, is_testable, to_test_scale
     from berryeval.stats.tests import TESTS, TestResult, paired_test
 else:
     __getattr__, __dir__ = open_door(__name__)

@@ -16,7 +16,6 @@ from berryeval.scoring import Scores
 if TYPE_CHECKING:
     from berryeval.stats.paired import Floats
 
-
 _SHOWN: Final = 5  # examples in a message
 
 

@@ -28,7 +28,6 @@ from berryeval.stats.resampling import resample_sums
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
 IntervalMethod: TypeAlias = Literal["t", "bca", "percentile"]
 METHODS: Final[tuple[IntervalMethod, ...]] = get_args(IntervalMethod)
 DEFAULT_METHOD: Final[IntervalMethod] = "t"  # best coverage, see docs/statistics.md

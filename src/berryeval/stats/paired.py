@@ -15,7 +15,6 @@ from berryeval.errors import DataError
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-
 Floats = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]
 

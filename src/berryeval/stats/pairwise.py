@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from berryeval.scoring import Scores
     from berryeval.stats.paired import Floats
 
-
 _CHANGES: Final = 5  # queries with the largest changes per row
 
 
@@ -67,6 +66,7 @@ def _compare_pair(alignment: Alignment, metric: str, options: Options) -> Paired
     pair = _pair(a, b, how)
     result = _run_test(pair, len(a), options)
     plain = Pair.of(a, b) if len(a) else None
+    level = options.level
     wins, ties, losses = plain.wins_ties_losses if plain else (0, 0, 0)
     changes = plain.differences if plain else a
     return PairedDifference(
@@ -77,9 +77,11 @@ def _compare_pair(alignment: Alignment, metric: str, options: Options) -> Paired
         baseline_value=values[0],
         system_value=values[1],
         difference=change_beyond_rounding(*values),
-        interval=_interval(pair, how, options) if pair else None,
-        baseline_interval=_bootstrap_value(how, a, options.level),
-        system_interval=_bootstrap_value(how, b, options.level),
+        interval=interval_of_change(pair, how, level, options.interval, options.seed)
+        if pair
+        else None,
+        baseline_interval=_bootstrap_value(how, a, level),
+        system_interval=_bootstrap_value(how, b, level),
         p=result.p,
         p_corrected=None,
         test=result.method,
@@ -91,9 +93,9 @@ def _compare_pair(alignment: Alignment, metric: str, options: Options) -> Paired
         losses=losses,
         raised=_changes(alignment.queries, changes, -1),
         lowered=_changes(alignment.queries, changes, 1),
-        detectable=_detectable(pair, how, options.level) if pair else None,
+        detectable=_detectable(pair, how, level) if pair else None,
         aggregate=how,
-        level=options.level,
+        level=level,
         correction=options.correction,
         comparisons=1,
         cannot=result.cannot,
@@ -102,35 +104,34 @@ def _compare_pair(alignment: Alignment, metric: str, options: Options) -> Paired
     )
 
 
-def tested(values: Floats, how: str) -> Floats:
+def to_test_scale(values: Floats, how: str) -> Floats:
     """Return the values on the scale on which they are averaged and tested."""
     return np.log(values) if how == "geometric mean" else values
 
 
-def testable(values: Floats, how: str) -> bool:
+def is_testable(values: Floats, how: str) -> bool:
     """Return whether the values exist on the scale on which they are tested."""
     return len(values) > 0 and not (how == "geometric mean" and float(values.min()) <= 0)
 
 
 def _pair(a: Floats, b: Floats, how: str) -> Pair | None:
-    if testable(a, how) and testable(b, how):
-        return Pair.of(tested(a, how), tested(b, how))
+    if is_testable(a, how) and is_testable(b, how):
+        return Pair.of(to_test_scale(a, how), to_test_scale(b, how))
     return None
 
 
 def _run_test(pair: Pair | None, count: int, options: Options) -> TestResult:
     if pair is not None:
         return paired_test(options.test, pair.a, pair.b, seed=options.seed, samples=options.samples)
-    if count:
-        cannot = "a geometric mean with a value of 0 has no logarithms to test"
-    else:
-        cannot = "the two share no query"
-    return TestResult(None, None, options.test, cannot=cannot)
+    cannot = "a geometric mean with a value of 0 has no logarithms to test"
+    return TestResult(
+        None, None, options.test, cannot=cannot if count else "the two share no query"
+    )
 
 
 def _bootstrap_value(how: str, values: Floats, level: float) -> Interval | None:
     """Return the interval of one system's value, as in `Scores.ci`."""
-    if not testable(values, how) or not spread_known(len(values), spread_of(values)):
+    if not is_testable(values, how) or not spread_known(len(values), spread_of(values)):
         return None
     return _cached_bootstrap(how, values.tobytes(), level)
 
@@ -139,11 +140,6 @@ def _bootstrap_value(how: str, values: Floats, level: float) -> Interval | None:
 def _cached_bootstrap(how: str, values: bytes, level: float) -> Interval:
     """Cache intervals, which every pair of a system needs."""
     return bootstrap_interval(how, np.frombuffer(values), level)
-
-
-def _interval(pair: Pair, how: str, options: Options) -> Interval | None:
-    """Return the interval of the difference of the two aggregates."""
-    return interval_of_change(pair, how, options.level, options.interval, options.seed)
 
 
 def _explain_missing_interval(pair: Pair | None, options: Options) -> str:
@@ -176,14 +172,9 @@ def _changes(
 
 
 def _notes(alignment: Alignment, result: TestResult, how: str, too_few: str) -> tuple[str, ...]:
-    notes = [*alignment.notes]
-    if result.note:
-        notes.append(result.note)
-    if how == "geometric mean":
-        notes.append("a geometric mean is tested on the logarithms of its values")
-    if too_few:
-        notes.append(too_few)
-    return tuple(notes)
+    geometric = "a geometric mean is tested on the logarithms of its values"
+    notes = (result.note, geometric if how == "geometric mean" else "", too_few)
+    return (*alignment.notes, *filter(None, notes))
 
 
 def _correct_by_tukey(
@@ -206,20 +197,17 @@ def _correct_by_tukey(
     square = tukey_hsd(list(columns.values()), seed=options.seed, samples=options.samples)
     at = {name: place for place, name in enumerate(columns)}
     note = f"Tukey's test uses the {len(common)} queries that all systems have"
-    found = []
-    for row in rows:
-        if row.p is None:
-            found.append(row)
-            continue
-        found.append(
-            replace(
-                row,
-                p_corrected=float(square[at[row.baseline], at[row.system]]),
-                notes=(*row.notes, note) if len(common) < row.n else row.notes,
-                test_sign=sign_of(Pair.of(columns[row.baseline], columns[row.system]).mean),
-            )
+    return [
+        row
+        if row.p is None
+        else replace(
+            row,
+            p_corrected=float(square[at[row.baseline], at[row.system]]),
+            notes=(*row.notes, note) if len(common) < row.n else row.notes,
+            test_sign=sign_of(Pair.of(columns[row.baseline], columns[row.system]).mean),
         )
-    return found
+        for row in rows
+    ]
 
 
 def _columns(
@@ -230,8 +218,8 @@ def _columns(
     for name, scores in systems.items():
         table = scores.select(queries)
         values = table.values[table.row_of(metric)]
-        if testable(values, how):
-            found[name] = tested(values, how)
+        if is_testable(values, how):
+            found[name] = to_test_scale(values, how)
     return found
 
 
@@ -357,13 +345,8 @@ def _compare_aligned(
         baseline=baseline,
         metrics=tuple(metrics),
         rows=tuple(rows),
-        test=options.test,
-        correction=options.correction,
-        interval=options.interval,
-        level=options.level,
-        seed=options.seed,
-        samples=options.samples,
         notes=tuple(dict.fromkeys(note for one in aligned for note in one.notes)),
+        **vars(options),
     )
 
 

@@ -17,7 +17,6 @@ from berryeval._internal import backend as _backend
 if TYPE_CHECKING:
     from berryeval.stats.paired import Whole
 
-
 _FLIPS, _RESAMPLES, _SHUFFLES = 1, 2, 3  # streams of words, as in the native core
 _SIGNS: Final = 64  # per word
 _CELLS_AT_ONCE: Final = 1 << 19  # size limit of temporary tables

@@ -10,7 +10,6 @@ from berryeval.stats.paired import sign_of
 if TYPE_CHECKING:
     from berryeval.stats.comparison import PairedDifference
 
-
 _NAMES: Final = {
     "holm": "Holm",
     "bonferroni": "Bonferroni",

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from berryeval.data import Document, Hit, Query
 
-
 Part: TypeAlias = Literal["relevance", "prompts", "scoring"]
 
 
@@ -74,16 +73,13 @@ class PackRules(Protocol):
     @property
     def labels(self) -> Labels:
         """Labels of the query."""
-        ...
 
     @property
     def doubts(self) -> Sequence[str]:
         """Remarks on unclear hits so far, one line each."""
-        ...
 
     def covered(self, hit: Hit) -> Mapping[str, float]:
         """Return the labels that a hit covers, with their grades."""
-        ...
 
 
 @runtime_checkable
@@ -92,7 +88,6 @@ class KnowsFiles(Protocol):
 
     def file_of(self, hit: Hit) -> str:
         """Return the file of a hit, as named by the labels."""
-        ...
 
 
 class BoundPack(Protocol):
@@ -100,7 +95,6 @@ class BoundPack(Protocol):
 
     def rules_for(self, query: Query) -> PackRules:
         """Return the rules for one query."""
-        ...
 
 
 @runtime_checkable
@@ -122,20 +116,11 @@ class Pack(Protocol):
 
     def bound(self, corpus: PackCorpus) -> BoundPack:
         """Bind the pack to a corpus, which is indexed once."""
-        ...
 
 
 @dataclass
 class SealedPack:
-    """A pack that decides relevance and allows no configuration of it.
-
-    Attributes:
-        name: Name in the registry.
-        version: Version, which changes with every rule.
-        rules: Description of the rules as JSON.
-        bind: Function that binds the pack to a corpus.
-        seals: Parts that no configuration may change.
-    """
+    """A pack that decides relevance and allows no configuration of it."""
 
     name: str
     version: str

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from berryeval.data import Hit, Query
 
-
 LABEL_FIELDS: Final = ("locations", "ground_truth", "files", "modified_files")
 PATH_FIELDS: Final = ("path", "file", "filepath", "file_path", "source")
 _LINES: Final = re.compile(r"(?<=[^:#])(?::|#L)(\d{1,9})(?:-L?(\d{1,9}))?\Z")

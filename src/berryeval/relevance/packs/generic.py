@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from berryeval.data import Hit, Query
     from berryeval.relevance.packs.base import PackCorpus, Part
 
-
 _RULES: Final = {
     "ids in metadata": list(ID_FIELDS),
     "expected answer in metadata": list(ANSWER_FIELDS),

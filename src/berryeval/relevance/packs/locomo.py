@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from berryeval.data import Document, Hit, Query
 
-
 CONVERSATION_FIELDS: Final = ("conversation", "conversation_id", "sample_id")
 TURN_FIELDS: Final = ("dia_id", "dia_ids", "turn_id", "turn_ids")
 _EVIDENCE: Final = re.compile(r"\bD:?(\d{1,9}):(\d{1,9})\b")

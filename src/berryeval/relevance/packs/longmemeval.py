@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from berryeval.data import Hit, Query
 
-
 LABEL_FIELDS: Final = ("answer_corpus_ids", "answer_session_ids")
 ID_FIELDS: Final = ("corpus_id", "turn_id", "session_id")
 _TURN: Final = re.compile(r"(.+)_\d+")
