@@ -1,4 +1,4 @@
-"""What the tests of several providers share."""
+"""Fixtures for several providers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def dsn() -> Iterator[str]:
-    """A PostgreSQL with pgvector."""
+    """Address of a PostgreSQL server with pgvector."""
     server = LocalPostgres()
     try:
         yield server.dsn

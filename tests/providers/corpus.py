@@ -19,5 +19,4 @@ CHUNKS = [
 
 
 def query(text: str) -> Query:
-    """A query of this text."""
     return Query("q", text)

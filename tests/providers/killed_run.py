@@ -1,4 +1,4 @@
-"""A run with the provider `postgres` that is killed after it indexed."""
+"""A run of the provider `postgres` that is killed after indexing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def killed_run(dsn: str, **environment: str) -> tuple[str, str]:
-    """The table of a run that was killed, and the folder of its own server."""
+    """Kill a run; return its table and the folder of its local server."""
     done = subprocess.run(
         [sys.executable, "-c", KILLED, dsn],
         env={**os.environ, **environment},

@@ -1,4 +1,4 @@
-"""A real HTTP server on this machine, for providers that ask one."""
+"""A real HTTP server on this machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Asked:
-    """A request as it came in."""
+    """A request that the server received."""
 
     method: str
     path: str
@@ -26,13 +26,13 @@ class Asked:
 
     @property
     def body(self) -> Any:
-        """Its JSON."""
+        """The JSON body."""
         return json.loads(self.content)
 
 
 @dataclass
 class Reply:
-    """An answer as it goes out: JSON, or bytes as they are."""
+    """An answer of the server: JSON, or raw bytes."""
 
     content: Any = None
     status: int = 200
@@ -40,7 +40,7 @@ class Reply:
 
     @property
     def data(self) -> bytes:
-        """What is sent."""
+        """The bytes to send."""
         if isinstance(self.content, bytes):
             return self.content
         return json.dumps(self.content).encode()
@@ -48,7 +48,7 @@ class Reply:
 
 @dataclass
 class Loopback:
-    """The address of a server, and what it was asked."""
+    """The address of a server and the requests it received."""
 
     url: str
     asked: list[Asked] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Loopback:
 
 @contextmanager
 def loopback(answer: Callable[[Asked], Any]) -> Iterator[Loopback]:
-    """A server that answers with what the function returns: JSON or a `Reply`; None hangs up."""
+    """Serve what the function returns: JSON or a `Reply`; None closes the connection."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

@@ -1,6 +1,6 @@
-"""A server that speaks the part of Qdrant's REST API that the provider uses.
+"""A server with the part of Qdrant's REST API that the provider uses.
 
-The collections are those of the Python client's local mode; only the wire is ours.
+Collections are those of the Python client's local mode; only the HTTP layer is ours.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ KEY = "hunter2secret"
 
 
 class Server(ThreadingHTTPServer):
-    """Remembers what it was asked, and can be told to fail."""
+    """Records requests, and fails on demand."""
 
     daemon_threads = True
 
@@ -32,17 +32,15 @@ class Server(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where it is."""
         return f"http://127.0.0.1:{self.server_address[1]}"
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One request."""
+    """Handles one request."""
 
     server: Server
 
     def do_PUT(self) -> None:
-        """Make a collection, or add points to one."""
         body = self.body()
         name, rest = self.collection()
         if self.refused("PUT", body):
@@ -56,7 +54,6 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(self.server.client.create_collection(name, vectors_config=shape))
 
     def do_POST(self) -> None:
-        """Search."""
         body = self.body()
         if self.refused("POST", body):
             return
@@ -68,21 +65,17 @@ class Handler(BaseHTTPRequestHandler):
         self.reply({"points": points})
 
     def do_DELETE(self) -> None:
-        """Delete a collection."""
         if not self.refused("DELETE", None):
             self.reply(self.server.client.delete_collection(self.collection()[0]))
 
     def collection(self) -> tuple[str, str]:
-        """The name in the path, and what follows it."""
         parts = self.path.partition("?")[0].split("/")
         return parts[2], "/".join(parts[3:])
 
     def body(self) -> Any:
-        """What was sent."""
         return json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "null")
 
     def refused(self, method: str, body: Any) -> bool:
-        """Whether the request was answered with an error."""
         self.server.asked.append((method, self.path, body))
         if self.server.answer is not None:
             self.send(*self.server.answer)
@@ -93,11 +86,9 @@ class Handler(BaseHTTPRequestHandler):
         return True
 
     def reply(self, result: Any) -> None:
-        """As Qdrant wraps it."""
         self.send(200, {}, json.dumps({"result": result, "status": "ok", "time": 0.0}).encode())
 
     def send(self, status: int, headers: dict[str, str], content: bytes) -> None:
-        """Write an answer."""
         self.send_response(status)
         for name, value in {**headers, "Content-Length": str(len(content))}.items():
             self.send_header(name, value)
@@ -110,7 +101,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def qdrant_server() -> Iterator[Server]:
-    """The server, until the end of the block."""
+    """Run the server until the end of the block."""
     with Server() as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()

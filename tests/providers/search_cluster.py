@@ -1,8 +1,8 @@
-"""A server that speaks the part of Elasticsearch's and OpenSearch's API that is used.
+"""A server with the part of the Elasticsearch and OpenSearch API that the provider uses.
 
-It keeps what it is sent, finds it by an index of terms (BM25 as Lucene has it) or by the cosine of
-vectors, and refuses what the real ones refuse: unknown fields, vectors of another length or without
-a direction, ids that are too long. What was not refreshed is not found.
+It searches with BM25 as in Lucene or by cosine, and rejects what the real servers reject: unknown
+fields, vectors of another length or of zeros, ids that are too long. Documents that were not
+refreshed are not found.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ SEARCH_KEYS = {
 K1, B = 1.2, 0.75
 
 
-class RefusedError(Exception):
-    """A request that the real servers would not take."""
+class RejectedError(Exception):
+    """A request that the real servers reject."""
 
     def __init__(self, status: int, kind: str, reason: str) -> None:
         super().__init__(reason)
@@ -33,7 +33,7 @@ class RefusedError(Exception):
 
 @dataclass
 class Index:
-    """What one index holds; `seen` is what a search sees."""
+    """The documents of an index; `seen` are those that a search sees."""
 
     fields: dict[str, Any]
     settings: dict[str, Any]
@@ -42,27 +42,25 @@ class Index:
 
     @property
     def vector_length(self) -> int:
-        """How many numbers its vectors have; 0 if it has none."""
         found = self.fields.get("embedding", {})
         return int(found.get("dims") or found.get("dimension") or 0)
 
 
 @dataclass
 class Cluster:
-    """The server; `answers` replaces what it would answer to a path that ends so."""
+    """The server; `answers` overrides the answers to paths with these endings."""
 
     flavour: str = "elasticsearch"
     indices: dict[str, Index] = field(default_factory=dict)
     answers: dict[str, list[Any]] = field(default_factory=dict)
 
     def __call__(self, asked: Asked) -> Any:
-        """The answer to a request."""
         for ending, waiting in self.answers.items():
             if asked.path.endswith(ending) and waiting:
                 return waiting.pop(0)
         try:
             return self._answer(asked)
-        except RefusedError as error:
+        except RejectedError as error:
             return error.reply
 
     def _answer(self, asked: Asked) -> Any:
@@ -73,7 +71,7 @@ class Cluster:
         if (asked.method, action) == ("PUT", ""):
             return self._make(name, asked.body)
         if name not in self.indices:
-            raise RefusedError(404, "index_not_found_exception", f"no such index [{name}]")
+            raise RejectedError(404, "index_not_found_exception", f"no such index [{name}]")
         index = self.indices[name]
         if (asked.method, action) == ("DELETE", ""):
             del self.indices[name]
@@ -85,29 +83,31 @@ class Cluster:
             return {"_shards": {"failed": 0}}
         if (asked.method, action) == ("POST", "_search"):
             return self._search(index, asked.body)
-        raise RefusedError(400, "illegal_argument_exception", f"no handler for {asked.path}")
+        raise RejectedError(400, "illegal_argument_exception", f"no handler for {asked.path}")
 
     def _make(self, name: str, body: Any) -> Any:
         if name in self.indices or not re.fullmatch(r"[a-z][a-z0-9_-]*", name):
-            raise RefusedError(400, "invalid_index_name_exception", name)
+            raise RejectedError(400, "invalid_index_name_exception", name)
         fields = body["mappings"]["properties"]
         settings = body["settings"]["index"]
         vectors = {"elasticsearch": "dense_vector", "opensearch": "knn_vector"}[self.flavour]
         for mapping in fields.values():
             if mapping["type"] not in {"text", "integer", vectors}:
                 kind = mapping["type"]
-                raise RefusedError(400, "mapper_parsing_exception", f"No handler for type [{kind}]")
+                raise RejectedError(
+                    400, "mapper_parsing_exception", f"No handler for type [{kind}]"
+                )
             if mapping.get("analyzer", "english") not in {"english", "standard"}:
                 reason = f"analyzer [{mapping['analyzer']}] has not been configured in mappings"
-                raise RefusedError(400, "mapper_parsing_exception", reason)
+                raise RejectedError(400, "mapper_parsing_exception", reason)
         self.indices[name] = Index(fields, settings)
         return {"acknowledged": True, "index": name}
 
     def _bulk(self, index: Index, asked: Asked) -> Any:
         if asked.headers["content-type"] != "application/x-ndjson":
-            raise RefusedError(406, "media_type_header_exception", "expected application/x-ndjson")
+            raise RejectedError(406, "media_type_header_exception", "expected application/x-ndjson")
         if not asked.content.endswith(b"\n"):
-            raise RefusedError(400, "illegal_argument_exception", "must end with a newline")
+            raise RejectedError(400, "illegal_argument_exception", "must end with a newline")
         lines = [json.loads(line) for line in asked.content.decode().splitlines()]
         items = []
         for action, document in zip(lines[::2], lines[1::2], strict=True):
@@ -122,7 +122,7 @@ class Cluster:
     def _search(self, index: Index, body: dict[str, Any]) -> Any:
         unknown = set(body) - SEARCH_KEYS
         if unknown:
-            raise RefusedError(400, "parsing_exception", f"unknown key {sorted(unknown)}")
+            raise RejectedError(400, "parsing_exception", f"unknown key {sorted(unknown)}")
         query = body.get("query", {})
         if "match" in query:
             scores = _by_terms(index, query["match"]["body"]["query"])
@@ -132,7 +132,7 @@ class Cluster:
         else:
             knn = body["knn"]
             if not knn["k"] <= knn["num_candidates"] <= 10_000:
-                raise RefusedError(400, "illegal_argument_exception", "[num_candidates] is wrong")
+                raise RejectedError(400, "illegal_argument_exception", "[num_candidates] is wrong")
             scores = _by_vector(index, knn["embed_query"], knn["k"])
         rows = sorted(scores, key=lambda name: (-scores[name], int(name)))
         if "sort" in body:
@@ -143,7 +143,7 @@ class Cluster:
 
 
 def terms(text: str, analyzer: str) -> list[str]:
-    """The terms of a text; "english" leaves some words out and endings away."""
+    """Return the terms of a text; "english" drops stop words and endings."""
     words = re.findall(r"\w+", text.lower())
     if analyzer == "standard":
         return words
@@ -180,7 +180,7 @@ def _by_terms(index: Index, text: str) -> dict[str, float]:
 
 def _by_vector(index: Index, vector: list[float], k: int) -> dict[str, float]:
     if len(vector) != index.vector_length or not any(vector):
-        raise RefusedError(400, "query_shard_exception", "the query vector has a wrong length")
+        raise RejectedError(400, "query_shard_exception", "the query vector has a wrong length")
     scores = {}
     for name, document in index.seen.items():
         if "embedding" in document:

@@ -14,8 +14,8 @@ from berryeval.providers.bm25 import Bm25
 from tests.providers.corpus import CHUNKS, query
 
 
-def by_hand(documents: list[list[str]], terms: list[str], k1: float, b: float) -> list[float]:
-    """Lucene's formula, document by document."""
+def score_by_hand(documents: list[list[str]], terms: list[str], k1: float, b: float) -> list[float]:
+    """Compute the Lucene formula document by document."""
     mean_length = sum(map(len, documents)) / len(documents)
     scores = []
     for document in documents:
@@ -30,8 +30,7 @@ def by_hand(documents: list[list[str]], terms: list[str], k1: float, b: float) -
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_scores_are_those_of_the_formula_and_of_bm25s(seed: int) -> None:
-    """To float32, on random texts and parameters."""
+def test_scores_match_the_formula_and_bm25s(seed: int) -> None:
     draw = random.Random(seed)
     texts = [" ".join(draw.choices("abcdefgh", k=draw.randint(1, 30))) for _ in range(15)]
     k1, b = draw.uniform(0.1, 3), draw.random()
@@ -40,7 +39,7 @@ def test_scores_are_those_of_the_formula_and_of_bm25s(seed: int) -> None:
     asked = draw.choices("abcdefghxyz", k=4)
     hits = provider.search(query(" ".join(asked)), k=20)
 
-    expected = by_hand([text.split() for text in texts], asked, k1, b)
+    expected = score_by_hand([text.split() for text in texts], asked, k1, b)
     found = {hit.id: hit.score for hit in hits}
     for place, score in enumerate(expected):
         assert found.get(f"c{place:02}", 0.0) == pytest.approx(score, rel=1e-5, abs=1e-6)
@@ -54,7 +53,6 @@ def test_scores_are_those_of_the_formula_and_of_bm25s(seed: int) -> None:
 
 
 def test_hits_carry_their_chunk() -> None:
-    """Text, document and section come with the id; ranks count from 1."""
     provider = Bm25()
     provider.index(CHUNKS)
     hits = provider.search(query("when do access tokens expire"), 3)
@@ -67,23 +65,20 @@ def test_hits_carry_their_chunk() -> None:
     assert hits[0].text == CHUNKS[0].text
 
 
-def test_stemming_finds_other_forms() -> None:
-    """The word connecting finds connections with a stemmer, not without."""
+def test_stemming_finds_other_forms_of_a_word() -> None:
     for stemmer, found in (("english", ["pool"]), ("", [])):
         provider = Bm25(stemmer=stemmer)
         provider.index(CHUNKS)
         assert [hit.id for hit in provider.search(query("connecting"), 3)] == found
 
 
-def test_headings_are_searched_too() -> None:
-    """A word that stands only in the heading above a chunk finds the chunk."""
+def test_headings_are_searched() -> None:
     provider = Bm25()
     provider.index([*CHUNKS, Chunk("late", "d", "Look at the queue.", section=("Postmortem",))])
     assert [hit.id for hit in provider.search(query("postmortem"), 3)] == ["late"]
 
 
-def test_feedback_finds_what_shares_no_word_with_the_query() -> None:
-    """The best chunk lends its terms."""
+def test_feedback_finds_chunks_without_a_query_term() -> None:
     chunks = [*CHUNKS, Chunk("login", "d", "Sign in again when the refresh token is too old.")]
     for feedback, found in ((0, False), (1, True)):
         provider = Bm25(feedback=feedback)
@@ -93,8 +88,7 @@ def test_feedback_finds_what_shares_no_word_with_the_query() -> None:
         assert ("login" in {hit.id for hit in hits}) == found
 
 
-def test_feedback_is_the_formula_by_hand() -> None:
-    """Half the query's own terms, half the best chunk's, each by its frequency."""
+def test_feedback_matches_the_formula() -> None:
     texts = ["a a b", "b c", "c d", "x y"]
     chunks = [Chunk(f"c{place}", "d", text) for place, text in enumerate(texts)]
     provider = Bm25(stemmer="", stopwords=False, feedback=1)
@@ -112,16 +106,14 @@ def test_feedback_is_the_formula_by_hand() -> None:
     assert [hit.id for hit in hits] == ["c0", "c1"]
 
 
-def test_ties_are_ordered_by_the_one_rule() -> None:
-    """Higher id first, also where the last place is tied."""
+def test_ties_are_ordered_by_descending_id() -> None:
     provider = Bm25()
     provider.index([Chunk(name, "d", "same words") for name in "bdac"])
     assert [hit.id for hit in provider.search(query("words"), 3)] == ["d", "c", "b"]
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["", " \n"], ["the of and"]])
-def test_nothing_to_search_finds_nothing(texts: list[str]) -> None:
-    """An empty corpus, or one of empty texts, is no error."""
+def test_an_empty_corpus_finds_nothing(texts: list[str]) -> None:
     provider = Bm25()
     provider.index([Chunk(str(place), "d", text) for place, text in enumerate(texts)])
     assert provider.search(query("anything"), 5) == []
@@ -129,7 +121,6 @@ def test_nothing_to_search_finds_nothing(texts: list[str]) -> None:
 
 @pytest.mark.parametrize("text", ["", "the", "zzz", "?!"])
 def test_a_query_without_known_terms_finds_nothing(text: str) -> None:
-    """Rather than everything with a score of 0."""
     provider = Bm25()
     provider.index(CHUNKS)
     assert provider.search(query(text), 5) == []
@@ -145,7 +136,6 @@ def test_a_query_without_known_terms_finds_nothing(text: str) -> None:
         ({"stemmer": "klingon"}, "no stemmer for 'klingon'; there are"),
     ],
 )
-def test_wrong_options_are_refused(options: dict[str, float], message: str) -> None:
-    """When the provider is made, with what is allowed."""
+def test_invalid_options_are_rejected(options: dict[str, float], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         Bm25(**options)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The provider `callable`, and what `build_provider` takes instead of a name."""
+"""The provider `callable`, and what `build_provider` accepts instead of a name."""
 
 from __future__ import annotations
 
@@ -32,38 +32,32 @@ if TYPE_CHECKING:
 
 
 def ids(text: str, k: int) -> list[str]:
-    """The first words of the text."""
     return text.split()[:k]
 
 
 async def later(text: str, k: int) -> list[str]:
-    """The same, after a while."""
     await asyncio.sleep(0)
     return ids(text, k)
 
 
 def of_query(asked: Query, _: int) -> list[str]:
-    """The id of the query."""
     return [asked.id]
 
 
 class Searcher:
-    """An object that wants the chunks first."""
+    """An object that indexes the chunks first."""
 
     def __init__(self) -> None:
         self.chunks: Sequence[Chunk] = ()
         self.closed = False
 
     async def index(self, chunks: Sequence[Chunk]) -> None:
-        """Keep them."""
         self.chunks = chunks
 
     def __call__(self, text: str, k: int) -> list[tuple[str, float]]:
-        """Those with the text, all alike."""
         return [(chunk.id, 1.0) for chunk in self.chunks if text in chunk.text][:k]
 
     def close(self) -> None:
-        """Remember it."""
         self.closed = True
 
 
@@ -79,8 +73,7 @@ class Searcher:
         iter(["a", "b"]),
     ],
 )
-def test_every_shape_of_answer_is_taken(answer: Any) -> None:
-    """Ids, pairs, scores by id, dicts, hits, and whatever can be gone through."""
+def test_every_form_of_answer_is_accepted(answer: Any) -> None:
     hits = build_provider(lambda _text, _k: answer).search(query("x"), 2)
     assert [hit.id for hit in hits] == ["a", "b"]
     assert all(isinstance(hit, Hit) for hit in hits)
@@ -100,15 +93,12 @@ def test_every_shape_of_answer_is_taken(answer: Any) -> None:
         ([{"score": 1}], "hit 1 is not valid: has no 'id'"),
     ],
 )
-def test_an_answer_that_is_none_is_described(answer: Any, message: str) -> None:
-    """As the error of the query it belongs to."""
+def test_an_invalid_answer_is_described(answer: Any, message: str) -> None:
     with pytest.raises(ProviderError, match=message):
         build_provider(lambda _text, _k: answer).search(query("x"), 2)
 
 
-def test_what_a_function_costs_is_kept() -> None:
-    """An answer may be an object with hits and cost."""
-
+def test_the_cost_of_an_answer_is_kept() -> None:
     class Answer:
         hits = ("a",)
         cost = {"tokens": 3}  # noqa: RUF012 - never changed
@@ -120,7 +110,6 @@ def test_what_a_function_costs_is_kept() -> None:
 
 
 def test_a_known_chunk_completes_its_hit() -> None:
-    """An id alone gets text and document; a document's id is a document."""
     provider = build_provider(ids)
     provider.index(CHUNKS)
     hits = provider.search(query("pool handbook other"), 3)
@@ -134,15 +123,13 @@ def test_a_known_chunk_completes_its_hit() -> None:
     ("function", "argument", "found"),
     [(ids, "", "words"), (of_query, "", "q"), (lambda asked, _: [asked.id], "query", "q")],
 )
-def test_text_or_query_as_the_function_wants(
+def test_annotation_or_option_selects_text_or_query(
     function: Callable[..., Any], argument: str, found: str
 ) -> None:
-    """By annotation or by option."""
     assert Function(function, argument).search(query("words"), 1)[0].id == found
 
 
-def test_an_object_gets_the_chunks_and_is_closed() -> None:
-    """Its `index` may be asynchronous too."""
+def test_an_object_is_indexed_and_closed() -> None:
     searcher = Searcher()
     with build_provider(searcher) as provider:
         provider.index(CHUNKS)
@@ -151,7 +138,6 @@ def test_an_object_gets_the_chunks_and_is_closed() -> None:
 
 
 def test_asynchronous_functions_share_one_loop() -> None:
-    """From threads, from a fusion, and where a loop runs already."""
     loops: set[int] = set()
 
     async def noting(text: str, k: int) -> list[str]:
@@ -172,8 +158,7 @@ def test_asynchronous_functions_share_one_loop() -> None:
     assert len(loops) == 1
 
 
-def test_closing_ends_what_still_runs() -> None:
-    """A search that never ends is cancelled, and its caller hears of it."""
+def test_closing_cancels_a_running_search() -> None:
     begun = threading.Event()
 
     async def endless(_text: str, _k: int) -> list[str]:
@@ -191,8 +176,7 @@ def test_closing_ends_what_still_runs() -> None:
     assert "Cancelled" in type(caught.value).__name__
 
 
-def test_a_function_is_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a module of the current folder, also inside an object."""
+def test_a_function_is_loaded_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own_search_module.py").write_text(
         "class Box:\n    @staticmethod\n    def find(text, k):\n        return [text] * k\n"
     )
@@ -226,10 +210,9 @@ def test_a_function_is_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ),
     ],
 )
-def test_a_function_that_cannot_be_used_is_said(
+def test_an_unusable_function_is_described(
     text: str, name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Which module, which name, what is there."""
     module = f"own_{abs(hash((text, name)))}"
     (tmp_path / f"{module}.py").write_text(text)
     monkeypatch.chdir(tmp_path)
@@ -238,8 +221,7 @@ def test_a_function_that_cannot_be_used_is_said(
         build_provider("callable", {"function": name.replace("MODULE", module)})
 
 
-def test_what_a_function_was_made_with_is_not_shown() -> None:
-    """Arguments that are bound to it may be secret."""
+def test_bound_arguments_are_not_shown() -> None:
     secret = "canary-0c11d2"  # noqa: S105 - made up
     provider = Function(partial(lambda text, _k, key: [text, key], key=secret))
     assert secret not in repr(provider)
@@ -248,8 +230,7 @@ def test_what_a_function_was_made_with_is_not_shown() -> None:
     assert secret not in str(caught.value)
 
 
-def test_make_provider_takes_providers_and_classes() -> None:
-    """A provider is itself; a class is made with options."""
+def test_build_provider_accepts_providers_and_classes() -> None:
     provider = Bm25()
     assert build_provider(provider) is provider
     made = build_provider(Bm25, {"k1": 0.9})
@@ -269,24 +250,20 @@ def test_make_provider_takes_providers_and_classes() -> None:
         (ids, {"argument": "both"}, "argument of callable must be one of"),
     ],
 )
-def test_other_things_are_no_providers(source: Any, options: dict[str, Any], message: str) -> None:
-    """What was found, and what can be given."""
+def test_other_objects_are_rejected(source: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         build_provider(source, options)
 
 
 def in_lists(texts: Sequence[str], k: int) -> list[list[str]]:
-    """The first words of each text."""
     return [ids(text, k) for text in texts]
 
 
 async def in_lists_of_queries(asked: Sequence[Query], _: int) -> list[list[str]]:
-    """The ids of the queries."""
     return [[one.id] for one in asked]
 
 
-def test_a_function_may_take_lists() -> None:
-    """If it is said so; it is then called once for several, and with a list for one."""
+def test_a_batch_function_is_called_once_for_several_queries() -> None:
     with Function(in_lists, batch=True) as provider:
         assert [hit.id for hit in provider.search(query("a b c"), 2)] == ["a", "b"]
         assert provider.search_many is not None
@@ -300,8 +277,7 @@ def test_a_function_may_take_lists() -> None:
 @pytest.mark.parametrize(
     ("answer", "found"), [([], "0"), ([[], []], "2"), (None, "NoneType None"), ("ab", "str 'ab'")]
 )
-def test_a_function_of_lists_must_answer_each(answer: Any, found: str) -> None:
-    """A search for one is a list of one."""
+def test_a_batch_function_must_answer_every_query(answer: Any, found: str) -> None:
     said = f"expected 1 list of hits, one per query, found {found}"
     with (
         Function(lambda texts, k: answer, batch=True) as provider,  # noqa: ARG005
@@ -311,12 +287,10 @@ def test_a_function_of_lists_must_answer_each(answer: Any, found: str) -> None:
 
 
 @pytest.mark.parametrize("number", [7, np.int64(7)])
-def test_whole_numbers_are_ids(number: Any) -> None:
-    """In every form of an answer, as in JSON: in decimal."""
+def test_integers_are_ids(number: Any) -> None:
     for answer in ([number], [(number, 1.0)], {number: 1.0}, [{"id": number}], [Hit(number)]):
         assert [hit.id for hit in as_hits(answer)] == ["7"]
 
 
-def test_scores_by_id_have_no_order_of_their_own() -> None:
-    """A dict is ordered by its scores."""
+def test_a_dict_is_ordered_by_its_scores() -> None:
     assert [hit.id for hit in as_hits({"a": 0.1, "b": 0.3, "c": 0.2})] == ["b", "c", "a"]

@@ -1,4 +1,4 @@
-"""The provider `chroma`: folders, batches and errors. What it shares is in test_engines."""
+"""The provider `chroma`: folders, batches and errors. Shared behaviour is in test_engines."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 TOPICS = ["harbour", "engine", "violin", "glacier", "market"]
 
 
-def test_a_folder_of_the_user_keeps_what_it_had(tmp_path: Path) -> None:
-    """Only our own collection goes, and the old one when it is indexed anew."""
+def test_a_user_folder_keeps_its_collections(tmp_path: Path) -> None:
     settings = Settings(anonymized_telemetry=False)
     made: Any = chromadb.PersistentClient(str(tmp_path), settings=settings)
     with closing(made) as client:
@@ -35,16 +34,14 @@ def test_a_folder_of_the_user_keeps_what_it_had(tmp_path: Path) -> None:
         assert [collection.name for collection in client.list_collections()] == ["mine"]
 
 
-def test_nothing_is_reported_and_no_model_is_loaded() -> None:
-    """Telemetry is off, and the collection has no embedding function of Chroma's."""
+def test_telemetry_is_off_and_no_model_is_loaded() -> None:
     with Chroma() as provider:
         provider.index(CHUNKS)
         assert provider._client.get_settings().anonymized_telemetry is False
         assert provider._collection._embedding_function is None
 
 
-def test_more_chunks_than_one_batch_are_searched_well() -> None:
-    """The index is approximate: nearly all of the ten nearest are found."""
+def test_the_index_finds_most_of_the_nearest_chunks() -> None:
     words = [f"{word} number {number}" for number in range(1200) for word in TOPICS]
     chunks = [Chunk(str(place), "d", text) for place, text in enumerate(words)]
     with Chroma(ef_search=200) as provider, Dense() as dense:
@@ -60,8 +57,7 @@ def test_more_chunks_than_one_batch_are_searched_well() -> None:
     assert provider._collection is None
 
 
-def test_a_folder_that_cannot_be_used_is_said(tmp_path: Path) -> None:
-    """With its name."""
+def test_an_unusable_folder_is_named(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("x")
     with Chroma(str(file)) as provider, pytest.raises(ProviderError, match=r"Chroma at .+file: "):

@@ -1,4 +1,4 @@
-"""The providers `dense` and `hybrid`, with the embeddings that come with wordllama."""
+"""The providers `dense` and `hybrid`, with wordllama embeddings."""
 
 from __future__ import annotations
 
@@ -26,31 +26,27 @@ if TYPE_CHECKING:
 
 
 class Fixed(Provider):
-    """Returns the ids it was made with."""
+    """A provider that returns fixed ids."""
 
     def __init__(self, *ids: str) -> None:
         self.ids = ids
         self.closed = False
 
     def search(self, query: Query, k: int) -> Sequence[Hit]:
-        """The first k ids."""
         assert query.text
         return [Hit(name) for name in self.ids[:k]]
 
     def close(self) -> None:
-        """Remember it."""
         self.closed = True
 
 
-def test_dense_finds_by_meaning() -> None:
-    """No word of the query stands in the chunk it finds."""
+def test_dense_finds_chunks_without_a_shared_word() -> None:
     provider = Dense()
     provider.index(CHUNKS)
     assert provider.search(query("restoring lost data from a copy"), 1)[0].id == "backup"
 
 
 def test_dense_scores_are_cosines() -> None:
-    """Those of the vectors, in falling order; an empty chunk is no hit."""
     provider = Dense()
     provider.index(CHUNKS)
     hits = provider.search(query("rate limit"), 10)
@@ -61,8 +57,7 @@ def test_dense_scores_are_cosines() -> None:
     assert np.allclose(np.linalg.norm(provider.embed(["one", "two words"]), axis=1), 1.0)
 
 
-def test_dense_without_text_finds_nothing() -> None:
-    """Neither an empty query nor an empty corpus is an error."""
+def test_dense_finds_nothing_without_text() -> None:
     provider = Dense()
     provider.index([])
     assert provider.search(query("anything"), 3) == []
@@ -71,8 +66,7 @@ def test_dense_without_text_finds_nothing() -> None:
 
 
 @pytest.mark.parametrize("text", ["phrase", "rate limit of phrases", "x", "how long"])
-def test_dense_ties_are_ordered_by_the_one_rule(text: str) -> None:
-    """Equal texts have equal scores, wherever they stand; the higher id comes first."""
+def test_dense_orders_ties_by_descending_id(text: str) -> None:
     with Dense() as provider:
         provider.index([*CHUNKS, *(Chunk(f"{n:03}", "d", "equal phrase") for n in range(67))])
         hits = [hit for hit in provider.search(query(text), 80) if hit.id.isdigit()]
@@ -80,8 +74,7 @@ def test_dense_ties_are_ordered_by_the_one_rule(text: str) -> None:
     assert [hit.id for hit in hits] == [f"{n:03}" for n in reversed(range(67))]
 
 
-def test_dense_feedback_moves_the_query_towards_what_it_found() -> None:
-    """By hand, with the vectors themselves."""
+def test_dense_feedback_moves_the_query_vector() -> None:
     provider = Dense(feedback=2)
     provider.index(CHUNKS)
     rows = provider._nearest.vectors
@@ -95,10 +88,9 @@ def test_dense_feedback_moves_the_query_towards_what_it_found() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(1, 9))
-def test_a_query_has_the_same_neighbours_alone_and_among_others(
+def test_a_query_has_the_same_neighbours_alone_and_in_a_batch(
     seed: int, count: int, k: int
 ) -> None:
-    """To the last bit, also with copies and vectors that are all zeros."""
     chance = np.random.default_rng(seed)
     rows = chance.normal(size=(count, 24)).astype(np.float32)
     rows[chance.integers(count)] = 0
@@ -123,8 +115,7 @@ def _best(places: list[int], cosines: list[float], k: int) -> list[tuple[float, 
     return sorted(zip(cosines, places, strict=True), reverse=True)[:k]
 
 
-def test_hybrid_takes_mappings_with_options_of_their_own() -> None:
-    """So that one kind may be fused with itself; each is made as it would be alone."""
+def test_hybrid_accepts_mappings_with_options() -> None:
     mapping = {"type": "bm25", "options": {"b": 0.0, "stemmer": "", "feedback": 0}}
     asked = query("rate limits of the phrase")
     with (
@@ -148,14 +139,13 @@ def test_hybrid_takes_mappings_with_options_of_their_own() -> None:
         ({"type": "bm25", "options": {"kk1": 1}}, "'bm25' has no option 'kk1'; did you mean 'k1'"),
     ],
 )
-def test_hybrid_refuses_mappings_that_say_something_else(child: dict[str, Any], said: str) -> None:
-    """And says what they may hold."""
+def test_hybrid_rejects_invalid_mappings(child: dict[str, Any], said: str) -> None:
     with pytest.raises(BerryEvalError, match=said):
         Hybrid([child])
 
 
 def test_hybrid_adds_reciprocal_ranks() -> None:
-    """By hand: 1/61 + 1/62 for what is first and second, and so on; repeats count once."""
+    """1/61 + 1/62 for the first and second rank, and so on; repeats count once."""
     fused = Hybrid([Fixed("a", "b", "a", "c"), Fixed("b", "d")], weights=[1, 2])
     hits = fused.search(query("x"), 10)
     expected = {
@@ -166,15 +156,13 @@ def test_hybrid_adds_reciprocal_ranks() -> None:
     assert [hit.rank for hit in hits] == [1, 2, 3, 4]
 
 
-def test_hybrid_fuses_the_bundled_two() -> None:
-    """The default is bm25 and dense over the same chunks."""
+def test_hybrid_fuses_bm25_and_dense_by_default() -> None:
     with build_provider("hybrid", {"options": {"bm25": {"k1": 0.9}}}) as provider:
         provider.index(CHUNKS)
         assert provider.search(query("how long are backups kept"), 2)[0].id == "backup"
 
 
 def test_hybrid_closes_its_providers() -> None:
-    """Nothing is left open."""
     children = [Fixed("a"), Fixed("b")]
     with Hybrid(children):
         assert not any(child.closed for child in children)
@@ -198,10 +186,9 @@ def test_hybrid_closes_its_providers() -> None:
         ("hybrid", {"providers": ["bm25", "dens"]}, "provider 'dens'; did you mean 'dense'"),
     ],
 )
-def test_wrong_names_and_options_are_refused(
+def test_unknown_names_and_options_are_rejected(
     name: str, options: dict[str, object], message: str
 ) -> None:
-    """With the nearest that exist."""
     with pytest.raises(ConfigurationError, match=message):
         build_provider(name, options)
 
@@ -222,8 +209,7 @@ def test_wrong_names_and_options_are_refused(
         ({"k": "many"}, "provider 'hybrid': k must be a whole number, found 'many'"),
     ],
 )
-def test_what_cannot_be_fused_is_refused(options: dict[str, object], message: str) -> None:
-    """Rather than giving the numbers of another system."""
+def test_invalid_fusion_options_are_rejected(options: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         build_provider("hybrid", options)
 
@@ -232,8 +218,7 @@ def test_what_cannot_be_fused_is_refused(options: dict[str, object], message: st
     ("option", "given", "expected"),
     [("k1", "1.5", 1.5), ("b", 1, 1.0), ("feedback", "3", 3), ("stopwords", "no", False)],
 )
-def test_numbers_and_flags_may_be_texts(option: str, given: object, expected: object) -> None:
-    """As they come from the environment."""
+def test_numbers_and_flags_may_be_strings(option: str, given: object, expected: object) -> None:
     assert getattr(build_provider("bm25", {option: given}), option) == expected
 
 
@@ -244,14 +229,12 @@ def test_numbers_and_flags_may_be_texts(option: str, given: object, expected: ob
         ("stopwords", "perhaps", "true or false"), ("feedback", None, "a whole number"),
     ],
 )  # fmt: skip
-def test_an_option_of_the_wrong_kind_is_refused(option: str, given: object, wanted: str) -> None:
-    """With what it must be."""
+def test_an_option_of_the_wrong_type_is_rejected(option: str, given: object, wanted: str) -> None:
     with pytest.raises(ConfigurationError, match=f"provider 'bm25': {option} must be {wanted}"):
         build_provider("bm25", {option: given})
 
 
-def test_no_weight_is_infinite() -> None:
-    """Nor where the class is used by itself; a text from the environment is looked at too."""
+def test_infinite_weights_are_rejected() -> None:
     with pytest.raises(ConfigurationError, match="and not all 0; found"):
         Hybrid(["bm25", "bm25"], weights=[math.inf, 1])
     with pytest.raises(ConfigurationError, match="k1 must be a number, found 'inf'"):

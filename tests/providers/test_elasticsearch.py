@@ -1,4 +1,4 @@
-"""The provider `elasticsearch`, over real HTTP with a server of the part of the API it uses."""
+"""The provider `elasticsearch`, over real HTTP against a small server with the same API."""
 
 from __future__ import annotations
 
@@ -27,21 +27,18 @@ CANARY = "canary-81d3e0"
 
 @pytest.fixture(params=["elasticsearch", "opensearch"])
 def cluster(request: pytest.FixtureRequest) -> Cluster:
-    """A server of each flavour."""
     return Cluster(request.param)
 
 
 @pytest.fixture
 def server(cluster: Cluster) -> Iterator[Loopback]:
-    """Where it is."""
     with loopback(cluster) as place:
         yield place
 
 
-def searched(
+def search_ids(
     server: Loopback, text: str, chunks: Sequence[Chunk] = CHUNKS, **options: Any
 ) -> list[str]:
-    """The ids of the first three hits."""
     with build_provider("elasticsearch", {"url": server.url, **options}) as provider:
         provider.index(chunks)
         hits = provider.search(query(text), 3)
@@ -51,14 +48,12 @@ def searched(
 
 @pytest.mark.parametrize("mode", MODES)
 def test_every_mode_finds_the_answer(server: Loopback, mode: str) -> None:
-    """By words, by meaning, by both; each hit with its chunk."""
-    assert searched(server, "when do access tokens expire", mode=mode)[0] == "tokens"
+    assert search_ids(server, "when do access tokens expire", mode=mode)[0] == "tokens"
     if mode != "text":
-        assert searched(server, "restoring lost data from a copy", mode=mode)[0] == "backup"
+        assert search_ids(server, "restoring lost data from a copy", mode=mode)[0] == "backup"
 
 
-def test_words_are_ranked_as_by_bm25(server: Loopback) -> None:
-    """One shard and the same words give the scores of our own provider."""
+def test_text_scores_match_the_bm25_provider(server: Loopback) -> None:
     own = Bm25(stemmer="", stopwords=False)
     own.index(CHUNKS)
     with Elasticsearch(server.url, analyzer="standard") as provider:
@@ -70,8 +65,7 @@ def test_words_are_ranked_as_by_bm25(server: Loopback) -> None:
             assert [hit.score for hit in found] == pytest.approx([h.score for h in expected], 1e-5)
 
 
-def test_vector_scores_are_those_of_the_dense_provider(server: Loopback) -> None:
-    """Cosines again, not what the servers make of them."""
+def test_vector_scores_match_the_dense_provider(server: Loopback) -> None:
     dense = Dense()
     dense.index(CHUNKS)
     expected = dense.search(query("rate limit"), 6)
@@ -82,8 +76,7 @@ def test_vector_scores_are_those_of_the_dense_provider(server: Loopback) -> None
     assert [hit.score for hit in found] == pytest.approx([h.score for h in expected], abs=1e-5)
 
 
-def test_both_are_fused_by_rank(server: Loopback) -> None:
-    """The first of both lists gets 1/61 from each."""
+def test_hybrid_mode_fuses_by_rank(server: Loopback) -> None:
     with Elasticsearch(server.url, mode="hybrid") as provider:
         provider.index(CHUNKS)
         first = provider.search(query("access tokens"), 2)[0]
@@ -93,28 +86,24 @@ def test_both_are_fused_by_rank(server: Loopback) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("text", ["", "the of", 'a "b" AND (c OR d* ~)', "a\x00b", "ünï\ud800"])
-def test_odd_queries_are_no_errors(server: Loopback, mode: str, text: str) -> None:
-    """What is an operator elsewhere is text here."""
-    assert len(searched(server, text, mode=mode)) <= 3
+def test_unusual_queries_are_plain_text(server: Loopback, mode: str, text: str) -> None:
+    assert len(search_ids(server, text, mode=mode)) <= 3
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_odd_chunks_are_no_errors(server: Loopback, mode: str) -> None:
-    """Long ids, line ends, NUL, halves of surrogates, emptiness, nothing at all."""
+def test_unusual_chunks_are_indexed(server: Loopback, mode: str) -> None:
     odd = [Chunk("x" * 600, "d", 'new\nline "quoted"'), Chunk("\ud800", "d", "\x00"), CHUNKS[0]]
-    assert searched(server, "quoted line", odd, mode=mode)[0] == "x" * 600
-    assert searched(server, "anything", [], mode=mode) == []
-    assert searched(server, "anything", [Chunk("e", "d", "")], mode=mode) == []
+    assert search_ids(server, "quoted line", odd, mode=mode)[0] == "x" * 600
+    assert search_ids(server, "anything", [], mode=mode) == []
+    assert search_ids(server, "anything", [Chunk("e", "d", "")], mode=mode) == []
 
 
-def test_ties_are_ordered_by_the_one_rule(server: Loopback) -> None:
-    """Higher id first, by bytes, also where the last place is tied."""
+def test_ties_are_ordered_by_descending_id(server: Loopback) -> None:
     same = [Chunk(name, "d", "same words here") for name in ["b", "D", "a", "é"]]
-    assert searched(server, "words", same) == ["é", "b", "a"]
+    assert search_ids(server, "words", same) == ["é", "b", "a"]
 
 
-def test_nothing_is_left_behind(cluster: Cluster, server: Loopback) -> None:
-    """The index is deleted when the provider is closed, and when it indexes anew."""
+def test_the_index_is_deleted(cluster: Cluster, server: Loopback) -> None:
     provider = Elasticsearch(server.url, prefix="mine")
     assert provider.search(query("tokens"), 1) == []
     provider.index(CHUNKS)
@@ -126,8 +115,7 @@ def test_nothing_is_left_behind(cluster: Cluster, server: Loopback) -> None:
     assert not cluster.indices
 
 
-def test_many_chunks_are_sent_in_parts(cluster: Cluster, server: Loopback) -> None:
-    """Neither too many nor too much at once; all arrive."""
+def test_many_chunks_are_sent_in_several_requests(cluster: Cluster, server: Loopback) -> None:
     many = [Chunk(f"c{place}", "d", f"word{place}") for place in range(2500)]
     long = [Chunk(f"l{place}", "d", "x" * 1_500_000) for place in range(4)]
     with Elasticsearch(server.url) as provider:
@@ -142,7 +130,6 @@ def test_many_chunks_are_sent_in_parts(cluster: Cluster, server: Loopback) -> No
 
 
 def test_threads_share_one_client(server: Loopback) -> None:
-    """And all get the right answer."""
     with Elasticsearch(server.url, mode="hybrid") as provider, ThreadPoolExecutor(4) as threads:
         provider.index(CHUNKS)
         asked = {"tokens": "access tokens", "backup": "nightly backups", "pool": "connection pool"}
@@ -150,8 +137,7 @@ def test_threads_share_one_client(server: Loopback) -> None:
         assert {name: job.result()[0].id for name, job in jobs.items()} == {n: n for n in asked}
 
 
-def test_a_busy_server_is_waited_for_while_indexing(cluster: Cluster, server: Loopback) -> None:
-    """But not while searching: there the harness does."""
+def test_a_busy_server_is_retried_while_indexing(cluster: Cluster, server: Loopback) -> None:
     busy = Reply({"error": "busy"}, 429, {"Retry-After": "0"})
     cluster.answers = {"_bulk": [busy, busy], "_search": [busy]}
     with Elasticsearch(server.url) as provider:
@@ -178,10 +164,9 @@ def test_a_busy_server_is_waited_for_while_indexing(cluster: Cluster, server: Lo
         ("/", Reply({"error": f"no {CANARY}"}, 401), r"status 401 Unauthorized: .*no \*\*\*"),
     ],
 )  # fmt: skip
-def test_answers_that_cannot_be_used_are_described(
+def test_invalid_answers_are_described(
     cluster: Cluster, server: Loopback, ending: str, answer: Any, message: str
 ) -> None:
-    """In the words of the server, where it has any, and without secrets."""
     cluster.answers = {ending: [answer]}
     with Elasticsearch(server.url, api_key=CANARY) as provider:
 
@@ -195,15 +180,13 @@ def test_answers_that_cannot_be_used_are_described(
     assert not cluster.indices
 
 
-def test_what_the_server_refuses_is_said(server: Loopback) -> None:
-    """An analyzer it does not have."""
+def test_an_error_of_the_server_is_reported(server: Loopback) -> None:
     with pytest.raises(ProviderError, match=r"analyzer \[klingon\] has not been") as caught:
-        searched(server, "x", analyzer="klingon")
+        search_ids(server, "x", analyzer="klingon")
     assert not caught.value.passing
 
 
 def test_an_unreachable_server_is_named_without_its_password() -> None:
-    """Which server, and why; the error can pass. Closing is no error."""
     provider = Elasticsearch(
         f"http://me:{CANARY}@127.0.0.1:1", flavour="opensearch", user="me", password=CANARY
     )
@@ -223,18 +206,16 @@ def test_an_unreachable_server_is_named_without_its_password() -> None:
         ({"headers": {"Authorization": f"Bearer {CANARY}"}}, f"Bearer {CANARY}"),
     ],
 )
-def test_who_asks_is_said_with_every_request(
+def test_every_request_is_authenticated(
     server: Loopback, options: dict[str, Any], sent: str
 ) -> None:
-    """By key, by password or by a header."""
-    assert searched(server, "tokens", **options)[0] == "tokens"
+    assert search_ids(server, "tokens", **options)[0] == "tokens"
     assert {asked.headers["authorization"] for asked in server.asked} == {sent}
     assert CANARY not in repr(Elasticsearch(server.url, **options))
 
 
-def test_what_is_sent_names_the_type_of_the_flavour(cluster: Cluster, server: Loopback) -> None:
-    """A `dense_vector` or a `knn_vector`, on one shard without copies."""
-    searched(server, "tokens", mode="vector", flavour=cluster.flavour)
+def test_the_index_uses_the_vector_type_of_the_flavour(cluster: Cluster, server: Loopback) -> None:
+    search_ids(server, "tokens", mode="vector", flavour=cluster.flavour)
     made = next(asked.body for asked in server.asked if asked.method == "PUT")
     kind = {"elasticsearch": "dense_vector", "opensearch": "knn_vector"}[cluster.flavour]
     assert made["mappings"]["properties"]["embedding"]["type"] == kind
@@ -259,7 +240,6 @@ def test_what_is_sent_names_the_type_of_the_flavour(cluster: Cluster, server: Lo
         ({"analyser": "x"}, "provider 'opensearch' has no option 'analyser'; did you mean"),
     ],
 )
-def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> None:
-    """When the provider is made, with what is allowed."""
+def test_invalid_options_are_rejected(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         build_provider("opensearch", options)

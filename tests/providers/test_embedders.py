@@ -1,4 +1,4 @@
-"""Embedders: from a server that speaks OpenAI's protocol, from model2vec, and what all share."""
+"""Embedders from an OpenAI-compatible server and from model2vec, and what they share."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LENGTH = 64
 
 
 def vector(text: str, length: int = LENGTH) -> list[float]:
-    """Words hashed into a vector: texts that share words are near."""
+    """Hash the words of a text into a vector, so that texts with common words are close."""
     row = [0.0] * length
     for word in text.lower().split():
         row[hashlib.sha256(word.encode()).digest()[0] % length] += 1.0
@@ -41,7 +41,6 @@ def vector(text: str, length: int = LENGTH) -> list[float]:
 
 
 def embeddings(asked: Asked) -> Any:
-    """What a server of OpenAI's protocol answers; in any order, as `index` says."""
     assert (asked.method, asked.path) == ("POST", "/v1/embeddings")
     body = asked.body
     if any(not text for text in body["input"]):
@@ -53,14 +52,12 @@ def embeddings(asked: Asked) -> Any:
 
 @pytest.fixture
 def server() -> Iterator[Loopback]:
-    """Such a server."""
     with loopback(embeddings) as place:
         yield place
 
 
 @contextmanager
 def open_ai(server: Loopback, **options: Any) -> Iterator[OpenAi]:
-    """The embedder of this server, without a cache."""
     embedder = OpenAi(**{"base_url": f"{server.url}/v1", "cache": "", **options})
     try:
         yield embedder
@@ -68,8 +65,7 @@ def open_ai(server: Loopback, **options: Any) -> Iterator[OpenAi]:
         embedder.close()
 
 
-def test_vectors_come_in_the_order_of_the_texts(server: Loopback) -> None:
-    """In batches, whatever the order of the answer; a text without a word is not sent."""
+def test_vectors_are_in_the_order_of_the_texts(server: Loopback) -> None:
     texts = ["one two", "", "three", " \n", "four five six", "\x00"]
     with open_ai(server, batch_size=2, model="m", api_key=CANARY) as embedder:
         rows = embedder.embed(texts)
@@ -83,7 +79,6 @@ def test_vectors_come_in_the_order_of_the_texts(server: Loopback) -> None:
 
 
 def test_options_reach_the_server(server: Loopback) -> None:
-    """Fewer dimensions, and prefixes for queries and texts."""
     options = {"dimensions": 8, "query_prefix": "query: ", "text_prefix": "text: "}
     with open_ai(server, **options) as embedder:
         assert embedder.embed(["a"]).shape == (1, 8)
@@ -93,8 +88,7 @@ def test_options_reach_the_server(server: Loopback) -> None:
     ]  # fmt: skip
 
 
-def test_dense_search_works_with_it(server: Loopback) -> None:
-    """From configuration to hits, from several threads; odd texts are no errors."""
+def test_dense_search_works_with_openai(server: Loopback) -> None:
     options = {"base_url": f"{server.url}/v1", "api_key": CANARY, "cache": ""}
     with (
         Dense(embedder="openai", embedder_options=options) as provider,
@@ -110,8 +104,7 @@ def test_dense_search_works_with_it(server: Loopback) -> None:
     assert CANARY not in repr(provider)
 
 
-def test_a_busy_server_is_waited_for_while_indexing() -> None:
-    """But a query is asked once: the harness does the waiting, and metrics no waits."""
+def test_a_busy_server_is_retried_while_indexing_only() -> None:
     busy = [Reply({"error": "slow down"}, 429, {"Retry-After": "0"})] * 3
 
     def answer(asked: Asked) -> Any:
@@ -150,8 +143,7 @@ def test_a_busy_server_is_waited_for_while_indexing() -> None:
         ({"data": [3, 4]}, r"the index None at data\[0\]"),
     ],
 )
-def test_an_answer_that_cannot_be_used_is_described(answer: Any, message: str) -> None:
-    """What was expected and found, without the key."""
+def test_an_invalid_answer_is_described_without_the_key(answer: Any, message: str) -> None:
     with (
         loopback(lambda _: answer) as server,
         open_ai(server, api_key=CANARY, attempts=1) as embedder,
@@ -181,8 +173,7 @@ def test_an_answer_that_cannot_be_used_is_described(answer: Any, message: str) -
         ("sentence-transformers", {"batch_size": -1}, "batch_size of the embedder sentence-trans"),
     ],
 )
-def test_wrong_options_are_refused(name: str, options: dict[str, Any], message: str) -> None:
-    """When the embedder is made, without secrets."""
+def test_invalid_options_are_rejected(name: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message) as caught:
         build_embedder(name, options)
     assert CANARY not in str(caught.value)
@@ -192,10 +183,9 @@ def test_wrong_options_are_refused(name: str, options: dict[str, Any], message: 
     ("name", "module"),
     [("sentence-transformers", "sentence_transformers"), ("model2vec", "model2vec")],
 )
-def test_a_missing_package_is_asked_for(
+def test_a_missing_package_is_named_with_its_install_command(
     name: str, module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the line to type."""
     monkeypatch.setitem(sys.modules, module, None)
     embedder = build_embedder(name, {"cache": ""})
     with pytest.raises(MissingDependencyError, match=rf"pip install 'berryeval\[{name}\]'"):
@@ -204,7 +194,6 @@ def test_a_missing_package_is_asked_for(
 
 @pytest.fixture(scope="module")
 def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small model of model2vec: a few words, random vectors."""
     words = ["[UNK]", "[PAD]", "tokens", "expire", "backup", "night", "pool", "database"]
     tokenizer = Tokenizer(WordLevel({word: p for p, word in enumerate(words)}, unk_token="[UNK]"))  # noqa: S106
     tokenizer.pre_tokenizer = Whitespace()
@@ -214,8 +203,7 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_model2vec_embeds(model_folder: Path) -> None:
-    """The vectors are those of the package; queries and texts may get prefixes."""
+def test_model2vec_vectors_match_the_package(model_folder: Path) -> None:
     embedder = build_embedder("model2vec", {"model": str(model_folder), "query_prefix": "night "})
     texts = ["tokens expire", "pool", "", "zzz", "a\x00b\ud800"]
     theirs = StaticModel.from_pretrained(str(model_folder)).encode(["tokens expire", "pool"])
@@ -227,7 +215,6 @@ def test_model2vec_embeds(model_folder: Path) -> None:
 
 
 def test_dense_search_works_with_model2vec(model_folder: Path) -> None:
-    """From several threads."""
     provider = Dense("model2vec", {"model": str(model_folder)})
     chunks = [Chunk(word, "d", word) for word in ("tokens", "backup", "pool")]
     provider.index(chunks)
@@ -237,16 +224,14 @@ def test_dense_search_works_with_model2vec(model_folder: Path) -> None:
     assert found == asked
 
 
-def test_a_model_that_is_not_there_is_said(tmp_path: Path) -> None:
-    """Which, and why."""
+def test_a_missing_model_is_reported(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     embedder = build_embedder("model2vec", {"model": str(tmp_path)})
     with pytest.raises(ConfigurationError, match=r"model of the embedder model2vec: .* cannot be"):
         embed_texts(embedder, ["text"])
 
 
-def test_a_model_in_a_folder_is_known_by_its_files(tmp_path: Path) -> None:
-    """A name is a name; a folder that changes is another model."""
+def test_the_identity_of_a_model_folder_changes_with_its_files(tmp_path: Path) -> None:
     assert model_identity("org/name") == "org/name"
     (tmp_path / "weights").write_bytes(b"1")
     before = model_identity(str(tmp_path))

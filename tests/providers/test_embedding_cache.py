@@ -1,4 +1,4 @@
-"""The cache of embeddings: nothing twice, nothing wrong, whatever happens to the file."""
+"""The embedding cache: nothing is embedded twice, and damage never yields wrong vectors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Slow:
-    """An embedder that counts what it is asked."""
+    """An embedder that counts its texts."""
 
     cache: str | None
     model: str = "slow"
@@ -32,7 +32,6 @@ class Slow:
     asked: list[str] = field(default_factory=list)
 
     def embed(self, texts: Sequence[str]) -> np.ndarray[Any, Any]:
-        """A row that depends on the text, all zeros for an empty one."""
         self.asked += texts
         rows = np.zeros((len(texts), self.length if any(texts) else 1), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
@@ -43,7 +42,6 @@ class Slow:
 
 
 def test_nothing_is_embedded_twice(tmp_path: Path) -> None:
-    """Neither in one call nor in the next, nor by another process; the vectors are the same."""
     texts = ["a", "b", "a", "", "ünï\ud800", "c" * 100_000]
     first = Slow(str(tmp_path))
     expected = embed_texts(Slow(""), texts)
@@ -57,8 +55,7 @@ def test_nothing_is_embedded_twice(tmp_path: Path) -> None:
     assert third.asked == [""]
 
 
-def test_another_model_has_other_vectors(tmp_path: Path) -> None:
-    """The key is of model and text; a model that changed its length is asked for all."""
+def test_models_do_not_share_vectors(tmp_path: Path) -> None:
     embed_texts(Slow(str(tmp_path)), ["a"])
     other = Slow(str(tmp_path), model="other")
     embed_texts(other, ["a"])
@@ -69,8 +66,7 @@ def test_another_model_has_other_vectors(tmp_path: Path) -> None:
     )
 
 
-def test_queries_are_always_embedded(tmp_path: Path) -> None:
-    """The time it takes is part of what is measured."""
+def test_queries_are_never_cached(tmp_path: Path) -> None:
     embedder = Slow(str(tmp_path))
     for _ in range(2):
         embed_texts(embedder, ["a"])
@@ -78,8 +74,7 @@ def test_queries_are_always_embedded(tmp_path: Path) -> None:
     assert embedder.asked == ["a", "a", "a"]
 
 
-def test_the_cache_can_be_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the option, or by the environment; for fast embedders it is."""
+def test_the_cache_can_be_turned_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BERRYEVAL_CACHE", str(tmp_path))
     embed_texts(Slow(""), ["a"])
     embed_texts(WordLlama(), ["a"])
@@ -92,8 +87,7 @@ def test_the_cache_can_be_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert embedder.asked == ["a"]
 
 
-def test_the_usual_place_is_that_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where caches lie, in a folder of our own."""
+def test_the_default_folder_is_the_users_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BERRYEVAL_CACHE", raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
@@ -106,8 +100,7 @@ def test_the_usual_place_is_that_of_the_user(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("damage", ["text", "zeros", "middle", "cut"])
-def test_a_damaged_file_is_begun_anew(tmp_path: Path, damage: str) -> None:
-    """With a warning, and without a wrong vector."""
+def test_a_damaged_file_is_replaced(tmp_path: Path, damage: str) -> None:
     texts = [f"text {number}" for number in range(3000)]
     expected = embed_texts(Slow(str(tmp_path)), texts)
     path = tmp_path / FILE_NAME
@@ -129,8 +122,7 @@ def test_a_damaged_file_is_begun_anew(tmp_path: Path, damage: str) -> None:
     assert again.asked == []
 
 
-def test_a_vector_that_changed_on_disk_is_made_again(tmp_path: Path) -> None:
-    """Its checksum tells; the file itself is fine."""
+def test_a_vector_with_a_wrong_checksum_is_embedded_again(tmp_path: Path) -> None:
     expected = embed_texts(Slow(str(tmp_path)), ["a", "b"])
     with sqlite3.connect(tmp_path / FILE_NAME) as database:
         database.execute("UPDATE vectors_1 SET vector = zeroblob(20)")
@@ -142,8 +134,7 @@ def test_a_vector_that_changed_on_disk_is_made_again(tmp_path: Path) -> None:
     assert embedder.asked == ["a", "b"]
 
 
-def test_a_place_that_cannot_be_written_costs_a_warning(tmp_path: Path) -> None:
-    """The work is done all the same; what stands there is left alone."""
+def test_an_unwritable_folder_causes_a_warning(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     embedder = Slow(str(tmp_path / "file"))
     with pytest.warns(RuntimeWarning, match="the embedding cache cannot be used"):
@@ -152,8 +143,7 @@ def test_a_place_that_cannot_be_written_costs_a_warning(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_text() == "mine"
 
 
-def test_another_database_is_left_alone(tmp_path: Path) -> None:
-    """A table of the same name and other columns is not ours."""
+def test_a_foreign_database_is_left_unchanged(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / FILE_NAME) as database:
         database.execute("CREATE TABLE vectors_1 (mine)")
     database.close()
@@ -164,8 +154,7 @@ def test_another_database_is_left_alone(tmp_path: Path) -> None:
     database.close()
 
 
-def test_threads_may_share_it(tmp_path: Path) -> None:
-    """Reading and writing the same texts at once."""
+def test_threads_can_share_the_cache(tmp_path: Path) -> None:
     texts = [f"text {number}" for number in range(300)]
     expected = embed_texts(Slow(""), texts)
 
@@ -186,8 +175,7 @@ for start in range(20):
 """
 
 
-def test_processes_may_share_it(tmp_path: Path) -> None:
-    """Each finds what the others made, and nobody waits in vain."""
+def test_processes_can_share_the_cache(tmp_path: Path) -> None:
     workers = [
         subprocess.Popen([sys.executable, "-W", "error", "-c", WORK, str(tmp_path)])
         for _ in range(3)

@@ -1,4 +1,4 @@
-"""What every provider with an engine of its own promises, on the real engines in this process."""
+"""What every provider with an engine promises, on the real engines in this process."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ hybrid_engines = pytest.mark.parametrize(("name", "options"), HYBRID, ids=str)
 
 
 def ids(provider: Provider, text: str, k: int = 3) -> list[str]:
-    """The ids of the first hits, which are numbered from 1 and fall in score."""
+    """Return the ids of the first hits, and check that ranks rise from 1 and scores fall."""
     hits = provider.search(query(text), k)
     assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
@@ -49,8 +49,7 @@ def ids(provider: Provider, text: str, k: int = 3) -> list[str]:
 
 
 @engines
-def test_the_answer_is_found(name: str, options: dict[str, Any]) -> None:
-    """With its text, its document and its section."""
+def test_the_answer_is_found_with_its_chunk(name: str, options: dict[str, Any]) -> None:
     with build_provider(name, options) as provider:
         provider.index(CHUNKS)
         (hit,) = provider.search(query("when do access tokens expire"), 1)
@@ -60,10 +59,9 @@ def test_the_answer_is_found(name: str, options: dict[str, Any]) -> None:
 
 @vector_engines
 @pytest.mark.parametrize("text", ["rate limit", "restoring lost data", "thirty days"])
-def test_vector_scores_are_those_of_the_dense_provider(
+def test_vector_scores_match_the_dense_provider(
     name: str, options: dict[str, Any], text: str
 ) -> None:
-    """The same cosines in the same order; what says nothing is no hit."""
     nothing = Chunk("nothing", "d", "")
     same = [Chunk(f"copy-{number}", "d", CHUNKS[1].text) for number in range(30)]
     with Dense() as dense, build_provider(name, options) as provider:
@@ -78,8 +76,7 @@ def test_vector_scores_are_those_of_the_dense_provider(
 
 
 @text_engines
-def test_any_word_may_match(name: str, options: dict[str, Any]) -> None:
-    """A question is not a list of words that must all be there; stems count."""
+def test_any_word_of_the_query_may_match(name: str, options: dict[str, Any]) -> None:
     with build_provider(name, options) as provider:
         provider.index(CHUNKS)
         assert ids(provider, "connecting to the moon") == ["pool"]
@@ -87,8 +84,7 @@ def test_any_word_may_match(name: str, options: dict[str, Any]) -> None:
 
 
 @hybrid_engines
-def test_both_are_fused_by_rank(name: str, options: dict[str, Any]) -> None:
-    """The first of both lists gets 1/61 from each; the next only what one of them gives."""
+def test_hybrid_mode_fuses_by_rank(name: str, options: dict[str, Any]) -> None:
     with build_provider(name, options) as provider:
         provider.index(CHUNKS)
         hits = provider.search(query("access tokens"), 2)
@@ -98,8 +94,7 @@ def test_both_are_fused_by_rank(name: str, options: dict[str, Any]) -> None:
 
 
 @engines
-def test_ties_are_ordered_by_the_one_rule(name: str, options: dict[str, Any]) -> None:
-    """Higher id first, by bytes, also where more tie than were asked for."""
+def test_ties_are_ordered_by_descending_id(name: str, options: dict[str, Any]) -> None:
     alike = [Chunk(f"{place:03}", "d", "equal phrase here") for place in range(60)]
     strange = [Chunk(name, "d", "equal phrase here") for name in ["b", "D", "a", "é", "\ud800"]]
     with build_provider(name, options) as provider:
@@ -108,8 +103,7 @@ def test_ties_are_ordered_by_the_one_rule(name: str, options: dict[str, Any]) ->
 
 
 @engines
-def test_odd_queries_are_no_errors(name: str, options: dict[str, Any]) -> None:
-    """Operators, quotes and characters that no engine takes are text like any other."""
+def test_unusual_queries_are_plain_text(name: str, options: dict[str, Any]) -> None:
     with build_provider(name, options) as provider:
         provider.index(CHUNKS)
         for text in ODD_TEXTS:
@@ -118,8 +112,7 @@ def test_odd_queries_are_no_errors(name: str, options: dict[str, Any]) -> None:
 
 
 @engines
-def test_odd_chunks_are_no_errors(name: str, options: dict[str, Any]) -> None:
-    """They are stored, found, and come back as they were."""
+def test_unusual_chunks_are_found_unchanged(name: str, options: dict[str, Any]) -> None:
     odd = [Chunk(f"id {text}"[:50], "d", text) for text in ODD_TEXTS]
     wanted = Chunk("a\tb", "d", "back\\slash\n\\N 'quoted' \x00 \ud800")
     with build_provider(name, options) as provider:
@@ -129,8 +122,7 @@ def test_odd_chunks_are_no_errors(name: str, options: dict[str, Any]) -> None:
 
 
 @engines
-def test_nothing_to_search_finds_nothing(name: str, options: dict[str, Any]) -> None:
-    """Before anything is indexed, in an empty corpus, in one of empty texts, and after the end."""
+def test_an_empty_provider_finds_nothing(name: str, options: dict[str, Any]) -> None:
     with build_provider(name, options) as provider:
         assert ids(provider, "anything") == []
         for chunks in ([], [Chunk("a", "d", ""), Chunk("b", "d", "")]):
@@ -142,8 +134,7 @@ def test_nothing_to_search_finds_nothing(name: str, options: dict[str, Any]) -> 
 
 
 @engines
-def test_indexing_anew_forgets_what_was_there(name: str, options: dict[str, Any]) -> None:
-    """Only the last chunks are searched."""
+def test_indexing_again_replaces_the_chunks(name: str, options: dict[str, Any]) -> None:
     with build_provider(name, options) as provider:
         provider.index(CHUNKS)
         provider.index(CHUNKS[1:3])
@@ -152,8 +143,7 @@ def test_indexing_anew_forgets_what_was_there(name: str, options: dict[str, Any]
 
 
 @engines
-def test_many_threads_search_at_once(name: str, options: dict[str, Any]) -> None:
-    """And all get the right answer."""
+def test_threads_can_search_at_once(name: str, options: dict[str, Any]) -> None:
     asked = {"tokens": "access tokens", "backup": "nightly backups", "pool": "connection pool"}
     with build_provider(name, options) as provider, ThreadPoolExecutor(8) as threads:
         provider.index(CHUNKS)
@@ -166,8 +156,7 @@ def test_many_threads_search_at_once(name: str, options: dict[str, Any]) -> None
 
 
 @engines
-def test_two_of_a_kind_do_not_meet(name: str, options: dict[str, Any]) -> None:
-    """Each searches its own chunks, and closing one leaves the other."""
+def test_two_providers_of_a_kind_are_independent(name: str, options: dict[str, Any]) -> None:
     with build_provider(name, options) as first:
         first.index(CHUNKS[:1])
         with build_provider(name, options) as second:
@@ -194,7 +183,6 @@ def test_two_of_a_kind_do_not_meet(name: str, options: dict[str, Any]) -> None:
         ("sqlite", {"stemmming": True}, r"has no option 'stemmming'; did you mean 'stemming'\?"),
     ],
 )
-def test_wrong_options_are_refused(name: str, options: dict[str, Any], message: str) -> None:
-    """When the provider is made, with what is allowed."""
+def test_invalid_options_are_rejected(name: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         build_provider(name, options)

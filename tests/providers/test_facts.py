@@ -20,7 +20,7 @@ PYPROJECT = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="u
 
 @pytest.fixture
 def other_providers() -> Iterator[None]:
-    """Providers of other packages, which go again."""
+    """Register providers of other packages for one test."""
     before = dict(PROVIDERS._homes)
     PROVIDERS.register("theirs", aliases=["another"])(Theirs)
     PROVIDERS._homes["broken"] = "no_such_package_xyz:Provider"
@@ -43,7 +43,6 @@ class Theirs(Provider):
         self.made = address, size
 
     def search(self, query: Query, k: int) -> Sequence[Hit]:  # noqa: ARG002
-        """Nothing."""
         return []
 
 
@@ -56,7 +55,6 @@ HEAVY = {"llamaindex"}  # 200 MB that the tests do without
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_every_provider_is_described(name: str) -> None:
-    """In one sentence, with each of its options, and an extra that exists."""
     facts = describe_provider(name)
     assert facts.summary.endswith(".")
     assert facts.about
@@ -68,8 +66,7 @@ def test_every_provider_is_described(name: str) -> None:
 
 
 @pytest.mark.usefixtures("other_providers")
-def test_a_provider_of_another_package_is_described_too() -> None:
-    """By its signature, with what is missing."""
+def test_a_provider_of_another_package_is_described() -> None:
     facts = describe_provider("theirs")
     assert facts.summary == "Made by others."
     assert facts.aliases == ("another",)
@@ -81,8 +78,7 @@ def test_a_provider_of_another_package_is_described_too() -> None:
 
 
 @pytest.mark.usefixtures("other_providers")
-def test_a_provider_that_cannot_be_imported_says_so() -> None:
-    """And does not hide the others."""
+def test_a_provider_that_cannot_be_imported_is_listed() -> None:
     facts = describe_provider("broken")
     assert "cannot be imported" in facts.summary
     assert facts.missing == ("no_such_package_xyz",)

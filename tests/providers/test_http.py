@@ -40,8 +40,7 @@ ODD = [
 ]
 
 
-def searched(answer: Any, asking: str = "tokens", **options: Any) -> tuple[Answer, Asked]:
-    """What the provider makes of an answer, and what the server was asked for it."""
+def search(answer: Any, asking: str = "tokens", **options: Any) -> tuple[Answer, Asked]:
     with loopback(lambda _: answer) as server:
         path = options.pop("path", "/search")
         with Http(server.url + path, **options) as provider:
@@ -49,43 +48,39 @@ def searched(answer: Any, asking: str = "tokens", **options: Any) -> tuple[Answe
             return provider.search(Query("q7", asking), 3), server.asked[-1]
 
 
-def refusal(answer: Any, **options: Any) -> ProviderError:
-    """What the provider says to an answer that it cannot use."""
+def search_error(answer: Any, **options: Any) -> ProviderError:
     with pytest.raises(ProviderError) as caught:
-        searched(answer, **options)
+        search(answer, **options)
     return caught.value
 
 
-def test_without_options_query_and_k_are_posted_and_hits_are_read() -> None:
-    """The default body and the default paths; a score is optional."""
-    hits, asked = searched({"hits": [{"id": "a", "score": 2.5, "text": "t", "doc_id": "d"}]})
+def test_query_and_k_are_posted_by_default() -> None:
+    hits, asked = search({"hits": [{"id": "a", "score": 2.5, "text": "t", "doc_id": "d"}]})
     assert (asked.method, asked.body) == ("POST", {"query": "tokens", "k": 3})
     assert [(hit.id, hit.score, hit.text, hit.doc_id) for hit in hits] == [("a", 2.5, "t", "d")]
-    plain, _ = searched({"hits": [{"id": 17}, {"id": "b", "text": None}]})
+    plain, _ = search({"hits": [{"id": 17}, {"id": "b", "text": None}]})
     assert [(hit.id, hit.score) for hit in plain] == [("17", 0.0), ("b", 0.0)]
 
 
-def test_a_put_sends_what_a_post_does() -> None:
-    """The default body too."""
-    _, asked = searched({"hits": []}, method="PUT")
+def test_a_put_sends_the_default_body() -> None:
+    _, asked = search({"hits": []}, method="PUT")
     assert (asked.method, asked.body) == ("PUT", {"query": "tokens", "k": 3})
-    _, asked = searched({"hits": []}, method="put", body={"q": "{query}"})
+    _, asked = search({"hits": []}, method="put", body={"q": "{query}"})
     assert (asked.method, asked.body) == ("PUT", {"q": "tokens"})
 
 
 def test_a_get_sends_parameters() -> None:
-    """Those of the address stay, ours are added and escaped."""
-    _, asked = searched({"hits": []}, method="GET", path="/s?lang=en", asking="a&b=c d")
+    _, asked = search({"hits": []}, method="GET", path="/s?lang=en", asking="a&b=c d")
     assert (asked.method, asked.params) == (
         "GET", {"lang": ["en"], "query": ["a&b=c d"], "k": ["3"]},
     )  # fmt: skip
-    _, asked = searched({"hits": []}, method="GET", params={"q": "{query}", "f": ["x", "y"]})
+    _, asked = search({"hits": []}, method="GET", params={"q": "{query}", "f": ["x", "y"]})
     assert asked.params == {"q": ["tokens"], "f": ["x", "y"]}
 
 
 def test_templates_are_filled_everywhere() -> None:
     """Address, headers, parameters and body; a lone {k} is a number, other braces stay."""
-    _, asked = searched(
+    _, asked = search(
         {"hits": []},
         asking="a/b?",
         path="/{query_id}/{query}",
@@ -107,37 +102,33 @@ def test_templates_are_filled_everywhere() -> None:
 
 @pytest.mark.parametrize("text", ODD)
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_odd_texts_arrive_as_they_are(text: str, method: str) -> None:
-    """But for the character 0 and halves of surrogates, which no server takes."""
+def test_unusual_texts_arrive_unchanged(text: str, method: str) -> None:
     option = "params" if method == "GET" else "body"
     options = {option: {"query": "{query}"}, "headers": {"X": "{query}"}}
-    _, asked = searched({"hits": []}, text, method=method, **options)
+    _, asked = search({"hits": []}, text, method=method, **options)
     arrived = asked.params["query"][0] if method == "GET" else asked.body["query"]
     assert arrived == text.replace("\x00", " ").replace("\ud800", "?")
 
 
 @given(st.text(), st.text())
-def test_no_text_breaks_out_of_its_value(text: str, name: str) -> None:
-    """Whatever is asked, the structure of the body stays and nothing is fill in twice."""
+def test_no_query_changes_the_structure_of_the_body(text: str, name: str) -> None:
     body = fill({"a": "{query}", "b": ["{query_id}!", {"c": True}]}, Query(name, text), 3)
     clean = [part.replace("\x00", " ") for part in (text, name)]
     assert body == {"a": clean[0], "b": [f"{clean[1]}!", {"c": True}]}
 
 
-def test_paths_lead_to_the_hits_and_their_parts() -> None:
-    """Names, places, every place, names with dots; also where hits are ids."""
+def test_paths_select_hits_and_their_fields() -> None:
     nested = {"r": [{"g": [{"i": [{"_id": "a", "f": {"a.b": "t"}, "d": 1}]}, {"i": []}]}]}
-    hits, _ = searched(
+    hits, _ = search(
         nested, hits="$.r[0].g[*].i[*]", id="_id", text='f["a.b"]', score="d", distance=True
     )
     assert [(hit.id, hit.text, hit.score) for hit in hits] == [("a", "t", -1.0)]
-    ids, _ = searched(["tokens", "limits"], hits="", id="")
+    ids, _ = search(["tokens", "limits"], hits="", id="")
     assert [hit.id for hit in ids] == ["tokens", "limits"]
 
 
 def test_a_known_chunk_completes_its_hit() -> None:
-    """An id alone gets text, document and section; what the server says itself is kept."""
-    hits, _ = searched({"hits": [{"id": "tokens"}, {"id": "pool", "text": "mine"}, {"id": "new"}]})
+    hits, _ = search({"hits": [{"id": "tokens"}, {"id": "pool", "text": "mine"}, {"id": "new"}]})
     assert (hits[0].text, hits[0].doc_id, hits[0].section) == (
         CHUNKS[0].text, "handbook", CHUNKS[0].section,
     )  # fmt: skip
@@ -146,8 +137,7 @@ def test_a_known_chunk_completes_its_hit() -> None:
 
 
 def test_spans_and_costs_are_read() -> None:
-    """Where a hit stands in its document, and what the answer says it cost."""
-    hits, _ = searched(
+    hits, _ = search(
         {"hits": [{"id": "a", "start": 3, "end": 9}], "usage": {"tokens": 12}},
         cost={"tokens": "usage.tokens"},
     )
@@ -177,12 +167,9 @@ def test_spans_and_costs_are_read() -> None:
         (Reply(status=204, content=b""), {}, "expected an object with 'hits', found None"),
     ],
 )  # fmt: skip
-def test_an_answer_that_cannot_be_used_is_described(
-    answer: Any, options: dict[str, Any], message: str
-) -> None:
-    """Which path, what was expected and found; asking again would not help."""
+def test_an_invalid_answer_is_described(answer: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ProviderError, match=message) as caught:
-        searched(answer, **options)
+        search(answer, **options)
     assert not caught.value.passing
 
 
@@ -191,20 +178,18 @@ def test_an_answer_that_cannot_be_used_is_described(
     [(400, False), (401, False), (404, False), (408, True), (425, True), (429, True), (500, True),
      (502, True), (503, True)],
 )  # fmt: skip
-def test_the_status_says_whether_asking_again_may_help(status: int, passing: bool) -> None:
-    """And the message says which it was, of what address, in the words of the server."""
-    error = refusal(Reply({"error": "no such thing"}, status))
+def test_the_status_decides_whether_an_error_is_temporary(status: int, passing: bool) -> None:
+    error = search_error(Reply({"error": "no such thing"}, status))
     assert error.passing == passing
     assert f"/search: status {status}" in str(error)
     assert "no such thing" in str(error)
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_retry_after_is_heard(status: int) -> None:
-    """As seconds or as a date; what is neither, or in the past, makes nobody wait."""
+def test_retry_after_is_read(status: int) -> None:
     later = format_datetime(datetime.now(timezone.utc) + timedelta(seconds=90), usegmt=True)
     waits = [
-        refusal(Reply("", status, {"Retry-After": text})).retry_after
+        search_error(Reply("", status, {"Retry-After": text})).retry_after
         for text in ("7", later, "Sun, 06 Nov 1994 08:49:37 GMT", "1.5", "soon", "-3", "")
     ]
     assert waits[0] == 7
@@ -213,9 +198,9 @@ def test_retry_after_is_heard(status: int) -> None:
     assert waits[2:] == [0, 1.5, None, None, None]
 
 
-def test_a_redirect_is_not_followed_but_said() -> None:
-    """Secrets would go to a place nobody wrote down."""
-    error = refusal(
+def test_a_redirect_is_reported_and_not_followed() -> None:
+    """Following it could send secrets to an unknown server."""
+    error = search_error(
         Reply("", 302, {"Location": f"https://u:{CANARY}@other.example/s?key={CANARY}"})
     )
     assert "moved to https://other.example/s; use that address" in str(error)
@@ -223,16 +208,14 @@ def test_a_redirect_is_not_followed_but_said() -> None:
     assert CANARY not in str(error)
 
 
-def test_a_server_that_hangs_up_or_is_not_there_may_come_back() -> None:
-    """The address is named."""
-    assert refusal(None).passing
+def test_a_lost_or_missing_server_is_a_temporary_error() -> None:
+    assert search_error(None).passing
     with pytest.raises(ProviderError, match=r"POST http://127\.0\.0\.1:1/s: ") as caught:
         Http("http://127.0.0.1:1/s").search(query("x"), 1)
     assert caught.value.passing
 
 
-def test_a_server_that_says_nothing_is_given_up() -> None:
-    """After the time of the transport, as an error that can pass."""
+def test_a_silent_server_is_a_temporary_error() -> None:
     wait = threading.Event()
 
     def answer(_: Asked) -> None:
@@ -258,9 +241,8 @@ def test_a_server_that_says_nothing_is_given_up() -> None:
     ],
 )
 def test_secrets_are_sent_but_never_shown(options: dict[str, Any]) -> None:
-    """Not even where the server repeats them, in errors and in the answer."""
     coded = base64.b64encode(f"me:{CANARY}".encode()).decode()
-    _, asked = searched({"hits": []}, **options)
+    _, asked = search({"hits": []}, **options)
     sent = f"{asked.headers} {asked.params} {asked.content!r}"
     assert CANARY in sent or coded in sent
     for answer in (
@@ -268,7 +250,7 @@ def test_secrets_are_sent_but_never_shown(options: dict[str, Any]) -> None:
         Reply(f"no JSON {CANARY}".encode()),
         {"hits": [{"id": {CANARY: CANARY}}]},
     ):
-        error = refusal(answer, **options)
+        error = search_error(answer, **options)
         shown = "".join(traceback.format_exception(error))
         assert CANARY not in shown
         assert coded not in shown
@@ -281,7 +263,6 @@ def test_secrets_are_sent_but_never_shown(options: dict[str, Any]) -> None:
 
 
 def test_threads_share_one_client() -> None:
-    """And each gets its own answer."""
     with (
         loopback(lambda asked: {"hits": [{"id": asked.body["query"]}]}) as server,
         Http(server.url) as provider,
@@ -292,8 +273,7 @@ def test_threads_share_one_client() -> None:
     assert found == texts
 
 
-def test_a_run_loses_nothing_to_a_faulty_server() -> None:
-    """What passes is asked again, what does not is the outcome of its query, the rest is right."""
+def test_a_run_loses_no_query_to_a_faulty_server() -> None:
     asked_for: Counter[str] = Counter()
 
     def answer(asked: Asked) -> Any:
@@ -329,8 +309,7 @@ def test_a_run_loses_nothing_to_a_faulty_server() -> None:
         assert [hit.id for hit in rankings[name].hits] == [f"hit of {name}"]
 
 
-def test_a_closed_provider_opens_again() -> None:
-    """Closing gives connections back, nothing more."""
+def test_a_closed_provider_can_be_used_again() -> None:
     with loopback(lambda _: {"hits": []}) as server:
         provider = Http(server.url)
         for _ in range(2):
@@ -371,8 +350,9 @@ def test_a_closed_provider_opens_again() -> None:
         ({"uri": "x"}, "provider 'http' has no option 'uri'; did you mean 'url'"),
     ],
 )
-def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> None:
-    """When the provider is made, without showing secrets."""
+def test_invalid_options_are_rejected_without_showing_secrets(
+    options: dict[str, Any], message: str
+) -> None:
     given_options = {"url": "http://127.0.0.1:1/s", **options} if options else {}
     with pytest.raises(ConfigurationError, match=message) as caught:
         build_provider("http", given_options)
@@ -380,8 +360,7 @@ def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> Non
 
 
 @given(st.lists(st.one_of(st.text(min_size=1).filter(lambda t: '"' not in t), st.integers(0, 3))))
-def test_a_quoted_path_finds_any_name(steps: list[str | int]) -> None:
-    """Written with brackets, every name and place can be reached."""
+def test_a_quoted_path_reaches_any_name(steps: list[str | int]) -> None:
     data: Any = "here"
     for step in reversed(steps):
         data = {step: data} if isinstance(step, str) else [None] * step + [data]
@@ -389,7 +368,6 @@ def test_a_quoted_path_finds_any_name(steps: list[str | int]) -> None:
     assert JsonPath.parse(text, "path").get(data) == "here"
 
 
-def test_a_hit_without_a_score_among_scored_ones_is_said() -> None:
-    """It would count as 0, wherever it stood."""
-    told = str(refusal({"hits": [{"id": "a", "score": 0.5}, {"id": "b"}]}))
+def test_a_hit_without_a_score_among_scored_hits_is_rejected() -> None:
+    told = str(search_error({"hits": [{"id": "a", "score": 0.5}, {"id": "b"}]}))
     assert "http: hit 2 ('b') has no score but others have" in told

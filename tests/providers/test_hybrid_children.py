@@ -1,4 +1,4 @@
-"""What `hybrid` fuses may be anything that can be searched, and answer as any provider may."""
+"""What `hybrid` fuses may be anything that can be searched."""
 
 from __future__ import annotations
 
@@ -21,20 +21,19 @@ if TYPE_CHECKING:
 
 
 class Answers(Provider):
-    """Answers what it is told."""
+    """A provider with a fixed answer."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
 
     def search(self, query: Query, k: int) -> Any:
-        """That."""
         assert query.text
         assert k
         return self.answer
 
 
 class Later(Provider):
-    """All of it is asynchronous, and it is a context manager."""
+    """An asynchronous context manager that can be searched."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -47,11 +46,9 @@ class Later(Provider):
         self.calls.append("leave")
 
     async def index(self, chunks: Sequence[Chunk]) -> None:  # type: ignore[override]
-        """Write it down."""
         self.calls.append(f"index {len(chunks)}")
 
     async def search(self, query: Query, k: int) -> list[str]:  # type: ignore[override]
-        """Two ids."""
         return [query.id, "b"][:k]
 
 
@@ -67,15 +64,13 @@ class Later(Provider):
     ],
 )
 def test_answers_of_every_form_are_fused(answer: Any, fusion: str) -> None:
-    """Alike: they say the same."""
     expected = Hybrid([Answers([Hit("a", 2.0), Hit("b", 1.0)])], fusion=fusion)
     fused = Hybrid([Answers(answer)], fusion=fusion)
     ids = [hit.id for hit in expected.search(query("text"), 5)]
     assert [hit.id for hit in fused.search(query("text"), 5)] == ids == ["a", "b"]
 
 
-def test_a_function_and_what_is_asynchronous_are_fused() -> None:
-    """They live as long as the fused ranking does."""
+def test_functions_and_asynchronous_objects_are_fused() -> None:
     later = Later()
     with Hybrid([later, lambda text, k: [text, "b"][:k]]) as fused:
         fused.index(CHUNKS)
@@ -85,7 +80,6 @@ def test_a_function_and_what_is_asynchronous_are_fused() -> None:
     assert later.calls == ["enter", f"index {len(CHUNKS)}", "leave"]
 
 
-def test_an_answer_that_is_none_is_said() -> None:
-    """As of any provider."""
+def test_an_invalid_answer_is_reported() -> None:
     with pytest.raises(ProviderError, match="expected a list of hits, found int 7"):
         Hybrid([Answers(7)]).search(query("text"), 5)

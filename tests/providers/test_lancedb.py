@@ -1,4 +1,4 @@
-"""The provider `lancedb`: folders and errors. What it shares is in test_engines."""
+"""The provider `lancedb`: folders and errors. Shared behaviour is in test_engines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from tests.providers.corpus import CHUNKS, query
 
 
 def test_the_temporary_folder_is_removed() -> None:
-    """It is there while it is searched, and no longer."""
     with LanceDb() as provider:
         provider.index(CHUNKS)
         folder = Path(provider._folder)
@@ -21,8 +20,7 @@ def test_the_temporary_folder_is_removed() -> None:
     assert not folder.exists()
 
 
-def test_a_folder_of_the_user_keeps_what_it_had(tmp_path: Path) -> None:
-    """Only our own table goes, and the old one when it is indexed anew."""
+def test_a_user_folder_keeps_its_tables(tmp_path: Path) -> None:
     database = lancedb.connect(str(tmp_path))
     database.create_table("mine", [{"x": 1}])
     with LanceDb(str(tmp_path)) as provider:
@@ -33,8 +31,7 @@ def test_a_folder_of_the_user_keeps_what_it_had(tmp_path: Path) -> None:
     assert database.list_tables().tables == ["mine"]
 
 
-def test_a_language_nobody_speaks_is_said() -> None:
-    """In LanceDB's words; asking again would not help."""
+def test_an_unknown_language_is_reported() -> None:
     with LanceDb(language="Klingon") as provider:
         with pytest.raises(ProviderError, match=r"^LanceDB at .+Klingon") as caught:
             provider.index(CHUNKS)
@@ -42,8 +39,7 @@ def test_a_language_nobody_speaks_is_said() -> None:
         assert ".rs:" not in str(caught.value)
 
 
-def test_a_path_that_is_no_folder_is_said(tmp_path: Path) -> None:
-    """With its name."""
+def test_a_path_that_is_not_a_folder_is_named(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("x")
     with LanceDb(str(file)) as provider, pytest.raises(ProviderError, match=r"LanceDB at .+file: "):

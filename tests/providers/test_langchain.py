@@ -27,7 +27,7 @@ ODD = ["", "a\x00b", "ünï", "{k} %s 'quoted'"]
 
 
 class ByWord(BaseRetriever):
-    """The documents with a word of the query."""
+    """A retriever of the documents that contain a word of the query."""
 
     documents: list[Document]
 
@@ -45,34 +45,29 @@ class ByWord(BaseRetriever):
 
 
 class Vectors(Embeddings):
-    """Our embeddings, as LangChain calls them."""
+    """Our embeddings with LangChain's interface."""
 
     def __init__(self) -> None:
         self.embedder = build_embedder("wordllama")
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """A row per text."""
         rows: list[list[float]] = embed_texts(self.embedder, texts).tolist()
         return rows
 
     def embed_query(self, text: str) -> list[float]:
-        """One row."""
         row: list[float] = embed_query(self.embedder, text).tolist()
         return row
 
 
 def documents(chunks: Sequence[Chunk] = CHUNKS) -> list[Document]:
-    """The chunks as LangChain has them."""
     return [Document(id=c.id, page_content=c.text, metadata={"source": c.doc_id}) for c in chunks]
 
 
 def by_word(chunks: Sequence[Chunk]) -> ByWord:
-    """A retriever of the chunks."""
     return ByWord(documents=documents(chunks))
 
 
 def test_documents_become_hits() -> None:
-    """Id, text, source and metadata; the chunk adds its section. A retriever needs no name."""
     with build_provider(ByWord(documents=documents())) as provider:
         provider.index(CHUNKS)
         hits = provider.search(query("thirty days"), 5)
@@ -82,9 +77,7 @@ def test_documents_become_hits() -> None:
     )  # fmt: skip
 
 
-def test_a_vector_store_finds_what_dense_finds() -> None:
-    """One that a function makes of the chunks, with our embeddings, asked for k."""
-
+def test_a_vector_store_finds_the_same_as_dense() -> None:
     def made(chunks: Sequence[Chunk]) -> Any:
         store = InMemoryVectorStore(Vectors())
         store.add_documents(documents(chunks))
@@ -101,8 +94,7 @@ def test_a_vector_store_finds_what_dense_finds() -> None:
             assert [hit.id for hit in provider.search(query(text), 5)] == expected
 
 
-def test_the_asynchronous_method_is_called_on_request() -> None:
-    """It answers the other way round here, to be told apart; threads may share it."""
+def test_ainvoke_is_called_on_request() -> None:
     with (
         LangChain(by_word, asynchronous=True) as provider,
         ThreadPoolExecutor(4) as threads,
@@ -113,8 +105,7 @@ def test_the_asynchronous_method_is_called_on_request() -> None:
     assert found == [["backup", "tokens"]] * 20
 
 
-def test_metadata_says_id_score_and_place() -> None:
-    """Under the names that are given."""
+def test_id_score_and_position_are_read_from_metadata() -> None:
     metadata = {"key": 7, "relevance": 0.25, "file": "f", "start_index": 10}
     retriever = ByWord(documents=[Document(page_content="some words", metadata=metadata)])
     provider = LangChain(retriever, id="key", score="relevance", doc_id="file")
@@ -124,13 +115,11 @@ def test_metadata_says_id_score_and_place() -> None:
 
 
 @pytest.mark.parametrize("text", ODD)
-def test_odd_texts_are_no_errors(text: str) -> None:
-    """They are passed on as they are."""
+def test_unusual_texts_are_passed_on_unchanged(text: str) -> None:
     assert len(LangChain(ByWord(documents=documents())).search(query(text), 3)) <= 6
 
 
-def test_a_document_without_an_id_is_said() -> None:
-    """And what could be one."""
+def test_a_document_without_an_id_is_reported() -> None:
     retriever = ByWord(documents=[Document(page_content="words", metadata={"name": "n"})])
     with pytest.raises(
         ProviderError, match=r"hit 1 has no id at metadata\['id'\]; the metadata has 'name'"
@@ -139,13 +128,12 @@ def test_a_document_without_an_id_is_said() -> None:
 
 
 class Odd:
-    """Has the method, and gives anything."""
+    """A retriever that returns anything."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
 
     def invoke(self, _: str) -> Any:
-        """What it was made with."""
         return self.answer
 
 
@@ -161,8 +149,7 @@ class Odd:
         ),
     ],
 )
-def test_what_is_no_document_is_said(answer: Any, message: str) -> None:
-    """As the error of the query."""
+def test_an_answer_that_is_not_a_document_is_reported(answer: Any, message: str) -> None:
     with pytest.raises(ProviderError, match=message):
         LangChain(Odd(answer)).search(query("x"), 1)
 
@@ -175,14 +162,14 @@ def test_what_is_no_document_is_said(answer: Any, message: str) -> None:
         ({"retriever": "no_such_module:r"}, "retriever of langchain: there is no module"),
     ],
 )
-def test_what_is_no_retriever_is_refused(options: dict[str, Any], message: str) -> None:
-    """When the provider is made."""
+def test_an_object_that_is_not_a_retriever_is_rejected(
+    options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ConfigurationError, match=message):
         build_provider("langchain", options)
 
 
-def test_a_function_must_make_a_retriever() -> None:
-    """Before there is one, nothing can be searched."""
+def test_a_function_must_return_a_retriever() -> None:
     provider = LangChain(len)
     with pytest.raises(ProviderError, match="there is no retriever yet"):
         provider.search(query("x"), 1)
@@ -190,8 +177,7 @@ def test_a_function_must_make_a_retriever() -> None:
         provider.index(CHUNKS)
 
 
-def test_a_document_without_a_score_among_scored_ones_is_said() -> None:
-    """It would count as 0, wherever it stood."""
+def test_a_document_without_a_score_among_scored_ones_is_rejected() -> None:
     found = [Document("x", id="a", metadata={"score": 0.5}), Document("y", id="b")]
     with pytest.raises(ProviderError, match=r"langchain: hit 2 \('b'\) has no score but others"):
         LangChain(Odd(found)).search(query("x"), 3)

@@ -1,7 +1,7 @@
 """The provider `llamaindex`, with stand-ins for the classes of the package, which is large.
 
-They have the attributes that `NodeWithScore`, `TextNode` and `BaseRetriever` of llama-index-core
-have and that the provider reads. Where the package is installed, its own are used as well.
+They have the attributes of `NodeWithScore`, `TextNode` and `BaseRetriever` that the provider reads.
+If the package is installed, its own classes are tested too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.providers.corpus import CHUNKS, query
 
 @dataclass
 class Node:
-    """What is read of a `TextNode`."""
+    """The part of a `TextNode` that is read."""
 
     node_id: str
     text: str = ""
@@ -32,24 +32,22 @@ class Node:
 
 @dataclass
 class Scored:
-    """What is read of a `NodeWithScore`."""
+    """The part of a `NodeWithScore` that is read."""
 
     node: Any
     score: float | None = None
 
 
 class Retriever:
-    """Gives what it was made with."""
+    """A retriever with a fixed answer; `aretrieve` reverses it."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
 
     def retrieve(self, _: str) -> Any:
-        """At once."""
         return self.answer
 
     async def aretrieve(self, _: str) -> Any:
-        """Later, the other way round."""
         return self.answer[::-1]
 
 
@@ -60,7 +58,6 @@ NODES = [
 
 
 def test_nodes_become_hits() -> None:
-    """Id, score, text, document, place and metadata; the chunk adds what it knows."""
     with build_provider(Retriever(NODES)) as provider:
         provider.index(CHUNKS)
         first, second = provider.search(query("x"), 5)
@@ -69,14 +66,12 @@ def test_nodes_become_hits() -> None:
     assert (second.id, second.score, second.doc_id) == ("other", 0.0, "")
 
 
-def test_metadata_says_id_and_document() -> None:
-    """Under the names that are given."""
+def test_id_and_document_are_read_from_metadata() -> None:
     hit = LlamaIndex(Retriever(NODES[:1]), id="key", doc_id="file").search(query("x"), 5)[0]
     assert (hit.id, hit.doc_id) == ("k1", "f")
 
 
-def test_the_asynchronous_method_is_called_on_request() -> None:
-    """Also of a retriever that a function makes of the chunks."""
+def test_aretrieve_is_called_on_request() -> None:
     with LlamaIndex(lambda _: Retriever(NODES), asynchronous=True) as provider:
         provider.index(CHUNKS)
         assert [hit.id for hit in provider.search(query("x"), 5)] == ["other", "tokens"]
@@ -96,8 +91,9 @@ def test_the_asynchronous_method_is_called_on_request() -> None:
         ),
     ],
 )
-def test_what_is_no_node_is_said(answer: Any, options: dict[str, Any], message: str) -> None:
-    """As the error of the query."""
+def test_an_answer_that_is_not_a_node_is_reported(
+    answer: Any, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ProviderError, match=message):
         LlamaIndex(Retriever(answer), **options).search(query("x"), 1)
 
@@ -109,8 +105,9 @@ def test_what_is_no_node_is_said(answer: Any, options: dict[str, Any], message: 
         ({"retriever": object()}, "expected an object with 'retrieve'"),
     ],
 )
-def test_what_is_no_retriever_is_refused(options: dict[str, Any], message: str) -> None:
-    """When the provider is made."""
+def test_an_object_that_is_not_a_retriever_is_rejected(
+    options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ConfigurationError, match=message):
         build_provider("llama-index", options)
 
@@ -118,8 +115,7 @@ def test_what_is_no_retriever_is_refused(options: dict[str, Any], message: str) 
 @pytest.mark.skipif(
     not find_spec("llama_index"), reason="llama-index-core, 200 MB, is not installed"
 )
-def test_the_real_classes_are_read() -> None:
-    """Those of the package, where it is there."""
+def test_the_classes_of_the_package_are_read() -> None:
     from llama_index.core.retrievers import BaseRetriever
     from llama_index.core.schema import (
         NodeRelationship,
@@ -144,8 +140,7 @@ def test_the_real_classes_are_read() -> None:
         assert (hit.start, hit.end) == (1, 4)
 
 
-def test_a_node_without_a_score_among_scored_ones_is_said() -> None:
-    """It would count as 0, wherever it stood; if no node has one, the order counts."""
+def test_a_node_without_a_score_among_scored_ones_is_rejected() -> None:
     some = LlamaIndex(Retriever([Scored(Node("a"), 0.5), Scored(Node("b"), None)]))
     with pytest.raises(ProviderError, match=r"llamaindex: hit 2 \('b'\) has no score but others"):
         some.search(query("x"), 3)

@@ -1,4 +1,4 @@
-"""The server that is started where none is named: it ends with its run, however that ends."""
+"""The local PostgreSQL server ends with its run, however the run ends."""
 
 from __future__ import annotations
 
@@ -28,35 +28,31 @@ sys.exit("an error")
 """
 
 
-def served_by(folder: Path) -> Any:
-    """The process that serves the data in a server's folder."""
+def find_server(folder: Path) -> Any:
     written = (folder / "data" / "postmaster.pid").read_text(encoding="utf-8")
     return psutil.Process(int(written.split()[0]))
 
 
 def is_alive(process: Any) -> bool:
-    """Whether a process runs; one that has ended may stay listed until it is asked for."""
+    """Whether a process runs; an ended one may be listed until its parent waits for it."""
     try:
         return bool(process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
 
 
-def suspended(process: Any) -> None:
-    """Such a process hears nothing."""
+def suspend(process: Any) -> None:
     process.suspend()
 
 
-def killed(process: Any) -> None:
-    """Its children notice by themselves."""
+def kill(process: Any) -> None:
     process.kill()
 
 
-@pytest.mark.parametrize("happens", [suspended, killed])
-def test_it_is_stopped_whatever_became_of_it(happens: Callable[[Any], None]) -> None:
-    """Nothing is raised, no process stays and no file."""
+@pytest.mark.parametrize("happens", [suspend, kill])
+def test_a_server_is_stopped_in_any_state(happens: Callable[[Any], None]) -> None:
     server = LocalPostgres()
-    process = served_by(Path(server.folder))
+    process = find_server(Path(server.folder))
     family = [process, *process.children(recursive=True)]
     happens(process)
     server.stop()
@@ -66,8 +62,7 @@ def test_it_is_stopped_whatever_became_of_it(happens: Callable[[Any], None]) -> 
     server.stop()  # nor the second time
 
 
-def test_it_ends_with_a_program_that_does_not_stop_it() -> None:
-    """Though the program ends with an error; nothing more is said than that."""
+def test_a_server_ends_with_a_program_that_does_not_stop_it() -> None:
     done = subprocess.run(
         [sys.executable, "-c", LEAVES], capture_output=True, text=True, check=False
     )
@@ -75,13 +70,12 @@ def test_it_ends_with_a_program_that_does_not_stop_it() -> None:
     assert not Path(done.stdout.strip()).exists()
 
 
-def test_a_server_of_a_killed_run_is_stopped_by_the_next(dsn: str) -> None:
-    """With its data; those of the living are left alone, and folders that only look like ours."""
+def test_the_server_of_a_killed_run_is_stopped_by_the_next_run(dsn: str) -> None:
     other = Path(tempfile.mkdtemp(prefix="berryeval-postgres-"))
     try:
         _, folder = killed_run("")
         left = Path(folder)
-        process = served_by(left)
+        process = find_server(left)
         assert is_alive(process)
         next_one = LocalPostgres()
         next_one.stop()
@@ -94,8 +88,9 @@ def test_a_server_of_a_killed_run_is_stopped_by_the_next(dsn: str) -> None:
         other.rmdir()  # fails if it is gone, or if anything was put there
 
 
-def test_any_locale_and_any_folder_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that is not installed; one whose name leaves no room for that of a socket."""
+def test_a_server_starts_with_any_locale_and_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     long = tmp_path / ("a-long-name-" * 8)
     long.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(long))
@@ -111,7 +106,6 @@ def test_any_locale_and_any_folder_will_do(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.fixture
 def linked_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder for temporary files, reached by a link; short, for sockets have short names."""
     with tempfile.TemporaryDirectory() as name:
         outer = Path(name)
         outer.chmod(0o755)
@@ -121,20 +115,18 @@ def linked_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         yield outer / "link"
 
 
-def test_a_server_behind_a_link_is_stopped_too(linked_folder: Path) -> None:
-    """It names its folder without the link; no server is left without its data."""
+def test_a_server_behind_a_link_is_stopped(linked_folder: Path) -> None:
     _, folder = killed_run("", TMPDIR=str(linked_folder))
     left = Path(folder)
     assert left.parent == linked_folder
-    process = served_by(left)
+    process = find_server(left)
     assert is_alive(process)
     LocalPostgres().stop()
     assert not left.exists()
     assert not is_alive(process)
 
 
-def test_what_may_still_run_keeps_its_data(linked_folder: Path) -> None:
-    """A number that cannot be read may be that of a server; one that is gone is none."""
+def test_the_data_of_a_possibly_running_server_is_kept(linked_folder: Path) -> None:
     for name, content in (("odd", "?"), ("gone", f"{2**22 + 1}\n"), ("other", f"{os.getpid()}\n")):
         data = linked_folder / f"berryeval-postgres-{name}" / "data"
         data.mkdir(parents=True)
@@ -146,8 +138,7 @@ def test_what_may_still_run_keeps_its_data(linked_folder: Path) -> None:
     ]
 
 
-def test_a_folder_without_data_is_removed_if_it_is_old(linked_folder: Path) -> None:
-    """Its process was killed before it made any; one that was just made may be in use."""
+def test_an_old_folder_without_data_is_removed(linked_folder: Path) -> None:
     for name, age in (("old", 3600), ("new", 0)):
         folder = linked_folder / f"berryeval-postgres-{name}"
         folder.mkdir()

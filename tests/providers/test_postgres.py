@@ -20,14 +20,12 @@ MODES = ["text", "vector", "hybrid"]
 
 
 def tables(dsn: str) -> list[str]:
-    """The tables of our schema."""
     with psycopg.connect(dsn) as connection:
         rows = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'berryeval'")
         return [name for (name,) in rows]
 
 
-def searched(dsn: str, text: str, chunks: list[Chunk] = CHUNKS, **options: Any) -> list[str]:
-    """The ids of the first three hits."""
+def search_ids(dsn: str, text: str, chunks: list[Chunk] = CHUNKS, **options: Any) -> list[str]:
     with build_provider("postgres", {"dsn": dsn, **options}) as provider:
         provider.index(chunks)
         hits = provider.search(query(text), 3)
@@ -37,25 +35,21 @@ def searched(dsn: str, text: str, chunks: list[Chunk] = CHUNKS, **options: Any) 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_every_mode_finds_the_answer(dsn: str, mode: str) -> None:
-    """By words, by meaning, by both."""
-    assert searched(dsn, "when do access tokens expire", mode=mode)[0] == "tokens"
+    assert search_ids(dsn, "when do access tokens expire", mode=mode)[0] == "tokens"
 
 
-def test_any_word_may_match(dsn: str) -> None:
-    """A question is not a list of words that must all be there; stems count."""
-    assert searched(dsn, "connecting to the moon", mode="text") == ["pool"]
+def test_any_word_of_the_query_may_match(dsn: str) -> None:
+    assert search_ids(dsn, "connecting to the moon", mode="text") == ["pool"]
 
 
-def test_meaning_is_found_without_a_shared_word(dsn: str) -> None:
-    """What full text alone cannot do."""
+def test_vectors_find_chunks_without_a_shared_word(dsn: str) -> None:
     asked = "restoring lost data from a copy"
-    assert searched(dsn, asked, mode="text") == []
-    assert searched(dsn, asked, mode="vector")[0] == "backup"
+    assert search_ids(dsn, asked, mode="text") == []
+    assert search_ids(dsn, asked, mode="vector")[0] == "backup"
 
 
 @pytest.mark.parametrize("approximate", [False, True])
-def test_vector_scores_are_those_of_the_dense_provider(dsn: str, approximate: bool) -> None:
-    """The same cosines in the same order; so few are found exactly with an index too."""
+def test_vector_scores_match_the_dense_provider(dsn: str, approximate: bool) -> None:
     dense = Dense()
     dense.index(CHUNKS)
     expected = dense.search(query("rate limit"), 6)
@@ -67,8 +61,7 @@ def test_vector_scores_are_those_of_the_dense_provider(dsn: str, approximate: bo
     assert [hit.score for hit in found] == pytest.approx([hit.score for hit in expected], abs=1e-6)
 
 
-def test_both_are_fused_by_rank(dsn: str) -> None:
-    """The first of both lists gets 1/61 from each."""
+def test_hybrid_mode_fuses_by_rank(dsn: str) -> None:
     with Postgres(dsn) as provider:
         provider.index(CHUNKS)
         hits = provider.search(query("access tokens"), 2)
@@ -79,21 +72,18 @@ def test_both_are_fused_by_rank(dsn: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("text", ["", "the of", "o'neil & | ! : <-> (*", "a\x00b", "ünï\ud800"])
-def test_odd_queries_are_no_errors(dsn: str, mode: str, text: str) -> None:
-    """Operators and characters that PostgreSQL does not take are text like any other."""
-    assert len(searched(dsn, text, mode=mode)) <= 3
+def test_unusual_queries_are_plain_text(dsn: str, mode: str, text: str) -> None:
+    assert len(search_ids(dsn, text, mode=mode)) <= 3
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_odd_chunks_are_no_errors(dsn: str, mode: str) -> None:
-    """Tabs, backslashes, quotes, NUL and emptiness survive COPY; so does nothing at all."""
+def test_unusual_chunks_are_indexed(dsn: str, mode: str) -> None:
     odd = [Chunk("a\tb", "d", "back\\slash\n\\N 'quoted'"), Chunk("z", "d", "\x00"), CHUNKS[0]]
-    assert searched(dsn, "quoted slash", odd, mode=mode)[0] == "a\tb"
-    assert searched(dsn, "anything", [], mode=mode) == []
+    assert search_ids(dsn, "quoted slash", odd, mode=mode)[0] == "a\tb"
+    assert search_ids(dsn, "anything", [], mode=mode) == []
 
 
-def test_nothing_is_left_behind(dsn: str) -> None:
-    """The table is dropped when the provider is closed, and when it indexes anew."""
+def test_the_table_is_dropped(dsn: str) -> None:
     provider = Postgres(dsn)
     provider.index(CHUNKS)
     provider.index(CHUNKS[:2])
@@ -102,8 +92,7 @@ def test_nothing_is_left_behind(dsn: str) -> None:
     assert tables(dsn) == []
 
 
-def test_threads_do_not_wait_for_each_other(dsn: str) -> None:
-    """Each has a connection of its own, and all get the right answer."""
+def test_each_thread_has_its_own_connection(dsn: str) -> None:
     with Postgres(dsn) as provider, ThreadPoolExecutor(4) as threads:
         provider.index(CHUNKS)
         asked = {"tokens": "access tokens", "backup": "nightly backups", "pool": "connection pool"}
@@ -113,8 +102,7 @@ def test_threads_do_not_wait_for_each_other(dsn: str) -> None:
         assert {name: job.result()[0].id for name, job in jobs.items()} == {n: n for n in asked}
 
 
-def test_a_lost_connection_is_an_error_that_can_pass(dsn: str) -> None:
-    """And the next attempt gets a new one."""
+def test_a_lost_connection_is_a_temporary_error(dsn: str) -> None:
     with Postgres(dsn, mode="text") as provider:
         provider.index(CHUNKS)
         with psycopg.connect(dsn, autocommit=True) as other:
@@ -129,7 +117,6 @@ def test_a_lost_connection_is_an_error_that_can_pass(dsn: str) -> None:
 
 
 def test_an_unreachable_server_is_named_without_its_password() -> None:
-    """Which server, and why; the error can pass."""
     provider = Postgres("postgresql://me:hunter2secret@127.0.0.1:1/db")
     with pytest.raises(ProviderError, match=r"PostgreSQL at 127\.0\.0\.1:1: connection") as caught:
         provider.index(CHUNKS)
@@ -137,16 +124,14 @@ def test_an_unreachable_server_is_named_without_its_password() -> None:
     assert "hunter2secret" not in repr(provider)
 
 
-def test_a_language_nobody_speaks_is_said(dsn: str) -> None:
-    """In PostgreSQL's words; asking again would not help."""
+def test_an_unknown_language_is_reported(dsn: str) -> None:
     with Postgres(dsn, language="klingon") as provider:
         with pytest.raises(ProviderError, match='configuration "klingon" does not exist') as caught:
             provider.index(CHUNKS)
         assert not caught.value.passing
 
 
-def test_without_a_dsn_a_server_is_started() -> None:
-    """For the run, and stopped at its end."""
+def test_a_local_server_is_started_without_a_dsn() -> None:
     with Postgres(mode="text") as provider:
         provider.index(CHUNKS)
         server = provider._server.local
@@ -155,29 +140,25 @@ def test_without_a_dsn_a_server_is_started() -> None:
     assert not Path(server.folder).exists()
 
 
-def test_an_unknown_mode_is_refused() -> None:
-    """With those that exist."""
+def test_an_unknown_mode_is_rejected() -> None:
     with pytest.raises(ConfigurationError, match="one of text, vector, hybrid, found 'txt'"):
         build_provider("postgres", {"mode": "txt"})
 
 
 @pytest.mark.parametrize("option", ["k", "depth"])
 @pytest.mark.parametrize("value", [0, -60, "many"])
-def test_numbers_that_are_none_are_refused(option: str, value: object) -> None:
-    """As the other providers that fuse do: nothing is scored with them."""
+def test_invalid_numbers_are_rejected(option: str, value: object) -> None:
     with pytest.raises(ConfigurationError, match=f"{option} .*whole number"):
         build_provider("postgres", {option: value})
 
 
-def test_vectors_need_no_language_and_no_limit_of_words(dsn: str) -> None:
-    """Full text is not even made where it is not searched."""
+def test_vector_mode_does_not_use_full_text(dsn: str) -> None:
     chunks = [*CHUNKS, Chunk("long", "d", " ".join(map(str, range(300_000))))]
-    found = searched(dsn, "access tokens", chunks, mode="vector", language="klingon")
+    found = search_ids(dsn, "access tokens", chunks, mode="vector", language="klingon")
     assert found[0] == "tokens"
 
 
-def test_a_text_too_long_for_full_text_is_no_passing_error(dsn: str) -> None:
-    """Asking again would not make it shorter."""
+def test_a_text_too_long_for_full_text_is_a_permanent_error(dsn: str) -> None:
     chunks = [Chunk("long", "d", " ".join(map(str, range(300_000))))]
     with Postgres(dsn, mode="text") as provider:
         with pytest.raises(ProviderError, match="too long for tsvector") as caught:
@@ -185,13 +166,12 @@ def test_a_text_too_long_for_full_text_is_no_passing_error(dsn: str) -> None:
         assert not caught.value.passing
 
 
-def test_text_needs_no_pgvector(dsn: str) -> None:
-    """Nor an embedder."""
+def test_text_mode_needs_neither_pgvector_nor_an_embedder(dsn: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("DROP DATABASE IF EXISTS plain")
         connection.execute("CREATE DATABASE plain")
     plain = psycopg.conninfo.make_conninfo(dsn, dbname="plain")
-    assert searched(plain, "access tokens", mode="text", embedder="nobody")[0] == "tokens"
+    assert search_ids(plain, "access tokens", mode="text", embedder="nobody")[0] == "tokens"
     with psycopg.connect(plain) as connection:
         assert not connection.execute(
             "SELECT FROM pg_extension WHERE extname = 'vector'"

@@ -1,4 +1,4 @@
-"""The provider `postgres` as a guest: with few rights, beside others, after a killed run."""
+"""The provider `postgres` with few rights, beside other users, and after a killed run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def database(dsn: str) -> Iterator[str]:
-    """A database of its own, and a role without rights that may do as it likes in one schema."""
+    """Create a database, and a role that has all rights in one schema and no others."""
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("CREATE DATABASE guests")
         connection.execute("CREATE ROLE guest LOGIN")
@@ -34,7 +34,7 @@ def database(dsn: str) -> Iterator[str]:
 
 
 def prepared(database: str, *statements: str) -> str:
-    """The address of the guest, after its host did this."""
+    """Run statements as the owner; return the address of the guest."""
     with psycopg.connect(database, autocommit=True) as connection:
         for statement in statements:
             connection.execute(statement)
@@ -42,7 +42,6 @@ def prepared(database: str, *statements: str) -> str:
 
 
 def tables(database: str) -> list[str]:
-    """The tables of our schema."""
     with psycopg.connect(database) as connection:
         rows = connection.execute(
             "SELECT format('\"%s\".%s', schemaname, tablename) FROM pg_tables "
@@ -51,8 +50,7 @@ def tables(database: str) -> list[str]:
         return [name for (name,) in rows]
 
 
-def test_what_is_prepared_is_not_made(database: str) -> None:
-    """Who may create neither schemas nor extensions can use those that are there."""
+def test_a_role_without_rights_uses_prepared_objects(database: str) -> None:
     guest = prepared(
         database,
         "CREATE SCHEMA berryeval AUTHORIZATION guest",
@@ -63,8 +61,7 @@ def test_what_is_prepared_is_not_made(database: str) -> None:
         assert provider.search(query("access tokens"), 1)[0].id == "tokens"
 
 
-def test_pgvector_may_be_anywhere(database: str) -> None:
-    """In a schema with an odd name that is in nobody's search path; and so may the table."""
+def test_pgvector_may_be_in_any_schema(database: str) -> None:
     guest = prepared(
         database,
         'CREATE SCHEMA "My 100% tables" AUTHORIZATION guest',
@@ -78,8 +75,7 @@ def test_pgvector_may_be_anywhere(database: str) -> None:
             assert provider.search(query("access tokens"), 1)[0].id == "tokens"
 
 
-def test_what_may_not_be_made_is_said(database: str) -> None:
-    """Asking again would not give the right."""
+def test_missing_rights_are_a_permanent_error(database: str) -> None:
     guest = prepared(database)
     with Postgres(guest, mode="text") as provider:
         with pytest.raises(ProviderError, match="permission denied for database") as caught:
@@ -91,8 +87,9 @@ def test_what_may_not_be_made_is_said(database: str) -> None:
     ("change", "words"),
     [({"dbname": "nowhere"}, "does not exist"), ({"user": "nobody"}, "does not exist")],
 )
-def test_what_stays_wrong_is_not_tried_again(dsn: str, change: dict[str, str], words: str) -> None:
-    """A database or a role that is missing will be missing a second later."""
+def test_a_missing_database_or_role_is_a_permanent_error(
+    dsn: str, change: dict[str, str], words: str
+) -> None:
     provider = Postgres(psycopg.conninfo.make_conninfo(dsn, **change), mode="text")
     with pytest.raises(ProviderError, match=words) as caught:
         provider.index(CHUNKS)
@@ -101,7 +98,7 @@ def test_what_stays_wrong_is_not_tried_again(dsn: str, change: dict[str, str], w
 
 @pytest.fixture
 def with_passwords(dsn: str) -> Iterator[str]:
-    """The address of a role that needs a password."""
+    """Return the address of a role that needs a password."""
     with psycopg.connect(dsn, autocommit=True) as connection:
         (place,) = connection.execute("SHOW hba_file").fetchone() or ("",)
         rules = Path(place)
@@ -121,10 +118,9 @@ def with_passwords(dsn: str) -> Iterator[str]:
     ("password", "words"),
     [("wrong-one", "password authentication failed"), (None, "no password supplied")],
 )
-def test_a_wrong_password_is_not_tried_again(
+def test_a_wrong_password_is_a_permanent_error_and_not_shown(
     with_passwords: str, password: str | None, words: str
 ) -> None:
-    """It is not shown either."""
     given = psycopg.conninfo.make_conninfo(with_passwords, password=password)
     with pytest.raises(ProviderError, match=words) as caught:
         Postgres(given, mode="text").index(CHUNKS)
@@ -132,8 +128,7 @@ def test_a_wrong_password_is_not_tried_again(
     assert "wrong-one" not in str(caught.value)
 
 
-def test_the_table_of_a_killed_run_is_dropped_by_the_next(database: str) -> None:
-    """But not one that is in use, nor one that is not ours."""
+def test_the_table_of_a_killed_run_is_dropped_by_the_next_run(database: str) -> None:
     left, _ = killed_run(database)
     assert tables(database) == [left]
     with Postgres(database, mode="text") as alive, Postgres(database, mode="text") as later:
@@ -148,7 +143,6 @@ def test_the_table_of_a_killed_run_is_dropped_by_the_next(database: str) -> None
 
 
 def test_a_run_whose_first_connection_is_lost_keeps_its_table(database: str) -> None:
-    """Every connection holds it."""
     with Postgres(database, mode="text") as alive, Postgres(database, mode="text") as later:
         alive.index(CHUNKS)
         with psycopg.connect(database, autocommit=True) as other:

@@ -1,4 +1,4 @@
-"""The rankings of the provider `postgres`: ties, fusion, the index of vectors, words of a query."""
+"""Rankings of the provider `postgres`: ties, fusion, the vector index, and words of a query."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ MODES = ["text", "vector", "hybrid"]
 
 
 def ids_found(dsn: str, text: str, chunks: list[Chunk], k: int = 5, **options: Any) -> list[str]:
-    """The ids of the hits."""
     with Postgres(dsn, **options) as provider:
         provider.index(chunks)
         return [hit.id for hit in provider.search(query(text), k)]
@@ -29,15 +28,13 @@ def ids_found(dsn: str, text: str, chunks: list[Chunk], k: int = 5, **options: A
 
 @pytest.mark.parametrize("approximate", [False, True])
 @pytest.mark.parametrize("mode", MODES)
-def test_ties_are_ordered_by_the_one_rule(dsn: str, mode: str, approximate: bool) -> None:
-    """Higher id first, by bytes, in every mode."""
+def test_ties_are_ordered_by_descending_id(dsn: str, mode: str, approximate: bool) -> None:
     same = [Chunk(name, "d", "same words here") for name in ["b", "D", "a", "é"]]
     found = ids_found(dsn, "words", same, mode=mode, approximate=approximate)
     assert found == ["é", "b", "a", "D"]
 
 
-def test_fusion_is_that_of_its_own_rankings(dsn: str) -> None:
-    """The same hits with the same scores as our own fusion makes of text and vectors."""
+def test_hybrid_mode_matches_the_fusion_of_its_rankings(dsn: str) -> None:
     benchmark = load_benchmark("technical-docs")
     chunker = parse_chunker("section")
     chunks = [chunk for document in benchmark.documents for chunk in chunker.chunk(document)]
@@ -59,7 +56,7 @@ def test_fusion_is_that_of_its_own_rankings(dsn: str) -> None:
 
 @pytest.fixture(scope="module")
 def large(dsn: str) -> Iterator[Postgres]:
-    """So many chunks that looking at all takes longer than an index, with one."""
+    """A provider with enough chunks that the planner prefers the index."""
     rng = random.Random(7)
     words = [f"word{number}" for number in range(2000)]
     with Postgres(dsn, approximate=True) as provider:
@@ -71,8 +68,9 @@ def large(dsn: str) -> Iterator[Postgres]:
 
 @pytest.mark.parametrize("approximate", [True, False])
 @pytest.mark.parametrize("mode", ["vector", "hybrid"])
-def test_the_index_of_vectors_is_used(large: Postgres, mode: str, approximate: bool) -> None:
-    """By the very statement that is asked; without `approximate` all are looked at all the same."""
+def test_the_vector_index_is_used_only_if_approximate(
+    large: Postgres, mode: str, approximate: bool
+) -> None:
     table = large._table
     assert table is not None
     asked = build_statement(
@@ -89,10 +87,9 @@ def test_the_index_of_vectors_is_used(large: Postgres, mode: str, approximate: b
     assert ("_embedding_idx" in str(rows)) is approximate
 
 
-def test_the_index_finds_as_many_as_are_asked_for(
+def test_the_vector_index_finds_as_many_as_requested(
     large: Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not only the 40 that pgvector looks at unless told; nearly those that are nearest."""
     monkeypatch.setattr(large, "mode", "vector")
     found = [hit.id for hit in large.search(query("word1 word2 word3"), 1200)]
     monkeypatch.setattr(large, "approximate", value=False)
@@ -102,15 +99,13 @@ def test_the_index_finds_as_many_as_are_asked_for(
 
 
 @pytest.mark.parametrize("sign", ["&", "|", "!", "'", "\\", "''", " & ", ":*"])
-def test_signs_inside_a_word_are_the_words_own(dsn: str, sign: str) -> None:
-    """What is no operator between words does not become one."""
+def test_operators_inside_a_word_are_text(dsn: str, sign: str) -> None:
     address = f"http://foo.com/a?x=1{sign}y=2"
     chunks = [*CHUNKS, Chunk("address", "d", f"see {address} there")]
     assert ids_found(dsn, f"{address} moon", chunks, mode="text")[0] == "address"
 
 
-def test_an_address_is_found_by_all_of_it(dsn: str) -> None:
-    """The `&` in it is no operator: of two pages of one host the one that is meant comes first."""
+def test_a_url_is_found_by_all_its_parts(dsn: str) -> None:
     chunks = [Chunk(name, "d", f"see http://foo.com/a?x=1&y={name}") for name in ("2", "3")]
     assert ids_found(dsn, "http://foo.com/a?x=1&y=2", chunks, mode="text") == ["2", "3"]
 
@@ -125,8 +120,7 @@ def test_an_address_is_found_by_all_of_it(dsn: str) -> None:
     ],
     ids=["repeated", "different", "the-word-first", "one-word"],
 )
-def test_very_long_queries_are_no_errors(dsn: str, text: str) -> None:
-    """Of very many words the first thousand that differ are looked for."""
+def test_very_long_queries_are_shortened(dsn: str, text: str) -> None:
     found = ids_found(dsn, text, CHUNKS, mode="hybrid")
     assert found
     if text.startswith("tokens"):

@@ -1,4 +1,4 @@
-"""The provider `qdrant`: folders, and a server over HTTP. What it shares is in test_engines."""
+"""The provider `qdrant`: folders, and a server over HTTP. Shared behaviour is in test_engines."""
 
 from __future__ import annotations
 
@@ -26,13 +26,11 @@ pytestmark = pytest.mark.filterwarnings("ignore:Api key is used with an insecure
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """A server for one test."""
     with qdrant_server() as started:
         yield started
 
 
-def test_a_folder_is_searched_and_left_without_a_collection(tmp_path: Path) -> None:
-    """What is not in memory is on disk while the run lasts."""
+def test_a_folder_is_left_without_a_collection(tmp_path: Path) -> None:
     with Qdrant(path=str(tmp_path)) as provider:
         provider.index(CHUNKS)
         provider.index(CHUNKS)
@@ -43,8 +41,7 @@ def test_a_folder_is_searched_and_left_without_a_collection(tmp_path: Path) -> N
 
 # The client leaves the file open that it could not lock.
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
-def test_a_folder_in_use_is_said(tmp_path: Path) -> None:
-    """The local mode is for one program at a time."""
+def test_a_folder_in_use_is_reported(tmp_path: Path) -> None:
     with Qdrant(path=str(tmp_path)) as first, Qdrant(path=str(tmp_path)) as second:
         first.index(CHUNKS)
         with pytest.raises(ProviderError, match=r"Qdrant at .+already accessed") as caught:
@@ -54,19 +51,17 @@ def test_a_folder_in_use_is_said(tmp_path: Path) -> None:
     gc.collect()  # while the warning is not an error
 
 
-def test_a_large_collection_without_a_server_is_no_warning() -> None:
-    """The documents say what the local mode is good for."""
+def test_a_large_local_collection_causes_no_warning() -> None:
     with Qdrant() as provider:
         provider.index([Chunk(str(place), "d", f"number {place}") for place in range(20_001)])
         assert len(provider.search(query("number 7"), 5)) == 5
 
 
 @pytest.mark.parametrize("approximate", [False, True])
-def test_a_server_gives_what_the_dense_provider_gives(
+def test_a_server_finds_the_same_as_dense(
     server: Server,
     approximate: bool,
 ) -> None:
-    """In batches, with the key, exactly unless told; the collection is deleted at the end."""
     dense = Dense()
     dense.index(CHUNKS)
     expected = dense.search(query("rate limit"), 6)
@@ -94,11 +89,10 @@ def test_a_server_gives_what_the_dense_provider_gives(
         (200, {}, "Search returned None", False, None),
     ],
 )
-def test_what_a_server_answers_is_said(
+def test_an_error_of_the_server_is_reported(
     server: Server, status: int, headers: dict[str, str], message: str, *,
     passing: bool, wait: int | None,
 ) -> None:  # fmt: skip
-    """With whether asking again may help, and when; the key is never shown."""
     with Qdrant(server.url, KEY) as provider:
         provider.index(CHUNKS)
         server.answer = status, headers, b'{"wrong": true}'
@@ -110,8 +104,7 @@ def test_what_a_server_answers_is_said(
         assert provider.search(query("tokens"), 1)[0].id == "tokens"
 
 
-def test_a_wrong_key_is_refused(server: Server) -> None:
-    """When the collection is made."""
+def test_a_wrong_key_is_rejected(server: Server) -> None:
     with Qdrant(server.url, "wrongkey") as provider:
         with pytest.raises(ProviderError, match="401 Unauthorized") as caught:
             provider.index(CHUNKS)
@@ -119,7 +112,6 @@ def test_a_wrong_key_is_refused(server: Server) -> None:
 
 
 def test_an_unreachable_server_is_named_without_its_secrets() -> None:
-    """Which server, and why; the error can pass."""
     with Qdrant("http://me:pass2word@127.0.0.1:1", KEY) as provider:
         with pytest.raises(ProviderError, match=r"Qdrant at 127\.0\.0\.1:1: .+refused") as caught:
             provider.index(CHUNKS)

@@ -1,4 +1,4 @@
-"""The provider `run-file`: rankings that were made elsewhere."""
+"""The provider `run-file`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ ROWS = {"q1": {"pool": 1.0, "tokens": 3.5, "b": 1.0, "handbook": 2.0}, "q2": {"Ã
 
 
 @pytest.mark.parametrize("name", ["run.trec", "run.json", "run.parquet", "run.json.gz"])
-def test_every_format_gives_the_rankings(name: str, tmp_path: Path) -> None:
-    """By query id, in THE order, at most k; a query that is not there finds nothing."""
+def test_every_format_is_read(name: str, tmp_path: Path) -> None:
     rows = ROWS if "trec" not in name else {"q1": ROWS["q1"]}
     path = tmp_path / name
     getattr(Run.from_dict(rows), f"to_{name.split('.')[1]}")(path)
@@ -37,15 +36,13 @@ def test_every_format_gives_the_rankings(name: str, tmp_path: Path) -> None:
 
 
 def test_the_order_of_the_lines_does_not_matter(tmp_path: Path) -> None:
-    """Scores decide, and among equals the higher id; the ranks of the file are not looked at."""
     path = tmp_path / "run.trec"
     path.write_text("q1 Q0 a 1 0.5 t\nq1 Q0 c 2 2 t\nq1 Q0 d 3 0.5 t\nq1 Q0 b 4 0.5 t\n")
     hits = build_provider("run-file", {"path": str(path)}).search(Query("q1", ""), 3)
     assert [hit.id for hit in hits] == ["c", "d", "b"]
 
 
-def test_it_works_without_chunks(tmp_path: Path) -> None:
-    """The ids are all there is, then."""
+def test_a_run_file_works_without_chunks(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     Run.from_dict(ROWS).to_json(path)
     hits = build_provider("run", {"path": str(path)}).search(Query("q2", ""), 3)
@@ -60,10 +57,9 @@ def test_it_works_without_chunks(tmp_path: Path) -> None:
         ("q1 Q0 a 1 1.0 t\nq1 Q0 a 2 0.5 t\n", "'a'"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_said(
+def test_an_invalid_file_is_a_permanent_error(
     content: str | None, message: str, tmp_path: Path
 ) -> None:
-    """Where and why; asking again would not help."""
     path = tmp_path / "run.trec"
     if content is not None:
         path.write_text(content)
@@ -72,8 +68,7 @@ def test_a_file_that_cannot_be_used_is_said(
     assert not caught.value.passing
 
 
-def test_lenient_leaves_faulty_lines_out(tmp_path: Path) -> None:
-    """The rest is searched."""
+def test_lenient_skips_faulty_lines(tmp_path: Path) -> None:
     path = tmp_path / "run.trec"
     path.write_text("q1 Q0 a 1 high t\nq1 Q0 b 2 0.5 t\n")
     options: dict[str, Any] = {"path": str(path), "lenient": True}
@@ -81,7 +76,6 @@ def test_lenient_leaves_faulty_lines_out(tmp_path: Path) -> None:
     assert [hit.id for hit in hits] == ["b"]
 
 
-def test_a_path_is_needed() -> None:
-    """There is nothing to guess."""
+def test_a_missing_path_is_rejected() -> None:
     with pytest.raises(ConfigurationError, match="path of run-file is missing"):
         build_provider("run-file")

@@ -1,4 +1,4 @@
-"""The embedder `sentence-transformers`, where the package is installed: with PyTorch, gigabytes."""
+"""The embedder `sentence-transformers`, if the package is installed."""
 
 from __future__ import annotations
 
@@ -63,8 +63,7 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "whole"
 
 
-def test_the_vectors_are_those_of_the_package(model_folder: Path) -> None:
-    """Also of odd texts; queries get their prefix."""
+def test_vectors_match_the_package(model_folder: Path) -> None:
     from sentence_transformers import SentenceTransformer
 
     texts = ["tokens expire", "backup night", "", "ünï\ud800 \x00"]
@@ -76,8 +75,7 @@ def test_the_vectors_are_those_of_the_package(model_folder: Path) -> None:
     assert np.allclose(embed_query(embedder, "pool"), expected, atol=1e-5)
 
 
-def test_dense_search_works_with_it(model_folder: Path, tmp_path: Path) -> None:
-    """From several threads, and again with the vectors of the cache."""
+def test_dense_search_works_with_sentence_transformers(model_folder: Path, tmp_path: Path) -> None:
     options = {"model": str(model_folder), "device": "cpu", "cache": str(tmp_path)}
     texts = ["tokens expire", "backup night", "pool"]
     for _ in range(2):
@@ -88,8 +86,7 @@ def test_dense_search_works_with_it(model_folder: Path, tmp_path: Path) -> None:
         assert [job.result()[0].id for job in jobs] == texts * 5
 
 
-def test_a_model_that_is_none_is_said(tmp_path: Path) -> None:
-    """Which, and why."""
+def test_an_invalid_model_is_reported(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     embedder = build_embedder("sentence-transformers", {"model": str(tmp_path), "cache": ""})
     with pytest.raises(ConfigurationError, match=r"sentence-transformers: .* cannot be loaded"):

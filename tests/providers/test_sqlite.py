@@ -1,4 +1,4 @@
-"""The provider `sqlite`: files, full text and errors. What it shares is in test_engines."""
+"""The provider `sqlite`: files, full text and errors. Shared behaviour is in test_engines."""
 
 from __future__ import annotations
 
@@ -22,13 +22,11 @@ if TYPE_CHECKING:
 
 
 def tables(file: Path) -> list[str]:
-    """The tables of a database file."""
     with closing(sqlite3.connect(file)) as connection:
         return [name for (name,) in connection.execute("SELECT name FROM sqlite_master")]
 
 
-def test_a_file_made_for_the_run_is_removed(tmp_path: Path) -> None:
-    """Nothing is left in its folder."""
+def test_a_file_created_for_the_run_is_removed(tmp_path: Path) -> None:
     with Sqlite(str(tmp_path / "index.db")) as provider:
         provider.index(CHUNKS)
         provider.index(CHUNKS[:2])
@@ -37,8 +35,7 @@ def test_a_file_made_for_the_run_is_removed(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_of_the_user_keeps_what_it_had(tmp_path: Path) -> None:
-    """Only our own tables go."""
+def test_a_user_file_keeps_its_tables(tmp_path: Path) -> None:
     file = tmp_path / "mine.db"
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("CREATE TABLE mine (x)")
@@ -50,8 +47,8 @@ def test_a_file_of_the_user_keeps_what_it_had(tmp_path: Path) -> None:
     assert tables(file) == ["mine"]
 
 
-def test_text_scores_are_bm25_by_hand() -> None:
-    """Of FTS5: k1 1.2, b 0.75, ln((N - n + 0.5) / (n + 0.5)), and a factor of k1 + 1."""
+def test_text_scores_match_the_bm25_formula() -> None:
+    """FTS5: k1 1.2, b 0.75, ln((N - n + 0.5) / (n + 0.5)), and a factor of k1 + 1."""
     texts = ["alpha alpha beta", "beta gamma", "gamma delta", "x y", "z w v"]
     with Sqlite(mode="text", stemming=False) as provider:
         provider.index([Chunk(str(place), "d", text) for place, text in enumerate(texts)])
@@ -68,23 +65,22 @@ def test_text_scores_are_bm25_by_hand() -> None:
         ({}, "after", False), ({"stopwords": False}, "after", True),
     ],
 )  # fmt: skip
-def test_words_are_stemmed_and_sifted(options: dict[str, bool], text: str, *, found: bool) -> None:
-    """Unless told otherwise."""
+def test_words_are_stemmed_and_stop_words_dropped(
+    options: dict[str, bool], text: str, *, found: bool
+) -> None:
     with build_provider("sqlite", {"mode": "text", **options}) as provider:
         provider.index(CHUNKS)
         assert bool(provider.search(query(text), 5)) == found
 
 
-def test_more_than_a_gigabyte_fits_into_memory() -> None:
-    """SQLite's limit for a database in memory is lifted."""
+def test_a_database_in_memory_may_exceed_a_gigabyte() -> None:
     with Sqlite(mode="text") as provider, provider._database.connection() as connection:
         limit = ctypes.c_int64(-1)  # asks for the limit
         connection.file_control("main", apsw.SQLITE_FCNTL_SIZE_LIMIT, ctypes.addressof(limit))
         assert limit.value > 2**40
 
 
-def test_a_file_that_is_no_database_is_said(tmp_path: Path) -> None:
-    """With its name; it stays as it is."""
+def test_a_file_that_is_not_a_database_is_named(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("not a database, but long enough to be taken for one" * 20)
     with (
@@ -96,8 +92,7 @@ def test_a_file_that_is_no_database_is_said(tmp_path: Path) -> None:
     assert file.read_text().startswith("not a database")
 
 
-def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
-    """And none is made."""
+def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     with (
         Sqlite(str(tmp_path / "no" / "index.db"), mode="text") as provider,
         pytest.raises(ProviderError, match=r"SQLite at .+index\.db: unable to open database file"),
@@ -106,8 +101,7 @@ def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_another_program_holds_is_an_error_that_can_pass(tmp_path: Path) -> None:
-    """Asking again later may help, and does."""
+def test_a_locked_file_is_a_temporary_error(tmp_path: Path) -> None:
     file = tmp_path / "shared.db"
     with closing(apsw.Connection(str(file))) as other:
         other.execute("CREATE TABLE theirs (x)")

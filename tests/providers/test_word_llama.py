@@ -1,4 +1,4 @@
-"""The embedder `wordllama`: long texts in little memory, and the same vectors as ever."""
+"""The embedder `wordllama`: long texts in little memory, and unchanged vectors."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
 
-def test_vectors_are_those_of_the_package() -> None:
-    """To the byte, whatever they are embedded with: caches stay valid."""
+def test_vectors_match_the_package_to_the_byte() -> None:
     benchmark = load_benchmark("technical-docs")
     texts = [document.text for document in benchmark.documents]
     texts += ["", *(query.text for query in benchmark.queries), "ünï\u20ac 😀"]
@@ -35,8 +34,7 @@ def test_vectors_are_those_of_the_package() -> None:
 
 
 @pytest.mark.parametrize("text", ["some words that repeat ", "OneLongWordWithoutBlanks", "ünï 😀 "])
-def test_a_long_text_is_the_mean_of_its_pieces(text: str) -> None:
-    """As near to the mean of all its tokens as rounding and the cuts between pieces allow."""
+def test_the_vector_of_a_long_text_is_the_mean_of_its_pieces(text: str) -> None:
     embedder = WordLlama()
     long = text * (100_000 // len(text.encode()))
     vector, expected = embedder.embed([long])[0], embedder._loaded.embed([long])[0]
@@ -45,8 +43,7 @@ def test_a_long_text_is_the_mean_of_its_pieces(text: str) -> None:
     assert np.linalg.norm(vector) == pytest.approx(np.linalg.norm(expected), rel=1e-2)
 
 
-def test_blanks_alone_and_nothing_at_all() -> None:
-    """No texts make no rows; a long text of blanks has a vector like any other."""
+def test_empty_and_blank_texts_are_embedded() -> None:
     embedder = WordLlama()
     assert embedder.embed([]).shape == (0, 256)
     assert np.isfinite(embedder.embed([" " * 100_000])).all()
@@ -54,6 +51,5 @@ def test_blanks_alone_and_nothing_at_all() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="memory is not told there")
 def test_a_very_long_text_takes_little_memory() -> None:
-    """Two megabytes beside short texts: less than 200 MB more than before."""
     done = subprocess.run([sys.executable, "-c", LONG], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 200_000 * (1024 if sys.platform == "darwin" else 1)

@@ -1,1 +1,1 @@
-"""Tests of `berryeval.harness`."""
+"""Tests of `berryeval.runner`."""

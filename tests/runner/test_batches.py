@@ -1,4 +1,4 @@
-"""Batches: several queries in one call, and still one outcome for each."""
+"""Several queries in one call, each with an outcome of its own."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     from berryeval.runner.outcome import Ranking
 
 Script = Callable[[Sequence[str], int], Any]
-LATE = 2.0  # seconds; who does not hang answers sooner, also where the machine is busy
+LATE = 2.0  # seconds; a provider that does not hang answers sooner, even on a busy machine
 
 
 def quick(**changes: Any) -> Policy:
-    """A policy that soon tries again."""
     settings = {
         "batch": 4, "first_wait": 0.001, "error_budget": 1.0, "warm_up": 0,
         "concurrency": 1,
@@ -33,13 +32,12 @@ def quick(**changes: Any) -> Policy:
 
 
 def hits_of(name: str) -> list[Hit]:
-    """The right answer to a query."""
     return [Hit(f"d-{name}", 1.0)]
 
 
 @dataclass
 class Several(Provider):
-    """Answers several queries as a script says, and one alone with the right hits."""
+    """A provider whose answers to batches are scripted; single queries get the right hits."""
 
     script: Script
     alone: Callable[[str], Any] = hits_of
@@ -47,13 +45,11 @@ class Several(Provider):
     single: Counter[str] = field(default_factory=Counter)
 
     def search(self, query: Query, k: int) -> Any:
-        """One alone."""
         assert k > 0
         self.single[query.id] += 1
         return self.alone(query.id)
 
     def search_many(self, queries: Sequence[Query], k: int) -> Any:
-        """Several."""
         assert k > 0
         names = [query.id for query in queries]
         self.together.append(names)
@@ -61,12 +57,10 @@ class Several(Provider):
 
 
 def right(names: Sequence[str], _: int = 0) -> list[list[Hit]]:
-    """The right answers."""
     return [hits_of(name) for name in names]
 
 
 def ask(provider: Provider, count: int = 10, policy: Policy | None = None) -> dict[str, Ranking]:
-    """The rankings by query id; each query has exactly one."""
     rankings: list[Ranking] = []
     queries = [Query(f"q{number}", "text") for number in range(count)]
     ask_all(provider, queries, 2, rankings.append, policy or quick())
@@ -74,8 +68,7 @@ def ask(provider: Provider, count: int = 10, policy: Policy | None = None) -> di
     return {ranking.query_id: ranking for ranking in rankings}
 
 
-def test_queries_are_asked_together_in_their_order() -> None:
-    """As many as the policy says; what is left over is asked as it can be."""
+def test_queries_are_batched_in_their_order() -> None:
     provider = Several(right)
     rankings = ask(provider, 9)
     assert provider.together == [["q0", "q1", "q2", "q3"], ["q4", "q5", "q6", "q7"]]
@@ -86,17 +79,14 @@ def test_queries_are_asked_together_in_their_order() -> None:
     assert [rankings[name].batch for name in ("q0", "q7", "q8")] == [4, 4, 1]
 
 
-def test_one_by_one_unless_it_is_asked_for() -> None:
-    """A provider that could take several is measured query by query."""
+def test_queries_are_asked_singly_by_default() -> None:
     provider = Several(right)
     rankings = ask(provider, 3, quick(batch=1))
     assert provider.together == []
     assert {r.batch for r in rankings.values()} == {1}
 
 
-def test_a_provider_without_batches_is_asked_one_by_one() -> None:
-    """Whatever the policy says."""
-
+def test_a_provider_without_search_many_is_asked_singly() -> None:
     class Single(Provider):
         def search(self, query: Query, k: int) -> list[Hit]:
             return hits_of(query.id)[:k]
@@ -104,9 +94,7 @@ def test_a_provider_without_batches_is_asked_one_by_one() -> None:
     assert {r.outcome for r in ask(Single()).values()} == {"ok"}
 
 
-def test_the_latency_of_a_query_is_its_share() -> None:
-    """The time of the batch divided by its size, the same for all of it."""
-
+def test_the_latency_of_a_query_is_its_share_of_the_batch() -> None:
     def slow(names: Sequence[str], _: int) -> Any:
         time.sleep(0.1)
         return right(names)
@@ -118,8 +106,6 @@ def test_the_latency_of_a_query_is_its_share() -> None:
 
 
 def test_asynchronous_batches_are_awaited() -> None:
-    """Also those that only return something to wait for."""
-
     class Awaited(Several):
         async def search_many(self, queries: Sequence[Query], k: int) -> Any:
             return super().search_many(queries, k)
@@ -136,19 +122,16 @@ def test_asynchronous_batches_are_awaited() -> None:
         assert {(r.outcome, r.batch) for r in rankings.values()} == {("ok", 4)}
 
 
-def test_answers_may_be_made_while_they_are_read() -> None:
-    """Generators of lists, and lists of generators."""
+def test_answers_may_be_generators() -> None:
     lazy = Several(lambda names, _: (iter(hits_of(name)) for name in names))
     assert {r.outcome for r in ask(lazy, 8).values()} == {"ok"}
 
 
 def raising(error: Exception) -> Any:
-    """Raise, in an expression."""
     raise error
 
 
-def test_an_error_that_passes_is_tried_again_together() -> None:
-    """And how often is recorded."""
+def test_a_batch_is_retried_after_a_temporary_error() -> None:
     provider = Several(lambda names, n: raising(ConnectionError()) if n < 3 else right(names))
     rankings = ask(provider, 4)
     assert {(r.outcome, r.attempts, r.batch) for r in rankings.values()} == {("ok", 3, 4)}
@@ -156,7 +139,6 @@ def test_an_error_that_passes_is_tried_again_together() -> None:
 
 
 def test_a_bad_query_costs_only_itself() -> None:
-    """A batch that fails is asked one by one."""
     provider = Several(
         lambda names, _: raising(ValueError("no")) if "q5" in names else right(names),
         lambda name: raising(ValueError("no q5")) if name == "q5" else hits_of(name),
@@ -171,8 +153,7 @@ def test_a_bad_query_costs_only_itself() -> None:
     assert set(provider.single) == {"q4", "q5", "q6", "q7"}
 
 
-def test_a_batch_that_hangs_is_asked_one_by_one_at_once() -> None:
-    """Trying it again would take as long again."""
+def test_the_queries_of_a_batch_that_hangs_are_asked_singly() -> None:
     provider = Several(
         lambda *_: time.sleep(60), lambda name: time.sleep(60) if name == "q1" else hits_of(name)
     )
@@ -194,23 +175,20 @@ def test_a_batch_that_hangs_is_asked_one_by_one_at_once() -> None:
         ({"q0": []}, "dict {'q0': []}"),
     ],
 )
-def test_a_wrong_number_of_answers_is_said(answer: Any, found: str) -> None:
-    """Nobody can tell whose they are, so the queries of that batch have failed."""
+def test_a_wrong_number_of_answers_fails_the_whole_batch(answer: Any, found: str) -> None:
     rankings = ask(Several(lambda names, n: answer if n == 1 else right(names)), 8)
     said = f"ProviderError: expected 4 lists of hits, one per query, found {found}"
     assert {rankings[f"q{n}"].error for n in range(4)} == {said}
     assert {rankings[f"q{n}"].outcome for n in range(4, 8)} == {"ok"}
 
 
-def test_garbage_in_one_answer_is_the_outcome_of_its_query() -> None:
-    """The others of the batch are right."""
+def test_an_invalid_answer_fails_only_its_own_query() -> None:
     bad = [[Hit("a", float("nan"))], "garbage", [], hits_of("q3")]
     rankings = ask(Several(lambda *_: bad), 4)
     assert [rankings[f"q{n}"].outcome for n in range(4)] == ["error", "error", "empty", "ok"]
 
 
-def test_a_hopeless_run_is_given_up_within_a_batch() -> None:
-    """The queries of a batch that failed count one by one."""
+def test_a_hopeless_run_is_stopped_within_a_batch() -> None:
     rankings: list[Ranking] = []
     provider = Several(lambda *_: raising(ValueError()), lambda _: raising(ValueError()))
     queries = [Query(str(number), "") for number in range(100)]
@@ -219,15 +197,13 @@ def test_a_hopeless_run_is_given_up_within_a_batch() -> None:
     assert len(rankings) == 11
 
 
-def test_warming_up_goes_the_same_way() -> None:
-    """A batch, if batches are measured."""
+def test_the_warm_up_uses_a_batch_too() -> None:
     provider = Several(right)
     ask(provider, 4, quick(warm_up=1))
     assert provider.together == [["q0"], ["q0", "q1", "q2", "q3"]]
 
 
-def test_a_batch_of_nothing_is_refused() -> None:
-    """It holds one query or more."""
+def test_a_batch_size_of_0_is_rejected() -> None:
     with pytest.raises(
         ConfigurationError, match="batch must be a whole number of at least 1, found 0"
     ):

@@ -23,32 +23,29 @@ if TYPE_CHECKING:
 QUICK = Policy(timeout=5.0, index_timeout=0.2, attempts=2, first_wait=0.001, warm_up=0)
 
 
-class Written(Provider):
-    """Writes down what is done with it; `wrong` says what fails."""
+class Recorder(Provider):
+    """A provider that records the calls it gets; `wrong` names the one that fails."""
 
     def __init__(self, wrong: str = "") -> None:
         self.wrong = wrong
         self.calls: list[str] = []
 
     def done(self, what: str) -> None:
-        """Write it down."""
         self.calls.append(what)
         if what == self.wrong:
             msg = f"no {what}"
             raise ProviderError(msg)
 
     def index(self, chunks: Sequence[Chunk]) -> None:
-        """Nothing to do."""
         assert chunks
         self.done("index")
 
     def search(self, query: Query, k: int) -> Any:
-        """A hit."""
         self.done("search")
         return [Hit(query.id, 1.0)][:k]
 
 
-class Plain(Written):
+class Plain(Recorder):
     """A plain context manager."""
 
     def __enter__(self) -> Self:
@@ -57,11 +54,11 @@ class Plain(Written):
 
     def __exit__(self, kind: object, *_: object) -> bool:  # type: ignore[override]
         self.done(f"leave {getattr(kind, '__name__', '')}".strip())
-        return True  # holds nothing up
+        return True  # must not suppress the error
 
 
-class Asynchronous(Written):
-    """An asynchronous one; all is in one loop."""
+class Asynchronous(Recorder):
+    """An asynchronous context manager; everything runs in one loop."""
 
     async def __aenter__(self) -> Self:
         self.loop = asyncio.get_running_loop()
@@ -73,21 +70,19 @@ class Asynchronous(Written):
         self.done(f"leave {getattr(kind, '__name__', '')}".strip())
 
 
-class OnlyEntered(Written):
-    """One that says how to begin, and ends with an asynchronous `close`."""
+class OnlyEntered(Recorder):
+    """A provider with `__aenter__` and an asynchronous `close`."""
 
     def __enter__(self) -> Self:
         self.done("enter")
         return self
 
     async def close(self) -> None:  # type: ignore[override]
-        """Write it down."""
         await asyncio.sleep(0)
         self.done("leave")
 
 
-def lived(provider: Provider) -> None:
-    """Let it live a whole life."""
+def run_provider(provider: Provider) -> None:
     rankings: list[Ranking] = []
     queries = [Query("q", "text")]
     index_and_ask(provider, [Chunk("a", "d", "text")], queries, 5, rankings.append, QUICK)
@@ -95,35 +90,30 @@ def lived(provider: Provider) -> None:
 
 
 @pytest.mark.parametrize("kind", [Plain, Asynchronous, OnlyEntered])
-def test_it_is_entered_and_left(kind: type[Written]) -> None:
-    """Once, around all the rest."""
+def test_a_context_manager_is_entered_and_left_once(kind: type[Recorder]) -> None:
     provider = kind()
-    lived(provider)
+    run_provider(provider)
     assert provider.calls == ["enter", "index", "search", "leave"]
 
 
 @pytest.mark.parametrize("kind", [Plain, Asynchronous])
-def test_it_hears_what_went_wrong(kind: type[Written]) -> None:
-    """And cannot hold it up."""
+def test_a_context_manager_receives_the_error_and_cannot_suppress_it(kind: type[Recorder]) -> None:
     provider = kind("index")
     with pytest.raises(RunFailedError, match="no index"):
-        lived(provider)
+        run_provider(provider)
     assert provider.calls == ["enter", "index", "leave RunFailedError"]
 
 
 @pytest.mark.parametrize("kind", [Plain, Asynchronous])
-def test_one_that_cannot_be_entered_is_not_left(kind: type[Written]) -> None:
-    """Nothing was taken that could be given back."""
+def test_a_provider_that_cannot_be_entered_is_not_left(kind: type[Recorder]) -> None:
     provider = kind("enter")
     with pytest.raises(RunFailedError, match="no enter"):
-        lived(provider)
+        run_provider(provider)
     assert provider.calls == ["enter"]
 
 
-def test_one_that_is_never_entered_is_given_up() -> None:
-    """After as long as an index may take."""
-
-    class Hanging(Written):
+def test_a_provider_that_hangs_while_entering_fails_the_run() -> None:
+    class Hanging(Recorder):
         async def __aenter__(self) -> Self:
             await asyncio.sleep(3600)
             return self
@@ -133,5 +123,5 @@ def test_one_that_is_never_entered_is_given_up() -> None:
 
     provider = Hanging()
     with pytest.raises(RunFailedError, match=r"the provider was not entered within 0\.2 s"):
-        lived(provider)
+        run_provider(provider)
     assert provider.calls == []

@@ -1,4 +1,4 @@
-"""The journal: what was written stays, what was torn is asked again."""
+"""The journal keeps what was written; torn lines are asked again."""
 
 from __future__ import annotations
 
@@ -25,23 +25,20 @@ RANKINGS = [
 ]
 
 
-def written(path: Path) -> bytes:
-    """A journal of all rankings."""
+def write_journal(path: Path) -> bytes:
     with Journal(path, HEADER) as journal:
         for ranking in RANKINGS:
             journal.add(ranking)
     return path.read_bytes()
 
 
-def test_rankings_come_back_as_they_were(tmp_path: Path) -> None:
-    """Hits, scores, outcomes and odd characters included."""
-    written(tmp_path / "results.jsonl")
+def test_rankings_are_read_back_unchanged(tmp_path: Path) -> None:
+    write_journal(tmp_path / "results.jsonl")
     assert list(read_journal(tmp_path / "results.jsonl")) == RANKINGS
 
 
 def test_every_line_is_json(tmp_path: Path) -> None:
-    """Other programs can read it too."""
-    lines = written(tmp_path / "results.jsonl").splitlines()
+    lines = write_journal(tmp_path / "results.jsonl").splitlines()
     found = [json.loads(line) for line in lines]
     assert found[0]["schema_version"] == 1
     assert [entry["query_id"] for entry in found[1:]] == [r.query_id for r in RANKINGS]
@@ -49,9 +46,8 @@ def test_every_line_is_json(tmp_path: Path) -> None:
 
 
 def test_a_journal_cut_at_any_byte_is_resumed(tmp_path: Path) -> None:
-    """Whole lines stay, the torn one goes, and the end is the same."""
     path = tmp_path / "results.jsonl"
-    whole = written(path)
+    whole = write_journal(path)
     ends = [place + 1 for place, byte in enumerate(whole) if byte == ord("\n")]
     for cut in range(len(whole) + 1):
         path.write_bytes(whole[:cut])
@@ -65,10 +61,9 @@ def test_a_journal_cut_at_any_byte_is_resumed(tmp_path: Path) -> None:
         assert path.read_bytes() == whole
 
 
-def test_a_flipped_bit_is_noticed(tmp_path: Path) -> None:
-    """The line is not believed, its query is asked again, and the last answer counts."""
+def test_a_line_with_a_flipped_bit_is_ignored_and_asked_again(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
-    whole = bytearray(written(path))
+    whole = bytearray(write_journal(path))
     place = whole.index(b'"b"')
     whole[place + 1] ^= 1
     path.write_bytes(whole)
@@ -79,27 +74,24 @@ def test_a_flipped_bit_is_noticed(tmp_path: Path) -> None:
     assert {r.query_id: r for r in read_journal(path)} == {r.query_id: r for r in RANKINGS}
 
 
-def test_of_a_query_that_was_asked_again_the_last_answer_counts(tmp_path: Path) -> None:
-    """As after `--retry-errors`."""
+def test_the_last_answer_of_a_query_counts(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
-    written(path)
+    write_journal(path)
     better = Ranking("q4", "ok", (Hit("c", 1.0, 1),))
     with Journal(path, HEADER) as journal:
         journal.add(better)
     assert list(read_journal(path)) == [*RANKINGS[:3], better]
 
 
-def test_the_journal_of_another_run_is_refused(tmp_path: Path) -> None:
-    """And stays as it is; the message says what differs."""
+def test_the_journal_of_another_run_is_rejected_and_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
-    whole = written(path)
+    whole = write_journal(path)
     with pytest.raises(ConfigurationError, match=r"belongs to another run \(k differ\)"):
         Journal(path, {**HEADER, "k": 20})
     assert path.read_bytes() == whole
 
 
-def test_a_file_that_is_no_journal_is_left_alone(tmp_path: Path) -> None:
-    """Somebody's data is not overwritten."""
+def test_a_file_that_is_not_a_journal_is_left_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     path.write_text("my\nshopping\nlist\n", encoding="utf-8")
     with pytest.raises(
@@ -109,18 +101,16 @@ def test_a_file_that_is_no_journal_is_left_alone(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8") == "my\nshopping\nlist\n"
 
 
-def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
-    """With the path and the system's reason."""
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="cannot be written"):
         Journal(tmp_path / "file" / "results.jsonl", HEADER)
 
 
-def test_a_full_disk_is_said(tmp_path: Path) -> None:
-    """Not a traceback; what was written before stays, and the next process goes on from there."""
+def test_a_full_disk_is_reported_and_the_journal_can_be_resumed(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource", reason="limits of file sizes are a thing of Unix")
     path = tmp_path / "results.jsonl"
-    whole = written(path)
+    whole = write_journal(path)
     size = len(whole) - 40
     path.unlink()
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -141,8 +131,7 @@ def test_a_full_disk_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["my shopping list\n", "my shopping list", "\n"])
-def test_a_file_of_one_line_that_is_no_journal_is_left_alone(tmp_path: Path, text: str) -> None:
-    """Only the beginning of a line of ours is taken for one."""
+def test_a_one_line_file_that_is_not_a_journal_is_left_unchanged(tmp_path: Path, text: str) -> None:
     path = tmp_path / "results.jsonl"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(
@@ -152,8 +141,7 @@ def test_a_file_of_one_line_that_is_no_journal_is_left_alone(tmp_path: Path, tex
     assert path.read_text(encoding="utf-8") == text
 
 
-def test_one_journal_has_one_writer(tmp_path: Path) -> None:
-    """The second is told so, and may when the first has ended."""
+def test_a_journal_has_one_writer_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     with Journal(path, HEADER) as journal:
         with pytest.raises(DataError, match="another process is writing to it"):
@@ -163,8 +151,7 @@ def test_one_journal_has_one_writer(tmp_path: Path) -> None:
         assert list(journal.done) == ["q1"]
 
 
-def test_what_json_has_no_form_for_is_written_as_text(tmp_path: Path) -> None:
-    """Whatever a provider puts into its metadata, the line is JSON and is read again."""
+def test_values_that_json_cannot_express_are_written_as_text(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     loop: dict[str, object] = {}
     loop["self"] = loop
@@ -178,8 +165,7 @@ def test_what_json_has_no_form_for_is_written_as_text(tmp_path: Path) -> None:
         json.loads(line, parse_constant=pytest.fail)
 
 
-def test_half_a_line_is_taken_back(tmp_path: Path) -> None:
-    """A disk that is full for a moment costs one line, not the next one too."""
+def test_a_torn_line_is_removed_after_a_failed_write(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource", reason="limits of file sizes are a thing of Unix")
     path = tmp_path / "results.jsonl"
     before = resource.getrlimit(resource.RLIMIT_FSIZE)

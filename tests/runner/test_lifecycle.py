@@ -1,4 +1,4 @@
-"""The life of a provider: one loop for all of it, and an end whatever happens."""
+"""The life of a provider in a run: one event loop, and always closed."""
 
 from __future__ import annotations
 
@@ -32,89 +32,76 @@ QUICK = Policy(attempts=3, first_wait=0.001)
 CLOSED = inspect.CORO_CLOSED
 
 
-class Recorded(Provider):
-    """Writes down what is done with it."""
+class Recorder(Provider):
+    """A provider that records the calls it gets."""
 
     def __init__(self, fails: int = 0) -> None:
         self.fails = fails
         self.calls: list[str] = []
 
     def index(self, chunks: Sequence[Chunk]) -> None:
-        """Fail as often as told."""
         self.calls.append(f"index {len(chunks)}")
         if len(self.calls) <= self.fails:
             msg = "not yet"
             raise ProviderError(msg, passing=True)
 
     def search(self, query: Query, k: int) -> Any:
-        """A hit."""
         self.calls.append("search")
         return [Hit(query.id, 1.0)][:k]
 
     def close(self) -> None:
-        """Write it down."""
         self.calls.append("close")
 
 
-def asked(provider: Provider, policy: Policy = QUICK) -> list[Ranking]:
-    """The rankings of a whole life."""
+def run_provider(provider: Provider, policy: Policy = QUICK) -> list[Ranking]:
     rankings: list[Ranking] = []
     index_and_ask(provider, CHUNKS, QUERIES, 5, rankings.append, policy)
     return rankings
 
 
-def test_a_provider_indexes_answers_and_is_closed() -> None:
-    """Once each, in this order."""
-    provider = Recorded()
-    assert len(asked(provider)) == 6
+def test_a_provider_is_indexed_asked_and_closed_once() -> None:
+    provider = Recorder()
+    assert len(run_provider(provider)) == 6
     assert provider.calls == ["index 1", *["search"] * 7, "close"]
 
 
-def test_an_index_that_fails_for_a_moment_is_made() -> None:
-    """As often as the policy says."""
-    provider = Recorded(fails=2)
-    assert len(asked(provider)) == 6
+def test_an_index_is_retried_after_a_temporary_error() -> None:
+    provider = Recorder(fails=2)
+    assert len(run_provider(provider)) == 6
     assert provider.calls[:3] == ["index 1"] * 3
 
 
 def test_a_provider_whose_index_fails_is_closed() -> None:
-    """And nothing is asked."""
-    provider = Recorded(fails=9)
+    provider = Recorder(fails=9)
     with pytest.raises(RunFailedError, match=r"not yet \(tried 3 times\)"):
-        asked(provider)
+        run_provider(provider)
     assert provider.calls == [*["index 1"] * 3, "close"]
 
 
 @pytest.mark.parametrize("kind", [ConfigurationError, MissingDependencyError])
-def test_what_the_user_must_change_is_said_as_it_is(kind: type[Exception]) -> None:
-    """It is raised at once, and the provider is closed."""
-
-    class Unfinished(Recorded):
+def test_configuration_errors_are_raised_unchanged(kind: type[Exception]) -> None:
+    class Unfinished(Recorder):
         def index(self, chunks: Sequence[Chunk]) -> None:
             raise kind(len(chunks))
 
     provider = Unfinished()
     with pytest.raises(kind):
-        asked(provider)
+        run_provider(provider)
     assert provider.calls == ["close"]
 
 
-def test_a_hopeless_run_is_closed_too() -> None:
-    """After it was given up."""
-
-    class Broken(Recorded):
+def test_a_provider_is_closed_after_a_hopeless_run() -> None:
+    class Broken(Recorder):
         def search(self, query: Query, k: int) -> Any:
             raise ValueError(query.id, k)
 
     provider = Broken()
     with pytest.raises(RunFailedError, match="stopped after"):
-        asked(provider)
+        run_provider(provider)
     assert provider.calls[-1] == "close"
 
 
 def test_coroutines_share_one_loop() -> None:
-    """A client that is opened for the index is there for the searches and the end."""
-
     class Awaited(Provider):
         def __init__(self) -> None:
             self.loops: list[asyncio.AbstractEventLoop] = []
@@ -135,13 +122,12 @@ def test_coroutines_share_one_loop() -> None:
             await self._note()
 
     provider = Awaited()
-    assert {ranking.outcome for ranking in asked(provider)} == {"ok"}
+    assert {ranking.outcome for ranking in run_provider(provider)} == {"ok"}
     assert len(provider.loops) == 9
     assert len(set(map(id, provider.loops))) == 1
 
 
-def test_a_coroutine_that_comes_too_late_is_closed() -> None:
-    """An index that is given up before its coroutine was made leaves none that nobody awaits."""
+def test_a_coroutine_returned_after_the_timeout_is_closed() -> None:
     late: list[Any] = []
     release = threading.Event()
 
@@ -159,23 +145,23 @@ def test_a_coroutine_that_comes_too_late_is_closed() -> None:
 
         async def close(self) -> None:  # type: ignore[override]
             release.set()
-            while not late or inspect.getcoroutinestate(late[0]) != CLOSED:  # noqa: ASYNC110 - nobody tells
+            while not late or inspect.getcoroutinestate(late[0]) != CLOSED:  # noqa: ASYNC110 - no event to await
                 await asyncio.sleep(0.01)
 
     with pytest.raises(RunFailedError, match=r"not built within 0\.01 s"):
-        asked(Late(), Policy(index_timeout=0.01))
+        run_provider(Late(), Policy(index_timeout=0.01))
     assert inspect.getcoroutinestate(late[0]) == CLOSED
 
 
-def test_an_end_that_fails_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    """By the name of the error alone: its text may hold secrets."""
-
-    class Clinging(Recorded):
+def test_an_error_while_closing_is_logged_without_its_text(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Clinging(Recorder):
         def close(self) -> None:
             msg = "secret"
             raise OSError(msg)
 
     with caplog.at_level(logging.WARNING):
-        assert len(asked(Clinging())) == 6
+        assert len(run_provider(Clinging())) == 6
     assert "could not be closed (OSError)" in caplog.text
     assert "secret" not in caplog.text

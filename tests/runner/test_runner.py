@@ -1,4 +1,4 @@
-"""The runner: every query has an outcome, and one bad query is one bad outcome."""
+"""Every query has an outcome, and a bad query is one bad outcome."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from berryeval.runner.outcome import Ranking
 
 QUICK = Policy(attempts=3, first_wait=0.001, error_budget=1.0)
-# Who does not hang answers sooner than that, also where the machine is busy.
+# Seconds; a provider that does not hang answers sooner, even on a busy machine.
 LATE = Policy(timeout=2.0, attempts=2, first_wait=0.001, error_budget=1.0)
 GOOD = [Hit("a", 2.0), Hit("b", 1.0)]
 
 
 @dataclass
 class Scripted(Provider):
-    """Does what a function of the query id and the attempt says."""
+    """A provider that answers by a function of the query id and the attempt."""
 
     script: Callable[[str, int], Any]
     asked: Counter[str] = field(default_factory=Counter)
@@ -42,7 +42,6 @@ class Scripted(Provider):
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def search(self, query: Query, k: int) -> Any:
-        """Follow the script."""
         assert k > 0
         with self.lock:
             self.asked[query.id] += 1
@@ -58,7 +57,6 @@ class Scripted(Provider):
 def ask(
     script: Callable[[str, int], Any], count: int = 5, policy: Policy = QUICK, k: int = 2
 ) -> tuple[dict[str, Ranking], Scripted]:
-    """The rankings by query id, and the provider that was asked."""
     provider = Scripted(script)
     rankings: list[Ranking] = []
     queries = [Query(f"q{number}", "text") for number in range(count)]
@@ -68,20 +66,17 @@ def ask(
 
 
 def raising(error: Exception) -> Any:
-    """Raise, in an expression."""
     raise error
 
 
-def test_every_query_is_answered_once() -> None:
-    """Besides the one that warms up."""
+def test_every_query_is_asked_once_after_the_warm_up() -> None:
     rankings, provider = ask(lambda *_: GOOD)
     assert {r.outcome for r in rankings.values()} == {"ok"}
     assert provider.asked == {"q0": 2, "q1": 1, "q2": 1, "q3": 1, "q4": 1}
     assert [hit.rank for hit in rankings["q1"].hits] == [1, 2]
 
 
-def test_what_goes_wrong_is_the_outcome_of_its_query() -> None:
-    """Raising, hanging and garbage in one run; the other queries are right."""
+def test_an_error_is_the_outcome_of_its_query() -> None:
     answers: dict[str, Callable[[], Any]] = {
         "q1": lambda: raising(ValueError("no such index")),
         "q2": lambda: time.sleep(60),
@@ -118,23 +113,20 @@ def test_what_goes_wrong_is_the_outcome_of_its_query() -> None:
         (ValueError("bug"), 1),
     ],
 )
-def test_only_errors_that_can_pass_are_tried_again(error: Exception, attempts: int) -> None:
-    """As often as the policy says."""
+def test_only_temporary_errors_are_retried(error: Exception, attempts: int) -> None:
     rankings, provider = ask(lambda *_: raising(error), 2)
     assert {(r.outcome, r.attempts) for r in rankings.values()} == {("error", attempts)}
     assert provider.asked["q1"] == attempts
 
 
-def test_an_error_that_passes_leaves_a_good_answer() -> None:
-    """The outcome is ok, and how often it was tried is recorded."""
+def test_a_query_succeeds_after_a_temporary_error() -> None:
     rankings, _ = ask(
         lambda name, n: raising(ConnectionError()) if name == "q3" and n < 3 else GOOD
     )
     assert (rankings["q3"].outcome, rankings["q3"].attempts) == ("ok", 3)
 
 
-def test_retry_after_is_heard() -> None:
-    """Up to the longest wait; without it, waits grow and are never longer."""
+def test_retry_after_is_respected_up_to_the_longest_wait() -> None:
     policy = Policy(first_wait=1.0, longest_wait=5.0, attempts=9)
     assert policy.wait_before(2, ProviderError("", passing=True, retry_after=3), "q") == 3
     assert policy.wait_before(2, ProviderError("", passing=True, retry_after=60), "q") == 5
@@ -146,8 +138,7 @@ def test_retry_after_is_heard() -> None:
     assert policy.wait_before(10, ConnectionError(), "q") is None
 
 
-def test_all_providers_get_the_same_k_and_the_same_deduplication() -> None:
-    """Too many and repeated hits are cut, and counted."""
+def test_repeats_and_hits_beyond_k_are_dropped_and_counted() -> None:
     many = [Hit(f"d{number % 20}", 50.0 - number) for number in range(40)]
     rankings, _ = ask(lambda *_: many, 1, k=5)
     ranking = rankings["q0"]
@@ -155,8 +146,7 @@ def test_all_providers_get_the_same_k_and_the_same_deduplication() -> None:
     assert (ranking.returned, ranking.repeated) == (40, 20)
 
 
-def test_hits_are_in_the_one_order() -> None:
-    """By score, then by id from the highest; without scores as they came."""
+def test_hits_are_ordered_by_score_and_id() -> None:
     mixed = [Hit("a", 1.0), Hit("c", 2.0), Hit("b", 2.0)]
     rankings, _ = ask(lambda name, _: mixed if name == "q0" else ["x", "z", "y"], 2, k=3)
     assert [hit.id for hit in rankings["q0"].hits] == ["c", "b", "a"]
@@ -164,14 +154,12 @@ def test_hits_are_in_the_one_order() -> None:
 
 
 @pytest.mark.parametrize("answer", [{"a": 2.0, "b": 1.0}, [("a", 2), ("b", 1)], [{"id": "a"}, "b"]])
-def test_simple_answers_are_taken(answer: Any) -> None:
-    """Ids, pairs and dicts are hits too."""
+def test_ids_pairs_and_dicts_are_hits(answer: Any) -> None:
     rankings, _ = ask(lambda *_: answer, 1)
     assert [hit.id for hit in rankings["q0"].hits] == ["a", "b"]
 
 
-def test_scores_of_numpy_are_numbers() -> None:
-    """Whatever their width."""
+def test_numpy_scores_are_numbers() -> None:
     answer = [Hit("a", np.float32(0.5)), Hit("b", np.int64(2)), Hit("c", np.float64(1.5))]  # type: ignore[arg-type]
     rankings, _ = ask(lambda *_: answer, 1, k=3)
     assert [(hit.id, hit.score) for hit in rankings["q0"].hits] == [
@@ -182,13 +170,12 @@ def test_scores_of_numpy_are_numbers() -> None:
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
-def test_no_more_at_once_than_allowed(concurrency: int) -> None:
-    """And no fewer, when there is enough to do."""
+def test_concurrency_is_reached_but_not_exceeded(concurrency: int) -> None:
     enough = threading.Barrier(concurrency)
 
     def together(*_: object) -> list[Hit]:
         enough.wait(20)
-        time.sleep(0.02)  # one more would come meanwhile
+        time.sleep(0.02)  # long enough for one more to start
         return GOOD
 
     rankings, provider = ask(together, 12, Policy(concurrency=concurrency, warm_up=0))
@@ -196,8 +183,7 @@ def test_no_more_at_once_than_allowed(concurrency: int) -> None:
     assert provider.most_at_once == concurrency
 
 
-def test_a_hopeless_run_is_given_up() -> None:
-    """When the budget is used up, not at the end; what was answered is kept."""
+def test_a_run_beyond_its_error_budget_is_stopped() -> None:
     rankings: list[Ranking] = []
     provider = Scripted(lambda *_: raising(ValueError("no")))
     queries = [Query(str(number), "") for number in range(1000)]
@@ -207,8 +193,6 @@ def test_a_hopeless_run_is_given_up() -> None:
 
 
 def test_a_journal_that_cannot_be_written_ends_the_run() -> None:
-    """Going on would lose work."""
-
     def full_disk(_: Ranking) -> None:
         raise DataError("the disk is full")  # noqa: EM101, TRY003 - as others raise it
 
@@ -219,8 +203,6 @@ def test_a_journal_that_cannot_be_written_ends_the_run() -> None:
 
 
 def test_asynchronous_providers_are_awaited() -> None:
-    """All at once on one thread."""
-
     class Awaited(Provider):
         async def search(self, query: Query, k: int) -> list[Hit]:  # type: ignore[override]
             await asyncio.sleep(0.01)
@@ -231,9 +213,7 @@ def test_asynchronous_providers_are_awaited() -> None:
     assert sorted(r.hits[0].id for r in rankings) == sorted(str(n) for n in range(8))
 
 
-def test_it_runs_where_a_loop_runs_already() -> None:
-    """As in a notebook; the loop that runs is not touched."""
-
+def test_a_run_works_inside_a_running_loop() -> None:
     async def notebook_cell() -> int:
         rankings: list[Ranking] = []
         ask_all(Scripted(lambda *_: GOOD), [Query("q", "")], 5, rankings.append)
@@ -244,7 +224,6 @@ def test_it_runs_where_a_loop_runs_already() -> None:
 
 
 def test_a_hanging_provider_does_not_keep_the_process_alive() -> None:
-    """The run ends, and so does the process."""
     script = (
         "import time\n"
         "from berryeval.runner.attempts import Policy\n"
@@ -271,16 +250,13 @@ def test_a_hanging_provider_does_not_keep_the_process_alive() -> None:
         ({"first_wait": -1}, "first_wait must be 0 seconds or more, found -1"),
     ],
 )
-def test_a_policy_that_cannot_be_followed_is_refused(options: Any, message: str) -> None:
-    """With what is allowed."""
+def test_an_invalid_policy_is_rejected(options: Any, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         Policy(**options)
 
 
 @pytest.mark.parametrize("error", [asyncio.CancelledError(), SystemExit(1), asyncio.TimeoutError()])
-def test_what_would_end_a_task_or_a_process_ends_one_query(error: BaseException) -> None:
-    """No query is lost, and the run goes on."""
-
+def test_cancellation_and_exit_end_only_one_query(error: BaseException) -> None:
     class Awaited(Provider):
         async def search(self, query: Query, k: int) -> list[Hit]:  # type: ignore[override]
             await asyncio.sleep(0)
@@ -295,8 +271,7 @@ def test_what_would_end_a_task_or_a_process_ends_one_query(error: BaseException)
     assert outcomes == {**{str(n): "ok" for n in range(8)}, "3": expected}
 
 
-def test_one_that_never_waits_can_be_given_up() -> None:
-    """The others get their turn, and no query is asked when the run has failed."""
+def test_a_coroutine_that_never_waits_does_not_block_the_run() -> None:
     asked: list[str] = []
 
     class Eager(Provider):
@@ -316,7 +291,6 @@ def test_one_that_never_waits_can_be_given_up() -> None:
 
 
 def test_threads_end_with_the_run() -> None:
-    """Idle ones at once, others when their calls do."""
     before = threading.active_count()
     release = threading.Event()
     ask(lambda name, _: release.wait(10) and GOOD if name == "q1" else GOOD, 6, Policy(
@@ -330,8 +304,7 @@ def test_threads_end_with_the_run() -> None:
 
 
 @pytest.mark.parametrize("retry_after", ["Wed, 21 Oct 2026", float("nan"), -5, None])
-def test_an_odd_retry_after_is_not_heard(retry_after: Any) -> None:
-    """The usual wait is taken."""
+def test_an_invalid_retry_after_is_ignored(retry_after: Any) -> None:
     error = ConnectionError()
     error.retry_after = retry_after  # type: ignore[attr-defined]
     wait = Policy(first_wait=1.0).wait_before(2, error, "q")

@@ -1,4 +1,4 @@
-"""Answers with equal scores, and answers in which some hits have none."""
+"""Answers with equal scores, and answers in which some hits have no score."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ from berryeval.runner.outcome import Ranking, build_ranking
 from berryeval.workflows.recording import Tally
 
 
-def ranked(answer: Any, k: int = 10) -> Ranking:
-    """The ranking of an answer."""
+def rank(answer: Any, k: int = 10) -> Ranking:
     return build_ranking("q", answer, k, 0.0, 1)
 
 
 def warnings_about(rankings: list[Ranking]) -> list[str]:
-    """What is said of a provider that gave these answers."""
     tally = Tally()
     for ranking in rankings:
         tally.add(ranking)
@@ -48,37 +46,33 @@ def warnings_about(rankings: list[Ranking]) -> list[str]:
         ([("z", 1.0), ("é", 1.0)], 5, "tied"),
     ],
 )
-def test_ties_that_were_moved_are_noticed(answer: Any, k: int, expected: str) -> None:
-    """Where it changes the ranking; a mapping has no order that could be changed."""
-    assert ranked(answer, k).disorder == expected
+def test_moved_ties_are_recorded(answer: Any, k: int, expected: str) -> None:
+    assert rank(answer, k).disorder == expected
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.sampled_from([1.0, 2.0, 3.0]))))
-def test_nothing_moves_unnoticed(answer: list[tuple[str, float]]) -> None:
-    """The hits are those that were given, in their order, or the ranking says otherwise."""
+def test_no_hit_moves_without_a_record(answer: list[tuple[str, float]]) -> None:
     first = list(dict.fromkeys(name for name, _ in answer))
-    ranking = ranked(answer, 4)
+    ranking = rank(answer, 4)
     moved = [hit.id for hit in ranking.hits] != first[:4]
     assert moved <= bool(ranking.disorder)
     assert Ranking.from_json(ranking.to_json()) == ranking
 
 
-def test_it_is_said_once_with_how_many_and_what_to_do() -> None:
-    """Beside what contradicts the scores, which is another thing."""
-    fine, tied = ranked([("a", 2.0), ("b", 1.0)]), ranked([("a", 1.0), ("b", 1.0)])
+def test_one_warning_counts_moved_ties_and_says_what_to_do() -> None:
+    fine, tied = rank([("a", 2.0), ("b", 1.0)]), rank([("a", 1.0), ("b", 1.0)])
     assert warnings_about([fine]) == []
     (warning,) = warnings_about([fine, tied, tied])
     assert warning.startswith("hits of equal scores were moved in 2 of 3 queries: they are ordered")
     assert "as trec_eval does" in warning
     assert "give scores that differ, or none" in warning
-    far = ranked([("a", 1.0), ("b", 2.0)])
+    far = rank([("a", 1.0), ("b", 2.0)])
     first, second = warnings_about([far, tied])
     assert first.startswith("the hits of 1 of 2 queries came with scores that grow")
     assert second.startswith("hits of equal scores were moved in 1 of 2 queries")
 
 
-def test_bundled_providers_give_the_order_themselves() -> None:
-    """So nothing is said of them on a bundled benchmark."""
+def test_bundled_providers_move_no_ties() -> None:
     names = ["bm25", "dense", "hybrid", "sqlite"]
     fused = {"type": "hybrid", "name": "by score", "options": {"fusion": "scores"}}
     logging.getLogger("bm25s").setLevel(logging.INFO)
@@ -98,8 +92,7 @@ def test_bundled_providers_give_the_order_themselves() -> None:
         ([Hit("a", 1.0), "b"], "hit 2 ('b')"),
     ],
 )
-def test_a_hit_without_a_score_among_scored_ones_is_refused(answer: Any, named: str) -> None:
-    """As one whose score is no number is: it would count as 0, wherever it stood."""
+def test_a_hit_without_a_score_among_scored_hits_is_rejected(answer: Any, named: str) -> None:
     with pytest.raises(ProviderError) as caught:
         as_hits(answer)
     told = f"{named} has no score but others have; give every hit a score, or none"
@@ -115,6 +108,5 @@ def test_a_hit_without_a_score_among_scored_ones_is_refused(answer: Any, named: 
         ["a", Hit("b"), {"id": "c"}],
     ],
 )
-def test_all_or_none_have_a_score(answer: Any) -> None:
-    """A hit of ours with the score 0 may be either."""
+def test_a_hit_object_with_score_0_may_have_a_score_or_none(answer: Any) -> None:
     assert [hit.id for hit in as_hits(answer)] == ["a", "b", "c"]

@@ -1,4 +1,4 @@
-"""An error of a query says how often it was tried, once."""
+"""The number of attempts in error messages."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
         (ValueError("wrong"), "ValueError: wrong"),
     ],
 )
-def test_the_error_says_how_often_it_was_tried(error: Exception, expected: str) -> None:
-    """Where that was more than once."""
-
+def test_an_error_reports_the_number_of_attempts_once(error: Exception, expected: str) -> None:
     def search(text: str, k: int) -> Any:
         assert text
         assert k

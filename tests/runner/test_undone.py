@@ -1,4 +1,4 @@
-"""What is begun is ended: also where entering or leaving fails."""
+"""Providers are closed even if entering or leaving fails."""
 
 from __future__ import annotations
 
@@ -26,14 +26,13 @@ QUICK = Policy(timeout=5.0, index_timeout=0.3, attempts=3, first_wait=0.001, war
 
 
 class Part:
-    """An asynchronous context manager that can be searched; `wrong` says what fails."""
+    """An asynchronous context manager that can be searched; `wrong` names the call that fails."""
 
     def __init__(self, wrong: str = "") -> None:
         self.wrong = wrong
         self.calls: list[str] = []
 
     async def done(self, what: str) -> None:
-        """Write it down."""
         self.calls.append(what)
         if what in self.wrong:
             msg = f"no {what}"
@@ -47,12 +46,11 @@ class Part:
         await self.done(f"leave {getattr(kind, '__name__', '')}".strip())
 
     async def search(self, query: Query, k: int) -> Any:
-        """Costs something."""
         return Answer([query.id, "b"][:k], {"tokens": 2, "model": "small"})
 
 
 class Slow(Part):
-    """One that never gets in."""
+    """A part whose `__aenter__` never returns."""
 
     async def __aenter__(self) -> Self:
         await asyncio.sleep(3600)
@@ -63,8 +61,7 @@ class Given(Part, Provider):  # type: ignore[misc] # its search is asynchronous
     """The same as a provider."""
 
 
-def lived(provider: Provider) -> list[Ranking]:
-    """Let it live a whole life."""
+def run_provider(provider: Provider) -> list[Ranking]:
     rankings: list[Ranking] = []
     chunks = [Chunk("a", "d", "text")]
     index_and_ask(provider, chunks, [Query("q", "text")], 5, rankings.append, QUICK)
@@ -72,7 +69,6 @@ def lived(provider: Provider) -> list[Ranking]:
 
 
 def loops() -> set[threading.Thread]:
-    """The threads in which asynchronous parts run; those that were told to end have done so."""
     found = {one for one in threading.enumerate() if one.name == "berryeval loop"}
     for one in found:
         one.join(timeout=2.0)
@@ -80,19 +76,17 @@ def loops() -> set[threading.Thread]:
 
 
 @pytest.mark.parametrize("kind", [Part, Given])
-def test_what_was_entered_is_left_when_the_next_cannot_be(kind: type[Part]) -> None:
-    """After each attempt, and it hears why; one that was not entered is not left."""
+def test_entered_providers_are_left_if_the_next_cannot_be_entered(kind: type[Part]) -> None:
     first, second = kind(), kind("enter")
     with pytest.raises(RunFailedError, match=r"no enter \(tried 3 times\)"):
-        lived(Hybrid([first, second]))
+        run_provider(Hybrid([first, second]))
     assert first.calls == ["enter", "leave ProviderError"] * 3
     assert second.calls == ["enter"] * 3
     assert not loops()
 
 
 @pytest.mark.parametrize("kind", [Part, Given])
-def test_an_end_that_fails_keeps_no_other_from_its_end(kind: type[Part]) -> None:
-    """All are left, the loops are closed, and the error is told."""
+def test_an_error_while_leaving_does_not_keep_others_open(kind: type[Part]) -> None:
     parts = [kind("leave"), kind("leave"), kind()]
     fused = Hybrid(parts)
     with pytest.raises(ProviderError, match="no leave"), fused:
@@ -103,17 +97,14 @@ def test_an_end_that_fails_keeps_no_other_from_its_end(kind: type[Part]) -> None
 
 @pytest.mark.parametrize("part", [Part("enter"), Slow()])
 @pytest.mark.parametrize("fused", [False, True])
-def test_what_cannot_be_entered_leaves_no_thread(part: Part, fused: bool) -> None:
-    """Be it that it fails or that it takes too long."""
+def test_a_failed_enter_leaves_no_thread(part: Part, fused: bool) -> None:
     with pytest.raises(RunFailedError, match="enter"):
-        lived(Hybrid([part]) if fused else build_provider(part))
+        run_provider(Hybrid([part]) if fused else build_provider(part))
     assert "leave" not in part.calls
     assert not loops()
 
 
-def test_what_is_wrapped_hears_of_the_error() -> None:
-    """As one that is a provider itself."""
-
+def test_a_wrapped_object_receives_the_error() -> None:
     class Unindexed(Part):
         async def index(self, chunks: object) -> None:
             assert chunks
@@ -122,11 +113,10 @@ def test_what_is_wrapped_hears_of_the_error() -> None:
     for wrap in (build_provider, lambda part: Hybrid([part])):
         part = Unindexed("index")
         with pytest.raises(RunFailedError):
-            lived(wrap(part))
+            run_provider(wrap(part))
         assert part.calls[-1] == "leave RunFailedError"
 
 
-def test_a_fused_answer_costs_what_its_parts_cost() -> None:
-    """Numbers are added; of words the first stay."""
-    (ranking,) = lived(Hybrid([Part(), Part(), lambda _, k: ["b"][:k]]))
+def test_the_cost_of_a_fused_answer_is_the_sum_of_its_parts() -> None:
+    (ranking,) = run_provider(Hybrid([Part(), Part(), lambda _, k: ["b"][:k]]))
     assert ranking.cost == {"tokens": 4, "model": "small"}
