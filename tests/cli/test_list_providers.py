@@ -34,8 +34,8 @@ def test_the_table() -> None:
     (chroma,) = [line for line in lines if line.startswith("chroma ")]
     assert " ".join(chroma.split()) == (
         "chroma chromadb yes Vectors in an embedded Chroma database, in a temporary collection. "
-        "path='', embedder='wordllama', embedder_options={}, ef_search=100, "
-        "ef_construction=100, max_neighbors=16"
+        "path='', ef_search=100, ef_construction=100, max_neighbors=16, "
+        "embedder='wordllama', embedder_options={}"
     )
 
 

@@ -74,7 +74,6 @@ class Bm25(Provider):
     _terms_of: dict[str, list[str]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Reject parameters outside the formula and unknown languages."""
         require(self.k1 >= 0, "k1 of bm25", "0 or more", self.k1)
         require(0 <= self.b <= 1, "b of bm25", "between 0 and 1", self.b)
         require_whole("feedback of bm25", self.feedback, least=0)

@@ -110,7 +110,6 @@ class Function(Provider):
     _loop: BackgroundLoop = field(default_factory=BackgroundLoop, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Load the function and check its signature."""
         if isinstance(self.function, str) and not self.function:
             msg = "function of callable is missing; set it to 'module:function'"
             raise ConfigurationError(msg)
@@ -130,7 +129,6 @@ class Function(Provider):
         return callable(getattr(self._object, "search", None))
 
     def _find_search(self) -> Callable[..., Any]:
-        """Return the function, or the method `search` of the object."""
         found = self._object
         if isinstance(found, type):
             name = found.__name__
@@ -196,7 +194,6 @@ class Function(Provider):
         return self._complete(answer)
 
     def _search_many(self, queries: Sequence[Query], k: int) -> list[Answer]:
-        """Call the function once for all queries."""
         asked = [query if self._with_query else query.text for query in queries]
         called = self._search_batch or self._search
         answers = check_batch(self._loop.wait_for(called(asked, k)), len(queries))

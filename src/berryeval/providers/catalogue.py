@@ -202,7 +202,7 @@ def describe_provider(name: str) -> ProviderFacts:
         aliases=aliases,
         summary=text.partition("\n\n")[0].replace("\n", " "),
         about=about,
-        options=tuple(_list_options(kind, text)),
+        options=tuple(_list_options(kind)),
         extra=getattr(kind, "extra", ""),
         missing=tuple(module for module in getattr(kind, "modules", ()) if _is_missing(module)),
     )
@@ -215,13 +215,16 @@ def _is_missing(module: str) -> bool:
         return True
 
 
-def _list_options(kind: Callable[..., Any], text: str) -> Iterator[ProviderOption]:
+def _list_options(kind: Callable[..., Any]) -> Iterator[ProviderOption]:
     if not isinstance(kind, type) and is_search_function(kind):
         return
-    attributes = text.partition("Attributes:\n")[2]
+    parents = kind.__mro__[::-1] if isinstance(kind, type) else (kind,)
     descriptions = {
         name: re.sub(r"\s+", " ", description)
-        for name, description in _ATTRIBUTE.findall(attributes)
+        for parent in parents
+        for name, description in _ATTRIBUTE.findall(
+            inspect.cleandoc(parent.__doc__ or "").partition("Attributes:\n")[2]
+        )
     }
     factories: dict[str, Callable[[], Any]] = {}
     if dataclasses.is_dataclass(kind):

@@ -23,7 +23,7 @@ from berryeval.providers.embedders.base import EmbeddingProvider
 from berryeval.providers.ranking import fetch_hits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from berryeval.data import Chunk, Hit, Query
 
@@ -34,16 +34,12 @@ class Chroma(EmbeddingProvider):
 
     Attributes:
         path: Folder of the database; in memory by default.
-        embedder: Name of the embedder.
-        embedder_options: Options of the embedder.
         ef_search: Number of candidates kept during a search.
         ef_construction: Number of candidates kept when a chunk is added.
         max_neighbors: Number of neighbours per chunk in the index.
     """
 
     path: str = ""
-    embedder: str = "wordllama"
-    embedder_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     ef_search: int = 100
     ef_construction: int = 100
     max_neighbors: int = 16
@@ -54,7 +50,6 @@ class Chroma(EmbeddingProvider):
     _collection: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the options."""
         for name in ("ef_search", "ef_construction", "max_neighbors"):
             require_whole(f"{name} of chroma", getattr(self, name))
 

@@ -75,8 +75,6 @@ class Dense(EmbeddingProvider):
     """Nearest chunks by cosine similarity of embeddings.
 
     Attributes:
-        embedder: Name of the embedder.
-        embedder_options: Options of the embedder.
         feedback: Number of top chunks towards which the query vector is moved; 0 for none.
     """
 
@@ -90,7 +88,6 @@ class Dense(EmbeddingProvider):
     _nearest: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Reject an invalid number of feedback chunks."""
         require_whole("feedback of dense", self.feedback, least=0)
 
     def index(self, chunks: Sequence[Chunk]) -> None:
@@ -116,7 +113,6 @@ class Dense(EmbeddingProvider):
         ]
 
     def _apply_feedback(self, vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Move each vector towards the mean of its nearest chunks."""
         moved = vectors.copy()
         for row, (places, cosines) in enumerate(self._nearest.find(vectors, self.feedback)):
             if places:

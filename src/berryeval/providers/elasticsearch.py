@@ -20,7 +20,7 @@ from urllib.parse import quote
 from berryeval._internal.validate import require, require_choice, require_text, require_whole
 from berryeval.errors import ProviderError
 from berryeval.providers.base import clean_text, rank_hits, searchable_text
-from berryeval.providers.embedders.base import TextAndVectorProvider, check_fusion
+from berryeval.providers.embedders.base import FusingProvider
 from berryeval.providers.web import JsonServer
 
 if TYPE_CHECKING:
@@ -94,13 +94,11 @@ _ATTEMPTS: Final = 5  # while indexing; searches are retried by the runner
 
 
 @dataclass
-class Elasticsearch(TextAndVectorProvider):
+class Elasticsearch(FusingProvider):
     """Full text, vectors or both in Elasticsearch or OpenSearch, in a temporary index.
 
     Attributes:
         url: Address of the server.
-        mode: "text" ranks by BM25, "vector" by cosine similarity of embeddings, "hybrid" fuses both
-            by reciprocal rank.
         flavour: "elasticsearch" or "opensearch"; detected by default.
         api_key: Encoded API key of Elasticsearch, sent as `Authorization: ApiKey ...`.
         user: User name for basic authentication.
@@ -108,18 +106,14 @@ class Elasticsearch(TextAndVectorProvider):
         headers: Headers of every request.
         prefix: Prefix of the index name.
         analyzer: Analyzer of the server; "standard" neither stems nor drops stop words.
-        embedder: Name of the embedder.
-        embedder_options: Options of the embedder.
         candidates: Vectors examined by the approximate search of Elasticsearch, at least as many as
             requested and at most 10,000.
-        k: Rank constant of the fusion.
-        depth: Number of hits of each kind to fuse, at least as many as requested.
         timeout: Seconds without data after which a request fails.
         verify: Whether to check the certificate of the server.
     """
 
     url: str = field(default="http://localhost:9200", repr=False)
-    mode: str = "text"
+    mode: str = field(default="text", kw_only=True)
     flavour: str = ""
     api_key: str = field(default="", repr=False)
     user: str = field(default="", repr=False)
@@ -127,11 +121,7 @@ class Elasticsearch(TextAndVectorProvider):
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     prefix: str = "berryeval"
     analyzer: str = "english"
-    embedder: str = "wordllama"
-    embedder_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     candidates: int = 1000
-    k: int = 60
-    depth: int = 100
     timeout: float = 60.0
     verify: bool = True
     extra: ClassVar[str] = "http"
@@ -142,8 +132,7 @@ class Elasticsearch(TextAndVectorProvider):
     _has_vectors: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the options and prepare the connection."""
-        check_fusion(self, "elasticsearch")
+        super().__post_init__()
         require_choice("flavour of elasticsearch", self.flavour, _FLAVOURS)
         require_whole("candidates of elasticsearch", self.candidates)
         valid = isinstance(self.prefix, str) and _PREFIX.fullmatch(self.prefix)

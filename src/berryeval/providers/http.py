@@ -234,7 +234,6 @@ class Http(Provider):
     _known: KnownChunks = field(default_factory=KnownChunks, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the options and prepare the request."""
         if not self.url:
             msg = "url of http is missing; set it to the address of the search endpoint"
             raise ConfigurationError(msg)

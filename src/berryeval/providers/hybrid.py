@@ -80,7 +80,6 @@ class Hybrid(Provider):
     _loop: BackgroundLoop = field(default_factory=BackgroundLoop, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the options and build the providers."""
         if isinstance(self.providers, str) or not self.providers:
             msg = f"hybrid needs a list of providers, found {self.providers!r}"
             raise ConfigurationError(msg)
@@ -184,7 +183,6 @@ def _read_hits(answer: Any) -> Sequence[Hit]:
 
 
 def _read_child(child: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """Return the type and options of a provider given as a mapping."""
     if "chunker" in child:
         msg = "the providers of hybrid share its chunks; set the chunker of hybrid itself"
         raise ConfigurationError(msg)

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from berryeval._internal.optional import import_optional
 from berryeval.errors import ProviderError
 from berryeval.providers.base import clean_text, first_line, searchable_text
-from berryeval.providers.embedders.base import TextAndVectorProvider, check_fusion
+from berryeval.providers.embedders.base import FusingProvider
 from berryeval.providers.ranking import fetch_hits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from berryeval.data import Chunk, Hit, Query
 
@@ -31,39 +31,24 @@ _SOURCE: Final = re.compile(r", \S+\.rs:\d+.*")  # the source location in LanceD
 
 
 @dataclass
-class LanceDb(TextAndVectorProvider):
+class LanceDb(FusingProvider):
     """Vectors, full text or both in LanceDB, in a temporary table.
 
     Attributes:
         path: Folder or LanceDB address of the database; a temporary folder by default.
-        mode: "text" ranks by BM25, "vector" by cosine similarity of embeddings, "hybrid" fuses both
-            by reciprocal rank.
         language: Language of stemming and stop words.
-        embedder: Name of the embedder.
-        embedder_options: Options of the embedder.
         approximate: Whether to search vectors with an HNSW index rather than exactly.
-        k: Rank constant of the fusion.
-        depth: Number of hits of each kind to fuse, at least as many as requested.
     """
 
     path: str = ""
-    mode: str = "hybrid"
     language: str = "English"
-    embedder: str = "wordllama"
-    embedder_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     approximate: bool = False
-    k: int = 60
-    depth: int = 100
     extra: ClassVar[str] = "lancedb"
     modules: ClassVar[Sequence[str]] = ("lancedb", "pyarrow", "wordllama")
     in_process: ClassVar[bool] = True
     _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _folder: str = field(default="", init=False, repr=False)
     _table: Any = field(default=None, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        """Check the options."""
-        check_fusion(self, "lancedb")
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Create the table and its indexes."""

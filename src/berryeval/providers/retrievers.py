@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class RetrieverProvider(Provider):
-    """A retriever of another framework, called through that framework's methods."""
+    """A retriever of another framework, called through that framework's methods.
+
+    Attributes:
+        retriever: "module:object" (in the current folder or installed), the retriever itself, or a
+            function that builds one from the chunks of the benchmark.
+        asynchronous: Whether to call the asynchronous method (`ainvoke`, `aretrieve`).
+    """
 
     retriever: Any = field(default="", repr=False)  # may hold secrets
     asynchronous: bool = False
@@ -30,7 +36,6 @@ class RetrieverProvider(Provider):
     _loop: BackgroundLoop = field(default_factory=BackgroundLoop, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Load the retriever, or the function that builds one."""
         option = f"retriever of {self.name}"
         if isinstance(self.retriever, str) and not self.retriever:
             msg = f"{option} is missing; set it to 'module:object'"
@@ -105,9 +110,6 @@ class LangChain(RetrieverProvider):
     """A LangChain `BaseRetriever`, or any object with its `invoke`.
 
     Attributes:
-        retriever: "module:object" (in the current folder or installed), the retriever itself, or a
-            function that builds one from the chunks of the benchmark.
-        asynchronous: Whether to call `ainvoke` rather than `invoke`.
         id: Name of the id in the metadata; "" for the id of the document itself.
         score: Name of the score in the metadata, if present; without scores the order counts.
         doc_id: Name of the source document's id in the metadata, if present.
@@ -162,9 +164,6 @@ class LlamaIndex(RetrieverProvider):
     """A LlamaIndex `BaseRetriever`, or any object with its `retrieve`.
 
     Attributes:
-        retriever: "module:object" (in the current folder or installed), the retriever itself, or a
-            function that builds one from the chunks of the benchmark.
-        asynchronous: Whether to call `aretrieve` rather than `retrieve`.
         id: Name of the id in the metadata; "" for the id of the node itself.
         doc_id: Name of the source document's id in the metadata; "" for the document the node was
             made from.

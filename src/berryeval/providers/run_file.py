@@ -36,7 +36,6 @@ class RunFile(Provider):
     _known: KnownChunks = field(default_factory=KnownChunks, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Require a path."""
         if not self.path:
             msg = "path of run-file is missing; set it to the run file"
             raise ConfigurationError(msg)

@@ -20,10 +20,10 @@ from berryeval._internal.optional import import_optional
 from berryeval.errors import ProviderError
 from berryeval.providers.base import build_hit, clean_text, searchable_text
 from berryeval.providers.bm25 import STOPWORDS
-from berryeval.providers.embedders.base import TextAndVectorProvider, check_fusion
+from berryeval.providers.embedders.base import FusingProvider
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from berryeval.data import Chunk, Hit, Query
 
@@ -120,29 +120,18 @@ _BY_VECTOR: Final = """
 
 
 @dataclass
-class Sqlite(TextAndVectorProvider):
+class Sqlite(FusingProvider):
     """Full text (FTS5), vectors (sqlite-vec) or both in SQLite, in temporary tables.
 
     Attributes:
         path: Database file, created if missing and then removed at the end; in memory by default.
-        mode: "text" ranks by `bm25()`, "vector" by cosine similarity of embeddings, "hybrid" fuses
-            both by reciprocal rank.
         stemming: Whether to stem English words, so that "tokens" matches "token".
         stopwords: Whether to drop common English words.
-        embedder: Name of the embedder.
-        embedder_options: Options of the embedder.
-        k: Rank constant of the fusion.
-        depth: Number of hits of each kind to fuse, at least as many as requested.
     """
 
     path: str = ""
-    mode: str = "hybrid"
     stemming: bool = True
     stopwords: bool = True
-    embedder: str = "wordllama"
-    embedder_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    k: int = 60
-    depth: int = 100
     extra: ClassVar[str] = "sqlite"
     modules: ClassVar[Sequence[str]] = ("apsw", "sqlite_vec", "wordllama")
     in_process: ClassVar[bool] = True
@@ -151,8 +140,7 @@ class Sqlite(TextAndVectorProvider):
     _database: SqliteDatabase = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the options."""
-        check_fusion(self, "sqlite")
+        super().__post_init__()
         self._database = SqliteDatabase(self.path, with_vectors=self.mode != "text")
 
     def index(self, chunks: Sequence[Chunk]) -> None:

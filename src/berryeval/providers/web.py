@@ -65,7 +65,6 @@ class JsonServer:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the options and collect the values to mask."""
         check_url(self.what, self.url)
         require_text(f"user of {self.what}", self.user)
         require_text(f"password of {self.what}", self.password)
@@ -261,7 +260,6 @@ def find_secrets(options: Any, name: str) -> Iterator[str]:
 
 
 def _shown(url: str) -> str:
-    """Return an address without user, password and query."""
     try:
         parts = urlsplit(url)
         place = parts.netloc.rpartition("@")[2]

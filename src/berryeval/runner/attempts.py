@@ -164,7 +164,6 @@ class Policy:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Reject values out of range."""
         for name in ("concurrency", "batch", "attempts"):
             require_whole(name, getattr(self, name))
         require_whole("warm_up", self.warm_up, least=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -55,7 +56,7 @@ def build_embedder(name: str, options: Mapping[str, Any] | None = None) -> Embed
     kind = EMBEDDERS.get(name)
     given = dict(options or {})
     if dataclasses.is_dataclass(kind):
-        known = [field.name for field in dataclasses.fields(kind) if field.init]
+        known = [option.name for option in dataclasses.fields(kind) if option.init]
         reject_unknown(f"embedder {name!r}", given, known)
     return kind(**given)
 
@@ -93,16 +94,17 @@ def _normalize(made: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     return vectors
 
 
+@dataclass(kw_only=True)
 class EmbeddingProvider(Provider):
-    """A provider with the options `embedder` and `embedder_options`.
+    """A provider that searches vectors.
 
     Attributes:
         embedder: Name of the embedder.
         embedder_options: Options of the embedder.
     """
 
-    embedder: str
-    embedder_options: Mapping[str, Any]
+    embedder: str = "wordllama"
+    embedder_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return unit vectors of texts to index; all zeros for a text without content."""
@@ -126,28 +128,30 @@ class EmbeddingProvider(Provider):
         return build_embedder(self.embedder, self.embedder_options)
 
 
-MODES: Final = ("text", "vector", "hybrid")
-
-
-def check_fusion(provider: Any, owner: str) -> None:
-    """Check the options `mode`, `k` and `depth` of a provider that fuses two kinds of search."""
-    require_choice(f"mode of {owner}", provider.mode, MODES)
-    require_whole(f"k of {owner}", provider.k)
-    require_whole(f"depth of {owner}", provider.depth)
-
-
+@dataclass(kw_only=True)
 class TextAndVectorProvider(EmbeddingProvider):
     """A provider that searches full text, vectors, or both.
 
     Attributes:
-        mode: "text", "vector" or "hybrid".
+        mode: "text" ranks by full text, "vector" by cosine similarity of embeddings, "hybrid" fuses
+            both by reciprocal rank.
         k: Rank constant of the fusion.
         depth: Number of hits of each kind to fuse, at least as many as requested.
     """
 
-    mode: str
-    k: int
-    depth: int
+    mode: str = "hybrid"
+    k: int = 60
+    depth: int = 100
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__.lower()
+        require_choice(f"mode of {owner}", self.mode, ("text", "vector", "hybrid"))
+        require_whole(f"k of {owner}", self.k)
+        require_whole(f"depth of {owner}", self.depth)
+
+
+class FusingProvider(TextAndVectorProvider):
+    """A provider that searches full text and vectors separately, and fuses the hits here."""
 
     def search_by_mode(self, query: Query, k: int) -> list[Hit]:
         """Search full text, vectors, or both, fused by reciprocal rank."""

@@ -56,7 +56,6 @@ class OpenAi:
     _server: JsonServer = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the options and prepare the connection."""
         name = "the embedder openai"
         require_whole(f"batch_size of {name}", self.batch_size)
         require_whole(f"attempts of {name}", self.attempts)

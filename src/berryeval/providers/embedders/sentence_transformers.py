@@ -43,7 +43,6 @@ class SentenceTransformers:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the batch size."""
         require_whole("batch_size of the embedder sentence-transformers", self.batch_size)
 
     @property

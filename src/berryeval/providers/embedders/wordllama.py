@@ -51,7 +51,7 @@ class WordLlama:
         return vectors
 
     def _embed_long(self, text: str) -> npt.NDArray[np.float32]:
-        """Return the mean of all token vectors of a long text, pluralize piece by piece."""
+        """Return the mean of all token vectors of a long text, counted piece by piece."""
         weights = self._loaded.embedding
         counts = np.zeros(len(weights), dtype=np.int64)
         for piece in _pieces(text):
