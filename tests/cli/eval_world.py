@@ -1,4 +1,4 @@
-"""A small benchmark of drinks, and how `berryeval eval` is called in tests."""
+"""A small benchmark of drinks, and helpers that call `berryeval eval`."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ DRINKS = Benchmark(
 
 
 def write_drinks(folder: Path) -> None:
-    """The benchmark as a folder `drinks`."""
+    """Write the benchmark to the folder `drinks`."""
     write_benchmark(DRINKS, folder / "drinks")
 
 
 def berryeval(*arguments: str) -> int:
-    """The exit code of a command line."""
+    """Return the exit code of a command line."""
     return run(build_app(), list(arguments))
 
 
 def printed(capsys: pytest.CaptureFixture[str]) -> str:
-    """What was printed, without times and white space at the ends of lines."""
+    """Return the output without times and trailing white space."""
     return without_times(capsys.readouterr().out)
 
 
 def without_times(text: str) -> str:
-    """A text with marks in place of times, and no white space at the ends of lines."""
+    """Replace times by marks and strip trailing white space."""
     text = re.sub(r"  +\d+\.\d(?= |$)", _masked, text, flags=re.MULTILINE)
     return re.sub(r" +$", "", text, flags=re.MULTILINE)
 
@@ -66,7 +66,7 @@ def _masked(found: re.Match[str]) -> str:
 
 
 def data_of(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    """What is in the envelope."""
+    """Return the data in the JSON envelope."""
     envelope = json.loads(capsys.readouterr().out)
     assert envelope["schema_version"] == 1
     assert envelope["command"] == "eval"

@@ -1,4 +1,4 @@
-"""`berryeval eval`: its texts, its JSON, its exit codes."""
+"""`berryeval eval`: its output, its JSON, its exit codes."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ pytestmark = pytest.mark.usefixtures("drinks_folder")
 
 
 def golden(name: str) -> str:
-    """What should be printed."""
+    """Read an expected output."""
     return (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
 
 
-def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
-    """Providers as rows, metrics as columns with intervals, times, outcomes, and the places."""
+def test_the_table_shows_scores_times_outcomes_and_files(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert berryeval(*TWO) == 0
     assert printed(capsys) == golden("table")
 
 
-def test_groups_of_queries(capsys: pytest.CaptureFixture[str]) -> None:
-    """A table per group."""
+def test_each_group_of_queries_has_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval(*TWO, "--by", "category") == 0
     assert printed(capsys) == golden("by-category")
 
 
-def test_where_it_fails(capsys: pytest.CaptureFixture[str]) -> None:
-    """The worst queries with what was returned, its grades, and what was wanted."""
+def test_where_it_fails_shows_hits_grades_and_missed_targets(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert berryeval(*TWO, "--where-it-fails", "2") == 0
     assert printed(capsys) == golden("where-it-fails")
 
 
-def test_where_it_fails_without_a_number(capsys: pytest.CaptureFixture[str]) -> None:
-    """Three queries, and the next flag is a flag."""
+def test_where_it_fails_shows_three_queries_by_default(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval(*BM25, "--where-it-fails", "--json") == 0
     (provider,) = data_of(capsys)["benchmarks"][0]["providers"]
     worst = provider["where_it_fails"]
@@ -59,8 +59,8 @@ def test_where_it_fails_without_a_number(capsys: pytest.CaptureFixture[str]) -> 
     assert worst[0]["missed"] == [{"target": "'coffee'", "grade": 1}]
 
 
-def test_the_command_of_the_template(capsys: pytest.CaptureFixture[str]) -> None:
-    """The bundled template runs by its documented command; words decide, and that is said."""
+def test_the_documented_command_of_the_template_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """The output names the token fallback that decided relevance."""
     command = (
         "eval --benchmarks rag-template --providers bm25 "
         "--metrics ndcg_at_5 ndcg_at_10 precision_at_5 recall_at_10 --limit 10"
@@ -77,14 +77,14 @@ def test_the_command_of_the_template(capsys: pytest.CaptureFixture[str]) -> None
     assert (folder / "manifest.json").exists()
 
 
-def test_the_alias(capsys: pytest.CaptureFixture[str]) -> None:
-    """`evaluate` is the same command."""
+def test_evaluate_is_an_alias_of_eval(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval("evaluate", *BM25[1:], "--json") == 0
     assert data_of(capsys)["benchmarks"][0]["queries"] == 4
 
 
-def test_the_envelope(capsys: pytest.CaptureFixture[str]) -> None:
-    """Everything in full precision: the plan, scores with intervals, times, outcomes, groups."""
+def test_the_envelope_holds_everything_in_full_precision(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert berryeval(*TWO, "--json", "--by", "difficulty", "--limit", "3") == 0
     data = data_of(capsys)
     assert data["folder"] == "run"
@@ -102,14 +102,13 @@ def test_the_envelope(capsys: pytest.CaptureFixture[str]) -> None:
     assert first["scores"]["metrics"]["nDCG@10"]["value"] == pytest.approx(mean, abs=1e-12)
 
 
-def test_a_threshold_that_is_met(capsys: pytest.CaptureFixture[str]) -> None:
-    """Exit code 0."""
+def test_a_threshold_that_is_met_passes(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval(*BM25, "--fail-below", "recall@10=0.5") == 0
     assert "Quality threshold" not in capsys.readouterr().err
 
 
-def test_a_threshold_that_is_missed(capsys: pytest.CaptureFixture[str]) -> None:
-    """A line of the log, the table all the same, and exit code 1."""
+def test_a_threshold_that_is_missed_exits_with_1(capsys: pytest.CaptureFixture[str]) -> None:
+    """The threshold is logged, and the table is printed."""
     assert berryeval(*BM25, "-m", "AP", "--fail-below", "mrr=0.99", "P@1=0.1") == 1
     out, err = capsys.readouterr()
     assert "error: Quality threshold not met: RR=0.750 < 0.99 (bm25 on drinks)\n" in err
@@ -117,26 +116,24 @@ def test_a_threshold_that_is_missed(capsys: pytest.CaptureFixture[str]) -> None:
     assert out.splitlines()[2].split()[:4] == ["provider", "AP", "RR", "P@1"]
 
 
-def test_the_benchmarks_own_thresholds_are_shown_only(capsys: pytest.CaptureFixture[str]) -> None:
-    """They say what is expected; only who asks for it fails."""
+def test_the_thresholds_of_a_benchmark_are_shown_and_fail_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert berryeval(*DRINKS, "--providers", "bm25", "--filter", "category=conceptual") == 0
     assert "thresholds of the benchmark: RR 0.7\n" in capsys.readouterr().out
 
 
-def test_a_filter(capsys: pytest.CaptureFixture[str]) -> None:
-    """Only the queries that have it, by any case of letters, are asked."""
+def test_a_filter_selects_queries_ignoring_case(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval(*BM25, "--filter", "category=FACTUAL", "difficulty=hard", "--json") == 0
     assert data_of(capsys)["benchmarks"][0]["queries"] == 1
 
 
-def test_metrics_that_would_look_deeper(capsys: pytest.CaptureFixture[str]) -> None:
-    """A cutoff below which nothing was asked for is said."""
+def test_metrics_deeper_than_the_hits_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval(*BM25, "--k", "5", "-m", "nDCG@5", "nDCG@10", "AP") == 0
     assert "note: nDCG@10 would use more than the 5 hits\n" in capsys.readouterr().out
 
 
-def test_the_log(capsys: pytest.CaptureFixture[str]) -> None:
-    """With --verbose every line of ours, and none of anybody else's."""
+def test_verbose_shows_only_our_log(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval(*BM25, "--verbose", "--concurrency", "1") == 0
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "info: Starting quality evaluation with 4 queries"
@@ -148,10 +145,9 @@ def test_the_log(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(lines) == 7
 
 
-def test_the_log_by_a_variable(
+def test_a_variable_sets_the_log_level(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`BERRYEVAL_LOG` says how much."""
     monkeypatch.setenv("BERRYEVAL_LOG", "info")
     assert berryeval(*BM25) == 0
     err = capsys.readouterr().err
@@ -164,8 +160,7 @@ def test_the_log_by_a_variable(
     )
 
 
-def test_quiet(capsys: pytest.CaptureFixture[str]) -> None:
-    """The table, and nothing on stderr; what is doubtful is said without it."""
+def test_quiet_prints_the_table_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval(*BM25, "--quiet") == 0
     out, err = capsys.readouterr()
     assert not err
@@ -176,16 +171,16 @@ def test_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     assert out.startswith("drinks: 4 queries")
 
 
-def test_logging_is_left_as_it_was() -> None:
-    """The command takes its handlers away again."""
+def test_the_command_restores_logging() -> None:
     ours, root = logging.getLogger("berryeval"), logging.getLogger()
     before = (list(ours.handlers), list(root.handlers), ours.level)
     assert berryeval(*BM25, "--verbose") == 0
     assert (list(ours.handlers), list(root.handlers), ours.level) == before
 
 
-def test_a_provider_that_fails(capsys: pytest.CaptureFixture[str]) -> None:
-    """The others are shown, why it failed is said, and the exit code is 3."""
+def test_a_provider_that_fails_exits_with_3_and_keeps_the_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     Path("berryeval.yaml").write_text(
         "benchmarks: [drinks]\nproviders:\n  - bm25\n  - name: away\n    type: postgres\n"
         "    options: {dsn: 'postgresql://me:swordfish@127.0.0.1:9/db', mode: text}\n"
@@ -245,10 +240,9 @@ CANNOT: list[tuple[list[str], str]] = [
 
 
 @pytest.mark.parametrize(("arguments", "said"), CANNOT)
-def test_what_cannot_be_run(
+def test_wrong_usage_is_one_line_and_exit_code_2(
     arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One line on stderr that says what to do, and exit code 2."""
     resuming = "--resume" in arguments
     first = [] if "--benchmarks" in arguments or resuming else ["--benchmarks", "drinks"]
     arguments = arguments[2:] if resuming else arguments
@@ -261,8 +255,7 @@ def test_what_cannot_be_run(
     assert said in lines[0]
 
 
-def test_a_corpus_that_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
-    """The file and what is wrong with it."""
+def test_an_unreadable_corpus_names_the_file(capsys: pytest.CaptureFixture[str]) -> None:
     Path("drinks/documents.jsonl").write_bytes(b'{"id": "tea", "text": "\xff"}\n')
     assert berryeval(*BM25) == 2
     err = capsys.readouterr().err
@@ -270,8 +263,7 @@ def test_a_corpus_that_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> Non
     assert err.count("\n") == 1
 
 
-def test_a_missing_package(tmp_path: Path) -> None:
-    """The line to type, and exit code 2."""
+def test_a_missing_package_names_the_install_command(tmp_path: Path) -> None:
     script = (
         "import sys; sys.modules['wordllama'] = None\n"
         "from berryeval.cli.app import build_app, run\n"
@@ -286,8 +278,7 @@ def test_a_missing_package(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_packages_that_log_stay_silent(tmp_path: Path) -> None:
-    """What others log never reaches the user, whoever sets logging up."""
+def test_logs_of_other_packages_are_hidden(tmp_path: Path) -> None:
     script = (
         "import logging, sys\n"
         "from berryeval.cli.app import build_app, run\n"
@@ -308,7 +299,7 @@ def test_packages_that_log_stay_silent(tmp_path: Path) -> None:
 
 
 def test_the_help_names_every_flag(capsys: pytest.CaptureFixture[str]) -> None:
-    """`--help` is complete, and its example runs."""
+    """The help is complete, and its example runs."""
     assert berryeval("eval", "--help") == 0
     text = capsys.readouterr().out
     for flag in (
@@ -320,8 +311,8 @@ def test_the_help_names_every_flag(capsys: pytest.CaptureFixture[str]) -> None:
         assert flag in text, flag
 
 
-def test_commas_between_names(capsys: pytest.CaptureFixture[str]) -> None:
-    """As good as spaces, in every list; a metric by two names is one column."""
+def test_commas_separate_names_as_spaces_do(capsys: pytest.CaptureFixture[str]) -> None:
+    """A metric under two names is one column."""
     arguments = ["eval", "--benchmarks", "drinks,rag-template", "--providers", "bm25,bm25:fixed-5"]
     arguments += ["-m", "nDCG@10,RR", "-m", "ndcg_cut_10", "--fail-below", "RR=0.001,nDCG@10=2e-3"]
     assert berryeval(*arguments, "--json") == 1  # chunks of five words find nothing
@@ -333,16 +324,15 @@ def test_commas_between_names(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_path_with_a_comma_is_one_benchmark(capsys: pytest.CaptureFixture[str]) -> None:
-    """What is there is not cut in two."""
     Path("drinks").rename("drinks, hot")
     assert berryeval("eval", "--benchmarks", "drinks, hot", "--providers", "bm25", "--json") == 0
     assert data_of(capsys)["plan"]["benchmarks"] == ["drinks, hot"]
 
 
-def test_an_unknown_group_is_refused_before_anything_is_asked(
+def test_an_unknown_group_is_rejected_before_the_run(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The nearest name is said, and no folder is made."""
+    """The closest name is suggested, and no folder is created."""
     assert berryeval(*BM25, "--by", "dificulty") == 2
     said = "no query of drinks has a 'dificulty'; did you mean 'difficulty'?"
     assert said in capsys.readouterr().err
@@ -350,7 +340,6 @@ def test_an_unknown_group_is_refused_before_anything_is_asked(
 
 
 def test_a_provider_that_never_answered_has_no_times(capsys: pytest.CaptureFixture[str]) -> None:
-    """A dash in the table, null in JSON: nothing was measured."""
     Path("broken.py").write_text("def search(text, k):\n    raise ValueError('no')\n")
     Path("berryeval.yaml").write_text(
         "providers: [{name: broken, type: callable, options: {function: 'broken:search'}}]\n"
@@ -365,7 +354,6 @@ def test_a_provider_that_never_answered_has_no_times(capsys: pytest.CaptureFixtu
 
 
 def test_an_error_is_in_the_envelope_too(capsys: pytest.CaptureFixture[str]) -> None:
-    """Beside the line on stderr, and with the same exit code."""
     assert berryeval(*BM25, "--filter", "category=x", "--json") == 2
     out, err = capsys.readouterr()
     envelope = json.loads(out)
@@ -375,8 +363,8 @@ def test_an_error_is_in_the_envelope_too(capsys: pytest.CaptureFixture[str]) -> 
     assert "data" not in envelope
 
 
-def test_how_times_came_about_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    """Queries that wait for each other, and shares of batches; one query alone needs no words."""
+def test_shared_times_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    """Concurrent queries and batches are explained; a single query is not."""
     Path("found.py").write_text("def search(text, k):\n    return ['tea']\n")
     Path("berryeval.yaml").write_text(
         "benchmarks: [drinks]\nmetrics: [RR]\n"
@@ -396,11 +384,10 @@ def test_how_times_came_about_is_said(capsys: pytest.CaptureFixture[str]) -> Non
     assert "one by one" not in out
 
 
-def test_what_a_loader_noticed_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    """Queries of a BEIR folder that nobody has judged are left out, and counted."""
+def test_remarks_of_a_loader_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     path = BEIR.write(Path("beir"))
     assert berryeval("eval", "--benchmarks", str(path), "--providers", "bm25", "--output", "r") == 0
-    said = "queries.jsonl: 1 query skipped, without judgments in test.tsv"
+    said = "queries.jsonl: a query is skipped, without judgments in test.tsv"
     assert f"{said}\n" in capsys.readouterr().out
     assert berryeval("eval", "--resume", "r", "--json") == 0
     (benchmark,) = data_of(capsys)["benchmarks"]
@@ -410,8 +397,7 @@ def test_what_a_loader_noticed_is_said(capsys: pytest.CaptureFixture[str]) -> No
     assert f"{said}\n" in capsys.readouterr().out
 
 
-def test_batches_by_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
-    """The same scores; the JSON says how many were asked together."""
+def test_a_batch_flag_changes_no_score(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval(*BM25, "--json") == 0
     (alone,) = data_of(capsys)["benchmarks"][0]["providers"]
     together_in = ("eval", "--benchmarks", "drinks", "--providers", "bm25", "--output", "other")
@@ -421,15 +407,13 @@ def test_batches_by_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
     assert alone["scores"] == together["scores"]
 
 
-def test_the_seed_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
-    """It is a part of the plan."""
+def test_the_seed_is_part_of_the_plan(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval(*BM25, "--seed", "7", "--json") == 0
     data: dict[str, Any] = data_of(capsys)
     assert data["plan"]["seed"] == 7
 
 
 def test_a_drop_against_a_baseline_fails_the_run(capsys: pytest.CaptureFixture[str]) -> None:
-    """--baseline with --max-drop: the same passes, and is told; as JSON too."""
     assert berryeval(*BM25) == 0
     assert berryeval("baseline", "set", "run", "-o", "kept.json") == 0
     capsys.readouterr()
@@ -443,8 +427,8 @@ def test_a_drop_against_a_baseline_fails_the_run(capsys: pytest.CaptureFixture[s
     assert data_of(capsys)["passed"] is True
 
 
-def test_a_baseline_alone_lets_nothing_fall(capsys: pytest.CaptureFixture[str]) -> None:
-    """Every metric that both have is judged, which is said; a report of the run judges alike."""
+def test_a_baseline_without_rules_forbids_drops(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every shared metric is judged; a report of the run judges alike."""
     assert berryeval(*BM25, "-m", "nDCG@10", "RR") == 0
     assert berryeval("baseline", "set", "run", "-o", "kept.json") == 0
     capsys.readouterr()
@@ -474,10 +458,10 @@ def test_a_baseline_alone_lets_nothing_fall(capsys: pytest.CaptureFixture[str]) 
         ),
     ],
 )
-def test_what_cannot_be_judged_is_said_before_the_run(
+def test_rules_that_cannot_be_judged_are_rejected_before_the_run(
     flags: tuple[str, ...], word: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nothing is asked, no folder is made."""
+    """Nothing is asked, and no folder is created."""
     rule = "gate: {{rules: [{{metric: RR, at_least: 0.1, {0}}}]}}\n"
     Path("where.yaml").write_text(rule.format("where: {category: poem}"), encoding="utf-8")
     Path("benchmark.yaml").write_text(rule.format("benchmarks: [drink]"), encoding="utf-8")
@@ -491,7 +475,7 @@ def test_what_cannot_be_judged_is_said_before_the_run(
 
 
 def test_a_run_is_no_baseline_of_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    """Also where it goes on: it would never fall below itself. A file of it may be one."""
+    """A resumed run is rejected, too; a file of the run is accepted."""
     assert berryeval(*BM25) == 0
     assert berryeval("baseline", "set", "run", "-o", "kept.json") == 0
     capsys.readouterr()
@@ -501,10 +485,9 @@ def test_a_run_is_no_baseline_of_itself(capsys: pytest.CaptureFixture[str]) -> N
     assert berryeval(*again, "--baseline", "kept.json") == 0
 
 
-def test_a_baseline_of_other_queries_is_refused_before_the_run(
+def test_a_baseline_of_other_queries_is_rejected_before_the_run(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Nothing could be compared after it."""
     easy = ("--filter", "difficulty=easy")
     assert berryeval(*BM25, *easy) == 0
     other = ("eval", "--benchmarks", "drinks", "--providers", "bm25", "--output", "other")
@@ -525,7 +508,7 @@ def test_a_baseline_of_other_queries_is_refused_before_the_run(
     ],
 )
 def test_a_rule_about_errors_allows_them(rules: str, code: int) -> None:
-    """A query that failed is no failed run where a rule covers it and passes."""
+    """A failed query does not fail the run if a passing rule covers it."""
     Path("flaky.py").write_text(
         "def search(text, k):\n"
         "    if 'zymurgy' in text:\n        raise ValueError('no')\n    return ['tea']\n"
@@ -537,8 +520,7 @@ def test_a_rule_about_errors_allows_them(rules: str, code: int) -> None:
     assert berryeval(*DRINKS, "-m", "RR") == code
 
 
-def test_nothing_is_said_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
-    """No mark, no legend of marks; no file, no line about it."""
+def test_absent_marks_and_files_are_not_mentioned(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval(*DRINKS, "--providers", "bm25", "bm25:section", "--metrics", "RR") == 0
     out = capsys.readouterr().out
     assert "*" not in out

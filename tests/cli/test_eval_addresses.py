@@ -1,4 +1,4 @@
-"""Passwords in addresses: one that is ambiguous is refused, and shown nowhere."""
+"""Passwords in addresses: an ambiguous address is rejected, and no password is shown."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ pytestmark = pytest.mark.usefixtures("drinks_folder")
 
 
 def evaluated(options: dict[str, Any], *more: str, kind: str = "postgres") -> int:
-    """The exit code of a run with one provider."""
+    """Return the exit code of a run with one provider."""
     plan = {
         "benchmarks": ["drinks"],
         "providers": [{"type": kind, "name": "one", "options": options}],
@@ -72,7 +72,7 @@ def evaluated(options: dict[str, Any], *more: str, kind: str = "postgres") -> in
 
 
 def unseen(capsys: pytest.CaptureFixture[str]) -> str:
-    """What was printed, if the canary is neither there nor in any file."""
+    """Return the output if neither it nor any file has the canary."""
     out, err = capsys.readouterr()
     assert CANARY not in out + err
     for path in Path().rglob("*"):
@@ -83,13 +83,13 @@ def unseen(capsys: pytest.CaptureFixture[str]) -> str:
 
 @pytest.mark.parametrize("from_environment", [False, True])
 @pytest.mark.parametrize("dsn", [*AMBIGUOUS, *NO_ADDRESS])
-def test_what_is_no_clear_address_is_refused(
+def test_an_ambiguous_address_is_rejected(
     dsn: str,
     from_environment: bool,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Exit code 2, one line that names provider and option, and no part of it but the scheme."""
+    """One line names the provider, the option and the scheme alone."""
     monkeypatch.setenv("ADDRESS", dsn)
     assert evaluated({"dsn": "${ADDRESS}" if from_environment else dsn}, "--debug") == 2
     error = unseen(capsys)
@@ -99,19 +99,16 @@ def test_what_is_no_clear_address_is_refused(
 
 
 @pytest.mark.parametrize("dsn", FINE)
-def test_a_clear_address_shows_no_password_either(
-    dsn: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A server that is not there is named, and the run failed."""
+def test_a_clear_address_shows_no_password(dsn: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert evaluated({"dsn": dsn, "mode": "text"}) == 3
     assert "PostgreSQL at 127.0.0.1:1: connection" in unseen(capsys)
 
 
 @pytest.mark.parametrize("url", [one for one in AMBIGUOUS if "127" in one])
-def test_the_address_of_a_store_is_no_different(
+def test_an_ambiguous_store_address_is_rejected(
     url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By flag, by variable, and where past runs are looked at."""
+    """By flag, by variable, and in commands about past runs."""
     bm25 = ("eval", "--benchmarks", "drinks", "--providers", "bm25", "--output", "run")
     assert berryeval(*bm25, "--store", url) == 2
     assert "the store is not the address of a PostgreSQL server" in unseen(capsys)
@@ -134,18 +131,15 @@ def test_the_address_of_a_store_is_no_different(
         f"http://me:1:2/x?{CANARY}@127.0.0.1:1/",
     ],
 )
-def test_the_address_of_a_web_server_is_no_different(
-    url: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Refused before anything is sent to whoever it names."""
+def test_an_ambiguous_web_address_is_rejected(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is sent before the rejection."""
     assert evaluated({"url": url}, kind="http") == 2
     assert f"{AT}url of http is ambiguous, found http://...;" in unseen(capsys)
 
 
-def test_a_clear_address_of_a_web_server_may_have_signs(
+def test_a_web_address_may_have_an_at_sign_in_its_path(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Behind the host an `@` belongs to the path; the password is shown nowhere."""
     assert evaluated({"url": f"http://me:{CANARY}@127.0.0.1:1/@user"}, kind="http") == 3
     assert "POST http://127.0.0.1:1/" in unseen(capsys)
 
@@ -162,12 +156,11 @@ def test_a_clear_address_of_a_web_server_may_have_signs(
     ],
 )
 def test_digits_behind_a_host_are_a_port(url: str) -> None:
-    """An `@` behind it then belongs to the path, the query or the mark."""
     check_url("it", url)
 
 
-def test_the_parts_of_an_address_are_those_of_libpq() -> None:
-    """Several hosts, numbers in brackets, sockets, and codes for signs."""
+def test_addresses_are_parsed_as_libpq_does() -> None:
+    """Several hosts, IPv6 addresses, sockets, and percent codes."""
     assert address_parts("it", "postgresql://u:a%40b@[::1]:5433,h2:5434/db?sslmode=disable") == {
         "user": "u", "password": "a@b", "host": "::1,h2", "port": "5433,5434", "dbname": "db",
         "sslmode": "disable",
@@ -179,15 +172,14 @@ def test_the_parts_of_an_address_are_those_of_libpq() -> None:
 
 
 def test_a_password_is_masked_in_every_form() -> None:
-    """Also where a server repeats it."""
     text = f"no {CANARY}@/ and no {CANARY}%40%2F"
     assert without_secrets(text, {"password": f"{CANARY}@/"}) == "no *** and no ***"
 
 
-def test_an_empty_variable_does_not_mean_another_server(
+def test_an_empty_variable_is_rejected(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that is set to nothing is said; a default of nothing is meant so."""
+    """An empty default is accepted."""
     monkeypatch.setenv("DATABASE_URL", "")
     assert evaluated({"dsn": "${DATABASE_URL}"}) == 2
     assert f"{AT}the environment variable DATABASE_URL is empty; set it" in unseen(capsys)

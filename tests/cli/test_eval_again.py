@@ -56,8 +56,8 @@ pytestmark = pytest.mark.usefixtures("drinks_folder")
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send")
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupted_run_goes_on(sent: signal.Signals, code: int, tmp_path: Path) -> None:
-    """Ctrl-C says in one line how to resume; what was answered is not asked again."""
+def test_an_interrupted_run_can_be_resumed(sent: signal.Signals, code: int, tmp_path: Path) -> None:
+    """One line names the command, and no answered query is asked again."""
     heard = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
     command = [sys.executable, "-c", heard + SLOW, "eval"]
     start = ["--benchmarks", "drinks", "--providers", "slow", "--concurrency", "1"]
@@ -89,7 +89,7 @@ def _wait_for_first_answer(process: subprocess.Popen[str], folder: Path) -> None
 
 
 def test_a_run_is_resumed_by_its_folder(capsys: pytest.CaptureFixture[str]) -> None:
-    """The plan comes from the manifest; nothing is asked again and the scores are the same."""
+    """The plan comes from the manifest, and the scores are the same."""
     Path("berryeval.yaml").write_text(CONFIG)
     assert berryeval("eval", "--output", "run", "--json") == 0
     first = data_of(capsys)
@@ -100,8 +100,8 @@ def test_a_run_is_resumed_by_its_folder(capsys: pytest.CaptureFixture[str]) -> N
     assert Path("run/drinks/exact/results.jsonl").read_bytes() == journal
 
 
-def test_what_is_taken_from_the_journal_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    """A line per provider on stderr, with the date of the run; none of one that failed before."""
+def test_reused_answers_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    """One line per provider with the date of the run; none for failed queries."""
     failing = "def search(text, k):\n    raise ValueError(text)\n"
     Path("ours.py").write_text(failing)
     Path("berryeval.yaml").write_text(
@@ -121,8 +121,8 @@ def test_what_is_taken_from_the_journal_is_said(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM to send")
-def test_terminated_where_nobody_can_press_ctrl_c(tmp_path: Path) -> None:
-    """In the background of a shell SIGINT is ignored; SIGTERM is heard all the same."""
+def test_a_background_run_stops_on_sigterm(tmp_path: Path) -> None:
+    """A shell ignores SIGINT in background jobs."""
     script = f"import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n{SLOW}"
     arguments = "eval --benchmarks drinks --providers slow --concurrency 1 --output run --json"
     with subprocess.Popen(
@@ -138,8 +138,7 @@ def test_terminated_where_nobody_can_press_ctrl_c(tmp_path: Path) -> None:
     assert json.loads(out)["error"] == {"kind": "interrupted", "message": message}
 
 
-def test_other_thresholds_are_judged_by_and_not_kept(capsys: pytest.CaptureFixture[str]) -> None:
-    """The manifest keeps what was asked; the same run again is the same."""
+def test_new_thresholds_do_not_change_the_manifest(capsys: pytest.CaptureFixture[str]) -> None:
     Path("berryeval.yaml").write_text(CONFIG + "thresholds: {AP: 0.1}\n")
     assert berryeval("eval", "--output", "run") == 0
     manifest = Path("run/manifest.json").read_bytes()
@@ -165,10 +164,9 @@ def test_other_thresholds_are_judged_by_and_not_kept(capsys: pytest.CaptureFixtu
         ("nDGC@5=0.5", "thresholds: unknown metric 'nDGC@5'; did you mean"),
     ],
 )
-def test_thresholds_that_a_run_cannot_be_judged_by(
+def test_thresholds_deeper_than_the_run_are_rejected(
     threshold: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """They are refused, and nothing is changed."""
     Path("berryeval.yaml").write_text(CONFIG)
     assert berryeval("eval", "--output", "run") == 0
     manifest = Path("run/manifest.json").read_bytes()
@@ -177,8 +175,8 @@ def test_thresholds_that_a_run_cannot_be_judged_by(
     assert Path("run/manifest.json").read_bytes() == manifest
 
 
-def test_old_answers_are_not_judged_as_new(capsys: pytest.CaptureFixture[str]) -> None:
-    """A finished run is no output for another: a provider that broke since would seem to pass."""
+def test_a_finished_run_is_rejected_as_output(capsys: pytest.CaptureFixture[str]) -> None:
+    """Otherwise a provider that broke since then would seem to pass."""
     Path("berryeval.yaml").write_text(CONFIG)
     assert berryeval("eval", "--output", "run") == 0
     files = {path: path.read_bytes() for path in Path("run").rglob("*") if path.is_file()}
@@ -195,8 +193,7 @@ def test_old_answers_are_not_judged_as_new(capsys: pytest.CaptureFixture[str]) -
     assert berryeval("eval", "--output", "run") == 0
 
 
-def test_the_same_output_goes_on_where_something_is_left(tmp_path: Path) -> None:
-    """Without the record of its end a run is not finished; nor with errors to be tried again."""
+def test_the_same_output_resumes_an_unfinished_run(tmp_path: Path) -> None:
     Path("berryeval.yaml").write_text(CONFIG)
     assert berryeval("eval", "--output", "run") == 0
     Path("run/run.json").unlink()
@@ -217,10 +214,9 @@ def test_the_same_output_goes_on_where_something_is_left(tmp_path: Path) -> None
     assert berryeval("eval", "--output", "run") == 0
 
 
-def test_runs_of_the_same_second_have_folders_of_their_own(
+def test_runs_of_the_same_second_have_separate_folders(
     clean_environment: dict[str, str],
 ) -> None:
-    """However many start at once, each is made whole, under its own name and in the store."""
     command = "eval --benchmarks drinks --providers bm25 --quiet --export none"
     running = [
         subprocess.Popen(
@@ -235,8 +231,7 @@ def test_runs_of_the_same_second_have_folders_of_their_own(
     assert len(list(Path(".berryeval/runs").glob("*/run.json"))) == 4
 
 
-def test_an_output_with_another_run_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    """A folder holds one run; its manifest is not replaced by another's."""
+def test_an_output_with_another_run_is_rejected(capsys: pytest.CaptureFixture[str]) -> None:
     Path("berryeval.yaml").write_text(CONFIG)
     assert berryeval("eval", "--output", "run") == 0
     manifest = Path("run/manifest.json").read_bytes()
@@ -249,7 +244,6 @@ def test_an_output_with_another_run_is_refused(capsys: pytest.CaptureFixture[str
 def test_flags_win_over_variables_over_the_file(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each setting by itself, those of `run` too."""
     Path("berryeval.yaml").write_text(CONFIG)
     monkeypatch.setenv("BERRYEVAL_LIMIT", "3")
     monkeypatch.setenv("BERRYEVAL_METRICS", "RR P@5")
@@ -269,7 +263,7 @@ def test_flags_win_over_variables_over_the_file(
 def test_variables_may_have_commas(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With spaces behind them or without; one that says nothing is an error that names it."""
+    """A variable without a value is rejected by name."""
     monkeypatch.setenv("BERRYEVAL_BENCHMARKS", "drinks")
     monkeypatch.setenv("BERRYEVAL_PROVIDERS", "bm25,bm25:fixed-5")
     monkeypatch.setenv("BERRYEVAL_METRICS", "RR, P@5,AP")
@@ -282,10 +276,9 @@ def test_variables_may_have_commas(
     assert "BERRYEVAL_METRICS: expected names of metrics" in capsys.readouterr().err
 
 
-def test_a_variable_that_cannot_be_used(
+def test_an_invalid_variable_is_named(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is named."""
     Path("berryeval.yaml").write_text(CONFIG)
     monkeypatch.setenv("BERRYEVAL_K", "many")
     assert berryeval("eval") == 2
@@ -306,10 +299,9 @@ def test_a_variable_that_cannot_be_used(
         ("concurrency: 2", "concurrency: 0", "berryeval.yaml:9: run.concurrency: "),
     ],
 )  # fmt: skip
-def test_a_configuration_that_cannot_be_used(
+def test_an_invalid_configuration_names_line_and_key(
     before: str, after: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """File, line, key, and what was expected, in one line; exit code 2."""
     assert before in CONFIG
     Path("berryeval.yaml").write_text(CONFIG.replace(before, after))
     assert berryeval("eval") == 2
@@ -318,10 +310,9 @@ def test_a_configuration_that_cannot_be_used(
     assert err.count("\n") == 1
 
 
-def test_a_configuration_elsewhere(
+def test_paths_in_a_configuration_start_at_its_folder(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its paths begin where it lies."""
     Path("berryeval.yaml").write_text(CONFIG)
     Path("below").mkdir()
     monkeypatch.chdir("below")
@@ -329,8 +320,8 @@ def test_a_configuration_elsewhere(
     assert data_of(capsys)["benchmarks"][0]["benchmark"] == "drinks"
 
 
-def test_secrets_come_again_from_the_configuration(capsys: pytest.CaptureFixture[str]) -> None:
-    """A secret that was written out is not in the folder; without the file it is missed by name."""
+def test_secrets_are_read_again_from_the_configuration(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without the file, the missing secret is named by its provider."""
     text = CONFIG.replace("    options: {k1: 0.9}\n", "").replace(
         "type: bm25",
         "type: postgres\n    options: {dsn: 'postgresql://me:swordfish@127.0.0.1:9/d'}",
@@ -351,8 +342,7 @@ def test_secrets_come_again_from_the_configuration(capsys: pytest.CaptureFixture
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 @pytest.mark.parametrize("width", [60, 80, 140])
-def test_texts_fit_the_terminal(width: int) -> None:
-    """On a terminal no line is longer than it is wide, and every number is still there."""
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     text = _shown(COLUMNS=str(width))
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
     shown = plain[plain.index("drinks: 4 queries") :]
@@ -362,8 +352,7 @@ def test_texts_fit_the_terminal(width: int) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-def test_a_narrow_terminal() -> None:
-    """Intervals stand below their values, times and outcomes in a table of their own."""
+def test_a_narrow_terminal_gets_several_tables() -> None:
     text = _shown(COLUMNS="80")
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).replace("\r\n", "\n")
     shown = without_times(plain[plain.index("drinks: 4 queries") :])
@@ -371,8 +360,7 @@ def test_a_narrow_terminal() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-def test_the_best_is_bold_unless_colour_is_unwanted(tmp_path: Path) -> None:
-    """The mark behind the number is there either way."""
+def test_the_best_value_is_bold_unless_color_is_off(tmp_path: Path) -> None:
     assert re.search(r"\x1b\[[0-9;]*1m0\.750\*", _shown(COLUMNS="140"))
     shutil.rmtree(tmp_path / "run")
     plain = _shown(COLUMNS="140", NO_COLOR="1")
@@ -381,7 +369,7 @@ def test_the_best_is_bold_unless_colour_is_unwanted(tmp_path: Path) -> None:
 
 
 def _shown(**environment: str) -> str:
-    """What the command shows on a terminal."""
+    """Return the output on a terminal."""
     command = "eval --benchmarks drinks --output run --providers bm25 bm25:fixed-5"
     ours = {**os.environ, "TERM": "xterm-256color", **environment}
     code, text = on_a_terminal(*command.split(), **ours)

@@ -1,4 +1,4 @@
-"""What queries cost: shown where a provider says so, and kept."""
+"""Costs of queries: shown if a provider reports them, and recorded."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def _paying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("width", ["40", "200"])
-def test_the_table_has_what_a_query_costs(
+def test_the_table_shows_costs(
     width: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A column for each number that somebody reports; a dash for who does not."""
+    """A column per reported cost; a dash for providers without it."""
     monkeypatch.setenv("COLUMNS", width)
     assert berryeval("eval", "--quiet") == 0
     shown = capsys.readouterr().out.split()
@@ -60,8 +60,7 @@ def test_the_table_has_what_a_query_costs(
         assert "model/query" not in shown
 
 
-def test_the_json_and_the_record_have_it(capsys: pytest.CaptureFixture[str]) -> None:
-    """The mean per answered query."""
+def test_the_json_and_the_record_have_mean_costs(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval("eval", "--json", "--output", "run") == 0
     providers = json.loads(capsys.readouterr().out)["data"]["benchmarks"][0]["providers"]
     assert [one["cost_per_query"] for one in providers] == [{}, {"tokens": 812.0, "usd": 0.0004}]
@@ -69,8 +68,8 @@ def test_the_json_and_the_record_have_it(capsys: pytest.CaptureFixture[str]) -> 
     assert [one.cost for one in part.providers] == [{}, {"tokens": 812.0, "usd": 0.0004}]
 
 
-def test_the_mean_is_over_answered_queries() -> None:
-    """One that failed is left out, one that says nothing cost nothing."""
+def test_mean_costs_are_over_answered_queries() -> None:
+    """A failed query is left out; a query without a cost counts as 0."""
     seen: list[str] = []
 
     def search(query: Query, k: int) -> Answer:
@@ -86,8 +85,7 @@ def test_the_mean_is_over_answered_queries() -> None:
 
 
 @pytest.mark.parametrize("amount", [1e308, -1e308])
-def test_a_sum_beyond_all_floats_is_a_mean_all_the_same(amount: float) -> None:
-    """A huge cost loses no run."""
+def test_costs_whose_sum_overflows_have_a_mean(amount: float) -> None:
     result = be.run_benchmark("rag-template", lambda _, k: Answer(["x"][:k], {"t": amount}), ["RR"])
     assert result.providers[0].cost == {"t": amount}
 
@@ -105,8 +103,7 @@ def test_a_sum_beyond_all_floats_is_a_mean_all_the_same(amount: float) -> None:
         (np.float32("inf"), "inf"),
     ],
 )
-def test_a_cost_that_is_not_finite_is_said(amount: Any, found: str) -> None:
-    """As with a score: it is the query's error, and the run has a record."""
+def test_a_cost_that_is_not_finite_fails_its_query(amount: Any, found: str) -> None:
     asked: list[str] = []
 
     def search(text: str, k: int) -> Answer:
@@ -120,14 +117,13 @@ def test_a_cost_that_is_not_finite_is_said(amount: Any, found: str) -> None:
 
 
 @pytest.mark.parametrize("amount", [Decimal("0.5"), np.float32(0.5), Fraction(1, 2), np.array(0.5)])
-def test_numbers_of_every_kind_are_counted(amount: Any) -> None:
-    """Decimals, fractions and those of NumPy."""
+def test_costs_may_be_any_kind_of_number(amount: Any) -> None:
     result = be.run_benchmark("rag-template", lambda _, k: Answer(["x"][:k], {"t": amount}), ["RR"])
     assert result.providers[0].cost == {"t": 0.5}
 
 
 def test_a_journal_with_a_huge_cost_can_be_scored() -> None:
-    """As older ones have it: there is no mean, and that is said."""
+    """Older journals have such costs; a warning says that there is no mean."""
     tally = Tally()
     for amount in (10**400, 3):
         tally.add(Ranking("q", "ok", cost={"t": amount, "u": 2}))
@@ -136,7 +132,6 @@ def test_a_journal_with_a_huge_cost_can_be_scored() -> None:
 
 
 def test_a_cost_must_be_a_mapping() -> None:
-    """One that is none is named."""
     with pytest.raises(ProviderError, match="cost: expected a mapping from names to numbers"):
         read_cost(3)
 
@@ -151,10 +146,9 @@ def test_a_cost_must_be_a_mapping() -> None:
         ("NaN", "answers[0].cost.usd"),
     ],
 )
-def test_a_record_with_a_cost_that_is_none_is_refused(
+def test_a_record_with_an_invalid_cost_is_rejected(
     value: str, where: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It says where, and is no bug."""
     assert berryeval("eval", "--quiet", "--output", "run") == 0
     file = Path("run/run.json")
     text = file.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`berryeval eval` where something goes wrong in the middle: what it says, and its exit code."""
+"""`berryeval eval` with failures during the run: its messages and its exit code."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _in_a_folder_with_drinks(drinks_folder: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def configured(function: str) -> None:
-    """A configuration with this function as its provider."""
+    """Write a configuration with this function as its provider."""
     Path("berryeval.yaml").write_text(
         "providers:\n  - type: callable\n    name: one\n"
         f"    options: {{function: 'ours_to_ask:{function}'}}\n",
@@ -49,8 +49,8 @@ def configured(function: str) -> None:
     )
 
 
-def test_what_was_given_up_says_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
-    """Errors of before are in the budget: only asking them again helps, and then all is well."""
+def test_an_abandoned_run_names_the_command_that_helps(capsys: pytest.CaptureFixture[str]) -> None:
+    """Earlier errors count against the budget, so they must be asked again."""
     configured("broken")
     assert berryeval(*EVAL) == 3
     error = capsys.readouterr().err
@@ -70,8 +70,7 @@ def test_what_was_given_up_says_how_to_go_on(capsys: pytest.CaptureFixture[str])
     assert "--resume" not in capsys.readouterr().err
 
 
-def test_the_line_to_type_is_quoted(capsys: pytest.CaptureFixture[str]) -> None:
-    """A folder with a space in its name is one word of it; typed so, the run goes on."""
+def test_suggested_commands_are_quoted(capsys: pytest.CaptureFixture[str]) -> None:
     configured("broken")
     made = tuple("run 2" if word == "run" else word for word in EVAL)
     assert berryeval(*made) == 3
@@ -91,10 +90,9 @@ def test_the_line_to_type_is_quoted(capsys: pytest.CaptureFixture[str]) -> None:
     assert "holds: berryeval eval --resume 'run 2'" in capsys.readouterr().err
 
 
-def test_a_folder_that_looks_like_an_option_can_be_typed(
+def test_a_folder_that_looks_like_an_option_can_be_resumed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The line that is said goes on with its run."""
     configured("broken")
     made = [word for word in EVAL if word not in {"--output", "run"}]
     assert berryeval(*made, "--output=-x") == 3
@@ -105,8 +103,7 @@ def test_a_folder_that_looks_like_an_option_can_be_typed(
     assert berryeval(*again, "--store", "none") == 0
 
 
-def test_distances_are_noticed_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    """With how many queries, and what to do."""
+def test_scores_that_look_like_distances_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
     configured("distances")
     assert berryeval(*EVAL) == 0
     said = " ".join(capsys.readouterr().out.split())
@@ -115,8 +112,8 @@ def test_distances_are_noticed_on_the_terminal(capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit to the size of files")
-def test_a_disk_that_is_full_in_the_middle_fails_the_run() -> None:
-    """Exit code 3, and what was answered can be gone on with."""
+def test_a_disk_that_fills_mid_run_fails_the_run() -> None:
+    """Exit code 3, and the run can be resumed."""
     configured("filling")
     done = subprocess.run(
         [sys.executable, "-m", "berryeval", *EVAL], capture_output=True, text=True, check=False
@@ -128,8 +125,7 @@ def test_a_disk_that_is_full_in_the_middle_fails_the_run() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit to the size of files")
-def test_no_line_to_type_for_a_folder_that_is_gone() -> None:
-    """A run in a temporary folder cannot be gone on with; what to do instead is said."""
+def test_a_temporary_run_suggests_a_folder() -> None:
     program = (
         "import berryeval as be, ours_to_ask\n"
         "from berryeval.errors import RunFailedError\n"
@@ -144,8 +140,9 @@ def test_no_line_to_type_for_a_folder_that_is_gone() -> None:
     assert "--resume" not in done.stdout
 
 
-def test_a_folder_that_cannot_be_made_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
-    """Exit code 2, before anything is asked."""
+def test_a_folder_that_cannot_be_created_is_a_usage_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     configured("distances")
     Path("taken").touch()
     assert berryeval(*EVAL[:3], "--output", "taken/run", "--store", "none") == 2

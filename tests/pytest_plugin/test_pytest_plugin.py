@@ -49,7 +49,7 @@ def test_without_marker(evaluation):
 
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
-    """A folder with a test file of plain and quality tests."""
+    """Write a folder with a test file of plain and quality tests."""
     (tmp_path / "test_suite.py").write_text(SUITE, encoding="utf-8")
     return tmp_path
 
@@ -57,10 +57,10 @@ def suite(tmp_path: Path) -> Path:
 def run_pytest(
     folder: Path, *arguments: str, env: dict[str, str], plugins: tuple[str, ...] = ("berryeval",)
 ) -> tuple[int, str]:
-    """The exit code and the output of a pytest run, without times.
+    """Return the exit code and the output of a pytest run, without times.
 
-    With these plugins alone: those that other packages bring take seconds. With none named, all
-    are loaded that are installed, as pytest does by itself.
+    Plugins of other packages take seconds to load, so only the named ones are loaded; with an empty
+    tuple pytest loads all that are installed.
     """
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--strict-markers"]
     editable = ["-W", "ignore:Module already imported so cannot be rewritten; _editable"]
@@ -77,10 +77,10 @@ def run_pytest(
     return done.returncode, re.sub(r" in \d+\.\d+s", "", done.stdout + done.stderr)
 
 
-def test_quality_tests_are_skipped_unless_asked_for(
+def test_quality_tests_are_skipped_by_default(
     suite: Path, clean_environment: dict[str, str]
 ) -> None:
-    """With the words to type, and without a section of their own; --strict-markers is content."""
+    """The reason names the option, and --strict-markers accepts the marker."""
     code, shown = run_pytest(suite, "-rs", env=clean_environment, plugins=())
     assert code == 0
     assert "1 passed, 5 skipped" in shown
@@ -92,7 +92,7 @@ def test_quality_tests_are_skipped_unless_asked_for(
 def test_a_failure_shows_sentences_and_the_worst_queries(
     suite: Path, clean_environment: dict[str, str], ci: str
 ) -> None:
-    """No traceback; what is undecided passes, and stands in the summary."""
+    """No traceback; an inconclusive rule passes and is in the summary."""
     env = clean_environment | {"CI": ci}
     code, shown = run_pytest(suite, "--eval", "--show-capture=no", env=env)
     assert code == 1
@@ -113,7 +113,6 @@ def test_a_failure_shows_sentences_and_the_worst_queries(
 
 
 def test_the_marker_can_be_selected(suite: Path, clean_environment: dict[str, str]) -> None:
-    """`-m eval` asks for them too, `-m "not eval"` leaves them out."""
     code, shown = run_pytest(suite, "-q", "-m", "eval", "-k", "good", env=clean_environment)
     assert (code, "1 passed, 5 deselected" in shown) == (0, True)
     for expression in ("not eval", "not (usefixtures or eval)", "not not not eval"):
@@ -125,8 +124,7 @@ def test_the_marker_can_be_selected(suite: Path, clean_environment: dict[str, st
     assert "1 failed, 3 passed, 2 deselected" in shown
 
 
-def test_strict_fails_what_is_undecided(suite: Path, clean_environment: dict[str, str]) -> None:
-    """Only where it is asked for."""
+def test_strict_fails_inconclusive_rules(suite: Path, clean_environment: dict[str, str]) -> None:
     arguments = ("-q", "--eval", "--eval-strict", "-k", "undecided")
     code, shown = run_pytest(suite, *arguments, env=clean_environment)
     assert code == 1
@@ -136,7 +134,7 @@ def test_strict_fails_what_is_undecided(suite: Path, clean_environment: dict[str
 def test_with_xdist_the_controller_shows_the_verdicts(
     suite: Path, clean_environment: dict[str, str]
 ) -> None:
-    """They come with the reports of the workers; the JUnit file of pytest has them too."""
+    """The JUnit file of pytest has them, too."""
     arguments = ("--eval", "-n", "2", "--junitxml", "junit.xml")
     code, shown = run_pytest(
         suite, *arguments, env=clean_environment, plugins=("berryeval", "xdist")
@@ -147,8 +145,7 @@ def test_with_xdist_the_controller_shows_the_verdicts(
     assert 'name="berryeval.fail"' in (suite / "junit.xml").read_text(encoding="utf-8")
 
 
-def test_the_plugin_can_be_left_out(tmp_path: Path, clean_environment: dict[str, str]) -> None:
-    """`-p no:berryeval`: neither option nor fixture."""
+def test_the_plugin_can_be_disabled(tmp_path: Path, clean_environment: dict[str, str]) -> None:
     (tmp_path / "test_plain.py").write_text("def test_plain(): pass\n", encoding="utf-8")
     left_out = ("-p", "no:berryeval", "-p", "no:langsmith_plugin")
     code, _ = run_pytest(tmp_path, *left_out, env=clean_environment, plugins=())
@@ -161,7 +158,7 @@ def test_the_plugin_can_be_left_out(tmp_path: Path, clean_environment: dict[str,
 def test_a_suite_that_does_not_use_it_imports_nothing(
     tmp_path: Path, clean_environment: dict[str, str]
 ) -> None:
-    """The hooks and the door of the package, and nothing behind them."""
+    """Only the hooks and the door of the package are imported."""
     (tmp_path / "test_plain.py").write_text(
         "import sys\n\n\ndef test_plain():\n"
         "    assert {m for m in sys.modules if m.startswith('berryeval')} == "
@@ -178,7 +175,7 @@ def test_a_suite_that_does_not_use_it_imports_nothing(
 def test_wrong_rules_are_an_error_of_one_line(
     tmp_path: Path, clean_environment: dict[str, str]
 ) -> None:
-    """Our frames are hidden; the error says what to write."""
+    """Frames of berryeval are hidden."""
     (tmp_path / "test_wrong.py").write_text(
         "def test_wrong(evaluation):\n"
         "    result = evaluation.run('rag-template', ['bm25'], ['nDCG@5'])\n"
@@ -195,7 +192,6 @@ def test_wrong_rules_are_an_error_of_one_line(
 
 
 def test_the_example_passes(clean_environment: dict[str, str]) -> None:
-    """`examples/quality_tests`, as its README says; skipped without the option."""
     code, shown = run_pytest(ROOT, "examples/quality_tests", env=clean_environment)
     assert (code, "3 skipped" in shown) == (0, True), shown
     code, shown = run_pytest(ROOT, "examples/quality_tests", "--eval", env=clean_environment)
@@ -214,10 +210,10 @@ def test_the_example_passes(clean_environment: dict[str, str]) -> None:
         ),
     ],
 )
-def test_a_baseline_is_read_or_refused(
+def test_a_missing_baseline_is_rejected(
     rules: str, words: str, tmp_path: Path, clean_environment: dict[str, str]
 ) -> None:
-    """One that is not there is never passed over, also where no rule is about drops."""
+    """Even if no rule is about drops."""
     (tmp_path / "test_baseline.py").write_text(
         "def test_baseline(evaluation):\n"
         "    result = evaluation.run('rag-template', ['bm25'], ['nDCG@5'])\n"
@@ -240,10 +236,8 @@ def test_drop(evaluation):
 """
 
 
-def test_one_provider_needs_no_list_and_errors_speak_of_the_plugin(
-    tmp_path: Path, clean_environment: dict[str, str]
-) -> None:
-    """The letters of a name are no providers; a missing baseline is asked for where it is given."""
+def test_one_provider_needs_no_list(tmp_path: Path, clean_environment: dict[str, str]) -> None:
+    """A missing baseline names the arguments of the plugin."""
     (tmp_path / "test_alone.py").write_text(ALONE, encoding="utf-8")
     code, shown = run_pytest(tmp_path, "--eval", env=clean_environment)
     assert (code, "1 failed, 1 passed" in shown) == (1, True), shown
@@ -251,7 +245,6 @@ def test_one_provider_needs_no_list_and_errors_speak_of_the_plugin(
     assert "--baseline" not in shown
 
 
-def test_a_check_without_rules_says_what_to_give() -> None:
-    """Rules, or a baseline."""
+def test_a_check_without_rules_is_rejected() -> None:
     with pytest.raises(ConfigurationError, match=r"no rules to check; .* or a baseline= that"):
         Evaluation({}, []).check(run_of({"RR": [0.5, 0.6]}), {})

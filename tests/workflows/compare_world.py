@@ -1,4 +1,4 @@
-"""Runs of small rankings, to be compared."""
+"""Runs of small rankings to compare."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ METRICS = ("nDCG@3", "RR")
 
 
 def mixed(*better: int) -> list[tuple[str, ...]]:
-    """Rankings of all queries: the best for these, poor for the others."""
+    """Return rankings of all queries: the best for these, poor for the others."""
     return [BEST if place in better else POOR for place in range(COUNT)]
 
 
@@ -35,7 +35,7 @@ def _ids(count: int) -> list[str]:
 def provider(
     name: str, rankings: Sequence[Sequence[str]], metrics: Sequence[str] = METRICS
 ) -> ProviderRecord:
-    """A provider that gave these rankings; an empty one has failed."""
+    """Build a provider with these rankings; an empty one has failed."""
     ids = _ids(len(rankings))
     hits = {
         query: {doc: float(len(ranking) - place) for place, doc in enumerate(ranking)}
@@ -68,7 +68,7 @@ def run_of(
     k: int = 10,
     metrics: Sequence[str] = METRICS,
 ) -> RunRecord:
-    """A run of providers; even queries are factual, odd ones conceptual."""
+    """Build a run of providers; even queries are factual, odd ones conceptual."""
     count = max(map(len, rankings.values()))
     queries = tuple(
         Query(query, f"Question {query}?", "conceptual" if place % 2 else "factual")
@@ -85,7 +85,7 @@ def run_of(
 
 
 def save(run: RunRecord, folder: object) -> str:
-    """The run as a folder; its path."""
+    """Save the run as a folder and return its path."""
     from pathlib import Path
 
     path = Path(str(folder)) / run.id
@@ -95,5 +95,5 @@ def save(run: RunRecord, folder: object) -> str:
 
 
 def without_scores(record: ProviderRecord) -> ProviderRecord:
-    """The same provider, failed."""
+    """Return the same provider, failed."""
     return replace(record, scores=None, standard=None, failure="the server went away")

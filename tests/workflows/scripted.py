@@ -1,4 +1,4 @@
-"""The provider `scripted`: right answers, after a while, and faults on the queries it is told."""
+"""The provider `scripted`: right answers after a delay, and faults on chosen queries."""
 
 from __future__ import annotations
 
@@ -55,17 +55,17 @@ FAULTS: Mapping[str, Any] = {
 
 @dataclass
 class Scripted(Provider):
-    """Finds the chunk with the number of the query first, and two more.
+    """A provider that finds the chunk with the number of the query first, and two more.
 
     Attributes:
-        log: a file that gets the id of each query when it is asked.
-        delay: seconds an answer takes.
-        until: a file for which every answer waits.
-        faults: which queries go wrong, and how.
-        passing: how many attempts of a query go wrong before one goes right.
-        index_fault: what goes wrong when it indexes.
-        close_fault: what goes wrong when it is closed.
-        password: nobody should ever see it.
+        log: File that gets the id of each query when it is asked.
+        delay: Seconds per answer.
+        until: File for which every answer waits.
+        faults: Faults by query.
+        passing: Number of failing attempts of a query before one succeeds.
+        index_fault: Fault during indexing.
+        close_fault: Fault during closing.
+        password: A secret that must never be shown.
     """
 
     log: str = ""
@@ -81,7 +81,7 @@ class Scripted(Provider):
     _asked: Counter[str] = field(default_factory=Counter, init=False, repr=False)
 
     def index(self, chunks: Sequence[Chunk]) -> None:
-        """Take the chunks."""
+        """Keep the chunks."""
         self._chunks = chunks
         if self.index_fault:
             FAULTS[self.index_fault]([])
@@ -107,7 +107,7 @@ class Scripted(Provider):
         return hits
 
     def close(self) -> None:
-        """End, or not."""
+        """Close, or fail."""
         if self.close_fault:
             FAULTS[self.close_fault]([])
 

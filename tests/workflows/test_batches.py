@@ -1,4 +1,4 @@
-"""Batches in a whole run: faster, and otherwise the same."""
+"""Batches in a whole run: faster, with the same results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def first_words(texts: Sequence[str], k: int) -> list[list[str]]:
-    """A search for several texts at once: ids of documents."""
+    """Search for several texts at once and return ids of documents."""
     return [[f"d{text.split()[-1]}", *(f"d{n}" for n in range(k - 1))] for text in texts]
 
 
@@ -26,13 +26,13 @@ FUNCTION = {"type": "callable", "options": {"function": first_words, "batch": Tr
 
 
 def written(folder: Path) -> list[bytes]:
-    """The scores and rankings of every provider."""
+    """Return the scores and rankings of every provider."""
     files = sorted([*folder.rglob("scores.json"), *folder.rglob("run.trec")])
     return [file.read_bytes() for file in files]
 
 
 def sizes(folder: Path, queries: Sequence[Query]) -> set[int]:
-    """How many queries were asked together."""
+    """Return the batch size of each query."""
     (journal,) = folder.rglob("results.jsonl")
     with Answers.open(journal, queries, []) as answers:
         return {answers.ranking(query).batch for query in answers}
@@ -44,7 +44,6 @@ def sizes(folder: Path, queries: Sequence[Query]) -> set[int]:
     ids=["bm25", "feedback", "dense", "hybrid", "callable"],
 )
 def test_a_batch_changes_no_byte_of_the_results(provider: Any, tmp_path: Path) -> None:
-    """Scores and rankings are those of queries that were asked one by one."""
     alone, together = tmp_path / "alone", tmp_path / "together"
     result = be.run_benchmark("technical-docs", [provider], folder=alone)
     be.run_benchmark("technical-docs", [provider], folder=together, batch=7)
@@ -54,8 +53,7 @@ def test_a_batch_changes_no_byte_of_the_results(provider: Any, tmp_path: Path) -
     assert sizes(together, result.queries) == {7, 1}  # 50 queries: one is left
 
 
-def test_a_run_goes_on_with_another_size(tmp_path: Path) -> None:
-    """What was answered is not asked again, and the end is the same."""
+def test_a_run_resumes_with_another_batch_size(tmp_path: Path) -> None:
     source = benchmark(tmp_path, 30)
     whole = plan_of(source, {"type": "bm25"}, run={"batch": 8})
     results_of(whole, tmp_path / "whole")

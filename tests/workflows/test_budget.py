@@ -1,4 +1,4 @@
-"""The error budget is that of the whole run, in however many goes it is asked."""
+"""The error budget is that of the whole run, however often it is resumed."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ ONE_BY_ONE = {"concurrency": 1, "attempts": 1, "error_budget": 0.5}
 
 
 def plan(source: str, log: Path, faults: dict[str, str], **run: Any) -> Plan:
-    """A plan that asks one query after the other; some of them fail."""
+    """Build a plan that asks one query at a time; some of them fail."""
     spec = {"type": "scripted", "name": "s", "options": {"log": str(log), "faults": faults}}
     return plan_of(source, spec, run={**ONE_BY_ONE, **run})
 
 
 def cut_off(folder: Path, count: int) -> None:
-    """Leave only the first answers of the journal, as if the process had been killed then."""
+    """Truncate the journal after the first answers, as if the process had been killed."""
     (file,) = folder.rglob("results.jsonl")
     lines = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join(lines[: 1 + count]))
 
 
 @pytest.mark.parametrize("kept", [1, 5, 6, 9])
-def test_a_resumed_run_ends_as_one_that_was_not(tmp_path: Path, kept: int) -> None:
-    """4 of 10 errors are within the budget, also if most of what is left fails."""
+def test_a_resumed_run_ends_like_an_uninterrupted_one(tmp_path: Path, kept: int) -> None:
+    """4 of 10 errors are within the budget, even if most remaining queries fail."""
     source, faults = benchmark(tmp_path, 10), dict.fromkeys(["q6", "q7", "q8", "q9"], "raise")
     asking = plan(source, tmp_path / "asked.txt", faults)
     whole = results_of(asking, tmp_path / "run")["s"]
@@ -48,8 +48,7 @@ def test_a_resumed_run_ends_as_one_that_was_not(tmp_path: Path, kept: int) -> No
     assert (again.failure, again.outcomes) == ("", whole.outcomes)
 
 
-def test_errors_of_before_are_part_of_the_budget(tmp_path: Path) -> None:
-    """It is used up by the same query, and the message counts all that was asked."""
+def test_earlier_errors_count_against_the_budget(tmp_path: Path) -> None:
     source = benchmark(tmp_path, 10)
     faults = dict.fromkeys(["q0", "q1", "q2", "q5", "q6", "q7"], "raise")
     asking = plan(source, tmp_path / "asked.txt", faults)
@@ -60,8 +59,7 @@ def test_errors_of_before_are_part_of_the_budget(tmp_path: Path) -> None:
     assert (again.failure, again.outcomes) == (whole.failure, whole.outcomes)
 
 
-def test_errors_that_are_asked_again_count_when_they_fail_again(tmp_path: Path) -> None:
-    """A run in which half of the queries failed may fail in them once more."""
+def test_retried_errors_count_only_if_they_fail_again(tmp_path: Path) -> None:
     source, log = benchmark(tmp_path, 4), tmp_path / "asked.txt"
     asking = plan(source, log, {"q0": "raise", "q3": "raise"})
     assert results_of(asking, tmp_path / "run")["s"].failure == ""
@@ -70,8 +68,8 @@ def test_errors_that_are_asked_again_count_when_they_fail_again(tmp_path: Path) 
     assert asked(log)[4:] == ["q0", "q3"]
 
 
-def test_a_run_whose_budget_is_used_up_asks_nothing_more(tmp_path: Path) -> None:
-    """Resumed as it is, it is given up at once, and says what helps; that does help."""
+def test_a_run_without_budget_asks_nothing_more(tmp_path: Path) -> None:
+    """The message names what helps, and that does help."""
     source, log = benchmark(tmp_path, 6), tmp_path / "asked.txt"
     faults = dict.fromkeys(["q0", "q1", "q2", "q3"], "raise")
     results_of(plan(source, log, faults), tmp_path / "run")
@@ -86,8 +84,8 @@ def test_a_run_whose_budget_is_used_up_asks_nothing_more(tmp_path: Path) -> None
     assert len(asked(log)) == 10
 
 
-def test_one_good_answer_of_before_shows_that_something_works() -> None:
-    """After 20 errors alone a run is given up, but not where a query was answered earlier."""
+def test_an_earlier_answer_keeps_a_run_going() -> None:
+    """20 errors in a row end a run, unless a query was answered before."""
 
     class Broken(Provider):
         def search(self, query: Query, k: int) -> list[Hit]:

@@ -1,4 +1,4 @@
-"""Runs are compared only by what they share, and nothing is said that the data cannot say."""
+"""Runs are compared only by what they share."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 def old_and_new(*better: int) -> list[RunRecord]:
-    """Two runs of one provider; the new one is best for these queries."""
+    """Build two runs of one provider; the new one is best for these queries."""
     return [run_of("old", {"bm25": mixed()}), run_of("new", {"bm25": mixed(*better)})]
 
 
 def test_two_runs_compare_the_provider_they_share() -> None:
-    """Old against new, named by their runs; the first run is the baseline."""
+    """The first run is the baseline."""
     [one] = be.compare_runs(old_and_new(*range(15))).compared
     assert one.comparison.systems == ("bm25 (old)", "bm25 (new)")
     assert one.comparison.baseline == "bm25 (old)"
@@ -39,7 +39,6 @@ def test_two_runs_compare_the_provider_they_share() -> None:
 
 
 def test_one_run_compares_its_providers() -> None:
-    """By their names alone."""
     run = run_of("one", {"bm25": mixed(), "dense": mixed(1), "hybrid": mixed(*range(20))})
     [one] = be.compare_runs(run).compared
     assert [(row.baseline, row.system) for row in one.comparison.rows[:2]] == [
@@ -50,7 +49,6 @@ def test_one_run_compares_its_providers() -> None:
 
 
 def test_all_pairs_can_be_compared() -> None:
-    """`all` in place of a baseline."""
     run = run_of("one", {"a": mixed(), "b": mixed(1), "c": mixed(2)})
     [one] = be.compare_runs(run, baseline="all", correction="tukey").compared
     assert one.comparison.baseline is None
@@ -58,14 +56,13 @@ def test_all_pairs_can_be_compared() -> None:
 
 
 def test_runs_without_a_common_provider_compare_all() -> None:
-    """There is only one thing that can be meant."""
     runs = [run_of("old", {"bm25": mixed()}), run_of("new", {"hybrid": mixed(3)})]
     [one] = be.compare_runs(runs).compared
     assert one.comparison.systems == ("bm25", "hybrid")
 
 
 def test_each_common_provider_has_its_own_comparison() -> None:
-    """What only one run has is left out, and how to compare it is said."""
+    """A warning names what is left out and how to compare it."""
     runs = [
         run_of("old", {"bm25": mixed(), "hybrid": mixed(1)}),
         run_of("new", {"bm25": mixed(2), "hybrid": mixed(1), "dense": mixed(3)}),
@@ -79,7 +76,7 @@ def test_each_common_provider_has_its_own_comparison() -> None:
 
 
 def test_providers_are_named_with_a_mark(tmp_path: Path) -> None:
-    """RUN#PROVIDER; a mark in the name of a folder is no such mark."""
+    """A mark in the name of a folder is part of the name."""
     path = save(run_of("run#1", {"bm25": mixed(), "hybrid": mixed(1)}), tmp_path)
     [one] = be.compare_runs([f"{path}#hybrid", f"{path}#bm25"]).compared
     assert one.comparison.systems == ("hybrid", "bm25")
@@ -89,7 +86,7 @@ def test_providers_are_named_with_a_mark(tmp_path: Path) -> None:
 
 
 def test_a_baseline_may_be_named_in_many_ways(tmp_path: Path) -> None:
-    """As it was given, by its run, by its label; an unclear name is refused."""
+    """An ambiguous name is rejected."""
     first, second = (save(run, tmp_path) for run in old_and_new(1, 2))
     for name in (second, "new", "bm25 (new)"):
         [one] = be.compare_runs([first, second], baseline=name).compared
@@ -103,8 +100,9 @@ def test_a_baseline_may_be_named_in_many_ways(tmp_path: Path) -> None:
         be.compare_runs([first, second], baseline="nwe")
 
 
-def test_what_was_typed_is_the_baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An argument wins over a run that happens to have its name."""
+def test_an_argument_wins_over_a_run_of_the_same_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     for run, name in zip(old_and_new(1, 2), ("new", "old"), strict=True):
         (tmp_path / name).write_text(run.dumps(), encoding="utf-8")
@@ -112,8 +110,7 @@ def test_what_was_typed_is_the_baseline(tmp_path: Path, monkeypatch: pytest.Monk
     assert one.comparison.baseline == "bm25 (old)"  # as the file "new" has the run "old"
 
 
-def test_a_copy_of_a_run_is_the_run(tmp_path: Path) -> None:
-    """By whatever path: it has nothing to be compared with in itself."""
+def test_a_copy_of_a_run_is_rejected(tmp_path: Path) -> None:
     run = run_of("old", {"bm25": mixed()})
     copy = tmp_path / "copy.json"
     copy.write_text(run.dumps(), encoding="utf-8")
@@ -121,8 +118,8 @@ def test_a_copy_of_a_run_is_the_run(tmp_path: Path) -> None:
         be.compare_runs([save(run, tmp_path), str(copy)])
 
 
-def test_a_metric_that_is_not_there_can_be_computed(tmp_path: Path) -> None:
-    """The line to type names the run as it was given, and is quoted; a slip gets the nearest."""
+def test_a_missing_metric_names_the_command_that_adds_it(tmp_path: Path) -> None:
+    """The command is quoted; a misspelled name gets a suggestion."""
     first, second = (save(run, tmp_path) for run in old_and_new(1, 2))
     lines = "; ".join(
         f"berryeval runs rescore {run} -m 'P(rel=2)@5' --save" for run in (first, second)
@@ -133,8 +130,8 @@ def test_a_metric_that_is_not_there_can_be_computed(tmp_path: Path) -> None:
         be.compare_runs([first, second], metrics=["nDGC@3"])
 
 
-def test_other_data_is_refused() -> None:
-    """With both hashes; `anyway` compares what is shared and says so."""
+def test_different_data_are_rejected() -> None:
+    """The message has both hashes; `anyway` compares the shared queries."""
     old, _ = old_and_new()
     new = run_of("new", {"bm25": mixed(1)}, world=("drinks", "sha256:two"))
     with pytest.raises(DataError, match=r"old\): sha256:one, .*new\): sha256:two.*--anyway"):
@@ -144,16 +141,14 @@ def test_other_data_is_refused() -> None:
     assert "a difference may come from its data" in one.warnings[0]
 
 
-def test_another_depth_is_a_warning() -> None:
-    """Who is asked for more finds more."""
+def test_different_depths_are_a_warning() -> None:
     old, _ = old_and_new()
     new = run_of("new", {"bm25": mixed(1)}, k=5)
     [one] = be.compare_runs([old, new]).compared
     assert one.warnings[0].endswith("deeper than 5 favour those that were asked for more")
 
 
-def test_failed_queries_are_a_warning_and_explain() -> None:
-    """A query without an answer is told from one with a poor answer."""
+def test_failed_queries_are_a_warning() -> None:
     new = run_of("new", {"bm25": [(), *[BEST] * 19]})
     [one] = be.compare_runs([run_of("old", {"bm25": [BEST] * 20}), new]).compared
     assert one.warnings[0].startswith("1 query has no answer of bm25 (new) (1 timeout)")
@@ -161,7 +156,6 @@ def test_failed_queries_are_a_warning_and_explain() -> None:
 
 
 def test_only_shared_queries_count() -> None:
-    """How many were left out is said."""
     new = run_of("new", {"bm25": [BEST] * 12})
     [one] = be.compare_runs([run_of("old", {"bm25": mixed()}), new]).compared
     assert one.comparison.row("RR").n == 12
@@ -170,8 +164,7 @@ def test_only_shared_queries_count() -> None:
     )
 
 
-def test_runs_without_shared_queries_are_refused() -> None:
-    """There is no pair to compare."""
+def test_runs_without_shared_queries_are_rejected() -> None:
     old, new = old_and_new(1)
     part = new.benchmarks[0]
     scores = part.providers[0].scores
@@ -183,8 +176,7 @@ def test_runs_without_shared_queries_are_refused() -> None:
         be.compare_runs([old, other])
 
 
-def test_one_query_says_nothing() -> None:
-    """No p, and why."""
+def test_one_query_has_no_p_value() -> None:
     runs = [run_of("old", {"bm25": [POOR]}), run_of("new", {"bm25": [BEST]})]
     [one] = be.compare_runs(runs).compared
     row = one.comparison.row("RR")
@@ -193,15 +185,13 @@ def test_one_query_says_nothing() -> None:
 
 
 def test_constant_scores_show_no_difference() -> None:
-    """The same rankings: p is 1, and no query has moved."""
     [one] = be.compare_runs(old_and_new()).compared
     assert one.comparison.row("RR").p == 1.0
     assert not one.moved
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "null", '"high"'])
-def test_an_imported_file_with_no_number_is_refused(tmp_path: Path, number: str) -> None:
-    """It is said where, and there is no p-value."""
+def test_a_record_with_an_invalid_number_is_rejected(tmp_path: Path, number: str) -> None:
     old, new = old_and_new(1)
     first, second = save(old, tmp_path), save(new, tmp_path)
     data = new.to_json()
@@ -212,8 +202,7 @@ def test_an_imported_file_with_no_number_is_refused(tmp_path: Path, number: str)
         be.compare_runs([first, second])
 
 
-def test_a_run_that_failed_has_nothing_to_compare() -> None:
-    """It is left out where others remain, and refused where it was named."""
+def test_a_failed_run_is_left_out_unless_it_is_named() -> None:
     run = run_of("one", {"bm25": mixed(), "hybrid": mixed(1)})
     part = run.benchmarks[0]
     broken = replace(part, providers=(part.providers[0], without_scores(part.providers[1])))
@@ -222,14 +211,13 @@ def test_a_run_that_failed_has_nothing_to_compare() -> None:
 
 
 def test_a_run_is_not_compared_with_itself() -> None:
-    """Given twice, it is an error of the one who asks."""
     run = run_of("one", {"bm25": mixed()})
     with pytest.raises(ConfigurationError, match="given twice"):
         be.compare_runs([run, run])
 
 
 def test_metrics_of_every_run_can_be_compared() -> None:
-    """Also those that nobody asked for; those that only some have are left out and named."""
+    """A metric that only some runs have is left out and named."""
     old = run_of("old", {"bm25": mixed()})
     new = run_of("new", {"bm25": mixed(1)}, metrics=("RR", "AP"))
     [one] = be.compare_runs([old, new]).compared
@@ -241,7 +229,7 @@ def test_metrics_of_every_run_can_be_compared() -> None:
 
 
 def test_moved_queries_are_explained() -> None:
-    """Which documents entered and left the top, with grades and ranks, the largest change first."""
+    """Documents that entered and left the top, with grades and ranks, the largest change first."""
     old = run_of("old", {"bm25": [POOR, POOR, *[BEST] * 18]})
     new = run_of("new", {"bm25": [POOR, BEST, *[BEST] * 17, ("cup", "tea")]})
     [one] = be.compare_runs([old, new], moved=2).compared
@@ -256,8 +244,8 @@ def test_moved_queries_are_explained() -> None:
     assert second.change < 0
 
 
-def test_groups_of_queries() -> None:
-    """Each has a comparison of its own; a name that no query has is refused."""
+def test_each_group_of_queries_is_compared() -> None:
+    """An unknown group is rejected."""
     [one] = be.compare_runs(old_and_new(0, 2, 4, 6, 8, 10), by="category").compared
     groups = one.comparison.groups
     assert groups["factual"].row("RR").better
@@ -266,8 +254,7 @@ def test_groups_of_queries() -> None:
         be.compare_runs(old_and_new(1), by="color")
 
 
-def test_benchmarks_are_compared_one_by_one() -> None:
-    """What only one run has is left out; one of several can be chosen."""
+def test_each_shared_benchmark_is_compared() -> None:
     old = run_of("old", {"bm25": mixed()})
     more = run_of("x", {"bm25": mixed()}, world=("meals", "sha256:m")).benchmarks
     new = replace(run_of("new", {"bm25": mixed(1)}), benchmarks=(
@@ -278,8 +265,7 @@ def test_benchmarks_are_compared_one_by_one() -> None:
         be.compare_runs([old, new], benchmark="meels")
 
 
-def test_a_comparison_goes_to_json_and_back() -> None:
-    """The report that is read is the one that was written."""
+def test_a_comparison_survives_json() -> None:
     report = be.compare_runs(old_and_new(1, 2, 3), by="category")
     data = json.loads(json.dumps(to_json(report), allow_nan=False))
     again = read_report(data, "x.json")
@@ -288,8 +274,7 @@ def test_a_comparison_goes_to_json_and_back() -> None:
 
 
 @given(better=st.sets(st.integers(0, 19)))
-def test_swapping_the_runs_turns_the_difference(better: set[int]) -> None:
-    """The same p, the opposite difference, wins for losses."""
+def test_swapped_runs_have_the_opposite_difference(better: set[int]) -> None:
     runs = old_and_new(*better)
     [one] = be.compare_runs(runs, samples=2000).compared
     [two] = be.compare_runs(runs[::-1], samples=2000).compared
@@ -302,8 +287,7 @@ def test_swapping_the_runs_turns_the_difference(better: set[int]) -> None:
         assert {hit.id for hit in there.entered} == {hit.id for hit in here.left}
 
 
-def test_all_scores_join_what_was_asked_and_what_every_run_has() -> None:
-    """No metric twice."""
+def test_all_scores_join_requested_and_standard_metrics() -> None:
     [found] = run_of("one", {"bm25": mixed(1)}).benchmarks[0].providers
     names = all_scores(found).metrics
     assert names[:2] == ("nDCG@3", "RR")
@@ -311,8 +295,7 @@ def test_all_scores_join_what_was_asked_and_what_every_run_has() -> None:
     assert "R@20" in names
 
 
-def test_all_missing_metrics_are_in_one_line_to_type() -> None:
-    """Each where it is missing; a question keeps its mark, and no full stop follows it."""
+def test_one_command_adds_all_missing_metrics() -> None:
     run = run_of("one", {"bm25": mixed(), "dense": mixed(1)})
     with pytest.raises(NotScoredError) as caught:
         be.compare_runs(run, metrics=["RR@5", "P@7", "RR"])

@@ -1,4 +1,4 @@
-"""Configuration files: every fault is said with its line and key, and what was meant."""
+"""Configuration files: every fault is reported with its line, key and a suggestion."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GOOD = "benchmarks: [technical-docs]\nproviders: [bm25]\n"
 
 
 def plan_in(folder: Path, text: str) -> Plan:
-    """The plan of a file with this content."""
+    """Build the plan of a file with this content."""
     path = folder / "berryeval.yaml"
     path.write_text(text, encoding="utf-8")
     file = ConfigFile(path)
@@ -27,8 +27,7 @@ def plan_in(folder: Path, text: str) -> Plan:
     return plan
 
 
-def test_what_is_not_said_has_a_default(tmp_path: Path) -> None:
-    """The smallest file is a whole plan."""
+def test_the_smallest_file_is_a_whole_plan(tmp_path: Path) -> None:
     plan = plan_in(tmp_path, GOOD)
     assert plan.metrics == list(DEFAULT_METRICS)
     assert (plan.depth, plan.limit, plan.seed, plan.run) == (20, None, 0, Patience())
@@ -37,8 +36,7 @@ def test_what_is_not_said_has_a_default(tmp_path: Path) -> None:
     assert (policy.concurrency, policy.timeout, policy.attempts, policy.seed) == (4, 30.0, 3, 3)
 
 
-def test_providers_are_lines_or_mappings(tmp_path: Path) -> None:
-    """A chunker follows a colon; the label says both unless there is a name."""
+def test_providers_are_names_or_mappings(tmp_path: Path) -> None:
     plan = plan_in(
         tmp_path,
         "benchmarks: [x]\nproviders:\n- bm25:fixed-400\n- {type: dense, chunker: section}\n"
@@ -89,8 +87,7 @@ def test_providers_are_lines_or_mappings(tmp_path: Path) -> None:
         ("", ": benchmarks: is missing"),
     ],
 )
-def test_a_fault_is_said_with_its_line_and_key(tmp_path: Path, text: str, message: str) -> None:
-    """And with what may have been meant."""
+def test_a_fault_names_its_line_and_key(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         plan_in(tmp_path, text)
     assert message in str(caught.value)
@@ -99,7 +96,6 @@ def test_a_fault_is_said_with_its_line_and_key(tmp_path: Path, text: str, messag
 
 @pytest.mark.parametrize("run", ["'fast'", "0", "''"])
 def test_a_flag_hides_no_fault_of_the_file(tmp_path: Path, run: str) -> None:
-    """A `run` that is no mapping is refused, also where a flag has something to add to it."""
     (tmp_path / "berryeval.yaml").write_text(f"{GOOD}run: {run}\n", encoding="utf-8")
     with pytest.raises(ConfigurationError, match=rf"berryeval\.yaml:3: run: .* found {run}"):
         build_plan({"timeout": 5}, tmp_path / "berryeval.yaml")
@@ -147,10 +143,10 @@ HTTP = (
          ":5: unknown embedder 'nosuch'"),
     ],
 )  # fmt: skip
-def test_what_nobody_knows_is_said_with_its_line(
+def test_an_unknown_name_is_reported_with_its_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str
 ) -> None:
-    """Providers, chunkers, benchmarks, their options and variables: before anything is run."""
+    """Providers, chunkers, benchmarks, their options and variables, before anything runs."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "berryeval.yaml").write_text(text, encoding="utf-8")
     with pytest.raises((ConfigurationError, DataError)) as caught:
@@ -159,10 +155,10 @@ def test_what_nobody_knows_is_said_with_its_line(
 
 
 @pytest.mark.parametrize("below", [False, True])
-def test_a_class_of_somebody_else_is_not_made_to_be_looked_at(
+def test_a_third_party_class_is_checked_without_building_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: bool
 ) -> None:
-    """It may connect as soon as it is made; its options are looked at all the same."""
+    """Building it may connect to a server."""
     made = []
 
     class Connects:
@@ -189,27 +185,23 @@ def test_a_class_of_somebody_else_is_not_made_to_be_looked_at(
     assert made == []
 
 
-def test_what_a_flag_says_stands_in_no_line(tmp_path: Path) -> None:
-    """It is refused where it is used, and no line of the file is to blame."""
+def test_a_fault_of_a_flag_names_no_line(tmp_path: Path) -> None:
     path = tmp_path / "berryeval.yaml"
     path.write_text(GOOD, encoding="utf-8")
     assert build_plan({"providers": ["bm52"]}, path).labels == ["bm52"]
 
 
-def test_whole_numbers_are_numbers_too(tmp_path: Path) -> None:
-    """Seconds and thresholds may be written without a point."""
+def test_whole_numbers_are_accepted_as_numbers(tmp_path: Path) -> None:
     plan = plan_in(tmp_path, GOOD + "run: {timeout: 3, error_budget: 1}\nthresholds: {RR: 1}\n")
     assert (plan.run.timeout, plan.run.error_budget, plan.thresholds) == (3.0, 1.0, {"RR": 1.0})
 
 
-def test_a_metric_by_two_names_is_one(tmp_path: Path) -> None:
-    """The first spelling is kept."""
+def test_a_metric_under_two_names_is_kept_once(tmp_path: Path) -> None:
     plan = plan_in(tmp_path, GOOD + "metrics: [ndcg_cut_10, nDCG@10, P@5, 'P.5,10', RR]\n")
     assert plan.metrics == ["ndcg_cut_10", "P@5", "P@10", "RR"]
 
 
-def test_files_that_are_none_are_said(tmp_path: Path) -> None:
-    """Missing, a folder, not text."""
+def test_unreadable_files_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="no such file"):
         ConfigFile(tmp_path / "nothing.yaml")
     with pytest.raises(ConfigurationError, match="is a directory"):
@@ -219,8 +211,7 @@ def test_files_that_are_none_are_said(tmp_path: Path) -> None:
         ConfigFile(tmp_path / "latin.yaml")
 
 
-def test_an_alias_inside_what_it_names_ends(tmp_path: Path) -> None:
-    """A file that contains itself is a fault like any other."""
+def test_a_recursive_alias_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="unknown key 'x'"):
         plan_in(tmp_path, GOOD + "x: &x\n  y: *x\n")
 
@@ -232,8 +223,7 @@ def test_an_alias_inside_what_it_names_ends(tmp_path: Path) -> None:
         ({"benchmarks": ["x"], "providers": [3]}, "providers[0]: expected a provider: a name, "),
     ],
 )
-def test_data_without_a_file_have_keys(data: Any, message: str) -> None:
-    """The place is the key alone."""
+def test_faults_without_a_file_name_the_key(data: Any, message: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         check_model(Plan, data, None)
     assert str(caught.value).startswith(message)
@@ -250,12 +240,10 @@ def test_data_without_a_file_have_keys(data: Any, message: str) -> None:
     ],
 )
 def test_one_format_needs_no_list(tmp_path: Path, line: str, formats: list[str]) -> None:
-    """Nor does none."""
     assert plan_in(tmp_path, f"{GOOD}{line}\n").export == formats
 
 
-def test_the_second_of_two_namesakes_is_shown(tmp_path: Path) -> None:
-    """The line is that of the provider to be renamed, not the first of the file."""
+def test_the_second_of_two_equal_names_is_reported(tmp_path: Path) -> None:
     text = "benchmarks: [x]\nproviders:\n- bm25\n- dense\n- bm25\n"
     with pytest.raises(ConfigurationError, match=r":5: providers\[2\]: two providers are called"):
         plan_in(tmp_path, text)
@@ -267,7 +255,7 @@ def test_the_second_of_two_namesakes_is_shown(tmp_path: Path) -> None:
 def test_only_an_empty_file_is_an_empty_configuration(
     tmp_path: Path, text: str, found: str
 ) -> None:
-    """What is false to Python is refused as any list or text is; comments alone are nothing."""
+    """False, 0 and empty lists are rejected."""
     path = tmp_path / "berryeval.yaml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ConfigurationError, match=f"expected names and values, found {found}"):

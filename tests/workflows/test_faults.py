@@ -1,4 +1,4 @@
-"""Faults: each is an outcome of its query, and the rest is right."""
+"""Faults: each is the outcome of its query, and the other queries are right."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FINE = ("twice", "many", "odd metadata", "lazy", "endless")
 
 
 def rankings(folder: Path) -> dict[str, Any]:
-    """The rankings of the only journal below a folder."""
+    """Read the rankings of the only journal below a folder."""
     from berryeval.runner.journal import read_journal
 
     (journal,) = folder.rglob("results.jsonl")
@@ -49,7 +49,6 @@ def rankings(folder: Path) -> dict[str, Any]:
 
 
 def test_every_fault_is_the_outcome_of_its_query(tmp_path: Path) -> None:
-    """Raising, hanging, garbage, repeats, too many: all in one run, and the others are right."""
     source = benchmark(tmp_path, 40)
     kinds = [*ERRORS, *TIMEOUTS, *FINE, "empty"]
     faults = {f"q{number}": kind for number, kind in enumerate(kinds)}
@@ -75,8 +74,7 @@ def test_every_fault_is_the_outcome_of_its_query(tmp_path: Path) -> None:
     assert all(value == 1.0 for query, value in values.items() if query not in faults)
 
 
-def test_too_many_too_few_and_repeated_hits_are_said(tmp_path: Path) -> None:
-    """They are cut and counted the same for all providers."""
+def test_too_many_too_few_and_repeated_hits_are_warnings(tmp_path: Path) -> None:
     faults = {"q0": "twice", "q1": "many", "q2": "empty", "q3": "raise"}
     plan = plan_of(benchmark(tmp_path, 6), {"type": "scripted", "options": {"faults": faults}})
     result = results_of(plan, tmp_path / "run")["scripted:whole"]
@@ -93,8 +91,7 @@ def test_too_many_too_few_and_repeated_hits_are_said(tmp_path: Path) -> None:
     assert max(len(one.hits) for one in rankings(tmp_path / "run").values()) == 5
 
 
-def test_an_error_that_passes_costs_nothing(tmp_path: Path) -> None:
-    """It is tried again, and the score is that of a run without it."""
+def test_a_temporary_error_is_retried(tmp_path: Path) -> None:
     faults = {"q1": "refuse", "q2": "busy", "q3": "late"}
     options = {"faults": faults, "passing": 2}
     plan = plan_of(benchmark(tmp_path, 5), {"type": "scripted", "options": options})
@@ -115,10 +112,9 @@ def test_an_error_that_passes_costs_nothing(tmp_path: Path) -> None:
         ("refuse", "the index could not be built (ConnectionRefusedError: nobody there) (tried 2"),
     ],
 )
-def test_an_index_that_cannot_be_made_fails_its_provider_only(
+def test_an_index_that_cannot_be_built_fails_its_provider_only(
     tmp_path: Path, fault: str, message: str
 ) -> None:
-    """Also one that hangs; the others go on, and what failed is told."""
     bad = {"type": "scripted", "name": "bad", "options": {"index_fault": fault}}
     good = {"type": "scripted", "name": "good"}
     run = {"index_timeout": LATE, "attempts": 2}
@@ -132,8 +128,7 @@ def test_an_index_that_cannot_be_made_fails_its_provider_only(
 
 
 @pytest.mark.parametrize("fault", ["raise", "exit", "hang"])
-def test_a_provider_that_cannot_be_closed_loses_nothing(tmp_path: Path, fault: str) -> None:
-    """Its answers are scored."""
+def test_a_provider_that_fails_to_close_keeps_its_answers(tmp_path: Path, fault: str) -> None:
     spec = {"type": "scripted", "options": {"close_fault": fault}}
     made = plan_of(benchmark(tmp_path, 3), spec, run={"timeout": LATE})
     result = results_of(made, tmp_path / "run")["scripted:whole"]

@@ -1,4 +1,4 @@
-"""Python functions as providers of a run, and what they may do wrong."""
+"""Python functions as providers of a run, and their faults."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def finds_nothing(text: str, k: int) -> list[str]:
-    """A search without results."""
+    """Return no hits."""
     assert text
     assert k
     return []
@@ -24,7 +24,6 @@ def finds_nothing(text: str, k: int) -> list[str]:
     "provider", [finds_nothing, {"type": "callable", "options": {"function": finds_nothing}}]
 )
 def test_a_function_is_a_provider(provider: Any, tmp_path: Path) -> None:
-    """As it is, or in a mapping; the manifest names it."""
     result = be.run_benchmark("rag-template", [provider], ["RR"], folder=tmp_path / "run")
     (one,) = result.providers
     assert one.outcomes == {"empty": 10}
@@ -34,9 +33,7 @@ def test_a_function_is_a_provider(provider: Any, tmp_path: Path) -> None:
     assert spec["options"]["function"] == "<function finds_nothing>"
 
 
-def test_an_id_that_is_no_text_is_the_error_of_its_query(tmp_path: Path) -> None:
-    """The other queries are right, and the folder can be read again."""
-
+def test_an_invalid_id_fails_its_query_only(tmp_path: Path) -> None:
     def odd(text: str, k: int) -> list[str]:
         assert k
         return ["\ud800"] if text.startswith("How") else []

@@ -1,4 +1,4 @@
-"""Faults of a server, over real HTTP on the loopback: each is the outcome of its query."""
+"""Faults of a real HTTP server on the loopback: each is the outcome of its query."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ PASSES = 2  # how often those that pass fail
 
 @dataclass
 class OverHttp(Provider):
-    """Asks a server with the standard library, and says which of its errors can pass."""
+    """A provider over HTTP that names its temporary errors."""
 
     url: str
 
     def search(self, query: Query, k: int) -> Any:
-        """One request."""
+        """Send one request."""
         try:
             with urllib.request.urlopen(f"{self.url}/{query.id}?k={k}") as answer:  # noqa: S310 - our own server
                 return json.loads(answer.read())
@@ -53,13 +53,13 @@ class OverHttp(Provider):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers as the number of the query says."""
+    """A handler that answers by the number of the query."""
 
     asked: Counter[int]
     ended: threading.Event
 
     def do_GET(self) -> None:
-        """One answer."""
+        """Answer one request."""
         number = int(self.path.split("?")[0].removeprefix("/q"))
         self.asked[number] += 1
         again = self.asked[number] > PASSES
@@ -87,12 +87,12 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager
 def serving() -> Iterator[tuple[str, Counter[int]]]:
-    """A server, and how often each query was asked."""
+    """Start a server that counts the requests of each query."""
     kind = type("Own", (Handler,), {"asked": Counter(), "ended": threading.Event()})
     server = ThreadingHTTPServer(("127.0.0.1", 0), kind)
     server.daemon_threads = True
@@ -108,10 +108,10 @@ def serving() -> Iterator[tuple[str, Counter[int]]]:
         server.server_close()
 
 
-def test_what_a_server_does_wrong_is_the_outcome_of_a_query(
+def test_a_fault_of_the_server_is_the_outcome_of_its_query(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """429, 500, 403, no answer, half an answer, nonsense; what passes is asked again."""
+    """429, 500, 403, no answer, half an answer, invalid JSON; temporary errors are retried."""
     monkeypatch.setattr(PROVIDERS, "_homes", dict(PROVIDERS._homes))  # it goes again
     PROVIDERS.register("over-http")(OverHttp)
     with serving() as (url, asked):

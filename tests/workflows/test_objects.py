@@ -1,4 +1,4 @@
-"""Objects of one's own as providers of a run: given as they are, entered and left, registered."""
+"""Custom objects as providers of a run: passed directly, entered and left, registered."""
 
 from __future__ import annotations
 
@@ -24,70 +24,70 @@ if TYPE_CHECKING:
 
 
 class Duck:
-    """An object with `index` and `search` and nothing else."""
+    """An object with `index` and `search` only."""
 
     def __init__(self) -> None:
         self.chunks: Sequence[Chunk] = ()
 
     def index(self, chunks: Sequence[Chunk]) -> None:
-        """Keep them."""
+        """Keep the chunks."""
         self.chunks = chunks
 
     def search(self, query: Any, k: int) -> list[str]:
-        """The first chunks."""
+        """Return the first chunks."""
         assert query.text
         return [chunk.id for chunk in self.chunks[:k]]
 
 
 class OfTexts(Duck):
-    """One that wants texts."""
+    """An object that searches for texts."""
 
     def search(self, text: Any, k: int) -> list[str]:
-        """The first chunks."""
+        """Return the first chunks."""
         assert text.lower()
         return [chunk.id for chunk in self.chunks[:k]]
 
 
 class Later(Duck):
-    """One whose methods are all asynchronous."""
+    """An object with asynchronous methods."""
 
     async def index(self, chunks: Sequence[Chunk]) -> None:  # type: ignore[override]
-        """Keep them."""
+        """Keep the chunks."""
         self.chunks = chunks
 
     async def search(self, query: Query, k: int) -> list[str]:  # type: ignore[override]
-        """The first chunks."""
+        """Return the first chunks."""
         return super().search(query, k)
 
 
 class Together(Duck):
-    """One that answers several at once, and has a name."""
+    """A named object that answers several queries at once."""
 
     name = "in batches"
 
     def search_many(self, queries: Sequence[Query], k: int) -> list[list[str]]:
-        """The same for each."""
+        """Return the first chunks for each query."""
         return [super(Together, self).search(query, k) for query in queries]
 
 
 class Whole(Provider):
-    """A provider of the package's kind."""
+    """A subclass of the package's provider."""
 
     def search(self, query: Query, k: int) -> list[Hit]:
-        """Nothing."""
+        """Return the first chunks."""
         assert query.text
         return [][:k]
 
 
 class Retriever:
-    """As the retrievers of LangChain."""
+    """A retriever like those of LangChain."""
 
     def invoke(self, text: str) -> list[Any]:
-        """Nothing."""
+        """Return nothing."""
         return [text][:0]
 
     async def ainvoke(self, text: str) -> list[Any]:
-        """Nothing."""
+        """Return nothing."""
         return self.invoke(text)
 
 
@@ -104,7 +104,7 @@ class Retriever:
     ],
 )
 def test_an_object_is_a_provider(made: Any, name: str, tmp_path: Path) -> None:
-    """In a list or alone; it is called by its name, and the same folder goes on."""
+    """The same folder resumes the run of the same object."""
     result = be.run_benchmark("rag-template", [made()], ["RR"], folder=tmp_path / "run", batch=4)
     (one,) = result.providers
     assert one.name == name
@@ -116,8 +116,7 @@ def test_an_object_is_a_provider(made: Any, name: str, tmp_path: Path) -> None:
     assert list(spec["options"].values()) == [f"<{type(made()).__name__}>"]
 
 
-def test_an_object_finds_what_a_provider_finds() -> None:
-    """One that hands all on to the bundled provider scores as it does, by query or by text."""
+def test_an_object_scores_like_the_provider_it_wraps() -> None:
     inner = build_provider("bm25")
 
     class Handing:
@@ -134,23 +133,21 @@ def test_an_object_finds_what_a_provider_finds() -> None:
     assert means[0]["RR"] > 0
 
 
-def test_a_class_is_to_be_called() -> None:
-    """The message says how."""
+def test_a_class_in_place_of_an_object_is_rejected() -> None:
     for given in (Duck, [Whole], {"mine": Duck}):
         with pytest.raises(ConfigurationError, match=r"found the class \w+; call it: \w+\(\)"):
             be.run_benchmark("rag-template", given, ["RR"])
 
 
 @pytest.mark.parametrize("given", [object(), 5, None, [5], {"mine": 5}])
-def test_what_cannot_be_searched_is_refused(given: Any) -> None:
-    """With what was expected, and what was found."""
+def test_an_object_without_search_is_rejected(given: Any) -> None:
     kind = "object|int|NoneType"
     with pytest.raises(ConfigurationError, match=rf"with search\(query, k\); found ({kind})"):
         be.run_benchmark("rag-template", given, ["RR"])
 
 
 class Entered(Duck):
-    """A context manager that writes down what is done with it."""
+    """A context manager that logs its calls."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -164,13 +161,13 @@ class Entered(Duck):
         self.calls.append("leave" if kind is None else f"leave {kind.__name__}")
 
     def index(self, chunks: Sequence[Chunk]) -> None:
-        """Write it down."""
+        """Keep the chunks."""
         self.calls.append("index")
         super().index(chunks)
 
 
 class EnteredLater(Entered):
-    """The same, asynchronous."""
+    """An asynchronous context manager that logs its calls."""
 
     __enter__: Any = None
     __exit__: Any = None
@@ -187,7 +184,6 @@ class EnteredLater(Entered):
 def test_a_context_manager_is_entered_and_left(
     kind: type[Duck], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Before the index and after the last answer; one that is none, and has no end, is no fault."""
     thing = kind()
     with caplog.at_level(logging.WARNING, "berryeval"):
         be.run_benchmark("rag-template", thing, ["RR"])
@@ -196,8 +192,7 @@ def test_a_context_manager_is_entered_and_left(
         assert thing.calls == ["enter", "index", "leave"]
 
 
-def test_registered_things_work_as_given_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A function, a class of one's own and a function that makes one; options are checked."""
+def test_registered_providers_work_like_passed_objects(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PROVIDERS, "_homes", dict(PROVIDERS._homes))  # they go again
 
     @PROVIDERS.register("test-function")
@@ -207,7 +202,7 @@ def test_registered_things_work_as_given_ones(monkeypatch: pytest.MonkeyPatch) -
 
     @PROVIDERS.register("test-class")
     class Own(Duck):
-        """Of one's own."""
+        """A custom provider."""
 
         def __init__(self, depth: int = 3) -> None:
             super().__init__()
@@ -229,14 +224,12 @@ def test_registered_things_work_as_given_ones(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.fixture
 def _own_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is registered goes again."""
+    """Remove registered providers after the test."""
     monkeypatch.setattr(PROVIDERS, "_homes", dict(PROVIDERS._homes))
 
 
 @pytest.mark.usefixtures("_own_table")
-def test_a_function_that_makes_a_provider_is_told_from_one_that_searches() -> None:
-    """By its parameters: the second of a search says how many hits are wanted."""
-
+def test_a_factory_differs_from_a_search_function_by_its_parameters() -> None:
     @PROVIDERS.register("test-maker")
     def made(host: str, port: int = 3) -> Duck:
         assert (host, port) == ("here", 4)
@@ -258,9 +251,7 @@ def test_a_function_that_makes_a_provider_is_told_from_one_that_searches() -> No
 
 
 @pytest.mark.usefixtures("_own_table")
-def test_a_class_that_does_not_say_its_options_is_taken() -> None:
-    """As one that inherits from a type written in C."""
-
+def test_a_class_without_a_signature_is_accepted() -> None:
     @PROVIDERS.register("test-dict")
     class Words(dict[str, Any]):
         def search(self, query: Query, k: int) -> list[str]:
@@ -273,8 +264,8 @@ def test_a_class_that_does_not_say_its_options_is_taken() -> None:
 
 
 @pytest.mark.parametrize("name", ["my-search", "name", "options", "chunker", "type"])
-def test_any_name_may_be_given_to_an_object(name: str) -> None:
-    """A mapping is a provider itself only if it says its type; the page shows such a line."""
+def test_a_mapping_names_its_providers(name: str) -> None:
+    """A mapping with a type is one provider."""
     if name == "my-search":
         assert 'providers={"my-search": mine}' in INTRODUCTION
     result = be.run_benchmark("rag-template", providers={name: Duck()}, metrics=["RR"], limit=1)

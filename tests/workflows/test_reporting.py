@@ -1,4 +1,4 @@
-"""`write_report`: whatever holds runs, in any format, from Python."""
+"""`write_report`: results, records and reports in any format, from Python."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def result() -> be.BenchmarkResult:
-    """A result of two queries."""
+    """Return a result of two queries."""
     return be.run_benchmark("rag-template", ["bm25"], ["RR"], limit=2)
 
 
-def test_a_result_a_record_a_report_or_a_file(tmp_path: Path, result: be.BenchmarkResult) -> None:
-    """All of them can be given, also together; runs count once."""
+def test_results_records_reports_and_files_can_be_reported(
+    tmp_path: Path, result: be.BenchmarkResult
+) -> None:
+    """Each run counts once."""
     (first,) = be.write_report(result, tmp_path / "first.json")
     assert result.run is not None
     sources: list[Any] = [result, first, str(first), result.run, Report.of([result.run])]
@@ -35,7 +37,6 @@ def test_a_result_a_record_a_report_or_a_file(tmp_path: Path, result: be.Benchma
 
 
 def test_a_report_keeps_its_title_and_verdicts(tmp_path: Path) -> None:
-    """Unless another title is given."""
     (path,) = be.write_report(hard_report(), tmp_path / "a.md")
     assert path.read_text(encoding="utf-8").startswith("## Drinks")
     assert "inconclusive" in path.read_text(encoding="utf-8")
@@ -44,15 +45,13 @@ def test_a_report_keeps_its_title_and_verdicts(tmp_path: Path) -> None:
 
 
 def test_a_folder_needs_a_format(tmp_path: Path) -> None:
-    """Then the usual names are taken, or the label."""
     with pytest.raises(ConfigurationError, match="no ending, expected one of"):
         be.write_report(plain_run(), tmp_path)
     assert be.write_report(plain_run(), tmp_path, "latex") == [tmp_path / "report.tex"]
     assert be.write_report(plain_run(), tmp_path, "latex", label="a b") == [tmp_path / "a-b.tex"]
 
 
-def test_packed_files(tmp_path: Path) -> None:
-    """An ending of packing behind that of the format packs."""
+def test_a_packed_suffix_compresses(tmp_path: Path) -> None:
     import gzip
 
     paths = be.write_report(plain_run(), tmp_path / "v1.2.csv.gz")
@@ -61,7 +60,6 @@ def test_packed_files(tmp_path: Path) -> None:
 
 
 def test_files_of_several_systems_have_their_names(tmp_path: Path) -> None:
-    """Of the benchmark and the provider."""
     paths = be.write_report(hard_run(), tmp_path / "out.trec")
     assert [path.name for path in paths] == [
         "out-drinks-bm25.trec",
@@ -70,8 +68,7 @@ def test_files_of_several_systems_have_their_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("source", [[], 5, [5], "no such run"])
-def test_what_holds_no_run_is_refused(tmp_path: Path, source: Any) -> None:
-    """With what was expected, and no file is written."""
+def test_anything_but_runs_is_rejected(tmp_path: Path, source: Any) -> None:
     with pytest.raises(BerryEvalError, match=r"expected|no run"):
         be.write_report(source, tmp_path / "x.md")
     assert not list(tmp_path.iterdir())

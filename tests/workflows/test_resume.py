@@ -1,4 +1,4 @@
-"""Runs that are killed, resumed, repeated: the end is the same, and nothing is asked twice."""
+"""Runs that are killed, resumed and repeated: the same results, and no query asked twice."""
 
 from __future__ import annotations
 
@@ -65,19 +65,19 @@ print(kills, "kills")
 
 
 def scores(folder: Path) -> bytes:
-    """The bytes of the only scores below a folder."""
+    """Read the only scores below a folder."""
     (file,) = folder.rglob("scores.json")
     return file.read_bytes()
 
 
 def lines(folder: Path) -> int:
-    """How many queries the journal holds."""
+    """Count the queries in the journal."""
     return sum(file.read_bytes().count(b"\n") - 1 for file in folder.rglob("results.jsonl"))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that forks")
-def test_a_run_killed_at_25_moments_ends_as_one_that_was_not(tmp_path: Path) -> None:
-    """Scores to the byte, run file too; only queries in flight at a kill are asked again."""
+def test_a_run_killed_25_times_ends_like_an_uninterrupted_one(tmp_path: Path) -> None:
+    """Only queries in flight at a kill are asked again."""
     source = benchmark(tmp_path, 400)
     log = tmp_path / "asked.txt"
     faults = {f"q{n}": ("twice", "raise", "empty", "many")[n % 4] for n in range(0, 400, 7)}
@@ -104,8 +104,7 @@ def test_a_run_killed_at_25_moments_ends_as_one_that_was_not(tmp_path: Path) -> 
     ("name", "value"),
     [("k", 7), ("limit", 2), ("metrics", ["P@3"]), ("filter", {"id": "q1"}), ("seed", 3)],
 )
-def test_the_folder_of_another_run_is_refused(tmp_path: Path, name: str, value: Any) -> None:
-    """And stays as it is."""
+def test_the_folder_of_another_run_is_rejected(tmp_path: Path, name: str, value: Any) -> None:
     source = benchmark(tmp_path, 3)
     results_of(plan_of(source, SPEC), tmp_path / "run")
     before = {file: file.read_bytes() for file in (tmp_path / "run").rglob("*.json*")}
@@ -114,8 +113,7 @@ def test_the_folder_of_another_run_is_refused(tmp_path: Path, name: str, value: 
     assert {file: file.read_bytes() for file in before} == before
 
 
-def test_the_folder_of_another_provider_is_refused(tmp_path: Path) -> None:
-    """One with other options is another one."""
+def test_the_folder_of_another_provider_is_rejected(tmp_path: Path) -> None:
     source = benchmark(tmp_path, 3)
     results_of(plan_of(source, SPEC), tmp_path / "run")
     other = {**SPEC, "options": {"delay": 0.1}}
@@ -123,8 +121,7 @@ def test_the_folder_of_another_provider_is_refused(tmp_path: Path) -> None:
         results_of(plan_of(source, other), tmp_path / "run")
 
 
-def test_a_benchmark_that_has_changed_is_refused(tmp_path: Path) -> None:
-    """Answers to other texts cannot be mixed in."""
+def test_a_changed_benchmark_is_rejected(tmp_path: Path) -> None:
     source = benchmark(tmp_path, 3)
     plan = plan_of(source, {"type": "scripted"})
     results_of(plan, tmp_path / "run")
@@ -134,8 +131,8 @@ def test_a_benchmark_that_has_changed_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["documents", "queries", "judgments"])
-def test_any_change_of_a_benchmark_is_refused(tmp_path: Path, what: str) -> None:
-    """Its texts, its queries and its judgments all count, also for what is still to be asked."""
+def test_any_change_of_a_benchmark_is_rejected(tmp_path: Path, what: str) -> None:
+    """Texts, queries and judgments count, even of queries that were not asked yet."""
     source = benchmark(tmp_path, 3)
     plan = plan_of(source, {"type": "scripted", "options": {"index_fault": "raise"}}, SPEC)
     results_of(plan, tmp_path / "run")
@@ -150,10 +147,9 @@ def test_any_change_of_a_benchmark_is_refused(tmp_path: Path, what: str) -> None
 
 
 @pytest.mark.parametrize("change", [{"chunker": "fixed-5"}, {"options": {"delay": 0.001}}])
-def test_another_chunker_or_option_of_a_failed_provider_is_refused(
+def test_another_chunker_or_option_of_a_failed_provider_is_rejected(
     tmp_path: Path, change: dict[str, Any]
 ) -> None:
-    """Though nothing of it was answered: the others would be of another plan."""
     source = benchmark(tmp_path, 3)
     failing = {"type": "scripted", "name": "f", "options": {"index_fault": "raise"}}
     results_of(plan_of(source, SPEC, failing), tmp_path / "run")
@@ -168,8 +164,8 @@ def suggesting(source: str, chunker: str) -> None:
     be.write_benchmark(replace(made, metadata={"chunker": chunker}), source)
 
 
-def test_another_suggested_chunker_is_refused(tmp_path: Path) -> None:
-    """Half of the answers would be of other chunks; a provider with its own does not mind."""
+def test_another_suggested_chunker_is_rejected(tmp_path: Path) -> None:
+    """A provider with its own chunker is not affected."""
     source = benchmark(tmp_path, 3)
     suggesting(source, "whole")
     follows, minds_not = {**SPEC, "chunker": ""}, {**SPEC, "chunker": "whole"}
@@ -181,8 +177,8 @@ def test_another_suggested_chunker_is_refused(tmp_path: Path) -> None:
     assert results_of(plan_of(source, minds_not), tmp_path / "own")["s"].outcomes == {"ok": 3}
 
 
-def test_a_folder_that_does_not_know_its_chunkers_goes_on(tmp_path: Path) -> None:
-    """Those of earlier versions were not written with them."""
+def test_a_folder_without_chunkers_can_be_resumed(tmp_path: Path) -> None:
+    """Earlier versions did not write them."""
     source = benchmark(tmp_path, 3)
     results_of(plan_of(source, SPEC), tmp_path / "run")
     manifest = tmp_path / "run" / "manifest.json"
@@ -192,8 +188,7 @@ def test_a_folder_that_does_not_know_its_chunkers_goes_on(tmp_path: Path) -> Non
     assert results_of(plan_of(source, SPEC), tmp_path / "run")["s"].outcomes == {"ok": 3}
 
 
-def test_patience_may_change(tmp_path: Path) -> None:
-    """A run that timed out is resumed with more time."""
+def test_settings_of_the_run_may_change(tmp_path: Path) -> None:
     source = benchmark(tmp_path, 3)
     log = tmp_path / "asked.txt"
     ready = tmp_path / "ready"
@@ -209,7 +204,6 @@ def test_patience_may_change(tmp_path: Path) -> None:
 
 
 def test_only_failed_queries_are_asked_again(tmp_path: Path) -> None:
-    """With `retry_errors`; without it nothing is."""
     source = benchmark(tmp_path, 8)
     log = tmp_path / "asked.txt"
     marker = {"q2": "raise", "q5": "hang", "q6": "empty"}
@@ -223,8 +217,9 @@ def test_only_failed_queries_are_asked_again(tmp_path: Path) -> None:
     assert sorted(asked(log)[8:]) == ["q2", "q5"]
 
 
-def test_damage_of_the_journal_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Only the queries of damaged lines are asked again; when all is answered, nothing is said."""
+def test_damaged_lines_of_the_journal_are_asked_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     source = benchmark(tmp_path, 6)
     log = tmp_path / "asked.txt"
     in_order = {"concurrency": 1}
@@ -247,7 +242,7 @@ def test_damage_of_the_journal_is_said(tmp_path: Path, caplog: pytest.LogCapture
 
 
 def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
-    """The second says so; the first is not disturbed; after a kill the next one may."""
+    """A killed process leaves no lock."""
     source = benchmark(tmp_path, 60)
     log = tmp_path / "asked.txt"
     ready = tmp_path / "ready"
@@ -268,8 +263,7 @@ def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
     assert len(asked(log)) <= 60 + CONCURRENCY
 
 
-def test_names_that_would_share_a_folder_are_refused(tmp_path: Path) -> None:
-    """Before anything is run."""
+def test_names_that_would_share_a_folder_are_rejected(tmp_path: Path) -> None:
     names = ({"type": "scripted", "name": "a/b"}, {"type": "scripted", "name": "A:b"})
     plan = plan_of(benchmark(tmp_path, 2), *names)
     with pytest.raises(ConfigurationError, match="would share the folder"):
@@ -279,7 +273,7 @@ def test_names_that_would_share_a_folder_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("notebook", [False, True])
 def test_one_interrupt_ends_a_run_at_once(tmp_path: Path, notebook: bool) -> None:
-    """Even while searches hang; the journal is whole, and the run can be resumed."""
+    """Even during a hanging search; the run can be resumed."""
     source = benchmark(tmp_path, 50)
     log = tmp_path / "asked.txt"
     options = {"log": str(log), "faults": {"q20": "hang", "q21": "hang"}, "delay": 0.01}
@@ -308,8 +302,7 @@ def test_one_interrupt_ends_a_run_at_once(tmp_path: Path, notebook: bool) -> Non
     assert Counter(asked(log))["q0"] == 1
 
 
-def test_an_interrupt_while_it_indexes_ends_at_once(tmp_path: Path) -> None:
-    """An index that hangs is left alone."""
+def test_an_interrupt_during_indexing_ends_at_once(tmp_path: Path) -> None:
     plan = plan_of(benchmark(tmp_path, 2), {"type": "scripted", "options": {"index_fault": "hang"}})
     process = started(program(plan, tmp_path / "run"))
     while not list((tmp_path / "run").rglob("results.jsonl")):

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from berryeval.runner.outcome import Ranking
 
 
-def test_a_benchmark_in_memory() -> None:
-    """No file is needed, and none is left."""
+def test_a_benchmark_in_memory_needs_no_file() -> None:
     result = be.run_benchmark(DRINKS, ["bm25"], ["RR"], limit=3)
     assert result.benchmark is DRINKS
     assert [query.id for query in result.queries] == ["q1", "q2", "q3"]
@@ -26,8 +25,7 @@ def test_a_benchmark_in_memory() -> None:
     assert scores.mean["RR"] == 1.0
 
 
-def test_options_of_providers_and_of_the_run() -> None:
-    """What a configuration file can say, arguments can."""
+def test_arguments_can_give_all_settings_of_a_file() -> None:
     named = {"name": "strict", "type": "bm25", "chunker": "fixed-5", "options": {"k1": 0.5}}
     result = be.run_benchmark(
         DRINKS, ["bm25", named], k=3, filter={"category": "factual"}, concurrency=1, timeout=5
@@ -36,8 +34,7 @@ def test_options_of_providers_and_of_the_run() -> None:
     assert len(result.queries) == 2
 
 
-def test_a_folder_is_kept_and_used_again(tmp_path: Path) -> None:
-    """What was answered there is not asked again."""
+def test_a_folder_is_reused(tmp_path: Path) -> None:
     first, second = _Counting(), _Counting()
     one = be.run_benchmark(DRINKS, ["bm25"], folder=tmp_path / "run", listener=first)
     two = be.run_benchmark(DRINKS, ["bm25"], folder=tmp_path / "run", listener=second)
@@ -48,10 +45,9 @@ def test_a_folder_is_kept_and_used_again(tmp_path: Path) -> None:
         be.run_benchmark(DRINKS, ["bm25"], folder=tmp_path / "run", k=2)
 
 
-def test_a_folder_that_holds_it_all_is_told(
+def test_a_folder_with_all_answers_is_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Scores of answers of before come with a warning that nothing was asked, and what to do."""
     said = f"{tmp_path / 'run'} holds the whole run of "
     be.run_benchmark(DRINKS, _found_first, ["RR"], folder=tmp_path / "run")
     assert not [line for line in caplog.messages if line.startswith(said)]
@@ -66,8 +62,7 @@ def _found_first(text: str, k: int) -> list[str]:
     return ["tea"][:k]
 
 
-def test_a_result_is_shown_in_a_line() -> None:
-    """It names the benchmark, the queries and every provider with its first metric."""
+def test_a_result_has_a_one_line_repr() -> None:
     result = be.run_benchmark(DRINKS, ["bm25", "bm25:fixed-5"], ["RR", "P@5"], limit=3)
     means = [one.scores.mean for one in result.providers if one.scores is not None]
     rr, shorter = (f"{mean['RR']:.4f}" for mean in means)
@@ -105,14 +100,12 @@ class _Counting:
         ({"providers": []}, "providers: "),
     ],
 )
-def test_what_cannot_be_run(options: dict[str, Any], said: str) -> None:
-    """The same errors as on the command line."""
+def test_wrong_arguments_are_rejected(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigurationError, match=said):
         be.run_benchmark(DRINKS, **options)
 
 
-def test_a_provider_that_was_not_asked() -> None:
-    """Looking for one says which there are."""
+def test_an_unknown_provider_of_a_result_lists_the_known_ones() -> None:
     result = be.run_benchmark(DRINKS, ["bm25"], limit=1)
     with pytest.raises(KeyError, match="no provider 'dense'; there are bm25"):
         result["dense"]

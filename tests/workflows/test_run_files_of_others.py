@@ -1,4 +1,4 @@
-"""`run-file` in a run: files of other data, with gaps, and beside the configuration."""
+"""`run-file` in a run: files of other data, with gaps, and next to the configuration."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.workflows.worlds import benchmark, plan_of, results_of
 
 
 def run_file(path: Path, *queries: str) -> dict[str, Any]:
-    """A provider with the rankings of these queries."""
+    """Return a provider with the rankings of these queries."""
     Run.from_dict({query: {"d0": 1.0} for query in queries}).to_trec(path)
     return {"type": "run", "name": "r", "options": {"path": str(path)}}
 
 
 def test_a_file_of_other_queries_fails(tmp_path: Path) -> None:
-    """With some ids of both sides: zeros would say that the system is bad."""
+    """The message has ids of both sides: zeros would look like a bad system."""
     source = benchmark(tmp_path, 5)
     other = run_file(tmp_path / "other.trec", "101", "102", "103", "104")
     child = {"type": "run-file", "options": other["options"]}
@@ -34,8 +34,7 @@ def test_a_file_of_other_queries_fails(tmp_path: Path) -> None:
         )
 
 
-def test_a_query_alone_that_a_file_does_not_have_is_a_gap(tmp_path: Path) -> None:
-    """The file is of the same data, for it has other queries of the benchmark."""
+def test_a_query_missing_in_the_file_is_a_gap(tmp_path: Path) -> None:
     source = benchmark(tmp_path, 3)
     plan = plan_of(source, run_file(tmp_path / "r.trec", "q0", "q1"), filter={"id": "q2"})
     one = results_of(plan, tmp_path / "run")["r"]
@@ -43,15 +42,13 @@ def test_a_query_alone_that_a_file_does_not_have_is_a_gap(tmp_path: Path) -> Non
     assert "1 of 1 query has no hits in the run file and scores 0" in one.warnings
 
 
-def test_a_benchmark_of_one_query_is_said_so(tmp_path: Path) -> None:
-    """Not "1 queries"."""
+def test_one_query_is_singular(tmp_path: Path) -> None:
     plan = plan_of(benchmark(tmp_path, 1), run_file(tmp_path / "r.trec", "z"))
     failure = results_of(plan, tmp_path / "run")["r"].failure
     assert "has no ranking for any of 1 query; the file has 'z', the benchmark has 'q0'" in failure
 
 
-def test_queries_that_a_file_does_not_have_are_counted(tmp_path: Path) -> None:
-    """Also when the run is made again from its journal; a whole file has nothing to be said of."""
+def test_queries_missing_in_the_file_are_a_warning(tmp_path: Path) -> None:
     source = benchmark(tmp_path, 4)
     plan = plan_of(source, run_file(tmp_path / "some.trec", "q0", "q3", "other"))
     for _ in range(2):
@@ -71,10 +68,9 @@ def test_queries_that_a_file_does_not_have_are_counted(tmp_path: Path) -> None:
         ("${RUNS}/a.trec", "${RUNS}/a.trec"),
     ],
 )
-def test_a_path_begins_where_the_configuration_lies(
+def test_a_path_starts_at_the_folder_of_the_configuration(
     written: str, read: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As those of benchmarks do; also below a hybrid one."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RUNS", "/runs")
     Path("conf").mkdir()
@@ -96,10 +92,9 @@ def test_a_path_begins_where_the_configuration_lies(
     "providers",
     ["bm25", "[{type: run-file, options: [a]}]", "[{type: 3, options: {path: a}}]", "[[bm25]]"],
 )
-def test_what_is_no_provider_is_refused_as_ever(
+def test_an_invalid_provider_is_rejected_with_its_place(
     providers: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With its place in the file."""
     monkeypatch.chdir(tmp_path)
     text = f"benchmarks: [technical-docs]\nproviders: {providers}\n"
     Path("berryeval.yaml").write_text(text, encoding="utf-8")
@@ -107,8 +102,7 @@ def test_what_is_no_provider_is_refused_as_ever(
         build_plan({})
 
 
-def test_the_path_that_was_tried_is_named(tmp_path: Path) -> None:
-    """So that a wrong folder is seen at once."""
+def test_a_missing_file_is_named_by_its_full_path(tmp_path: Path) -> None:
     spec = {"type": "run-file", "name": "r", "options": {"path": str(tmp_path / "no.trec")}}
     failure = results_of(plan_of(benchmark(tmp_path, 2), spec), tmp_path / "run")["r"].failure
     assert f"{tmp_path / 'no.trec'}: no such file" in failure

@@ -1,4 +1,4 @@
-"""The folder of a run: names, manifest, what is refused."""
+"""The folder of a run: names, manifest, and what is rejected."""
 
 from __future__ import annotations
 
@@ -32,13 +32,12 @@ if TYPE_CHECKING:
     ],
 )
 def test_labels_become_names_of_folders(tmp_path: Path, label: str, name: str) -> None:
-    """None leads out of the run's own folder."""
+    """No label leads out of the folder of the run."""
     part = RunFolder(tmp_path).part("b", ProviderSpec.model_validate({"type": "x", "name": label}))
     assert part == tmp_path / "b" / name
 
 
-def test_long_labels_stay_apart(tmp_path: Path) -> None:
-    """They are cut to what file systems take, and differ still."""
+def test_long_labels_stay_distinct(tmp_path: Path) -> None:
     specs = [ProviderSpec.model_validate({"type": "x", "name": "ü" * 300 + end}) for end in "ab"]
     first, second = (RunFolder(tmp_path).part("b", spec) for spec in specs)
     assert first != second
@@ -46,7 +45,6 @@ def test_long_labels_stay_apart(tmp_path: Path) -> None:
 
 
 def test_a_run_leaves_manifest_journal_scores_and_run(tmp_path: Path) -> None:
-    """With which everything can be scored again, and by other tools."""
     plan = plan_of(benchmark(tmp_path, 4), {"type": "scripted", "name": "s"})
     result = results_of(plan, tmp_path / "run")["s"]
     manifest = RunFolder(tmp_path / "run").read_manifest()
@@ -60,8 +58,7 @@ def test_a_run_leaves_manifest_journal_scores_and_run(tmp_path: Path) -> None:
     assert len(berryeval.Run.from_trec(part / "run.trec")) == 4
 
 
-def test_new_folders_are_claimed_and_keep_the_time_of_their_name(tmp_path: Path) -> None:
-    """Planned in the same second, made later: none takes another's, and the clock is read once."""
+def test_new_folders_are_unique_and_keep_their_time(tmp_path: Path) -> None:
     plan = plan_of("drinks", {"type": "scripted"})
     now = datetime(2026, 2, 21, 14, 30, tzinfo=timezone.utc)
     folders = [RunFolder(tmp_path / "runs" / "name", new_at=now) for _ in range(3)]
@@ -76,8 +73,7 @@ def test_new_folders_are_claimed_and_keep_the_time_of_their_name(tmp_path: Path)
         assert folders[0].path.name == "name"
 
 
-def test_the_name_of_a_new_run_says_when_it_was_created(tmp_path: Path) -> None:
-    """To the second, for the stamps of files are made of one and of the other."""
+def test_the_name_of_a_new_run_has_its_start_time(tmp_path: Path) -> None:
     plan = plan_of("drinks", {"type": "scripted"})
     folder = new_folder(plan, tmp_path / "runs")
     with folder.locked():
@@ -86,8 +82,7 @@ def test_the_name_of_a_new_run_says_when_it_was_created(tmp_path: Path) -> None:
     assert folder.path.name.startswith(created[:19].replace(":", "-"))
 
 
-def test_a_manifest_that_is_none_is_said(tmp_path: Path) -> None:
-    """Not JSON, not an object, of another version: which file, and what was found."""
+def test_an_invalid_manifest_is_rejected(tmp_path: Path) -> None:
     file = tmp_path / "manifest.json"
     for text, message in (
         ("{", "not valid JSON"),
@@ -99,8 +94,7 @@ def test_a_manifest_that_is_none_is_said(tmp_path: Path) -> None:
             RunFolder(tmp_path).read_manifest()
 
 
-def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
-    """With its path, not a traceback."""
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="cannot create the folder"):
         write_json_file(tmp_path / "file" / "x" / "y.json", {})
@@ -109,16 +103,14 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
         results_of(plan, tmp_path / "file" / "run")
 
 
-def test_a_filter_that_nobody_passes_is_said(tmp_path: Path) -> None:
-    """Before anything is run, with the values there are."""
+def test_a_filter_that_matches_nothing_lists_the_values(tmp_path: Path) -> None:
     plan = plan_of(benchmark(tmp_path, 2), {"type": "scripted"}, filter={"category": "nut"})
     with pytest.raises(ConfigurationError, match="category=nut; there are apple, pear"):
         results_of(plan, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
-def test_unknown_options_and_providers_are_said_before_anything_is_run(tmp_path: Path) -> None:
-    """With the nearest names."""
+def test_unknown_options_and_providers_are_rejected_before_the_run(tmp_path: Path) -> None:
     source = benchmark(tmp_path, 2)
     for spec, message in (
         ({"type": "bm52"}, "unknown provider 'bm52'; did you mean 'bm25'"),
@@ -131,7 +123,6 @@ def test_unknown_options_and_providers_are_said_before_anything_is_run(tmp_path:
 
 
 def test_latencies_are_percentiles() -> None:
-    """There are none where nothing was answered."""
     assert Latency.of([]) is None
     found = Latency.of([n / 100 for n in range(101)])
     assert found is not None

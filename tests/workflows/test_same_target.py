@@ -1,4 +1,4 @@
-"""Hits of two answers that cover the same target are one hit, however documents were cut."""
+"""Hits of two answers on the same target are one hit, however documents were chunked."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ NOISE = MovedHit("fog", "fog", None, before=2)
 
 
 def answer(*missed: str, grade: float = 3.0) -> AnswerRecord:
-    """An answer that misses these targets."""
+    """Return an answer that misses these targets."""
     return AnswerRecord("q1", "ok", missed=tuple(MissedTarget(name, grade) for name in missed))
 
 
-def test_a_target_that_was_cut_otherwise_moved() -> None:
-    """It is one hit with both of its ranks, by the name that says more; others stay."""
+def test_hits_on_one_target_are_joined() -> None:
+    """The hit has both ranks and the longer name."""
     joined = MovedHit("tea#details", "tea > Details", 3.0, before=1, after=9)
     assert join_by_target([OLD, NOISE, NEW], answer(), answer()) == [joined, NOISE]
 
 
-def test_names_that_say_different_things_leave_the_document() -> None:
-    """Neither of two headings is where both hits are."""
+def test_different_headings_leave_the_document() -> None:
     new = MovedHit("tea:0-99", "tea > Steeping", 3.0, after=9)
     (joined,) = join_by_target([OLD, new], answer(), answer())
     assert (joined.name, joined.before, joined.after) == ("tea", 1, 9)
@@ -40,19 +39,16 @@ def test_names_that_say_different_things_leave_the_document() -> None:
         MovedHit("tea#details", "tea > Details", 3.0, before=4),
     ],
 )
-def test_other_grades_documents_and_sides_are_other_hits(other: MovedHit) -> None:
-    """Nothing is joined that may be something else."""
+def test_other_grades_documents_and_sides_are_not_joined(other: MovedHit) -> None:
     assert join_by_target([OLD, other], answer(), answer()) == [OLD, other]
 
 
-def test_two_of_a_kind_are_not_told_apart() -> None:
-    """Which of two hits covers the target of the first, nobody knows."""
+def test_two_equal_hits_are_not_joined() -> None:
     more = MovedHit("tea:99-120", "tea", 3.0, after=12)
     assert join_by_target([OLD, NEW, more], answer(), answer()) == [OLD, NEW, more]
 
 
-def test_a_target_that_one_misses_may_be_the_one() -> None:
-    """Only where it stands in another document, has another grade, or both miss it, it is not."""
+def test_a_target_that_one_side_misses_is_not_joined() -> None:
     apart = [OLD, NEW]
     assert join_by_target(apart, answer(), answer("'tea', section 'Details'")) == apart
     assert join_by_target(apart, answer("quote 'hot'"), answer()) == apart
@@ -62,8 +58,7 @@ def test_a_target_that_one_misses_may_be_the_one() -> None:
     assert len(join_by_target(apart, answer("'tea'"), answer("'tea'"))) == 1
 
 
-def test_a_comparison_of_two_ways_to_cut_speaks_of_targets() -> None:
-    """Relevant hits whose ids only one of the two has are found at both ranks."""
+def test_a_comparison_of_two_chunkers_is_about_targets() -> None:
     result = be.run_benchmark("rag-template", ["bm25:section", "bm25:sentence-3"], ["nDCG@10"])
     (one,) = be.compare_runs(result, moved=100).compared
     second = {

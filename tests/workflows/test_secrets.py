@@ -1,4 +1,4 @@
-"""Secrets: used, and never seen again, whatever goes wrong."""
+"""Secrets: used, and never shown or written, whatever fails."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ PLACES: dict[str, Any] = {
 
 
 def everything(folder: Path, log: pytest.LogCaptureFixture) -> str:
-    """All that a run has written or said."""
+    """Return everything that a run has written or printed."""
     files = [file for file in folder.rglob("*") if file.is_file()]
     assert {"manifest.json", "results.jsonl"} <= {file.name for file in files}
     written = [file.read_text(encoding="utf-8") for file in files]
@@ -57,18 +57,18 @@ def everything(folder: Path, log: pytest.LogCaptureFixture) -> str:
 
 
 def unseen(text: str) -> None:
-    """Fail if the canary is there in any form."""
+    """Fail if the canary appears in any form."""
     for form in FORMS | {SAFE}:
         assert form not in text
 
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("fault", ["index", "search"])
-def test_a_secret_is_not_written_or_said(
+def test_a_secret_is_not_written_or_printed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch,
     place: str, fault: str,
 ) -> None:  # fmt: skip
-    """Wherever it stands in the options, though the provider's error spells it out."""
+    """Even if the error of the provider contains it."""
     monkeypatch.setenv("CANARY", CANARY)
     kind = f"telltale-{fault}"
     monkeypatch.setattr(PROVIDERS, "_homes", dict(PROVIDERS._homes))  # it goes again
@@ -84,7 +84,7 @@ def test_a_secret_is_not_written_or_said(
 
 
 def telltale(fault: str) -> Any:
-    """A provider whose errors hold its options in many forms."""
+    """A provider whose errors contain its options in many forms."""
 
     class Telltale(tests.workflows.scripted.Scripted):
         def _tell(self) -> None:
@@ -105,10 +105,8 @@ def telltale(fault: str) -> Any:
     return dataclasses.dataclass(Telltale)
 
 
-def test_errors_that_leave_a_run_hold_no_secrets(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nor does the traceback that is shown for debugging."""
+def test_errors_of_a_run_hold_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does the traceback for debugging."""
     monkeypatch.setenv("CANARY", CANARY)
 
     @dataclasses.dataclass
@@ -128,7 +126,6 @@ def test_errors_that_leave_a_run_hold_no_secrets(
 
 
 def test_a_variable_that_is_not_set_is_named(tmp_path: Path) -> None:
-    """Before anything is run; a default is taken."""
     source = benchmark(tmp_path, 2)
     spec = {"type": "scripted", "options": {"password": "${NO_SUCH_VARIABLE}"}}
     with pytest.raises(
@@ -171,12 +168,10 @@ def test_a_variable_that_is_not_set_is_named(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_options_are_masked_by_name_and_by_form(options: Any, expected: Any) -> None:
-    """What the manifest shows; references to the environment stay."""
     assert mask_secrets(options) == expected
 
 
 def test_every_form_of_a_secret_is_known() -> None:
-    """Parts of headers and connection strings too."""
     secrets = Secrets()
     basic = base64.b64encode(b"me:inBasicAuth").decode()
     secrets.filled_in(
@@ -213,7 +208,6 @@ def read_plan(path: Path) -> None:
     ],
 )
 def test_faults_of_a_configuration_do_not_show_secrets(tmp_path: Path, text: str) -> None:
-    """Though they show what was found elsewhere."""
     path = tmp_path / "berryeval.yaml"
     path.write_text(f"benchmarks: [x]\nproviders: [bm25]\n{text}" if text[:9] != "providers" else
                     f"benchmarks: [x]\n{text}", encoding="utf-8")  # fmt: skip
@@ -224,7 +218,6 @@ def test_faults_of_a_configuration_do_not_show_secrets(tmp_path: Path, text: str
 
 
 def test_providers_do_not_show_their_secrets() -> None:
-    """No option whose name says secret is part of how a provider is shown."""
     shown = [
         f"{name}.{field.name}"
         for name in PROVIDERS
@@ -256,10 +249,10 @@ def test_providers_do_not_show_their_secrets() -> None:
         ("Bearer ${NOT_SET:-c4naryWithoutOddChars}", False),
     ],
 )
-def test_what_stands_around_a_variable_is_kept_if_it_is_no_secret(
+def test_text_around_a_variable_is_kept_if_it_is_no_secret(
     text: str, *, kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that a run can go on with it; anything longer than a scheme and two letters is masked."""
+    """Anything longer than a scheme and two letters is masked."""
     monkeypatch.setenv("CANARY", CANARY)
     options = {"headers": {"Authorization": text}, "api_key": text}
     shown = mask_secrets(options)
@@ -270,10 +263,9 @@ def test_what_stands_around_a_variable_is_kept_if_it_is_no_secret(
     unseen(secrets.removed_from(f"{filled}"))
 
 
-def test_a_run_with_a_token_in_a_header_goes_on(
+def test_a_run_with_a_token_in_a_header_can_be_resumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From its folder alone, and the folder does not hold the token."""
     monkeypatch.setenv("CANARY", SAFE)
     options = {"faults": {"headers": {"Authorization": "Bearer ${CANARY}"}}}
     plan = plan_of(benchmark(tmp_path, 3), {"type": "scripted", "options": options})
@@ -284,8 +276,7 @@ def test_a_run_with_a_token_in_a_header_goes_on(
     assert again.providers[0].options == options
 
 
-def test_a_mask_stands_for_any_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder whose secrets were masked by stricter rules goes on; what else differs is told."""
+def test_a_mask_matches_any_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CANARY", SAFE)
     options = {"faults": {"headers": {"Authorization": "Bearer ${CANARY}", "Accept": "a"}}}
     plan = plan_of(benchmark(tmp_path, 3), {"type": "scripted", "options": options})
@@ -301,14 +292,12 @@ def test_a_mask_stands_for_any_text(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("name", ["tokens", "max_tokens", "usage_tokens", "prompt-tokens"])
-def test_tokens_are_counted(name: str) -> None:
-    """The plural alone is no secret: it names costs."""
+def test_counts_of_tokens_are_no_secrets(name: str) -> None:
     assert mask_secrets({"cost": {name: "usage.tokens"}}) == {"cost": {name: "usage.tokens"}}
 
 
 @pytest.mark.parametrize(
     "name", ["token", "auth_tokens", "access-tokens", "apiTokens", "github_tokens", "hf_token"]
 )
-def test_tokens_that_let_in_are_secrets(name: str) -> None:
-    """Of whichever kind."""
+def test_access_tokens_are_secrets(name: str) -> None:
     assert mask_secrets({name: "usage.tokens"}) == {name: "***"}

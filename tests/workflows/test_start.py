@@ -1,4 +1,4 @@
-"""`run_benchmark`: thresholds and rules are judged, and every setting of a run can be given."""
+"""`run_benchmark`: thresholds, rules, and settings of the run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def test_thresholds_are_judged(caplog: pytest.LogCaptureFixture) -> None:
-    """Verdicts are on the result; what is missed is logged, and is no error."""
+    """A missed threshold is logged and raises nothing."""
     limits = {"nDCG@10": 0.01, "P@5": 0.99}
     with caplog.at_level(logging.ERROR, "berryeval"):
         result = be.run_benchmark("rag-template", "bm25", ["RR"], thresholds=limits)
@@ -31,7 +31,6 @@ def test_thresholds_are_judged(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_rules_are_judged_against_a_baseline(tmp_path: Path) -> None:
-    """Of a run that was made before; without thresholds and rules there are no verdicts."""
     first = be.run_benchmark("rag-template", "bm25", ["RR"], folder=tmp_path / "one")
     assert first.verdicts == ()
     gate: dict[str, Any] = {
@@ -42,17 +41,14 @@ def test_rules_are_judged_against_a_baseline(tmp_path: Path) -> None:
     assert [one.status for one in second.verdicts] == ["pass"]
 
 
-def test_rules_that_cannot_be_judged_are_refused_before_the_run(tmp_path: Path) -> None:
-    """Nothing was asked by then."""
+def test_rules_that_cannot_be_judged_are_rejected_before_the_run(tmp_path: Path) -> None:
     gate = {"rules": [{"metric": "RR", "at_least": 0.1, "providers": ["bm52"]}]}
     with pytest.raises(ConfigurationError, match="bm52"):
         be.run_benchmark("rag-template", "bm25", ["RR"], gate=gate, folder=tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
-def test_every_setting_of_a_run_can_be_given_flat(tmp_path: Path) -> None:
-    """As `concurrency` can; one that is out of range is named."""
-
+def test_settings_of_run_can_be_given_as_arguments(tmp_path: Path) -> None:
     def fails(text: str, k: int) -> list[str]:
         raise ValueError(text[:k])
 
@@ -76,7 +72,7 @@ LINE = re.compile(r"Query (\S+) returned no relevant results")
 def test_the_log_names_answered_queries_without_a_relevant_hit(
     benchmark: str, asked: range, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Those with wrong hits and those with none, also where words decide; none that failed."""
+    """Failed queries are not named."""
     loaded = be.load_benchmark(benchmark)
     ids = [loaded.queries[place].id for place in asked]
 

@@ -1,4 +1,4 @@
-"""The record says what a run really used: its chunker, and the versions of its libraries."""
+"""The record names what a run used: its chunker, and the versions of its libraries."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SPEC = {"type": "bm25", "name": "bm25", "chunker": ""}
 
 
 def suggesting(folder: Path, chunker: str) -> str:
-    """A benchmark of one long text, whose parts are judged, that suggests a chunker."""
+    """Build a benchmark of one long text with judged parts that suggests a chunker."""
     made = be.Benchmark(
         "fruit",
         documents=(Document("d", TEXT), Document("e", "Nothing of it.")),
@@ -51,7 +51,7 @@ def suggesting(folder: Path, chunker: str) -> str:
 
 
 def run_of(tmp_path: Path, chunker: str = "fixed-20", *, older: bool = False) -> FoundRun:
-    """A run that followed the suggestion; that of an older version does not say so."""
+    """Run the suggested chunker; an older version does not record it."""
     source = suggesting(tmp_path, chunker)
     results_of(plan_of(source, SPEC, metrics=["nDCG@5"]), tmp_path / "run")
     if older:
@@ -63,7 +63,6 @@ def run_of(tmp_path: Path, chunker: str = "fixed-20", *, older: bool = False) ->
 
 
 def test_the_chunker_of_the_benchmark_is_recorded(tmp_path: Path) -> None:
-    """By its name, where the plan has none; where there is nothing to cut, there is none."""
     source = suggesting(tmp_path, "fixed-20")
     specs: list[dict[str, Any]] = [SPEC, {**SPEC, "name": "own", "chunker": "whole"}]
     broken = {"type": "scripted", "name": "b", "chunker": "", "options": {"index_fault": "raise"}}
@@ -85,7 +84,7 @@ def test_the_chunker_of_the_benchmark_is_recorded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("older", [False, True])
 def test_a_run_is_judged_again_by_the_chunker_it_used(tmp_path: Path, older: bool) -> None:
-    """Whatever the benchmark suggests today; a folder of an older version knows it, too."""
+    """Even if the benchmark suggests another one now."""
     found = run_of(tmp_path, older=older)
     suggesting(tmp_path, "whole")
     (part,) = rescore_by_benchmark(found, ["nDCG@5", "RR@5"])
@@ -99,8 +98,8 @@ def test_a_run_is_judged_again_by_the_chunker_it_used(tmp_path: Path, older: boo
     assert after.metrics == ("nDCG@5", "RR@5")
 
 
-def test_nothing_is_saved_beside_metrics_that_come_out_otherwise(tmp_path: Path) -> None:
-    """An older record alone does not know its chunker: what comes out is no part of the run."""
+def test_nothing_is_saved_if_recorded_metrics_differ(tmp_path: Path) -> None:
+    """An older record alone does not name its chunker."""
     found = replace(run_of(tmp_path, older=True), folder=None)
     suggesting(tmp_path, "whole")
     (part,) = rescore_by_benchmark(found, ["AP"])
@@ -127,10 +126,9 @@ def test_nothing_is_saved_beside_metrics_that_come_out_otherwise(tmp_path: Path)
         (("theirs-1", "theirs-2"), "were not chunked alike (a: theirs-1, b: theirs-2)"),
     ],
 )
-def test_what_was_not_cut_alike_is_said(
+def test_different_chunkers_are_a_warning(
     tmp_path: Path, chunkers: tuple[str, str], warning: str
 ) -> None:
-    """By what was used, however it is spelled."""
     found = run_of(tmp_path)
     part = found.record["fruit"]
     both = [
@@ -145,10 +143,9 @@ def test_what_was_not_cut_alike_is_said(
 @pytest.mark.parametrize(
     ("now", "warning"), [("fixed-20", ""), ("whole", "were not chunked alike")]
 )
-def test_the_folder_of_an_older_run_says_how_it_was_cut(
+def test_the_folder_of_an_older_run_names_its_chunker(
     tmp_path: Path, now: str, warning: str
 ) -> None:
-    """Its record does not: it is compared by what was used all the same."""
     run_of(tmp_path, older=True)
     source = Source.find(str(tmp_path / "run"))
     part = source.run["fruit"]
@@ -163,7 +160,6 @@ def test_the_folder_of_an_older_run_says_how_it_was_cut(
 
 
 def test_a_run_that_asks_nothing_keeps_its_versions(tmp_path: Path) -> None:
-    """Even if all libraries are of another version today; asked again, they are today's."""
     source = benchmark(tmp_path, 3)
     failing = {"type": "scripted", "name": "s", "options": {"faults": {"q1": "raise"}}}
     plan = plan_of(source, {"type": "bm25"}, failing)
@@ -179,8 +175,7 @@ def test_a_run_that_asks_nothing_keeps_its_versions(tmp_path: Path) -> None:
     assert folder.read_record().versions == {**made.versions, "gone": "1"}
 
 
-def test_a_damaged_record_does_not_keep_a_run_from_going_on(tmp_path: Path) -> None:
-    """It is made again, from the journal."""
+def test_a_damaged_record_is_rewritten(tmp_path: Path) -> None:
     plan = plan_of(benchmark(tmp_path, 3), {"type": "bm25"})
     results_of(plan, tmp_path / "run")
     folder = RunFolder(tmp_path / "run")
@@ -226,23 +221,20 @@ def test_a_damaged_record_does_not_keep_a_run_from_going_on(tmp_path: Path) -> N
         ({"type": "dense", "options": {"embedder": "of-somebody"}}, "", []),
     ],
 )
-def test_versions_are_those_of_what_is_in_use(
+def test_versions_cover_only_libraries_in_use(
     spec: dict[str, Any], chunker: str, packages: list[str]
 ) -> None:
-    """Not of all that this process has loaded."""
     found = find_versions([ProviderSpec.model_validate(spec)], [chunker])
     assert list(found) == ["berryeval", "python", *sorted(["numpy", *packages])]
 
 
-def test_code_of_others_may_use_any_library() -> None:
-    """So those that are loaded are listed for it."""
+def test_loaded_libraries_are_listed_for_custom_providers() -> None:
     import bm25s  # noqa: F401 - loads it
 
     assert "bm25s" in find_versions([ProviderSpec.model_validate("callable")])
 
 
-def test_every_provider_and_chunker_is_known_by_its_libraries() -> None:
-    """A new one does not go unnoticed."""
+def test_every_provider_and_chunker_has_its_libraries() -> None:
     from berryeval.providers.embedders.base import EMBEDDERS
     from berryeval.workflows import recording as versions
 

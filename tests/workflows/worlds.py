@@ -1,4 +1,4 @@
-"""A small benchmark, a provider that does as it is told, and programs that run it."""
+"""A small benchmark, a scripted provider, and programs that run it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PATIENT = {"warm_up": 0, "first_wait": 0.01, "longest_wait": 0.05, "error_budget
 
 
 def benchmark(folder: Path, count: int, words: str = "apple pear plum fig") -> str:
-    """A benchmark of so many documents and queries; the query n asks for the document n."""
+    """Write a benchmark of `count` documents and queries; query n asks for document n."""
     kinds = words.split()
     made = be.Benchmark(
         "fruit",
@@ -40,7 +40,7 @@ def benchmark(folder: Path, count: int, words: str = "apple pear plum fig") -> s
 
 
 def plan_of(source: str, *providers: Any, **settings: Any) -> Plan:
-    """A plan on one benchmark."""
+    """Build a plan on one benchmark."""
     data = {
         "benchmarks": [source],
         "providers": [{"chunker": "whole", **spec} for spec in providers],
@@ -52,13 +52,13 @@ def plan_of(source: str, *providers: Any, **settings: Any) -> Plan:
 
 
 def results_of(plan: Plan, folder: Path, **options: Any) -> dict[str, ProviderResult]:
-    """What each provider did on the first benchmark."""
+    """Return the results of the providers on the first benchmark."""
     (result,) = evaluate(plan, RunFolder(folder), **options).results
     return {one.name: one for one in result.providers}
 
 
 def program(plan: Plan, folder: Path, instead: str = "") -> list[str]:
-    """A program that carries the plan out in a process of its own, or does something else."""
+    """Return a command that runs the plan, or other code, in a new process."""
     lines = (
         "import json, logging, signal, sys",
         # Tests in the background of a shell hand down that it is ignored.
@@ -76,12 +76,12 @@ def program(plan: Plan, folder: Path, instead: str = "") -> list[str]:
 
 
 def started(command: list[str]) -> subprocess.Popen[str]:
-    """The program, running."""
+    """Start a command."""
     return subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
 
 def asked(log: Path) -> list[str]:
-    """The ids of the queries that the scripted provider was asked, in order."""
+    """Return the ids of the queries that the scripted provider was asked, in order."""
     return log.read_text(encoding="utf-8").split() if log.exists() else []
