@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from berryeval._internal.intervals import Interval
+from berryeval._internal.aggregates import Interval
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.stats import student
 from berryeval.stats.corrections import CORRECTIONS, corrected, tukey_hsd

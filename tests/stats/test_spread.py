@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from berryeval._internal.intervals import FEWEST_ALIKE, spread_known
+from berryeval._internal.aggregates import FEWEST_ALIKE, is_spread_known
 from berryeval.stats.intervals import difference_interval, mean_interval
 from berryeval.stats.paired import spread_of
 from berryeval.stats.pairwise import compare
@@ -13,10 +13,10 @@ from tests.stats.worlds import table
 
 
 def test_two_varying_or_ten_equal_values_have_an_interval() -> None:
-    assert spread_known(2, 0.1)
-    assert not spread_known(1, 0.1)
-    assert not spread_known(FEWEST_ALIKE - 1, 0.0)
-    assert spread_known(FEWEST_ALIKE, 0.0)
+    assert is_spread_known(2, 0.1)
+    assert not is_spread_known(1, 0.1)
+    assert not is_spread_known(FEWEST_ALIKE - 1, 0.0)
+    assert is_spread_known(FEWEST_ALIKE, 0.0)
 
 
 def test_rounding_differences_are_not_variance() -> None:

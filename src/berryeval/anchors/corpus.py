@@ -42,7 +42,6 @@ class TextIndex:
 
     @cached_property
     def _homes(self) -> dict[str, list[int]]:
-        """Texts that contain each word."""
         homes: dict[str, list[int]] = defaultdict(list)
         for number, text in enumerate(self._texts):
             for word in set(_split_words(text)):
@@ -212,7 +211,6 @@ class Corpus:
         self.closed = bool(self._texts)
 
     def _rebuild(self, chunks: Iterable[Chunk]) -> None:
-        """Add documents that are known only by their chunks."""
         pieces: dict[str, list[Chunk]] = defaultdict(list)
         for chunk in chunks:
             if chunk.doc_id and chunk.doc_id not in self._texts:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
-from berryeval._internal.records import JsonRecord, Reader
-from berryeval._internal.text import cut
+from berryeval._internal.serial import JsonRecord, Reader
+from berryeval._internal.text import truncate
 from berryeval.anchors.quotes import NEAR, find_nearly, find_same, normalise
 from berryeval.data import Anchor, Judgment
 
@@ -144,7 +144,7 @@ def explain_missing_document(anchor: Anchor, corpus: Corpus) -> Lost:
     if len(same) == 1:
         (name,) = same
         text = corpus.text(name)
-        nearest = cut(text.text) if text else ""
+        nearest = truncate(text.text) if text else ""
         return Lost(
             f"{reason}; {name!r} has the same text", nearest, 1.0, replace(anchor, document=name)
         )
@@ -166,7 +166,7 @@ def explain_missing_section(anchor: Anchor, text: Text) -> Lost:
     if near is None:
         return Lost(reason)
     section, ratio = near
-    passage = cut(text.text[section.start : section.end])
+    passage = truncate(text.text[section.start : section.end])
     unique = len(text.sections.find(section.path)) == 1
     path = section.path if unique else (section.id,)
     repaired = replace(anchor, section=path, document_hash=text.hash)
@@ -180,13 +180,13 @@ def explain_changed_span(anchor: Anchor, text: Text, reason: str) -> Lost:
         if not text.complete or start > text.line_count:
             return Lost(reason)
         start, end = text.lines(start, min(end, text.line_count))
-    return Lost(reason, cut(text.text[start:end]))
+    return Lost(reason, truncate(text.text[start:end]))
 
 
 def explain_missing_quote(anchor: Anchor, texts: Iterable[Text]) -> Lost:
     """Explain a missing quote; suggest the most similar passage."""
     where = f"{anchor.document!r} does not contain" if anchor.document else "no document contains"
-    reason = f"{where} the quote {cut(anchor.quote)!r}"
+    reason = f"{where} the quote {truncate(anchor.quote)!r}"
     best: Lost | None = None
     for text in texts:
         found = find_nearly(anchor.quote, text, NEAR)

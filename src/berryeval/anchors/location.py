@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
-from berryeval._internal.text import cut
+from berryeval._internal.text import truncate
 from berryeval.anchors.corpus import format_hash
 from berryeval.anchors.drift import (
     Located,
@@ -162,11 +162,10 @@ def _locate_quote_anywhere(anchor: Anchor, corpus: Corpus) -> Located:
     match, best = min(((places.match, places.ratio) for _, places in known), key=_quality)
     known = [one for one in known if (one[1].match, one[1].ratio) == (match, best)]
     spans = [span for text, places in known for span in _make_spans(text, places.places)]
-    choices = [cut(text.document) for text, _ in known] if len(known) > 1 else []
+    choices = [truncate(text.document) for text, _ in known] if len(known) > 1 else []
     return Located(anchor, tuple(spans), match, best, choices=tuple(choices))
 
 
 def _quality(found: tuple[Match, float]) -> tuple[int, float]:
-    """Return a sort key for matches, best first."""
     match, ratio = found
     return get_args(Match).index(match), -ratio

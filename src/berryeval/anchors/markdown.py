@@ -82,7 +82,6 @@ def _is_break(line: str) -> bool:
 
 
 def _strip_closing_marks(rest: str) -> str:
-    """Return the text of a heading without closing marks."""
     title = rest.strip()
     open_end = title.rstrip("#")
     return open_end.rstrip() if not open_end or open_end[-1] in " \t" else title

@@ -249,7 +249,6 @@ def find_nearly(quote: str, text: Text, least: float) -> Found | None:
 
 
 def _extend_to_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Extend a passage to whole words."""
     before = text.rfind(" ", max(start - _WORD, 0), start + 1)
     if before >= 0 or start <= _WORD:
         start = before + 1

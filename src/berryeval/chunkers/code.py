@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from berryeval._internal.optional import imported
+from berryeval._internal.optional import import_optional
 from berryeval.chunkers.base import ChunkingWarning, OptionChunker, Piece, option, trim_span
 from berryeval.chunkers.fixed import FixedChunker, windows
 
@@ -37,8 +37,8 @@ class Language:
 
     def parser(self) -> Any:
         """Create a parser."""
-        sitter = imported("tree_sitter", "the chunker 'code'", extra="chunkers")
-        grammar = imported(self.module, "the chunker 'code'", extra="chunkers")
+        sitter = import_optional("tree_sitter", "the chunker 'code'", extra="chunkers")
+        grammar = import_optional(self.module, "the chunker 'code'", extra="chunkers")
         return sitter.Parser(sitter.Language(getattr(grammar, self.member)()))
 
 
@@ -167,7 +167,6 @@ class _Reader:
         return Part(start, end, _symbol(found, self.words), self._inside(found, end, depth + 1))
 
     def _inside(self, node: Any, end: int, depth: int) -> tuple[Part, ...]:
-        """Return the members of a class or similar."""
         body = node.child_by_field_name("body")
         if body is None:
             body = next((child for child in node.children if child.type.endswith(_BODIES)), None)
@@ -213,7 +212,6 @@ def _symbol(node: Any, words: Mapping[str, str]) -> str:
 
 
 def _declared(node: Any) -> Any:
-    """Return the name inside a C declarator."""
     found = node.child_by_field_name("declarator")
     while found is not None and (inner := found.child_by_field_name("declarator")) is not None:
         found = inner
@@ -279,7 +277,6 @@ class CodeChunker(OptionChunker):
         yield from self._piece(text, together, path)
 
     def _split_part(self, text: str, part: Part, path: Section) -> Iterator[Piece]:
-        """Split a part that is too long."""
         inner = (*path, part.symbol) if part.symbol else path
         if not part.parts:
             yield from self._split_lines(text, part.start, part.end, inner, (part.symbol,))

@@ -8,7 +8,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
-from berryeval._internal.optional import imported
+from berryeval._internal.optional import import_optional
 from berryeval.chunkers.base import OptionChunker, Piece, option
 from berryeval.chunkers.placement import NotInTextError, align, find_starts_by_twin
 from berryeval.errors import ConfigurationError, DataError
@@ -63,7 +63,6 @@ def split(splitter: Any, document: Document) -> list[Piece]:
 
 
 def _split_text(splitter: Any, text: str, name: str) -> list[_Given]:
-    """Split a text, dropping blank pieces."""
     for method in ("chunk", "split_text", "__call__"):
         if hasattr(splitter, method):
             owner = f"{name}: the splitter {_name(splitter)}"
@@ -141,7 +140,6 @@ def _locate_normalized(
 
 
 def _unique_pieces(spans: Iterable[tuple[int, int]]) -> list[Piece]:
-    """Return the pieces without repetitions."""
     return [Piece(*span) for span in dict.fromkeys(spans)]
 
 
@@ -205,7 +203,7 @@ class ChonkieChunker(_SplitterChunker):
 
     @cached_property
     def _created(self) -> Any:
-        package = imported("chonkie", "the chunker 'chonkie'", extra="chunkers")
+        package = import_optional("chonkie", "the chunker 'chonkie'", extra="chunkers")
         options: dict[str, Any] = {"chunk_size": self.size}
         if self.overlap:
             options["chunk_overlap"] = self.overlap
@@ -238,7 +236,7 @@ class LangChainChunker(_SplitterChunker):
     @cached_property
     def _created(self) -> Any:
         module = "langchain_text_splitters"
-        package = imported(module, "the chunker 'langchain'", extra="chunkers")
+        package = import_optional(module, "the chunker 'langchain'", extra="chunkers")
         return make_splitter(
             package, _LANGCHAIN_CLASSES[self.kind], str(self),
             chunk_size=self.size, chunk_overlap=self.overlap,

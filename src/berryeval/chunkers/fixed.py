@@ -146,5 +146,4 @@ def _next_word(text: str, position: int, limit: int) -> int:
 
 
 def _in_word(text: str, cut: int) -> bool:
-    """Return whether a cut at this position would split a word."""
     return 0 < cut < len(text) and not (text[cut - 1].isspace() or text[cut].isspace())

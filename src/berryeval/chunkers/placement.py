@@ -153,7 +153,6 @@ def _follow(text: str, piece: str, start: int, before: _Placing) -> _Placing:
 
 
 def _cuts(text: str, place: int) -> bool:
-    """Return whether a cut at this position splits a word."""
     return 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum()
 
 

@@ -68,7 +68,6 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of paragraphs, headings and list items."""
     begin = 0
     for gap in _BLOCK.finditer(text):
         yield begin, gap.end()
@@ -84,7 +83,6 @@ def _skip_space(text: str, place: int, last: int) -> int:
 
 
 def _ends_sentence(text: str, begin: int, mark: re.Match[str], last: int) -> bool:
-    """Return whether the mark ends the sentence that starts at `begin`."""
     if mark[0][0] in "。！？｡":
         return True
     after = _skip_space(text, mark.end(), last)
@@ -95,7 +93,6 @@ def _ends_sentence(text: str, begin: int, mark: re.Match[str], last: int) -> boo
 
 
 def _is_abbreviation(text: str, begin: int, stop: int, follows: str) -> bool:
-    """Return whether a full stop belongs to an abbreviation, initial or list number."""
     found = _LAST_WORD.search(text, max(begin, stop - LONGEST), stop)
     word = found[0] if found else ""
     is_initial = len(word) == 1 and word.isupper()

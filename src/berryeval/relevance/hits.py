@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
-from berryeval._internal.records import found
+from berryeval._internal.serial import describe_json
 from berryeval.data import Hit, Run
 from berryeval.errors import DataError, RepeatedDocumentError
 
@@ -128,11 +128,10 @@ def _read_hits(query: str, given: Any) -> Iterable[Hit]:
 
 
 def _but(value: object) -> str:
-    return f"found {found(value)}"
+    return f"found {describe_json(value)}"
 
 
 def _check_hit(hit: Hit, where: str) -> Hit:
-    """Return a hit after checking its id, score and rank."""
     check_id(hit.id, f"{where}: an id")
     try:
         number = not isinstance(hit.score, bool) and not math.isnan(hit.score)

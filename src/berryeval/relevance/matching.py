@@ -318,7 +318,6 @@ class _Names:
         return replace(hit, doc_id=document, section=section, start=None, end=None)
 
     def _places_of(self, hit: Hit, *, contained: bool) -> set[_Place]:
-        """Return the judged places that a hit may be."""
         document, _, fragment = hit.id.partition("#")
         for words in (split_heading(fragment), ()):  # any section of a judged document matches
             if (document, words) in self._sections:

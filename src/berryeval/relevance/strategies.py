@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from berryeval._internal.records import refused
+from berryeval._internal.serial import type_mismatch
 from berryeval._internal.validate import is_number, reject_unknown, require_fraction
 from berryeval.anchors import CoverageRule, Located, Target, Targets, build_ranking, find_credit
 from berryeval.data import Anchor, Judgment
@@ -93,19 +93,19 @@ def _read_grades(value: Any, where: str) -> dict[str, float]:
             for key, grade in value.items()
         }
     if not isinstance(value, list | tuple):
-        raise refused(where, "an array of ids or an object of ids and grades", value)
+        raise type_mismatch(where, "an array of ids or an object of ids and grades", value)
     return {_read_id(item, f"{where}, place {place}"): 1.0 for place, item in enumerate(value)}
 
 
 def _read_id(value: Any, where: str) -> str:
     if not isinstance(value, str) or not value:
-        raise refused(where, "an id, a non-empty string", value)
+        raise type_mismatch(where, "an id, a non-empty string", value)
     return value
 
 
 def _read_grade(value: Any, where: str) -> float:
     if not is_number(value):
-        raise refused(where, "a grade, a finite number", value)
+        raise type_mismatch(where, "a grade, a finite number", value)
     return float(value)
 
 
@@ -138,7 +138,7 @@ def expected_answers(query: Query) -> tuple[frozenset[str], ...]:
     answers = value if isinstance(value, list | tuple) else [value]
     if not all(map(_is_answer, answers)):
         where = f"metadata.{field} of query {query.id!r}"
-        raise refused(where, "a string, a number or an array of these", value)
+        raise type_mismatch(where, "a string, a number or an array of these", value)
     known = (split_words(str(answer)) for answer in answers)
     return tuple(answer for answer in known if answer)
 
@@ -384,7 +384,6 @@ class Relevance:
         return Judged(joined.ranking, strategy, joined, hits, lines)
 
     def _describe_doubts(self, found: Join, hits: Sequence[Hit]) -> Iterator[str]:
-        """Yield remarks on hits with unclear places."""
         if found.ambiguous:
             yield f"hits with several places, all of which count: {len(found.ambiguous)}"
         unplaced = [hits[place] for place in found.unplaced]

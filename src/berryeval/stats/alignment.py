@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from berryeval._internal.text import counted
+from berryeval._internal.text import pluralize
 from berryeval._internal.validate import suggest
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.scoring import Scores
@@ -147,7 +147,7 @@ def align(systems: Mapping[str, Scores], baseline: str, system: str) -> Alignmen
     for name, scores, other in ((baseline, first, system), (system, second, baseline)):
         alone = [query for query in scores.queries if query not in both]
         if alone:
-            excluded = counted(len(alone), "query", "queries")
+            excluded = pluralize(len(alone), "query", "queries")
             notes.append(
                 f"excluded {excluded} of {name} that {other} does not have: {_list_some(alone)}"
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from berryeval._internal.intervals import Interval
+from berryeval._internal.aggregates import Interval
 from berryeval.errors import DataError
 from berryeval.metrics import Direction, direction_of
 from berryeval.stats.effects import EffectSizes, needed_for
@@ -140,13 +140,10 @@ class PairedDifference:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields and the sentence for JSON, in full precision."""
-        data = {one.name: getattr(self, one.name) for one in fields(self)}
+        data = dict(vars(self))
         for name in ("interval", "baseline_interval", "system_interval"):
             data[name] = None if data[name] is None else list(data[name])
-        if self.effect is not None:
-            data["effect"] = {
-                one.name: getattr(self.effect, one.name) for one in fields(self.effect)
-            }
+        data["effect"] = None if self.effect is None else dict(vars(self.effect))
         for name in ("raised", "lowered"):
             data[name] = [list(change) for change in data[name]]
         data["notes"] = list(self.notes)
@@ -241,7 +238,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison for JSON, in full precision; `from_dict` reads it."""
-        data = {one.name: getattr(self, one.name) for one in fields(self)}
+        data = dict(vars(self))
         for name in ("systems", "metrics", "notes"):
             data[name] = list(data[name])
         data["rows"] = [row.to_dict() for row in self.rows]

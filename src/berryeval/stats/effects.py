@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from berryeval._internal.intervals import Interval
+from berryeval._internal.aggregates import Interval
 from berryeval.stats import student
 from berryeval.stats.intervals import check_level
 from berryeval.stats.paired import Pair, check_column, spread_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from berryeval._internal.intervals import RESAMPLES, Interval, spread_known
+from berryeval._internal.aggregates import RESAMPLES, Interval, is_spread_known
 from berryeval._internal.validate import is_number, suggest
 from berryeval.errors import ConfigurationError
 from berryeval.stats import student
@@ -105,7 +105,7 @@ def difference_interval(
         (-0.027, 0.277)
     """
     pair = Pair.of(a, b)
-    if not spread_known(pair.size, pair.deviation):
+    if not is_spread_known(pair.size, pair.deviation):
         return None
     if pair.deviation == 0:
         return Interval(pair.mean, pair.mean)
@@ -127,7 +127,7 @@ def mean_interval(
     check_method(method)
     column = check_column("values", values)
     spread = spread_of(column)
-    if not spread_known(len(column), spread):
+    if not is_spread_known(len(column), spread):
         return None
     if spread == 0:
         same = math.fsum(column) / len(column)
@@ -145,7 +145,6 @@ def has_enough(method: IntervalMethod, count: int, spread: float) -> bool:
 def _correct_ends(
     ends: tuple[float, float], replicates: Floats, observed: float, left: Floats
 ) -> tuple[float, float]:
-    """Correct quantiles for bias and acceleration."""
     count = len(replicates)
     below = float((replicates < observed).sum()) + 0.5 * float((replicates == observed).sum())
     bias = _NORMAL.inv_cdf(min(max(below, 0.5), count - 0.5) / count)
@@ -200,7 +199,7 @@ def interval_of_change(
         seed: Random seed of the resamples.
     """
     enough = has_enough(method, pair.size, pair.deviation)
-    if not enough or not spread_known(pair.size, pair.deviation):
+    if not enough or not is_spread_known(pair.size, pair.deviation):
         return None
     if how == "geometric mean":
         estimate = Estimate((pair.a, pair.b), lambda a, b: np.exp(b) - np.exp(a))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from berryeval._internal.intervals import aggregate, bootstrap_interval, spread_known
+from berryeval._internal.aggregates import aggregate, bootstrap_interval, is_spread_known
 from berryeval.errors import ConfigurationError
 from berryeval.stats.alignment import (
     Alignment,
@@ -39,7 +39,7 @@ from berryeval.stats.tests import SAMPLES, TESTS, TestResult, check_count, paire
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from berryeval._internal.intervals import Interval
+    from berryeval._internal.aggregates import Interval
     from berryeval.scoring import Scores
     from berryeval.stats.paired import Floats
 
@@ -131,7 +131,7 @@ def _run_test(pair: Pair | None, count: int, options: Options) -> TestResult:
 
 def _bootstrap_value(how: str, values: Floats, level: float) -> Interval | None:
     """Return the interval of one system's value, as in `Scores.ci`."""
-    if not is_testable(values, how) or not spread_known(len(values), spread_of(values)):
+    if not is_testable(values, how) or not is_spread_known(len(values), spread_of(values)):
         return None
     return _cached_bootstrap(how, values.tobytes(), level)
 
@@ -143,7 +143,6 @@ def _cached_bootstrap(how: str, values: bytes, level: float) -> Interval:
 
 
 def _explain_missing_interval(pair: Pair | None, options: Options) -> str:
-    """Explain why there is no bootstrap interval for few queries."""
     if pair is None or has_enough(options.interval, pair.size, pair.deviation):
         return ""
     return (
@@ -162,7 +161,6 @@ def _detectable(pair: Pair, how: str, level: float) -> float | None:
 def _changes(
     queries: Sequence[str], differences: Floats, sign: int
 ) -> tuple[tuple[str, float], ...]:
-    """Return the queries with the largest changes in one direction."""
     order = np.argsort(sign * differences, kind="stable")[:_CHANGES]
     return tuple(
         (queries[place], float(differences[place]))
@@ -224,7 +222,6 @@ def _columns(
 
 
 def _explain_missing_tukey(shared: int) -> str:
-    """Explain why there is no corrected p."""
     found = "only one" if shared else "none"
     return (
         f"Tukey's test needs two or more queries that all systems have, found {found}; "
@@ -356,7 +353,6 @@ def _correct(
     metric: str,
     options: Options,
 ) -> list[PairedDifference]:
-    """Correct the p-values of the rows of one metric."""
     if options.correction == "tukey":
         return _correct_by_tukey(family, systems, metric, options)
     found = corrected([row.p for row in family], options.correction)

@@ -123,7 +123,6 @@ def _words(seed: int, purpose: int, start: int, count: int) -> _Words:
 
 
 def _bits(seed: int) -> int:
-    """Return the 64 bits of a seed that are used."""
     return index(seed) & _MASK
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
 
 import numpy as np
 
-from berryeval._internal.optional import imported
+from berryeval._internal.optional import import_optional
 from berryeval._internal.registry import Registry
 from berryeval._internal.validate import is_whole
 from berryeval.errors import ConfigurationError
@@ -95,7 +95,6 @@ class SpelledRegistry(Registry[T]):
 
 
 def _normalize(name: str) -> str:
-    """Normalize a name."""
     text = _BETWEEN.sub("", name.lower())
     return text.removesuffix("test") or text
 
@@ -207,7 +206,6 @@ def exact_share(values: Whole, threshold: int) -> float:
 
 
 def _all_sums(values: Whole) -> Whole:
-    """Return the sums of all sign choices."""
     sums = np.zeros(1, dtype=np.int64)
     for value in values:
         sums = np.concatenate([sums + value, sums - value])
@@ -261,7 +259,7 @@ def sign(pair: Pair, _seed: int, _samples: int) -> TestResult:
     wins, _, losses = pair.wins_ties_losses
     if not wins + losses:
         return TestResult(1.0, 0.0, method, exact=True, note=note_on_few(0), sign=0)
-    stats = imported("scipy.stats", "the sign test", extra="stats")
+    stats = import_optional("scipy.stats", "the sign test", extra="stats")
     p = float(stats.binomtest(wins, wins + losses).pvalue)
     note = note_on_few(wins + losses)
     direction = sign_of(wins - losses)
@@ -285,7 +283,7 @@ def wilcoxon(pair: Pair, _seed: int, _samples: int) -> TestResult:
         doubled = np.rint(2 * ranks).astype(np.int64)
         p, note = exact_share(doubled, round(2 * abs(won - lost))), note_on_few(len(ranks))
         return TestResult(p, won, f"{name}, exact", exact=True, note=note, sign=direction)
-    stats = imported("scipy.stats", "the Wilcoxon test", extra="stats")
+    stats = import_optional("scipy.stats", "the Wilcoxon test", extra="stats")
     signed = np.copysign(ranks, pair.non_zero)
     found = stats.wilcoxon(signed, zero_method="wilcox", correction=False, method="approx")
     method = f"{name}, normal approximation"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.numbers import p_equation, precise_delta
+from berryeval._internal.numbers import format_p_equation, format_precise_delta
 from berryeval.stats.paired import sign_of
 
 if TYPE_CHECKING:
@@ -30,13 +30,13 @@ def format_finding(row: PairedDifference) -> str:
     """
     if row.p_corrected is None:
         return f"{row.system} cannot be compared with {row.baseline} by {row.metric}: {row.cannot}"
-    parts = [f"{row.metric} {precise_delta(row.difference)}"]
+    parts = [f"{row.metric} {format_precise_delta(row.difference)}"]
     if row.interval is not None:
-        low, high = (precise_delta(end) for end in row.interval)
+        low, high = (format_precise_delta(end) for end in row.interval)
         parts.append(f"{100 * row.level:g} % CI [{low}, {high}]")
     if not row.mixed:
         family = f" ({_family(row)})" if row.comparisons > 1 else ""
-        parts.append(p_equation(row.p_corrected) + family)
+        parts.append(format_p_equation(row.p_corrected) + family)
     if row.effect is not None:
         parts.append(f"{row.effect.word} effect")
     parts.append(f"{row.n} queries")
@@ -63,7 +63,9 @@ def _mixed_verdict(row: PairedDifference) -> str:
     """
     name = row.test.partition(",")[0]
     direction = _DIRECTIONS[row.test_sign or 0]
-    evidence = p_equation(row.p_corrected) + (f", {_family(row)}" if row.comparisons > 1 else "")
+    evidence = format_p_equation(row.p_corrected) + (
+        f", {_family(row)}" if row.comparisons > 1 else ""
+    )
     if name != _SIGN_TEST:
         test = "Tukey's test" if row.correction == "tukey" else f"the {name}"
         found = f"is {direction} than {row.baseline} by {test} ({evidence})"
@@ -92,11 +94,11 @@ def _family(row: PairedDifference) -> str:
 def _power_clause(row: PairedDifference) -> str:
     if row.significant or row.detectable is None:
         return ""
-    least = precise_delta(row.detectable).lstrip("+")
+    least = format_precise_delta(row.detectable).lstrip("+")
     test = "this test" if row.test.startswith(_MEAN_TESTS) else "the t test"
     text = f"; with {row.n} queries {test} has 80 % power for a difference of {least}"
     if row.needed is None or row.needed <= row.n:  # the t test needs no more, but this test does
         return text
-    seen = precise_delta(abs(row.difference)).lstrip("+")
+    seen = format_precise_delta(abs(row.difference)).lstrip("+")
     needed = f"{row.needed:,}" if row.needed <= _MANY else f"more than {_MANY:,}"
     return f"{text}, and {needed} queries would detect {seen}"

@@ -18,8 +18,8 @@ from typing import (
     runtime_checkable,
 )
 
-from berryeval._internal.records import refused
 from berryeval._internal.registry import Registry
+from berryeval._internal.serial import type_mismatch
 from berryeval.anchors import Corpus, CoverageRule
 from berryeval.data import Span
 from berryeval.errors import ConfigurationError
@@ -218,7 +218,7 @@ def turns_of(document: Document) -> list[Turn]:
         return []
     where = f"metadata.turns of document {document.id!r}"
     if not isinstance(given, list | tuple):
-        raise refused(where, "an array of turns", given)
+        raise type_mismatch(where, "an array of turns", given)
     return [
         _read_turn(turn, document, f"{where}, place {place}") for place, turn in enumerate(given)
     ]
@@ -226,10 +226,12 @@ def turns_of(document: Document) -> list[Turn]:
 
 def _read_turn(value: Any, document: Document, where: str) -> Turn:
     if not isinstance(value, Mapping) or not isinstance(value.get("id"), str):
-        raise refused(where, "an object with id, start and end", value)
+        raise type_mismatch(where, "an object with id, start and end", value)
     start, end = value.get("start"), value.get("end")
     if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(document.text):
-        raise refused(where, f"start and end within the {len(document.text)} characters", value)
+        raise type_mismatch(
+            where, f"start and end within the {len(document.text)} characters", value
+        )
     return Turn(value["id"], Span(document.id, start, end), value.get("has_answer") is True)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from berryeval._internal.records import refused
+from berryeval._internal.serial import type_mismatch
 from berryeval.data import Span
 from berryeval.relevance.packs.base import Labels, PackCorpus, SealedPack, texts_of
 
@@ -87,7 +87,7 @@ def locations_of(query: Query) -> list[Location]:
             continue  # a textual ground truth is an expected answer
         where = f"metadata.{name} of query {query.id!r}"
         if not isinstance(value, list | tuple | Mapping):
-            raise refused(where, "an array of paths or locations", value)
+            raise type_mismatch(where, "an array of paths or locations", value)
         items = [value] if isinstance(value, Mapping) else value
         found = [
             _read_location(item, f"{where}, place {place}") for place, item in enumerate(items)
@@ -103,7 +103,7 @@ def _read_location(value: Any, where: str) -> Location:
         path = next((value[name] for name in PATH_FIELDS if name in value), None)
         if isinstance(path, str) and path:
             return Location(path, read_lines(value, where))
-    raise refused(where, "a path, or an object with path, start_line and end_line", value)
+    raise type_mismatch(where, "a path, or an object with path, start_line and end_line", value)
 
 
 def read_lines(data: Mapping[str, Any], where: str) -> tuple[int, int] | None:
@@ -113,7 +113,7 @@ def read_lines(data: Mapping[str, Any], where: str) -> tuple[int, int] | None:
     if first is None and last is None:
         return None
     if type(first) is not int or type(last) is not int or not 1 <= first <= last:
-        raise refused(where, "lines with 1 <= start_line <= end_line", dict(data))
+        raise type_mismatch(where, "lines with 1 <= start_line <= end_line", dict(data))
     return first, last
 
 

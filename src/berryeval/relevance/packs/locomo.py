@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.records import refused
+from berryeval._internal.serial import type_mismatch
 from berryeval.data import Span
 from berryeval.relevance.packs.base import (
     Labels,
@@ -44,13 +44,13 @@ def read_evidence(value: Any, where: str) -> tuple[list[str], list[str]]:
     (['D8:6', 'D9:17', 'D11:26', 'D30:5'], ['D'])
     """
     if not isinstance(value, str | list | tuple):
-        raise refused(where, "a string or an array of strings", value)
+        raise type_mismatch(where, "a string or an array of strings", value)
     turns: list[str] = []
     unread: list[str] = []
     for place, text in enumerate([value] if isinstance(value, str) else value):
         if not isinstance(text, str):
             at = f"{where}[{place}]"
-            raise refused(at, "a string", text)
+            raise type_mismatch(at, "a string", text)
         turns.extend(f"D{int(session)}:{int(turn)}" for session, turn in _EVIDENCE.findall(text))
         unread.extend(_EVIDENCE.sub(" ", text).translate(_BLANKS).split())
     return list(dict.fromkeys(turns)), unread
@@ -126,7 +126,6 @@ class _Rules:
         return {turn: grade for turn, grade in grades.items() if turn in held}
 
     def _may_be_in_conversation(self, hit: Hit) -> bool:
-        """Return whether a hit may belong to the question's conversation."""
         document = self.conversations.corpus.documents.get(hit.doc_id or hit.id)
         claimed = _first_text(hit.metadata, CONVERSATION_FIELDS) or (
             _first_text(document.metadata, CONVERSATION_FIELDS) if document else ""

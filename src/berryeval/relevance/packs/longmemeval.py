@@ -14,7 +14,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.records import read_texts
+from berryeval._internal.serial import read_strings
 from berryeval.data import Span
 from berryeval.relevance.packs.base import (
     Labels,
@@ -63,7 +63,7 @@ class _Sessions:
             return _Rules(
                 self, Labels({}, notes=("it has neither answer_corpus_ids nor answer_session_ids",))
             )
-        labels = dict.fromkeys(filter(None, read_texts(query.metadata[given], where)), 1.0)
+        labels = dict.fromkeys(filter(None, read_strings(query.metadata[given], where)), 1.0)
         history = self.corpus.documents.keys() & set(texts_of(query.metadata.get("haystack")))
         found = {label: self._place(label, history) for label in labels}
         places = {label: place for label, place in found.items() if place is not None}
@@ -108,7 +108,6 @@ class _Rules:
         }
 
     def _is_in_other_history(self, hit: Hit) -> bool:
-        """Return whether a hit is of a document in the history of other questions only."""
         document = hit.doc_id or hit.id
         known = document in self.sessions.corpus.documents
         return known and bool(self.history) and document not in self.history
