@@ -28,7 +28,7 @@ using namespace nb::literals;
 
 namespace {
 
-// queries, offsets, documents, values, whether no document stands twice in a query
+// queries, offsets, documents, values, whether no document appears twice in a query
 using TableArrays = std::tuple<Text, Column<const std::int64_t>, Text, Column<const double>, bool>;
 template <class T>
 using ByName = std::map<std::string, T>;

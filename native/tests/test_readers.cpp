@@ -75,7 +75,7 @@ void check_columns(TextKind kind, const TableColumns& columns) {
       const auto& [data, offsets] = columns.documents;
       const std::string_view document(data.data() + offsets[row],
                                       static_cast<std::size_t>(offsets[row + 1] - offsets[row]));
-      check(seen.insert(document).second || kind == TextKind::qrels, "no document stands twice");
+      check(seen.insert(document).second || kind == TextKind::qrels, "no document appears twice");
       check(!document.empty() && berryeval::is_text(document), "a document is text");
       check(!std::isnan(columns.values[row]), "a value is a number");
     }

@@ -10,7 +10,7 @@ import pytest
 import zstandard
 
 from berryeval import load_benchmark
-from berryeval._internal.files import beginning_of
+from berryeval._internal.files import read_beginning
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def test_only_regular_files_are_read(kind: str, name: str, tmp_path: Path) -> No
 def test_only_the_beginning_of_a_large_file_is_read(packed: bool, tmp_path: Path) -> None:
     content = b"x" * 100_000
     (tmp_path / "film").write_bytes(gzip.compress(content, 0) if packed else content)
-    assert beginning_of(tmp_path / "film", 1000) == content[: 1000 - 10 - 5 if packed else 1000]
+    assert read_beginning(tmp_path / "film", 1000) == content[: 1000 - 10 - 5 if packed else 1000]
 
 
 @pytest.mark.parametrize(

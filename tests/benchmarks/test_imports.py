@@ -75,7 +75,7 @@ BAD_CSV = [
     (b"query,doc,grade\nq,,1\n", ":2: doc: is empty, expected an id"),
     (b"query,doc,grade\nq,d,1\nq,d,2\n", ":3: document 'd' occurs twice in query 'q'; first in"),
     (b'query,doc,grade\nq,"d,1\n', ":2: cannot be read as CSV"),
-    (b"query,doc,doc,grade\nq,d,d,1\n", ":1: the column 'doc' stands twice"),
+    (b"query,doc,doc,grade\nq,d,d,1\n", ":1: the column 'doc' appears twice"),
     (b"query,doc,grade\n", "has no queries"),
     (b"query,query_text,doc,grade\nq,a,d,1\nq,b,e,1\n", ":3: query 'q' has a different text than"),
     (b"", "is empty, expected a header line with column names"),

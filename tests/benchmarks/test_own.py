@@ -75,7 +75,7 @@ BAD = [
     ("queries.jsonl", b'{"id": "q1"', ":1: not valid JSON"),
     ("queries.jsonl", b"\n[1]\n", ":2: expected an object, found array [1]"),
     ("queries.jsonl", b'{"text": "?"}', ":1: has no 'id'; found 'text'"),
-    ("queries.jsonl", b'{"id": "q", "id": "r", "text": ""}', ":1: 'id' stands twice"),
+    ("queries.jsonl", b'{"id": "q", "id": "r", "text": ""}', ":1: 'id' appears twice"),
     ("queries.jsonl", b"\xff\xfe", ":1: not UTF-8 text"),
     ("queries.jsonl", b"", "has no queries"),
     (

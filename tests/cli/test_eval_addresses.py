@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from berryeval._internal.secrets import address_parts, without_secrets
+from berryeval._internal.secrets import mask_passwords, parse_address
 from berryeval.errors import ConfigurationError
 from berryeval.providers.web import check_url
 from tests.cli.eval_world import berryeval
@@ -161,19 +161,19 @@ def test_digits_behind_a_host_are_a_port(url: str) -> None:
 
 def test_addresses_are_parsed_as_libpq_does() -> None:
     """Several hosts, IPv6 addresses, sockets, and percent codes."""
-    assert address_parts("it", "postgresql://u:a%40b@[::1]:5433,h2:5434/db?sslmode=disable") == {
+    assert parse_address("it", "postgresql://u:a%40b@[::1]:5433,h2:5434/db?sslmode=disable") == {
         "user": "u", "password": "a@b", "host": "::1,h2", "port": "5433,5434", "dbname": "db",
         "sslmode": "disable",
     }  # fmt: skip
-    assert address_parts("it", "postgresql://%2Frun%2Fx/db")["host"] == "/run/x"
-    assert address_parts("it", "postgres://") == {}
+    assert parse_address("it", "postgresql://%2Frun%2Fx/db")["host"] == "/run/x"
+    assert parse_address("it", "postgres://") == {}
     with pytest.raises(ConfigurationError, match="it must be a string, found int"):
-        address_parts("it", 5)
+        parse_address("it", 5)
 
 
 def test_a_password_is_masked_in_every_form() -> None:
     text = f"no {CANARY}@/ and no {CANARY}%40%2F"
-    assert without_secrets(text, {"password": f"{CANARY}@/"}) == "no *** and no ***"
+    assert mask_passwords(text, {"password": f"{CANARY}@/"}) == "no *** and no ***"
 
 
 def test_an_empty_variable_is_rejected(

@@ -292,7 +292,7 @@ def test_lenient(capsys: pytest.CaptureFixture[str]) -> None:
     ("line", "problem"),
     [
         ("q1 Q0 e 9 nan bm25\n", "run:8: the score must not be NaN"),
-        ("q1 Q0 a 9 0.1 bm25\n", "run:8: document 'a' stands twice in query 'q1'"),
+        ("q1 Q0 a 9 0.1 bm25\n", "run:8: document 'a' appears twice in query 'q1'"),
         ("q1 a\n", "run:8: expected 6 columns"),
     ],
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from berryeval._internal.text import visible
+from berryeval._internal.text import escape_controls
 from berryeval.benchmarks import write_benchmark
 from tests.cli.eval_world import DRINKS, berryeval
 
@@ -54,7 +54,7 @@ def test_what_would_steer_the_terminal_is_written_out(capsys: pytest.CaptureFixt
         berryeval(*command)
         printed = capsys.readouterr()
         assert not STEERING.search(printed.out + printed.err), command
-        ways = (visible("[2J\x07"), repr("[2J\x07")[1:-1])  # shown, or quoted in a message
+        ways = (escape_controls("[2J\x07"), repr("[2J\x07")[1:-1])  # shown, or quoted in a message
         named = any(way in printed.out + printed.err for way in ways)
         assert named or command[0] in {"validate", "inspect"}, command
 
@@ -65,7 +65,7 @@ def test_columns_stand_under_each_other(capsys: pytest.CaptureFixture[str]) -> N
     lines = capsys.readouterr().out.splitlines()
     head = next(line for line in lines if line.startswith("provider"))
     rows = [line for line in lines if line.startswith(("one", "tw"))]
-    assert rows[0].startswith(f"one{visible(EVIL)}  ")
+    assert rows[0].startswith(f"one{escape_controls(EVIL)}  ")
     assert {line.index(" 0.") + 1 for line in rows} == {head.index("RR")}
 
 

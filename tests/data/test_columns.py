@@ -48,7 +48,7 @@ def test_columns_in_any_order_become_a_table() -> None:
         ),
         ((["q"], ["d"], ["1"]), "a grade must be a number, found an array of <U1"),
         ((["q"], ["d"], [float("nan")]), "row 0: the grade must not be NaN"),
-        ((["q", "q"], ["d", "d"], [1, 2]), "row 1: document 'd' stands twice in query 'q'"),
+        ((["q", "q"], ["d", "d"], [1, 2]), "row 1: document 'd' appears twice in query 'q'"),
         ((["\ud800"], ["d"], [1]), "a query id must be valid Unicode text, found '\\ud800'"),
     ],
 )
@@ -93,7 +93,7 @@ def test_arrays_of_ids_become_a_table() -> None:
             "a score per id is needed: found (1,) for (1, 1)",
         ),
         (np.array([[1]]), {"queries": ["a", "b"]}, "found 2 query ids for 1 rows"),
-        (np.array([[1, 1]]), {}, "row 1: document '1' stands twice in query '0'"),
+        (np.array([[1, 1]]), {}, "row 1: document '1' appears twice in query '0'"),
     ],
 )
 def test_invalid_arrays_are_an_error(ids: Any, options: dict[str, Any], message: str) -> None:
@@ -127,7 +127,7 @@ def test_many_rows_are_grouped_by_several_threads() -> None:
     documents = np.arange(count) % 100
     documents[-1] = documents[-2]
     with pytest.raises(
-        DataError, match=f"row {count - 1}: document '34' stands twice in query '655'"
+        DataError, match=f"row {count - 1}: document '34' appears twice in query '655'"
     ):
         Run.from_columns(queries, documents, np.ones(count))
     run = Run.from_columns(queries, documents, np.ones(count), lenient=True)

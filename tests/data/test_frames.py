@@ -148,7 +148,7 @@ def test_a_missing_column_is_named_with_those_found() -> None:
         ("document", None, "row 1: the document is missing"),
         ("score", None, "row 1: the score is missing"),
         ("score", float("nan"), "row 1: the score must not be NaN"),
-        ("document", "d1", "row 1: document 'd1' stands twice in query 'q1'"),
+        ("document", "d1", "row 1: document 'd1' appears twice in query 'q1'"),
     ],
 )
 def test_invalid_row_is_an_error_with_its_number(

@@ -32,8 +32,8 @@ def test_a_json_file_is_read(tmp_path: Path) -> None:
             ": the grade of document 'd' for query 'q' must be a number, found str '1'",
         ),
         (b'{"q": {"d": NaN}}', ": the grade of document 'd' for query 'q' must not be NaN"),
-        (b'{"q": {"d": 1, "d": 2}}', ": q: 'd' stands twice in one object"),
-        (b'{"q": {"d": 1}, "q": {"e": 1}}', ": 'q' stands twice in one object"),
+        (b'{"q": {"d": 1, "d": 2}}', ": q: 'd' appears twice in one object"),
+        (b'{"q": {"d": 1}, "q": {"e": 1}}', ": 'q' appears twice in one object"),
         (b'\n{"q\xff": {"d": 1}}', ":2: not UTF-8 text (a binary file?)"),
         (b"{}", ": holds no rows"),
         (b'{"q": {}}', ": holds no rows"),
@@ -65,5 +65,5 @@ def test_lenient_reading_keeps_the_first_of_a_document(tmp_path: Path) -> None:
     assert qrels.to_dict() == {"q": {"d": 1.0, "e": 3.0}}
     assert qrels.table.dropped == 2
     path.write_text('{"q": {"d": 1}, "q": {"d": 2}}', encoding="utf-8")
-    with pytest.raises(DataError, match="'q' stands twice"):
+    with pytest.raises(DataError, match="'q' appears twice"):
         Qrels.load(path, lenient=True)

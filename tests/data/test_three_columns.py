@@ -103,7 +103,7 @@ def test_line_with_other_columns_is_an_error(tmp_path: Path) -> None:
         "by tabs (query document rank), found 2: 'q3\\td1'"
     )
     path = written(tmp_path, RANKS + b"q1\td1\t3\n")
-    with pytest.raises(DataError, match=r":4: document 'd1' stands twice in query 'q1'"):
+    with pytest.raises(DataError, match=r":4: document 'd1' appears twice in query 'q1'"):
         Run.load(path)
     assert Run.load(path, lenient=True).table.dropped == 1
 

@@ -63,7 +63,7 @@ def test_a_document_may_be_judged_in_several_groups(tmp_path: Path) -> None:
     assert Qrels.load(qrels.to_frame("arrow")).to_dict() == qrels.to_dict()
     text = b"q1 1 d1 1\nq1 2 d1 3\nq1 1 d2 1\nq1 3 d2 1\nq1 1 d2 0\n"
     path = written(tmp_path, text)
-    with pytest.raises(DataError, match=":5: document 'd2' stands twice in query 'q1'"):
+    with pytest.raises(DataError, match=":5: document 'd2' appears twice in query 'q1'"):
         Qrels.load(path)
     assert Qrels.load(path, lenient=True).table.dropped == 1
 
@@ -80,8 +80,8 @@ def test_a_document_may_be_judged_in_several_groups(tmp_path: Path) -> None:
         (b"q1 0 d1 NaN\n", ":1: the grade must not be NaN"),
         (b"q1 0 d1 -inf\n", ":1: the grade must be finite, found '-inf'"),
         (b"q1 0 d1 1e999\n", ":1: the grade must be finite, found '1e999'"),
-        (b"q1 0 d1 1\nq2 0 d1 1\nq1 0 d1 2\n", ":3: document 'd1' stands twice in query 'q1'"),
-        (b"q1 0 d1 1\nq1 0 d1 1\nbad\n", ":2: document 'd1' stands twice in query 'q1'"),
+        (b"q1 0 d1 1\nq2 0 d1 1\nq1 0 d1 2\n", ":3: document 'd1' appears twice in query 'q1'"),
+        (b"q1 0 d1 1\nq1 0 d1 1\nbad\n", ":2: document 'd1' appears twice in query 'q1'"),
         (b"bad\nq1 0 d1 1\nq1 0 d1 1\n", f":1: {FOUR}, found 1: 'bad'"),
         (b"q1 0 d\xff 1\n", ":1: not UTF-8 text (a binary file?): 'q1 0 d\\\\xff 1'"),
         (b"q1 0 d1 1\nq1 0 d\0 1\n", ":2: not UTF-8 text (a binary file?): 'q1 0 d\\x00 1'"),
@@ -94,7 +94,7 @@ def test_a_document_may_be_judged_in_several_groups(tmp_path: Path) -> None:
         ),
         (
             b"query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td1\t1\n",
-            ":3: document 'd1' stands twice in query 'q1'",
+            ":3: document 'd1' appears twice in query 'q1'",
         ),
     ],
 )
@@ -111,15 +111,15 @@ def test_invalid_judgments_are_an_error(tmp_path: Path, text: bytes, message: st
         (b"q1 Q0 d1 1 9\n", f":1: {SIX}, found 5: 'q1 Q0 d1 1 9'"),
         (b"q1 Q0 d1 1 x me\n", ":1: the score must be a number, found 'x'"),
         (b"q1 Q0 d1 1 nan(7) me\n", ":1: the score must not be NaN"),
-        (b"q1 Q0 d1 1 1 me\nq1 Q0 d1 2 1 me\n", ":2: document 'd1' stands twice in query 'q1'"),
-        (b"zz Q0 d1 1 1 me\nzz Q0 d1 2 1 me\n", ":2: document 'd1' stands twice in query 'zz'"),
+        (b"q1 Q0 d1 1 1 me\nq1 Q0 d1 2 1 me\n", ":2: document 'd1' appears twice in query 'q1'"),
+        (b"zz Q0 d1 1 1 me\nzz Q0 d1 2 1 me\n", ":2: document 'd1' appears twice in query 'zz'"),
         (
             b"zz Q0 d1 1 1 me\nq1 Q0 d1 1 1 me\nzz Q0 d1 2 1 me\n",
-            ":3: document 'd1' stands twice in query 'zz'",
+            ":3: document 'd1' appears twice in query 'zz'",
         ),
         (
             b"q1 Q0 d1 1 1 me\nq1 Q0 d1 2 1 me\nbad\n",
-            ":2: document 'd1' stands twice in query 'q1'",
+            ":2: document 'd1' appears twice in query 'q1'",
         ),
         (
             b"q1 Q0 d\xc0\xaf 1 1 me\n",

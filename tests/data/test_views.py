@@ -56,7 +56,7 @@ def test_repeated_document_in_views_is_an_error_with_its_ids() -> None:
     frame = pl.DataFrame(
         {"query": [query] * 3, "document": [document, "d2", document], "score": [1.0, 2.0, 3.0]}
     )
-    with pytest.raises(DataError, match=f"row 2: document '{document}' stands twice in .*{query}"):
+    with pytest.raises(DataError, match=f"row 2: document '{document}' appears twice in .*{query}"):
         Run.from_frame(frame)
     lenient = Run.from_frame(frame, lenient=True)
     assert lenient.to_dict() == {query: {document: 1.0, "d2": 2.0}}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from berryeval._internal.intervals import FEWEST_ALIKE
+from berryeval._internal.aggregates import FEWEST_ALIKE
 from berryeval.gates import Baseline, Gate, Rule, Sample, judge, self_check
 from tests.gates.worlds import run_of
 

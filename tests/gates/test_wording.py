@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval._internal.numbers import change_beside, value_beside
+from berryeval._internal.numbers import format_change_beside, format_value_beside
 from berryeval.gates import Baseline, Gate, Rule, Verdict, judge
 from berryeval.gates.rules import ROUNDING
 from berryeval.runs.record import Latency
@@ -26,7 +26,7 @@ def verdict(rule: dict[str, Any], run: Any, before: Any = None) -> Verdict:
 
 @given(shares, shares)
 def test_a_shown_value_is_on_the_same_side_of_the_limit(value: float, limit: float) -> None:
-    for text in (value_beside(value, limit), change_beside(-value, limit)):
+    for text in (format_value_beside(value, limit), format_change_beside(-value, limit)):
         if abs(value - limit) > ROUNDING:
             assert (float(text) > limit) == (value > limit)
             assert float(text) != limit

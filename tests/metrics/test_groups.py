@@ -106,13 +106,13 @@ def test_a_document_twice_in_one_group_is_an_error(
     for run in (RUN, run_file):
         with pytest.raises(DataError) as caught:
             evaluate(path, run, [metric])
-        assert str(caught.value) == f"{path}:{line}: document 'a' stands twice in query {query!r}"
+        assert str(caught.value) == f"{path}:{line}: document 'a' appears twice in query {query!r}"
 
 
 def test_a_record_twice_is_an_error() -> None:
     """Records have no lines; the query and the document are named."""
     qrels = Qrels.from_records([("q", "a", 1, "1"), ("q", "a", 2, "1")])
-    with pytest.raises(DataError, match="document 'a' stands twice in query 'q'"):
+    with pytest.raises(DataError, match="document 'a' appears twice in query 'q'"):
         evaluate(qrels, {"q": {"a": 1.0}}, ["AP"])
 
 

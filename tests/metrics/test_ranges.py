@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from berryeval._internal import backend
-from berryeval._internal.intervals import Interval
+from berryeval._internal.aggregates import Interval
 from berryeval.data import JudgedHit, JudgedRanking, SubtopicHit, SubtopicRanking
 from berryeval.data.qrels import Qrels
 from berryeval.data.run import RankingRule, Run

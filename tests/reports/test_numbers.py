@@ -7,54 +7,63 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berryeval._internal import numbers
-from berryeval._internal.intervals import Interval
+from berryeval._internal.aggregates import Interval
 from berryeval.reports.html import typography as page
 
 
 def test_a_number_that_rounds_to_zero_has_no_sign() -> None:
-    assert numbers.exact_metric(-1e-9) == "0.0000"
-    assert numbers.metric(-0.0004) == "0.000"
-    assert numbers.delta(0.0004) == numbers.delta(-0.0004) == numbers.delta(0.0) == "0.000"
+    assert numbers.format_exact_metric(-1e-9) == "0.0000"
+    assert numbers.format_metric(-0.0004) == "0.000"
+    assert (
+        numbers.format_delta(0.0004)
+        == numbers.format_delta(-0.0004)
+        == numbers.format_delta(0.0)
+        == "0.000"
+    )
 
 
 def test_differences_have_their_sign() -> None:
-    assert (numbers.delta(0.0126), numbers.delta(-0.5)) == ("+0.013", "-0.500")
-    assert numbers.delta_interval(-0.1, 0.25) == "[-0.100, +0.250]"
-    assert numbers.interval(-0.1, 0.25) == "[-0.10, 0.25]"
+    assert (numbers.format_delta(0.0126), numbers.format_delta(-0.5)) == ("+0.013", "-0.500")
+    assert numbers.format_delta_interval(-0.1, 0.25) == "[-0.100, +0.250]"
+    assert numbers.format_interval(-0.1, 0.25) == "[-0.10, 0.25]"
 
 
 def test_an_interval_from_too_few_queries_is_not_shown() -> None:
     """One query, or fewer than ten with the same value."""
-    assert numbers.interval_around(0.7, 0.6, 0.8, 1) == ""
-    assert numbers.interval_around(0.805, 0.805, 0.805, 9) == ""
-    assert numbers.interval_around(0.3, 0.3, 0.1 + 0.2, 9) == ""
-    assert numbers.interval_around(0.805, 0.805, 0.805, 10) == "0.805-0.805"
-    assert numbers.interval_around(0.805, None, None, 9) == ""
-    assert numbers.exact_interval(0.6, 0.8, 1) == numbers.exact_interval(0.5, 0.5, 9) == "-"
-    assert numbers.exact_interval(-1e-9, 0.8, 2) == "0.0000 to 0.8000"
+    assert numbers.format_interval_around(0.7, 0.6, 0.8, 1) == ""
+    assert numbers.format_interval_around(0.805, 0.805, 0.805, 9) == ""
+    assert numbers.format_interval_around(0.3, 0.3, 0.1 + 0.2, 9) == ""
+    assert numbers.format_interval_around(0.805, 0.805, 0.805, 10) == "0.805-0.805"
+    assert numbers.format_interval_around(0.805, None, None, 9) == ""
+    assert (
+        numbers.format_exact_interval(0.6, 0.8, 1)
+        == numbers.format_exact_interval(0.5, 0.5, 9)
+        == "-"
+    )
+    assert numbers.format_exact_interval(-1e-9, 0.8, 2) == "0.0000 to 0.8000"
 
 
 @given(st.lists(st.floats(0, 1), min_size=3, max_size=3), st.integers(2, 9))
 def test_an_interval_contains_the_value_beside_it(ends: list[float], queries: int) -> None:
     """Both as displayed, with as many decimals as that takes."""
     low, value, high = sorted(ends)
-    text = numbers.interval_around(value, low, high, queries)
+    text = numbers.format_interval_around(value, low, high, queries)
     if text:
         first, last = map(float, text.split("-"))
-        assert first <= float(numbers.metric(value)) <= last
+        assert first <= float(numbers.format_metric(value)) <= last
     else:
         assert high - low <= 1e-12
 
 
 @pytest.mark.parametrize(("value", "text"), [(0, "<0.001"), (0.001, "0.001"), (1, "1.000")])
 def test_a_p_value_is_never_zero(value: float, text: str) -> None:
-    assert numbers.p_value(value) == text
+    assert numbers.format_p_value(value) == text
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_scores_and_grades_keep_full_precision(value: float) -> None:
-    assert float(numbers.score(value)) == value
-    assert float(numbers.grade(value)) == value
+    assert float(numbers.format_score(value)) == value
+    assert float(numbers.format_grade(value)) == value
 
 
 def test_the_page_has_no_minus_zero() -> None:

@@ -192,14 +192,14 @@ def test_a_duplicate_document_is_an_error(tmp_path: Path) -> None:
     """With the file and the line where it stands the second time."""
     path = tmp_path / "run"
     path.write_text("q1 Q0 a 1 2 t\n\nq1 Q0 b 2 1 t\nq1 Q0 a 3 0 t\n")
-    message = f"{path}:4: document 'a' stands twice in"
+    message = f"{path}:4: document 'a' appears twice in"
     with pytest.raises(DataError, match=f"^{re.escape(message)}"):
         evaluate(QRELS, path, METRICS)
     with pytest.raises(DataError, match=f"^{re.escape(message)}"):
         evaluate(QRELS, Run.from_trec(path), METRICS)
     qrels = tmp_path / "qrels"
     qrels.write_text("q1 0 a 1\nq1 0 a 1\n")
-    with pytest.raises(DataError, match=f"^{re.escape(str(qrels))}:2: document 'a' stands twice"):
+    with pytest.raises(DataError, match=f"^{re.escape(str(qrels))}:2: document 'a' appears twice"):
         evaluate(qrels, RUN, METRICS)
 
 

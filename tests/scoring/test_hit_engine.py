@@ -200,7 +200,7 @@ def test_an_id_twice_is_an_error_or_counted() -> None:
     """As in every run."""
     hits = {"q": [Hit("x", 3.0), Hit("x", 2.0), Hit("a", 1.0)]}
     asked = golden({"q": {"a": 1}})
-    with pytest.raises(RepeatedDocumentError, match="document 'x' stands twice in query 'q'"):
+    with pytest.raises(RepeatedDocumentError, match="document 'x' appears twice in query 'q'"):
         be.evaluate_hits(asked, hits, ["RR"])
     scores = be.evaluate_hits(asked, hits, ["RR"], lenient=True)
     assert (scores.mean["RR"], scores.dropped) == (0.5, 1)

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from berryeval import Scores, evaluate
-from berryeval._internal.intervals import aggregate, bootstrap_interval, t_interval
+from berryeval._internal.aggregates import aggregate, bootstrap_interval, t_interval
 from berryeval.errors import DataError, MissingDependencyError
 
 if TYPE_CHECKING:

@@ -133,9 +133,7 @@ def test_a_variable_that_is_not_set_is_named(tmp_path: Path) -> None:
     ):
         results_of(plan_of(source, spec), tmp_path / "run")
     assert not (tmp_path / "run").exists()
-    filled = Secrets().filled_in(
-        {"a": "x${NO_SUCH_VARIABLE:-y}", "b": [1, "${NO_SUCH_VARIABLE:-}"]}
-    )
+    filled = Secrets().fill_in({"a": "x${NO_SUCH_VARIABLE:-y}", "b": [1, "${NO_SUCH_VARIABLE:-}"]})
     assert filled == {"a": "xy", "b": [1, ""]}
 
 
@@ -174,7 +172,7 @@ def test_options_are_masked_by_name_and_by_form(options: Any, expected: Any) -> 
 def test_every_form_of_a_secret_is_known() -> None:
     secrets = Secrets()
     basic = base64.b64encode(b"me:inBasicAuth").decode()
-    secrets.filled_in(
+    secrets.fill_in(
         {
             "headers": {"Authorization": f"Basic {basic}", "X-Token": SAFE},
             "where": "host=h password=inKeywords", "url": "http://a:in%40Url@h?sig=inQuery&k=1",
@@ -184,8 +182,8 @@ def test_every_form_of_a_secret_is_known() -> None:
     tellers = [basic, "inBasicAuth", SAFE, "inKeywords", "in%40Url", "in@Url", "inQuery", *FORMS,
                base64.b64encode(CANARY.encode()).decode(), repr(CANARY)[1:-1]]  # fmt: skip
     for text in tellers:
-        assert secrets.removed_from(f"<{text}>") == "<***>"
-    assert secrets.removed_from("host h") == "host h"
+        assert secrets.mask_text(f"<{text}>") == "<***>"
+    assert secrets.mask_text("host h") == "host h"
 
 
 def read_plan(path: Path) -> None:
@@ -259,8 +257,8 @@ def test_text_around_a_variable_is_kept_if_it_is_no_secret(
     expected = text if kept else "***"
     assert shown == {"headers": {"Authorization": expected}, "api_key": expected}
     secrets = Secrets()
-    filled = secrets.filled_in(options)
-    unseen(secrets.removed_from(f"{filled}"))
+    filled = secrets.fill_in(options)
+    unseen(secrets.mask_text(f"{filled}"))
 
 
 def test_a_run_with_a_token_in_a_header_can_be_resumed(

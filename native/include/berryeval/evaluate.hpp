@@ -40,7 +40,7 @@ struct Counts {
   std::int64_t in_run;
 };
 
-// A document that stands twice in one query of the run (or of the judgments): the row in its table.
+// A document that appears twice in one query of the run (or of the judgments): the row in its table.
 struct Duplicate {
   bool in_run;
   std::size_t row;

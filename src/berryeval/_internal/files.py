@@ -293,12 +293,3 @@ def _decompress_zstd_start(packed: bytes, most: int, name: str) -> bytes:
     except zstandard.ZstdError as error:
         msg = f"{name}: is not valid zstd data ({error})"
         raise DataError(msg) from None
-
-
-# Former names, until every package uses the new ones.
-name_of = display_name
-writing = replace_file
-locked = hold_lock
-lock = try_lock
-beginning_of = read_beginning
-imported_zstandard = import_zstandard

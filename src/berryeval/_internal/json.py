@@ -241,14 +241,14 @@ def find_repeated_name(text: str) -> str:
             for name, _ in value.pairs:
                 if name in seen:
                     there = f"{path}: " if path else ""
-                    return f"{there}{name!r} stands twice in one object"
+                    return f"{there}{name!r} appears twice in one object"
                 seen.add(name)
             inner = [(f"{path}.{name}".lstrip("."), one) for name, one in value.pairs]
         else:
             items = value if isinstance(value, list) else []
             inner = [(f"{path}[{place}]", one) for place, one in enumerate(items)]
         found += reversed(inner)
-    return "no name stands twice in one object"
+    return "no name appears twice in one object"
 
 
 def _reject_constant(name: str, *, where: str) -> None:
@@ -286,9 +286,3 @@ def encode_json_line(value: Any) -> bytes:
         return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:  # a lone surrogate needs an escape
         return json.dumps(value, allow_nan=False).encode()
-
-
-# Former names, until every package uses the new ones.
-at = locate_errors
-repeated_name = find_repeated_name
-json_bytes = encode_json_line

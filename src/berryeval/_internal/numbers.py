@@ -226,26 +226,3 @@ def format_exact_share(value: float) -> str:
     text = f"{value * 100:.1f}"
     exact = abs(float(text) - value * 100) <= LIMIT_ROUNDING
     return f"{text if exact else f'{value * 100:.10g}'}%"
-
-
-# Former names, until every package uses the new ones.
-metric = format_metric
-exact_metric = format_exact_metric
-exact_interval = format_exact_interval
-interval = format_interval
-interval_around = format_interval_around
-delta = format_delta
-delta_interval = format_delta_interval
-p_value = format_p_value
-milliseconds = format_milliseconds
-amount = format_amount
-share = format_share
-score = format_score
-grade = format_grade
-alike = is_close
-precise_delta = format_precise_delta
-p_equation = format_p_equation
-value_beside = format_value_beside
-change_beside = format_change_beside
-allowance = format_allowance
-exact_share = format_exact_share

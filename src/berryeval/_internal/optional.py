@@ -32,7 +32,3 @@ def import_optional(module: str, feature: str, *, extra: str = "") -> Any:
     finally:
         root.handlers[:] = handlers
         root.setLevel(level)
-
-
-# Former names, until every package uses the new ones.
-imported = import_optional

@@ -166,9 +166,3 @@ def _character_pattern(character: str) -> str:
     """Return a pattern for one character of a password in all its forms."""
     encoded = "".join(f"%{byte:02x}" for byte in character.encode(errors="surrogatepass"))
     return rf"(?:{encoded}|\\?{re.escape(character)}{'|[+]' if character == ' ' else ''})"
-
-
-# Former names, until every package uses the new ones.
-address_parts = parse_address
-without_secrets = mask_passwords
-name_inside = nested_name

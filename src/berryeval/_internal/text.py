@@ -203,24 +203,3 @@ def parse_time(text: str, owner: str, *, end: bool = False) -> float:
 def _replace_z(text: str) -> str:
     """Replace the suffix Z, which `fromisoformat` rejects before Python 3.11."""
     return f"{text[:-1]}+00:00" if text.endswith(("Z", "z")) else text
-
-
-# Former names, until every package uses the new ones.
-visible = escape_controls
-visible_direction = escape_direction
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """Return `pluralize`; templates find their filters by `__name__`."""
-    return pluralize(number, one, many)
-
-
-cut = truncate
-shortened = truncate_with_count
-safe_name = make_file_name
-command_line = format_command
-to_score_again = format_rescore_command
-to_go_on = format_resume_command
-moment_of = parse_timestamp
-read_age = parse_age
-read_time = parse_time

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from berryeval._internal.json import Node
-    from berryeval._internal.records import JsonRecord
+    from berryeval._internal.serial import JsonRecord
     from berryeval.benchmarks.loading import Source
     from berryeval.data import Document, Judgment, Query
 

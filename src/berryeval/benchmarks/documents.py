@@ -9,9 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.files import beginning_of, is_regular, name_of, plain_suffix, read_bytes
+from berryeval._internal.files import (
+    display_name,
+    is_regular,
+    plain_suffix,
+    read_beginning,
+    read_bytes,
+)
 from berryeval._internal.json import read_json_lines, read_text
-from berryeval._internal.text import counted
+from berryeval._internal.text import pluralize
 from berryeval.anchors import parse_sections
 from berryeval.benchmarks.build import read_metadata, read_optional_text
 from berryeval.data import Document
@@ -93,7 +99,7 @@ def is_trec(path: Path) -> bool:
     A collection starts with `<DOC>`, after white space, XML or SGML declarations and an enclosing
     element. Other XML may contain `<doc>`: in lower case it counts only if a `<docno>` follows.
     """
-    start = beginning_of(path, _FIRST_BYTES)
+    start = read_beginning(path, _FIRST_BYTES)
     first = _FIRST.match(_without_head(start))
     return first is not None and (first[1] == b"<DOC>" or b"<docno>" in start.lower())
 
@@ -113,7 +119,7 @@ def read_trec_documents(path: Path, encoding: str = "utf-8") -> Iterator[tuple[D
     The text is that of all `<TEXT>` elements, or of the whole document without any, stripped
     of tags and with character references resolved. Old collections need `encoding="latin-1"`.
     """
-    source = name_of(path)
+    source = display_name(path)
     text = _decode(path, encoding)
     line, counted, found = 1, 0, False
     for match in _DOCUMENT.finditer(text):
@@ -137,7 +143,7 @@ def _decode(path: Path, encoding: str) -> str:
         raise ConfigurationError(msg) from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        msg = f"{name_of(path)}:{line}: not {encoding} text; choose another with encoding="
+        msg = f"{display_name(path)}:{line}: not {encoding} text; choose another with encoding="
         raise DataError(msg) from None
 
 
@@ -183,7 +189,7 @@ def read_corpus(
         return
     files = _find_files(place)
     if files.others:
-        skipped = counted(len(files.others), "file is", "files are")
+        skipped = pluralize(len(files.others), "file is", "files are")
         builder.add_remark(
             f"{place}: {skipped} not text and skipped: {_list_files(files.others, place)}"
         )

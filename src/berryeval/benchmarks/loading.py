@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from berryeval._internal.files import PathLike, name_of, plain_suffix
+from berryeval._internal.files import PathLike, display_name, plain_suffix
 from berryeval._internal.json import read_json_lines, read_json_node
 from berryeval._internal.validate import reject_unknown, require, suggest
 from berryeval.benchmarks.loaders.catalogue import LOADERS, Loader
@@ -59,7 +59,7 @@ class Source:
 
     def __init__(self, path: PathLike) -> None:
         self.path = Path(path)
-        self.name = name_of(path)
+        self.name = display_name(path)
 
     @property
     def stem(self) -> str:

@@ -9,8 +9,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.files import plain_suffix, writing
-from berryeval._internal.json import json_bytes
+from berryeval._internal.files import plain_suffix, replace_file
+from berryeval._internal.json import encode_json_line
 from berryeval.benchmarks.benchmark import ABOUT, about_of
 from berryeval.benchmarks.loaders.own import TYPE
 from berryeval.benchmarks.loading import JSON_LINES
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from berryeval._internal.files import PathLike
-    from berryeval._internal.records import JsonRecord
+    from berryeval._internal.serial import JsonRecord
     from berryeval.benchmarks.benchmark import Benchmark
 
 
@@ -55,15 +55,15 @@ def _write_file(benchmark: Benchmark, path: PathLike) -> None:
         "query": benchmark.queries,
         "judgment": benchmark.judgments,
     }
-    with writing(path) as stream:
-        stream.write(json_bytes({TYPE: "metadata", **about_of(benchmark)}) + b"\n")
+    with replace_file(path) as stream:
+        stream.write(encode_json_line({TYPE: "metadata", **about_of(benchmark)}) + b"\n")
         for kind, records in kinds.items():
             for record in records:
                 line = record.to_json()
                 if TYPE in line:
                     msg = f"a {kind} has its own field {TYPE!r}; write a folder instead"
                     raise DataError(msg)
-                stream.write(json_bytes({TYPE: kind, **line}) + b"\n")
+                stream.write(encode_json_line({TYPE: kind, **line}) + b"\n")
 
 
 def _write_folder(benchmark: Benchmark, target: Path) -> None:
@@ -97,7 +97,7 @@ def _check_replaceable(target: Path) -> None:
 
 
 def _write_files(benchmark: Benchmark, folder: Path) -> None:
-    with writing(folder / ABOUT) as stream:
+    with replace_file(folder / ABOUT) as stream:
         about = json.dumps(about_of(benchmark), indent=2, ensure_ascii=True, allow_nan=False)
         stream.write(f"{about}\n".encode())
     _write_lines(benchmark.documents, folder / "documents.jsonl")
@@ -106,9 +106,9 @@ def _write_files(benchmark: Benchmark, folder: Path) -> None:
 
 
 def _write_lines(records: Iterable[JsonRecord], path: Path) -> None:
-    with writing(path) as stream:
+    with replace_file(path) as stream:
         for record in records:
-            stream.write(json_bytes(record.to_json()) + b"\n")
+            stream.write(encode_json_line(record.to_json()) + b"\n")
 
 
 def _replace(target: Path, place: Path) -> None:

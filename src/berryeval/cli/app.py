@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Final
 from cyclopts import App, CycloptsError
 
 from berryeval import __version__
-from berryeval._internal.text import visible
+from berryeval._internal.text import escape_controls
 from berryeval.cli.logs import Verbosity, drop_verbosity, take_verbosity, use_verbosity
 from berryeval.errors import BerryEvalError, RunFailedError
 
@@ -245,7 +245,7 @@ def _print_error(text: str) -> None:
     """Print to stderr, if it can be written to."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
-            print(visible(text), file=sys.stderr, flush=True)
+            print(escape_controls(text), file=sys.stderr, flush=True)
 
 
 def abandon_stdout() -> None:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.text import visible
+from berryeval._internal.text import escape_controls
 from berryeval.cli.flags import STDOUT, Flag, OutputFileName
 from berryeval.cli.logs import is_quiet
 
@@ -77,12 +77,12 @@ def set_baseline(
         print_document(baseline.dumps())
     else:
         owners = ", ".join(f"{part.provider} on {part.benchmark}" for part in baseline.parts)
-        print(visible(f"baseline written to {output}: {owners}"))
+        print(escape_controls(f"baseline written to {output}: {owners}"))
     if left_out:
-        words = visible(f"left out because they failed: {', '.join(left_out)}")
+        words = escape_controls(f"left out because they failed: {', '.join(left_out)}")
         print(words, file=sys.stderr if to_stdout else sys.stdout)
     if failed and not is_quiet():
-        print(visible(f"warning: {_format_failures(failed)}"), file=sys.stderr)
+        print(escape_controls(f"warning: {_format_failures(failed)}"), file=sys.stderr)
 
 
 def _count_failures(record: RunRecord) -> list[dict[str, Any]]:
@@ -132,7 +132,7 @@ def show(file: str = FILE, /, *, json: Flag = False) -> None:
     for part in baseline.parts:
         for name, values in part.values.items():
             value = part.value(name)
-            shown = numbers.NOTHING if value is None else numbers.exact_metric(value)
+            shown = numbers.NOTHING if value is None else numbers.format_exact_metric(value)
             how = part.aggregate_of(name)
             rows.append((part.benchmark, part.provider, str(len(values)), name, shown, how))
     titles = ("benchmark", "provider", "queries", "metric", "value", "of queries")

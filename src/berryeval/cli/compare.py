@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from berryeval._internal import numbers
-from berryeval._internal.text import counted
+from berryeval._internal.text import pluralize
 from berryeval.cli.flags import STDOUT, Flag, Format, Metrics, Output
 from berryeval.cli.logs import is_quiet
 from berryeval.cli.output import console, print_document, print_indented, print_json, render_text
@@ -194,7 +194,7 @@ def _print_comparison(screen: Console, one: ComparedBenchmark) -> None:
         print_indented(screen, f"note: {note}", 2)
     screen.print()
     for (baseline, system), rows in pairs_of(found).items():
-        queries = counted(rows[0].n, "query", "queries")
+        queries = pluralize(rows[0].n, "query", "queries")
         screen.print(f"{system} against {baseline}, {queries}", style="bold")
         screen.print(_build_table(screen, [("", row) for row in rows], "metric", one))
         print_indented(screen, rows[0].sentence, 2)
@@ -282,8 +282,8 @@ def _print_moved(screen: Console, queries: list[MovedQuery]) -> None:
     screen.print()
     screen.print(f"queries that changed most, by {queries[0].metric}", style="bold")
     for query in queries:
-        values = f"{numbers.metric(query.before)} → {numbers.metric(query.after)}"
-        text = f"{numbers.delta(query.change)} ({values})  {query.query_id}: {query.text}"
+        values = f"{numbers.format_metric(query.before)} → {numbers.format_metric(query.after)}"
+        text = f"{numbers.format_delta(query.change)} ({values})  {query.query_id}: {query.text}"
         print_indented(screen, text, 2)
         for line in why(query):
             print_indented(screen, line, 4)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
-from berryeval._internal.text import command_line, counted, to_go_on
+from berryeval._internal.text import format_command, format_resume_command, pluralize
 from berryeval._internal.validate import require
 from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED, EXIT_RUN_FAILED
 from berryeval.cli.eval_view import View
@@ -150,7 +150,7 @@ def _report_exports(done: Evaluation) -> None:
         if one.text:
             print(one.text, end="", file=sys.stderr)  # a GitHub runner reads stderr, too
         if one.problem:
-            again = command_line("report", done.folder.path, "--format", one.format)
+            again = format_command("report", done.folder.path, "--format", one.format)
             log.error("%s was not written: %s; again: %s", one.format, one.problem, again)
 
 
@@ -160,10 +160,10 @@ def _suggest_resuming(done: Evaluation) -> None:
     if done.failures:
         # Errors count against the budget: without asking them again it may be used up.
         options = ["--retry-errors"] if done.count_failed() else []
-        log.warning("the run is not complete; to resume: %s", to_go_on(path, *options))
+        log.warning("the run is not complete; to resume: %s", format_resume_command(path, *options))
     failed = done.count_failed(tolerant=True)
     if failed:
         log.warning(
             "%s failed and --resume alone keeps that as 0; to ask again: %s",
-            counted(failed, "query", "queries"), to_go_on(path, "--retry-errors"),
+            pluralize(failed, "query", "queries"), format_resume_command(path, "--retry-errors"),
         )  # fmt: skip

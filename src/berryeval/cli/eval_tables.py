@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from berryeval._internal import numbers
-from berryeval._internal.text import counted, cut
+from berryeval._internal.text import pluralize, truncate
 from berryeval.cli.eval_view import explain_times, limit_remarks
 from berryeval.cli.gate import print_verdicts
 from berryeval.cli.output import SafeScreen, console, print_indented, safe_screen
@@ -153,7 +153,7 @@ def print_worst(screen: Console, provider: str, queries: Sequence[WorstQuery]) -
         screen.print()
         about = ", ".join(word for word in (one.query.category, one.query.difficulty) if word)
         title = (
-            f"{one.metric} {numbers.metric(one.value)}  query {one.query.id}"
+            f"{one.metric} {numbers.format_metric(one.value)}  query {one.query.id}"
             f"{f' ({about})' if about else ''}"
         )
         print_indented(screen, title, 2, style="bold")
@@ -169,17 +169,17 @@ def _print_returned(screen: Console, one: WorstQuery) -> None:
         print_indented(screen, "returned no hits", 4)
         return
     print_indented(
-        screen, f"returned {counted(len(one.answer.hits), 'hit')}, the first of them:", 4
+        screen, f"returned {pluralize(len(one.answer.hits), 'hit')}, the first of them:", 4
     )
     for rank, returned in enumerate(one.returned, start=1):
         print_indented(screen, f"{rank}. {returned.grade}  {returned.name}", 6)
-        print_indented(screen, cut(returned.text, _TEXT), 9, style="dim")
+        print_indented(screen, truncate(returned.text, _TEXT), 9, style="dim")
 
 
 def _print_missed(screen: Console, one: WorstQuery) -> None:
     expected, missed_targets = one.answer.expected, one.answer.missed
     if expected:
-        print_indented(screen, f"expected: {cut(expected, _TEXT)}", 4)
+        print_indented(screen, f"expected: {truncate(expected, _TEXT)}", 4)
     if not missed_targets:
         return
     print_indented(screen, f"relevant and not found ({len(missed_targets)}):", 4)
@@ -218,7 +218,7 @@ def print_view(view: View, *, quiet: bool) -> None:
 def _print_benchmark(screen: Console, view: View, result: BenchmarkResult, *, quiet: bool) -> None:
     part = result.record
     metrics = [str(metric) for metric in parse_metrics(view.plan.scored)]
-    queries = counted(len(part.queries), "query", "queries")
+    queries = pluralize(len(part.queries), "query", "queries")
     about = f"{queries}, {part.k} hits each{strategy_note(part.providers)}"
     screen.print(f"{part.name}: {about}", style="bold")
     screen.print()
@@ -271,7 +271,7 @@ def _print_groups(screen: Console, view: View, part: BenchmarkRecord, metrics: l
         rows = {provider: by_group.get(name) for provider, by_group in parts.items()}
         count = max(scores.count for scores in rows.values() if scores)
         screen.print()
-        queries = counted(count, "query", "queries")
+        queries = pluralize(count, "query", "queries")
         screen.print(f"{view.by} {name}: {queries}", style="bold")
         for table in quality_tables(rows, metrics, screen.width):
             screen.print(table)

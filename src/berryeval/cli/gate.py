@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.text import visible
+from berryeval._internal.text import escape_controls
 from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED
 from berryeval.cli.flags import STDOUT, Flag, Output, Several
 from berryeval.cli.logs import error_screen, is_quiet
@@ -106,7 +106,7 @@ def gate(
         if "text" in one:
             print_document(one["text"])
         else:
-            print(visible(f"{one['format']}: {one['path']}"))
+            print(escape_controls(f"{one['format']}: {one['path']}"))
     _publish_on_github(report, to_stderr=json or output == STDOUT)
     return EXIT_PASSED if good else EXIT_FAILED
 

@@ -144,7 +144,7 @@ def _format_counts(counts: Mapping[str, int]) -> str:
 
 
 def _print_example(screen: Console, example: Example) -> None:
-    from berryeval._internal.text import counted, cut
+    from berryeval._internal.text import pluralize, truncate
     from berryeval.cli.output import print_indented
 
     query = example.query
@@ -159,8 +159,10 @@ def _print_example(screen: Console, example: Example) -> None:
         screen.print()
         places = f" (at {len(target.texts)} places)" if len(target.texts) > 1 else ""
         print_indented(screen, f"grade {target.grade:g}: {target.name}{places}", 2, style="cyan")
-        text = cut(target.texts[0], _PASSAGE) if target.texts else "(not found in the document)"
+        text = (
+            truncate(target.texts[0], _PASSAGE) if target.texts else "(not found in the document)"
+        )
         print_indented(screen, text, 4)
     if len(example.targets) > _TARGETS:
         screen.print()
-        screen.print(f"  … and {counted(len(example.targets) - _TARGETS, 'more target')}")
+        screen.print(f"  … and {pluralize(len(example.targets) - _TARGETS, 'more target')}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.console import Console
 from rich.segment import Segment
 
-from berryeval._internal.text import visible
+from berryeval._internal.text import escape_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,7 +53,7 @@ class SafeScreen(Console):
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Escape a text before its width is measured."""
-        return super().render_str(visible(text), **options)
+        return super().render_str(escape_controls(text), **options)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -61,7 +61,7 @@ class SafeScreen(Console):
         """Escape texts that were built elsewhere."""
         for segment in super().render(renderable, options):
             text, style, control = segment
-            yield segment if control else Segment(visible(text), style)
+            yield segment if control else Segment(escape_controls(text), style)
 
 
 class OutputScreen(SafeScreen):
@@ -87,7 +87,7 @@ def print_indented(screen: Console, text: str, indent: int, *, style: str = "") 
     from rich.padding import Padding
     from rich.text import Text
 
-    padded = Padding(Text(visible(text), style=style), (0, 0, 0, indent), expand=False)
+    padded = Padding(Text(escape_controls(text), style=style), (0, 0, 0, indent), expand=False)
     screen.print(padded, soft_wrap=False)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.text import visible
+from berryeval._internal.text import escape_controls
 from berryeval.cli.flags import STDOUT, Flag, Formats, Output, Quiet
 from berryeval.cli.output import build_files
 
@@ -72,7 +72,7 @@ def _print(written: list[dict[str, Any]], *, quiet: bool) -> None:
         if "text" in one:
             print_document(one["text"])
         elif not quiet:
-            print(visible(f"{one['format']}: {one['path']}"))
+            print(escape_controls(f"{one['format']}: {one['path']}"))
 
 
 def _read_formats(given: list[str], output: str | None) -> list[str]:

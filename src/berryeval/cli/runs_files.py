@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.text import visible
+from berryeval._internal.text import escape_controls
 from berryeval.cli.flags import STDOUT, Flag, Format, Output
 from berryeval.cli.output import render_text
 from berryeval.cli.runs_list import read_filters
@@ -82,7 +82,7 @@ def export(
 def _export_all(
     folder: str, benchmark: str | None, since: str | None, store: str | None, *, json: bool
 ) -> None:
-    from berryeval._internal.text import counted
+    from berryeval._internal.text import pluralize
     from berryeval.workflows import export_all, opened_store, store_place
 
     with opened_store(store_place(store)) as opened:
@@ -91,7 +91,7 @@ def _export_all(
             {"run": name, "path": str(path)}
             for name, path in export_all(opened, Path(folder), filters)
         ]
-    _print(written, f"{counted(len(written), 'run')} written to {folder}", json=json)
+    _print(written, f"{pluralize(len(written), 'run')} written to {folder}", json=json)
 
 
 def _choose_format(output: str | None, given: str | None) -> str:
@@ -132,7 +132,7 @@ def _print(runs: list[dict[str, Any]], text: str, *, json: bool) -> None:
     if json:
         print_json("runs export", {"runs": runs})
     else:
-        print(visible(text))
+        print(escape_controls(text))
 
 
 def import_(
@@ -159,7 +159,7 @@ def import_(
     def show(one: Imported) -> None:
         if not one.problem and not json:
             hint = "; --replace takes the content of the file" if one.how == "differs" else ""
-            print(visible(f"{one.id}: {one.how}{hint}"))
+            print(escape_controls(f"{one.id}: {one.how}{hint}"))
 
     found = import_runs(paths, store, replace=replace, notify=show)
     if json:
@@ -173,7 +173,7 @@ def import_(
     except DataError as error:
         if not json:
             raise
-        print(visible(f"error: {error}"), file=sys.stderr)
+        print(escape_controls(f"error: {error}"), file=sys.stderr)
         return EXIT_USAGE
     return EXIT_PASSED
 
@@ -201,10 +201,10 @@ def prune(
         store: Path or PostgreSQL URL of the store; default: .berryeval/results.db.
         json: JSON output; requires --yes or --dry-run.
     """
-    from berryeval._internal.text import counted, read_age
+    from berryeval._internal.text import parse_age, pluralize
     from berryeval.workflows import opened_store, store_place, to_prune
 
-    age = None if older_than is None else read_age(older_than, "--older-than")
+    age = None if older_than is None else parse_age(older_than, "--older-than")
     with opened_store(store_place(store)) as opened:
         names = to_prune(opened, read_filters(benchmark), keep=keep, older_than=age)
         if json:
@@ -214,12 +214,14 @@ def prune(
             print("no runs to delete")
             return
         more = f"\n  ... and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-        print(f"{counted(len(names), 'run')} of {opened.shown}:")
-        print("\n".join(f"  {visible(name)}" for name in names[:_LISTED]) + more, flush=True)
+        print(f"{pluralize(len(names), 'run')} of {opened.shown}:")
+        print(
+            "\n".join(f"  {escape_controls(name)}" for name in names[:_LISTED]) + more, flush=True
+        )
         if dry_run:
             print("dry run: nothing was deleted")
         elif yes or _confirm():
-            print(f"{counted(opened.delete(names), 'run')} deleted")
+            print(f"{pluralize(opened.delete(names), 'run')} deleted")
         else:
             print("nothing was deleted")
 

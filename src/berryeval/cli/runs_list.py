@@ -63,10 +63,10 @@ def show(run: str = "latest", /, *, store: str | None = None, json: Flag = False
 
 
 def _print_part(screen: Console, part: BenchmarkRecord) -> None:
-    from berryeval._internal.text import counted
+    from berryeval._internal.text import pluralize
     from berryeval.cli.eval_tables import print_legend, print_tables, print_warnings, strategy_note
 
-    queries = counted(len(part.queries), "query", "queries")
+    queries = pluralize(len(part.queries), "query", "queries")
     about = f"{queries}, {part.k} hits each{strategy_note(part.providers)}"
     screen.print(f"{part.name}: {about}", style="bold")
     screen.print(part.content_hash, style="dim")
@@ -177,14 +177,14 @@ def read_filters(
     until: str | None = None,
 ) -> Filters:
     """Build the filters that the options ask for."""
-    from berryeval._internal.text import read_time
+    from berryeval._internal.text import parse_time
     from berryeval.runs import Filters
 
     return Filters(
         benchmark,
         provider,
-        None if since is None else read_time(since, "--since"),
-        None if until is None else read_time(until, "--until", end=True),
+        None if since is None else parse_time(since, "--since"),
+        None if until is None else parse_time(until, "--until", end=True),
     )
 
 
@@ -214,7 +214,7 @@ def reject_unknown_metrics(
         filters: Filters of the command; the message names a run that passes them, if there is one.
         asked: Value of `--store`.
     """
-    from berryeval._internal.text import to_score_again
+    from berryeval._internal.text import format_rescore_command
     from berryeval._internal.validate import suggest
     from berryeval.errors import MetricError
     from berryeval.metrics import parse_metric
@@ -224,7 +224,7 @@ def reject_unknown_metrics(
         try:
             known = str(parse_metric(metric))
             runs = store.names(filters) or store.names() or ["latest"]
-            hint = f"{to_score_again(runs[0], metric, store=asked)} adds it to that run"
+            hint = f"{format_rescore_command(runs[0], metric, store=asked)} adds it to that run"
         except MetricError:
             if not names:
                 raise
@@ -251,9 +251,9 @@ def _split_metrics(metrics: Sequence[str] | None) -> list[str]:
 def _choose_columns(found: Sequence[StoredRun], names: Sequence[str]) -> list[str]:
     """Return the metrics to show: those of `names` in order, or the first of each result."""
     if names:
-        from berryeval.runs import canonical
+        from berryeval.runs import canonical_metric
 
-        return list(dict.fromkeys(map(canonical, names)))
+        return list(dict.fromkeys(map(canonical_metric, names)))
     results = [result for run in found for result in run.results]
     return list({one.values[0].metric: None for one in results if one.values})[:_COLUMNS]
 
@@ -306,9 +306,9 @@ def _build_rows(run: StoredRun, columns: Sequence[str]) -> list[list[str]]:
 
 def _format_start(run: StoredRun) -> str:
     """Format the start of a run in local time; runs may come from several time zones."""
-    from berryeval._internal.text import moment_of
+    from berryeval._internal.text import parse_timestamp
 
-    moment = datetime.fromtimestamp(moment_of(run.created, run.id)).astimezone()
+    moment = datetime.fromtimestamp(parse_timestamp(run.created, run.id)).astimezone()
     return moment.strftime("%Y-%m-%d %H:%M")
 
 
@@ -319,6 +319,6 @@ def _format_value(result: StoredResult, metric: str) -> str:
         return "failed"
     for value in result.values:
         if value.metric == metric:
-            around = numbers.interval_around(value.value, value.low, value.high, value.n)
-            return f"{numbers.metric(value.value)} {around}".rstrip()
+            around = numbers.format_interval_around(value.value, value.low, value.high, value.n)
+            return f"{numbers.format_metric(value.value)} {around}".rstrip()
     return numbers.NOTHING

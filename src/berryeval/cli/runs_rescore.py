@@ -84,14 +84,14 @@ def _rescore(
 
 
 def _print(parts: Sequence[Rescored], saved: list[str], *, per_query: bool) -> None:
-    from berryeval._internal.text import counted
+    from berryeval._internal.text import pluralize
     from berryeval.cli.eval_tables import print_legend, quality_tables
     from berryeval.cli.output import console, print_indented
     from berryeval.cli.score import build_query_table
 
     screen = console()
     for part in parts:
-        queries = counted(part.count, "query", "queries")
+        queries = pluralize(part.count, "query", "queries")
         screen.print(f"{part.part.name}: {queries}; {_hash_of(part)}", style="bold")
         for name, scores in part.scores.items() if per_query else ():
             screen.print()
@@ -123,11 +123,11 @@ def _find_outdated(found: FoundRun) -> list[Path]:
 
 
 def _warn_outdated(found: FoundRun) -> None:
-    from berryeval._internal.text import command_line
+    from berryeval._internal.text import format_command
     from berryeval.cli.output import console
 
     for path in _find_outdated(found):
-        again = command_line("report", str(found.folder), "-o", path)
+        again = format_command("report", str(found.folder), "-o", path)
         console().print(
             f"note: {path} lacks the new metrics; to write it again: {again}", style="yellow"
         )

@@ -65,7 +65,7 @@ def trend(
     """
     from dataclasses import asdict
 
-    from berryeval._internal.text import shortened
+    from berryeval._internal.text import truncate_with_count
     from berryeval.cli.logs import error_screen
     from berryeval.cli.output import console, print_document, print_indented, print_json
     from berryeval.reports import trend_lines
@@ -93,7 +93,7 @@ def trend(
         _print_line(screen, line)
     for one in failures:
         words = f"! {one.run}: {one.provider} on {one.benchmark} failed and has no value: "
-        print_indented(screen, words + shortened(one.failure), 0, style="yellow")
+        print_indented(screen, words + truncate_with_count(one.failure), 0, style="yellow")
     if output is not None and text is None:
         screen.print(f"written to {output}")
 
@@ -112,21 +112,21 @@ def _write(lines: Sequence[TrendLine], output: str | None, format_: str | None) 
 
 def _print_line(screen: Console, line: TrendLine) -> None:
     from berryeval._internal import numbers
-    from berryeval._internal.text import counted
+    from berryeval._internal.text import pluralize
     from berryeval.reports import INTERVAL_NAME
 
     screen.print(f"{line.provider} on {line.benchmark}: {line.metric}", style="bold")
     screen.print(f"  {draw_sparkline(line, _choose_marks())}")
     values = line.values
     last = line.points[-1]
-    around = numbers.interval_around(
+    around = numbers.format_interval_around(
         last.value.value, last.value.low, last.value.high, last.value.n
     )
-    lowest, highest, newest = map(numbers.metric, (min(values), max(values), values[-1]))
+    lowest, highest, newest = map(numbers.format_metric, (min(values), max(values), values[-1]))
     failed = f", {format_failures(last.failed, last.value.n)}" if last.failed else ""
     interval = f" ({INTERVAL_NAME} {around})" if around else ""
     screen.print(
-        f"  {counted(len(values), 'run')}, lowest {lowest}, highest {highest}, "
+        f"  {pluralize(len(values), 'run')}, lowest {lowest}, highest {highest}, "
         f"last {newest}{interval}{failed}{_format_change(line)}"
     )
     for note in _list_notes(line):
@@ -141,7 +141,7 @@ def _format_change(line: TrendLine) -> str:
         return ""
     neighbour = line.before is line.points[-2]
     against = "the run before" if neighbour else f"{line.before.run}, the last comparable run"
-    return f", {numbers.delta(line.change)} against {against}"
+    return f", {numbers.format_delta(line.change)} against {against}"
 
 
 def _list_notes(line: TrendLine) -> Iterator[str]:

@@ -164,7 +164,7 @@ def _rows_of(scores: Scores) -> Iterable[tuple[str, str, list[float]]]:
 def build_query_table(scores: Scores) -> Table:
     """Build a table with a row per query."""
     rows = (
-        (query, outcome, *map(numbers.exact_metric, values))
+        (query, outcome, *map(numbers.format_exact_metric, values))
         for query, outcome, values in _rows_of(scores)
     )
     return build_table(("query", "outcome", *scores.metrics), rows, right=scores.metrics)
@@ -177,9 +177,9 @@ def _build_summary(parts: Mapping[str, Scores], *, grouped: bool = False) -> Tab
         for metric, how in zip(scores.metrics, scores.aggregates, strict=True):
             cells = [
                 metric if how == "mean" else f"{metric} ({how})",
-                numbers.exact_metric(scores.mean[metric]),
-                numbers.exact_metric(scores.std[metric]),
-                numbers.exact_interval(*scores.ci(metric), scores.count),
+                numbers.format_exact_metric(scores.mean[metric]),
+                numbers.format_exact_metric(scores.std[metric]),
+                numbers.format_exact_interval(*scores.ci(metric), scores.count),
                 str(scores.count),
             ]
             rows.append([name, *cells] if grouped else cells)
@@ -200,10 +200,10 @@ def _list_remarks(found: FileScores) -> list[str]:
     )
     lines = [summary]
     if scores.retrieved:
-        share = numbers.share(scores.unjudged / scores.retrieved)
+        share = numbers.format_share(scores.unjudged / scores.retrieved)
         lines.append(
             f"{scores.unjudged} of {scores.retrieved} retrieved documents have no judgment "
-            f"({share}), Judged@10 {numbers.exact_metric(found.judged)}"
+            f"({share}), Judged@10 {numbers.format_exact_metric(found.judged)}"
         )
     if scores.left_out:
         lines.append(f"left out, judged but not in the run: {_format_queries(scores.left_out)}")

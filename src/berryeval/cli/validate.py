@@ -58,14 +58,14 @@ def validate(
 
 
 def _print(benchmark: Benchmark, report: Report, most: int | None) -> None:
-    from berryeval._internal.text import counted
+    from berryeval._internal.text import pluralize
     from berryeval.cli.output import console
 
     screen = console()
     sizes = [
-        counted(len(benchmark.documents), "document"),
-        counted(len(benchmark.queries), "query", "queries"),
-        counted(len(benchmark.judgments), "judgment"),
+        pluralize(len(benchmark.documents), "document"),
+        pluralize(len(benchmark.queries), "query", "queries"),
+        pluralize(len(benchmark.judgments), "judgment"),
     ]
     screen.print(f"{benchmark.name}: {', '.join(sizes)}")
     for (severity, check), findings in report.by_check().items():
@@ -89,8 +89,8 @@ def _print_finding(screen: Console, finding: Finding) -> None:
 
 
 def _count_findings(report: Report) -> str:
-    from berryeval._internal.text import counted
+    from berryeval._internal.text import pluralize
 
     counts = report.counts
-    errors, warnings = counted(counts["error"], "error"), counted(counts["warning"], "warning")
-    return f"{errors}, {warnings}, {counted(counts['info'], 'note')}"
+    errors, warnings = pluralize(counts["error"], "error"), pluralize(counts["warning"], "warning")
+    return f"{errors}, {warnings}, {pluralize(counts['info'], 'note')}"

@@ -112,7 +112,7 @@ def table_from_columns(
         row = int(repeated[0])
         msg = (
             f"{_prefix(source)}row {row}: document {documents[row]!r} "
-            f"stands twice in query {queries[row]!r}"
+            f"appears twice in query {queries[row]!r}"
         )
         raise RepeatedDocumentError(msg)
     if order is not None:

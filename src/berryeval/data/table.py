@@ -228,9 +228,8 @@ class QueryTable:
         where = ""
         if "line" in self.labels:
             where = f"{self.source}:{int(self.labels['line'][row])}: "
-        msg = (
-            f"{where}document {self.documents[row]!r} stands twice in query {self.queries[query]!r}"
-        )
+        document, name = self.documents[row], self.queries[query]
+        msg = f"{where}document {document!r} appears twice in query {name!r}"
         return RepeatedDocumentError(msg)
 
     def to_dict(self) -> dict[str, dict[str, float]]:

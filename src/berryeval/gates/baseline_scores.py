@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, get_args
 
 import numpy as np
 
-from berryeval._internal.intervals import aggregate
-from berryeval._internal.records import JsonRecord, Reader, one_of, refused, unversioned
+from berryeval._internal.aggregates import aggregate
+from berryeval._internal.serial import (
+    JsonRecord,
+    Reader,
+    choice_reader,
+    strip_schema_version,
+    type_mismatch,
+)
 from berryeval._internal.validate import is_number
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.metrics import Aggregate, parse_metric
-from berryeval.runs import array_of
+from berryeval.runs import array_reader
 
 if TYPE_CHECKING:
     from berryeval.runs import BenchmarkRecord, RunRecord
@@ -28,24 +34,24 @@ SCHEMA_VERSION: Final = 1
 
 def _read_values(value: Any, where: str) -> dict[str, tuple[float, ...]]:
     if not isinstance(value, Mapping):
-        raise refused(where, "an object", value)
+        raise type_mismatch(where, "an object", value)
     found = {}
     for name, row in value.items():
         place = f"{where}[{name!r}]"
         if not isinstance(row, list | tuple):
-            raise refused(place, "an array of numbers", row)
+            raise type_mismatch(place, "an array of numbers", row)
         for at, one in enumerate(row):
             if not is_number(one):
                 place += f"[{at}]"
-                raise refused(place, "a number", one)
+                raise type_mismatch(place, "a number", one)
         found[str(name)] = tuple(map(float, row))
     return found
 
 
 def _read_aggregates(value: Any, where: str) -> dict[str, str]:
     if not isinstance(value, Mapping):
-        raise refused(where, "an object", value)
-    known = one_of(*get_args(Aggregate))
+        raise type_mismatch(where, "an object", value)
+    known = choice_reader(*get_args(Aggregate))
     return {str(name): known(how, f"{where}[{name!r}]") for name, how in value.items()}
 
 
@@ -122,7 +128,9 @@ class BaselinePart(JsonRecord):
 class Baseline(JsonRecord):
     """Scores of a run by query: enough to judge a difference, small enough to commit."""
 
-    readers: ClassVar[Mapping[str, Reader]] = {"tuple[BaselinePart, ...]": array_of(BaselinePart)}
+    readers: ClassVar[Mapping[str, Reader]] = {
+        "tuple[BaselinePart, ...]": array_reader(BaselinePart)
+    }
 
     run: str
     created: str
@@ -153,7 +161,7 @@ class Baseline(JsonRecord):
     @classmethod
     def read(cls, data: Any, where: str) -> Baseline:
         """Read the JSON content of a baseline file; `where` names the file in messages."""
-        rest = unversioned(data, where, "a baseline", SCHEMA_VERSION)
+        rest = strip_schema_version(data, where, "a baseline", SCHEMA_VERSION)
         return cls.from_json(rest, where)
 
     def holds(self, benchmark: str, provider: str) -> bool:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from berryeval._internal.intervals import aggregate
-from berryeval._internal.text import to_score_again
+from berryeval._internal.aggregates import aggregate
+from berryeval._internal.text import format_rescore_command
 from berryeval.errors import ConfigurationError
 from berryeval.gates.regression import (
     Drop,
@@ -234,7 +234,7 @@ def _scores_with_metric(case: _Case) -> Scores:
         known = ", ".join(dict.fromkeys(name for table in tables for name in table.metrics))
         msg = (
             f"the run has no {rule.metric} of {provider.name}; it has {known}. "
-            f"To compute it: {to_score_again(run, rule.metric)}"
+            f"To compute it: {format_rescore_command(run, rule.metric)}"
         )
         raise ConfigurationError(msg)
     return scores

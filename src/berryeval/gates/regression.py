@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from berryeval._internal.intervals import aggregate
+from berryeval._internal.aggregates import aggregate
 from berryeval.gates.validation import can_break
 from berryeval.gates.verdict import judge_drop
 from berryeval.stats import (
@@ -31,7 +31,7 @@ from berryeval.stats import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from berryeval._internal.intervals import Interval
+    from berryeval._internal.aggregates import Interval
     from berryeval.gates.rules import Rule
     from berryeval.gates.verdict import Status
     from berryeval.stats import Floats

@@ -209,11 +209,12 @@ class Rule(_Part):
         if self.max_drop is not None:
             if not limit:
                 return f"the gate allows no {self.worsening}"
-            return f"the gate allows a {self.worsening} of {numbers.allowance(limit)}"
+            return f"the gate allows a {self.worsening} of {numbers.format_allowance(limit)}"
         bound = "requires at least" if self.at_least is not None else "allows at most"
         if self.latency:
             return f"the gate {bound} {limit * 1000:.10g} ms"
-        return f"the gate {bound} {numbers.exact_share(limit) if self.errors else f'{limit:.10g}'}"
+        shown = numbers.format_exact_share(limit) if self.errors else f"{limit:.10g}"
+        return f"the gate {bound} {shown}"
 
     def covers(self, benchmark: str, provider: str) -> bool:
         """Whether the rule applies to this provider on this benchmark."""

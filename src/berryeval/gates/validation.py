@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 import numpy as np
 
-from berryeval._internal.intervals import aggregate
+from berryeval._internal.aggregates import aggregate
 from berryeval._internal.validate import suggest
 from berryeval.errors import ConfigurationError
 from berryeval.gates.rules import ROUNDING
 from berryeval.metrics import range_of
-from berryeval.runs import property_of, with_property
+from berryeval.runs import filter_queries, get_property
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -52,8 +52,8 @@ def check_names(wanted: Sequence[str], known: Sequence[str], kind: str, rule: Ru
 def select_queries(rule: Rule, benchmark: str, queries: Sequence[Query]) -> Sequence[Query]:
     """Return the queries that the rule covers; reject a rule that covers none."""
     for name, wanted in rule.where.items():
-        known = sorted({property_of(query, name) for query in queries} - {""})
-        queries = with_property(queries, name, wanted)
+        known = sorted({get_property(query, name) for query in queries} - {""})
+        queries = filter_queries(queries, name, wanted)
         if not queries:
             _reject(
                 rule,

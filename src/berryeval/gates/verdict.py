@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
-from berryeval._internal.intervals import Interval, aggregate, restored, spread_known
-from berryeval._internal.numbers import allowance, change_beside, p_equation, value_beside
-from berryeval._internal.records import JsonRecord, Reader, one_of, refused
-from berryeval._internal.text import counted
+from berryeval._internal.aggregates import Interval, aggregate, is_spread_known, restore_scale
+from berryeval._internal.numbers import (
+    format_allowance,
+    format_change_beside,
+    format_p_equation,
+    format_value_beside,
+)
+from berryeval._internal.serial import JsonRecord, Reader, choice_reader, type_mismatch
+from berryeval._internal.text import pluralize
 from berryeval._internal.validate import is_number
 from berryeval.gates.rules import ROUNDING
 from berryeval.metrics import cut_to_range
@@ -33,11 +38,11 @@ _DEFAULT_LEVEL: Final = 0.95
 
 def _read_interval(value: Any, where: str) -> Interval:
     if not isinstance(value, list | tuple) or len(value) != 2:  # noqa: PLR2004 - low and high
-        raise refused(where, "an array of two numbers", value)
+        raise type_mismatch(where, "an array of two numbers", value)
     for place, end in enumerate(value):
         if not is_number(end):
             where += f"[{place}]"
-            raise refused(where, "a number", end)
+            raise type_mismatch(where, "a number", end)
     return Interval(*value)
 
 
@@ -64,8 +69,8 @@ class Verdict(JsonRecord):
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
-        "Status": one_of(*get_args(Status)),
-        "About": one_of(*get_args(About)),
+        "Status": choice_reader(*get_args(Status)),
+        "About": choice_reader(*get_args(About)),
         "Interval": _read_interval,
     }
 
@@ -114,7 +119,8 @@ def judge_limit(scores: Scores, rule: Rule) -> Verdict:
     status = _compare_with_limit(value, value, rule)
     if rule.confidence:
         status = _compare_with_limit(*interval, rule) if interval else "inconclusive"
-    shown = f"{value_beside(value, limit)}{_describe_interval(interval, rule, level, scores.count)}"
+    shown = format_value_beside(value, limit)
+    shown += _describe_interval(interval, rule, level, scores.count)
     sentence = f"{rule.subject} is {shown}; {rule.requirement}"
     if status == "inconclusive":
         sentence += f", but {_explain_undecided(scores.count, spread=interval is not None)}"
@@ -133,7 +139,7 @@ def interval_of_value(metric: str, values: Floats, how: str, level: float) -> In
     if not is_testable(values, how):
         return None
     spread = spread_of(values)
-    if not spread_known(len(values), spread):
+    if not is_spread_known(len(values), spread):
         return None
     if spread == 0:
         value = aggregate(how, values)
@@ -141,7 +147,7 @@ def interval_of_value(metric: str, values: Floats, how: str, level: float) -> In
     of_mean = mean_interval(to_test_scale(values, how), level)
     if of_mean is None:
         return None
-    return cut_to_range(restored(how, of_mean, len(values)), metric, how, values)
+    return cut_to_range(restore_scale(how, of_mean, len(values)), metric, how, values)
 
 
 def _describe_interval(interval: Interval | None, rule: Rule, level: float, count: int) -> str:
@@ -150,7 +156,7 @@ def _describe_interval(interval: Interval | None, rule: Rule, level: float, coun
         return ""
     if interval.low == interval.high:
         return f", identical in all {count} queries" if rule.confidence else ""
-    low, high = (value_beside(end, rule.limit) for end in interval)
+    low, high = (format_value_beside(end, rule.limit) for end in interval)
     return f", {level * 100:g} % CI [{low}, {high}]"
 
 
@@ -167,7 +173,7 @@ def judge_latency(provider: ProviderRecord, rule: Rule) -> Verdict:
     if provider.latency is None:
         return Verdict("inconclusive", str(rule), f"{rule.subject}: no query was answered")
     value, limit = float(getattr(provider.latency, rule.latency)), rule.limit
-    shown = value_beside(value * 1000, limit * 1000, 1)
+    shown = format_value_beside(value * 1000, limit * 1000, 1)
     sentence = f"{rule.subject} is {shown} ms; {rule.requirement}"
     status = _compare_with_limit(value, value, rule)
     return Verdict(status, str(rule), sentence, value=value, limit=limit)
@@ -180,7 +186,7 @@ def judge_errors(provider: ProviderRecord, rule: Rule) -> Verdict:
         return Verdict("inconclusive", str(rule), f"{rule.subject}: no query was asked")
     failed = count_failed(provider.outcomes)
     value, limit = failed / total, rule.limit
-    share = value_beside(value * 100, limit * 100, 1)
+    share = format_value_beside(value * 100, limit * 100, 1)
     sentence = f"{failed} of {total} queries failed ({share}%); {rule.requirement}"
     status = _compare_with_limit(value, value, rule)
     return Verdict(status, str(rule), sentence, value=value, limit=limit, n=total)
@@ -246,13 +252,14 @@ def _describe(drop: Drop, rule: Rule) -> str:
     moved = "is unchanged overall"
     if drop.change:
         word = "dropped" if drop.change < 0 else "rose"
-        moved = f"{word} by {change_beside(drop.change, rule.limit)}"
+        moved = f"{word} by {format_change_beside(drop.change, rule.limit)}"
     parts = [f"{rule.subject} {moved}"]
     if drop.interval is not None and drop.interval.low == drop.interval.high:
         parts.append(f"identical in all {drop.queries} queries")
     elif drop.interval is not None:
         low, high = (
-            f"{'-' if end < 0 else '+'}{change_beside(end, rule.limit)}" for end in drop.interval
+            f"{'-' if end < 0 else '+'}{format_change_beside(end, rule.limit)}"
+            for end in drop.interval
         )
         parts.append(f"{(1 - rule.significance) * 100:g} % CI [{low}, {high}]")
     return ", ".join(parts)
@@ -263,7 +270,7 @@ def _compare_with_allowed(drop: Drop, rule: Rule) -> str:
     if drop.gain >= 0 or not rule.limit:
         return f"; {rule.requirement}"
     word = "more than" if drop.gain < -rule.limit - ROUNDING else "within"
-    return f", {word} the allowed {allowance(rule.limit)}"
+    return f", {word} the allowed {format_allowance(rule.limit)}"
 
 
 def _add_details(drop: Drop, rule: Rule) -> str:
@@ -271,15 +278,15 @@ def _add_details(drop: Drop, rule: Rule) -> str:
     parts = []
     if drop.p is not None and not drop.same:
         family = f" after correction for {drop.family} rules" if drop.family > 1 else ""
-        parts.append(f"{p_equation(drop.p)}{family}")
+        parts.append(f"{format_p_equation(drop.p)}{family}")
     if drop.missing:
         maybe = " and may belong to this group" if rule.where else ""
         verb = "is" if drop.missing == 1 else "are"
-        queries = counted(drop.missing, "query", "queries")
+        queries = pluralize(drop.missing, "query", "queries")
         parts.append(f"{queries} of the baseline {verb} missing from the run{maybe}")
     if drop.new:
         verb = "is new and was" if drop.new == 1 else "are new and were"
-        parts.append(f"{counted(drop.new, 'query', 'queries')} {verb} not compared")
+        parts.append(f"{pluralize(drop.new, 'query', 'queries')} {verb} not compared")
     return f" ({'; '.join(parts)})" if parts else ""
 
 

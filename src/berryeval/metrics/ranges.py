@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from berryeval._internal.intervals import Interval, aggregate
+from berryeval._internal.aggregates import Interval, aggregate
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 import pytest
 
-from berryeval._internal.numbers import metric
-from berryeval._internal.text import counted, cut
+from berryeval._internal.numbers import format_metric
+from berryeval._internal.text import pluralize, truncate
 from berryeval.errors import ConfigurationError
 from berryeval.gates import Gate, Rule, Status, needs_baseline
 from berryeval.reports import format_verdict
@@ -75,17 +75,17 @@ def _select_queries(benchmark: BenchmarkRecord, group: str) -> list[Query]:
 
 
 def _describe_query(one: WorstQuery) -> Iterator[str]:
-    text = cut(one.query.text, _WIDTH)
-    yield f"  {one.metric} {metric(one.value)}  {one.query.id}: {text}"
+    text = truncate(one.query.text, _WIDTH)
+    yield f"  {one.metric} {format_metric(one.value)}  {one.query.id}: {text}"
     if one.answer.error:
-        yield f"    {one.answer.outcome}: {cut(one.answer.error, _WIDTH)}"
+        yield f"    {one.answer.outcome}: {truncate(one.answer.error, _WIDTH)}"
     elif not one.returned:
         yield "    returned no hits"
     for rank, returned in enumerate(one.returned[:_HITS], 1):
-        yield f"    {rank}. {cut(returned.name, _WIDTH)} ({returned.grade})"
+        yield f"    {rank}. {truncate(returned.name, _WIDTH)} ({returned.grade})"
     missed = one.answer.missed
     for target in missed[:_MISSED]:
-        yield f"    missed: {cut(target.name, _WIDTH)} (grade {target.grade:g})"
+        yield f"    missed: {truncate(target.name, _WIDTH)} (grade {target.grade:g})"
     if len(missed) > _MISSED:
         yield f"    … and {len(missed) - _MISSED} more were missed"
 
@@ -249,7 +249,7 @@ def _describe_failure(
 ) -> str:
     """Describe the broken rules and the worst queries of the providers that broke them."""
     broken = find_failing(verdicts, strict=strict)
-    lines = [f"retrieval quality: {counted(len(broken), 'rule')} not satisfied"]
+    lines = [f"retrieval quality: {pluralize(len(broken), 'rule')} not satisfied"]
     lines += [f"  {one.status.upper()} {format_verdict(one)}" for one in broken]
     lines += worst_lines(record, broken, worst)
     return "\n".join(lines)

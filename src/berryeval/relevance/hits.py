@@ -178,7 +178,7 @@ def _remove_repeats(query: str, hits: list[Hit], *, lenient: bool) -> list[Hit]:
             seen.add(hit.id)
             kept.append(hit)
         elif not lenient:
-            msg = f"document {hit.id!r} stands twice in query {query!r}"
+            msg = f"document {hit.id!r} appears twice in query {query!r}"
             raise RepeatedDocumentError(msg)
     return kept
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from berryeval._internal import numbers
-from berryeval._internal.records import JsonRecord, Reader, read_texts
-from berryeval.runs import array_of
+from berryeval._internal.serial import JsonRecord, Reader, read_strings
+from berryeval.runs import array_reader
 from berryeval.stats import Comparison
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class MovedQuery(JsonRecord):
         notes: Other explanations, such as a failed answer.
     """
 
-    readers: ClassVar[Mapping[str, Reader]] = {"tuple[MovedHit, ...]": array_of(MovedHit)}
+    readers: ClassVar[Mapping[str, Reader]] = {"tuple[MovedHit, ...]": array_reader(MovedHit)}
 
     query_id: str
     text: str
@@ -108,8 +108,8 @@ class ComparedBenchmark(JsonRecord):
 
     readers: ClassVar[Mapping[str, Reader]] = {
         "Comparison": _read_comparison,
-        "tuple[MovedQuery, ...]": array_of(MovedQuery),
-        "tuple[str, ...]": read_texts,
+        "tuple[MovedQuery, ...]": array_reader(MovedQuery),
+        "tuple[str, ...]": read_strings,
     }
 
     benchmark: str
@@ -187,7 +187,7 @@ def format_heading(found: Comparison) -> str:
 
 def format_interval(row: PairedDifference) -> str:
     """Format the confidence interval of a difference; a dash if there is none."""
-    return numbers.NOTHING if row.interval is None else numbers.delta_interval(*row.interval)
+    return numbers.NOTHING if row.interval is None else numbers.format_delta_interval(*row.interval)
 
 
 def summary(rows: list[PairedDifference]) -> str:
@@ -256,7 +256,7 @@ def why(query: MovedQuery) -> Iterator[str]:
 
 
 def _describe_hit(hit: MovedHit) -> str:
-    grade = "not judged" if hit.grade is None else f"grade {numbers.grade(hit.grade)}"
+    grade = "not judged" if hit.grade is None else f"grade {numbers.format_grade(hit.grade)}"
     return f"{hit.name} ({grade}, {_format_rank(hit.before)} → {_format_rank(hit.after)})"
 
 

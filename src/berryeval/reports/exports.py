@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from berryeval._internal.files import name_of, plain_suffix, writing
+from berryeval._internal.files import display_name, plain_suffix, replace_file
 from berryeval._internal.registry import Registry
-from berryeval._internal.text import safe_name
+from berryeval._internal.text import make_file_name
 from berryeval.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def single_file(
     """Return the `files` function of a format with one file, named after the label if given."""
 
     def build_files(report: Report, label: str) -> list[OutputFile]:
-        file_name = f"{safe_name(label)}{Path(name).suffix}" if label else name
+        file_name = f"{make_file_name(label)}{Path(name).suffix}" if label else name
         return [OutputFile(file_name, render(report))]
 
     return build_files
@@ -98,9 +98,8 @@ def format_of(path: PathLike) -> str:
             by_ending.setdefault(known, name)
     if ending not in by_ending:
         found = f"unknown ending {ending!r}" if ending else "no ending"
-        msg = (
-            f"{name_of(path)}: {found}, expected one of {', '.join(by_ending)}; or name the format"
-        )
+        expected = ", ".join(by_ending)
+        msg = f"{display_name(path)}: {found}, expected one of {expected}; or name the format"
         raise ConfigurationError(msg)
     return by_ending[ending]
 
@@ -195,7 +194,7 @@ def _make_folder(folder: Path, hint: str = "") -> None:
 
 def _write_all(paths: Sequence[Path], files: Sequence[OutputFile]) -> None:
     for path, file in zip(paths, files, strict=True):
-        with writing(path) as stream:
+        with replace_file(path) as stream:
             stream.write(_encode(file))
 
 

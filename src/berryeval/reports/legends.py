@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.text import shortened
+from berryeval._internal.text import truncate_with_count
 from berryeval.reports.tables import best_value, interval_of
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _describe_family(rows: Sequence[PairedDifference]) -> str:
 def system_warnings(system: System) -> list[str]:
     """Return the warnings about a system and the first notes on how its hits were judged."""
     notes = system.scores.notes if system.scores is not None else ()
-    return [shortened(one) for one in (*system.record.warnings, *_first(notes))]
+    return [truncate_with_count(one) for one in (*system.record.warnings, *_first(notes))]
 
 
 def section_warnings(section: Section) -> list[tuple[str, str]]:

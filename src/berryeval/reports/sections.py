@@ -8,9 +8,9 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.text import counted
+from berryeval._internal.text import pluralize
 from berryeval.errors import BerryEvalError
-from berryeval.runs import depth_note, group_of
+from berryeval.runs import describe_depth, group_queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -75,7 +75,7 @@ def _section_titles(parts: Sequence[BenchmarkRecord]) -> list[str]:
 
 
 def _describe_size(part: BenchmarkRecord) -> str:
-    return f"{counted(len(part.queries), 'query', 'queries')}, {counted(part.k, 'hit', 'hits')}"
+    return f"{pluralize(len(part.queries), 'query', 'queries')}, {pluralize(part.k, 'hit', 'hits')}"
 
 
 def _number_repeats(titles: Sequence[str]) -> list[str]:
@@ -189,11 +189,13 @@ class Section:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on all values of the section."""
-        return tuple(filter(None, [depth_note(self.asked.k, self.metrics)]))
+        return tuple(filter(None, [describe_depth(self.asked.k, self.metrics)]))
 
     def __repr__(self) -> str:
         labels = "".join(f", {system.label!r}" for system in self.systems)
-        return f"Section({self.title!r}, {counted(len(self.queries), 'query', 'queries')}{labels})"
+        return (
+            f"Section({self.title!r}, {pluralize(len(self.queries), 'query', 'queries')}{labels})"
+        )
 
     def differences(self, metric: str) -> tuple[PairedDifference, ...]:
         """Return the differences of every pair by one metric.
@@ -207,7 +209,7 @@ class Section:
 
     def groups(self, by: str) -> dict[str, str]:
         """Return the category or difficulty of each query that has one."""
-        return group_of(self.queries, by)
+        return group_queries(self.queries, by)
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,9 +254,9 @@ class Report:
         return cls(title, tuple(runs), sections, tuple(verdicts), tuple(compared), note)
 
     def __repr__(self) -> str:
-        found = [counted(len(self.runs), "run"), *map(repr, self.sections)]
-        found += [counted(len(self.verdicts), "verdict")] * bool(self.verdicts)
-        found += [counted(len(self.compared), "comparison")] * bool(self.compared)
+        found = [pluralize(len(self.runs), "run"), *map(repr, self.sections)]
+        found += [pluralize(len(self.verdicts), "verdict")] * bool(self.verdicts)
+        found += [pluralize(len(self.compared), "comparison")] * bool(self.compared)
         return f"Report({self.title!r}, {', '.join(found)})"
 
     def compares(self, section: Section) -> bool:

@@ -15,7 +15,7 @@ from berryeval.metrics import direction_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from berryeval._internal.intervals import Interval
+    from berryeval._internal.aggregates import Interval
     from berryeval.gates import Verdict
     from berryeval.reports.differences import ComparedBenchmark
     from berryeval.reports.sections import Section, System
@@ -83,7 +83,7 @@ def _name(text: str) -> Cell:
 
 
 def _number(
-    value: float | None, show: Callable[[float], str] = numbers.metric, *, bold: bool = False
+    value: float | None, show: Callable[[float], str] = numbers.format_metric, *, bold: bool = False
 ) -> Cell:
     return Cell(numbers.NOTHING if value is None else show(value), value, bold=bold)
 
@@ -103,7 +103,7 @@ def interval_of(scores: Scores, metric: str) -> Interval | None:
 
 def interval_text(scores: Scores, metric: str) -> str:
     """Format the confidence interval of a value; empty if there is none."""
-    return numbers.interval_around(scores.mean[metric], *scores.ci(metric), scores.count)
+    return numbers.format_interval_around(scores.mean[metric], *scores.ci(metric), scores.count)
 
 
 def best_value(rows: Iterable[Scores | None], metric: str) -> float | None:
@@ -118,14 +118,14 @@ def best_of(values: Iterable[float | None], metric: str) -> float | None:
     """
     known = [value for value in values if value is not None]
     direction = direction_of(metric)
-    if direction == "neither" or not known or numbers.alike(min(known), max(known)):
+    if direction == "neither" or not known or numbers.is_close(min(known), max(known)):
         return None
     return min(known) if direction == "down" else max(known)
 
 
 def is_best(value: float | None, best: float | None) -> bool:
     """Whether a value equals the best one, up to rounding."""
-    return value is not None and best is not None and numbers.alike(value, best)
+    return value is not None and best is not None and numbers.is_close(value, best)
 
 
 def format_outcomes(record: ProviderRecord) -> str:
@@ -167,7 +167,7 @@ def build_scores_table(
         if records:
             record = records[place]
             row += [_latency_cell(record, percentile) for percentile in percentiles]
-            row += [_number(record.cost.get(cost), numbers.amount) for cost in costs]
+            row += [_number(record.cost.get(cost), numbers.format_amount) for cost in costs]
             row.append(_name(format_outcomes(record)))
         rows.append(tuple(row))
     return Table(tuple(columns), tuple(rows))
@@ -175,7 +175,7 @@ def build_scores_table(
 
 def _latency_cell(record: ProviderRecord, percentile: str) -> Cell:
     seconds = None if record.latency is None else getattr(record.latency, percentile)
-    return _number(seconds, numbers.milliseconds)
+    return _number(seconds, numbers.format_milliseconds)
 
 
 def _best_values(
@@ -193,7 +193,7 @@ def _score_cells(scores: Scores | None, best: Mapping[str, float | None]) -> lis
             cells.append(Cell(numbers.NOTHING))
         else:
             ends = interval_text(scores, metric)
-            cells.append(Cell(numbers.metric(value), value, ends, bold=is_best(value, top)))
+            cells.append(Cell(numbers.format_metric(value), value, ends, bold=is_best(value, top)))
     return cells
 
 
@@ -298,12 +298,14 @@ def _difference_cells(row: PairedDifference) -> dict[str, Cell]:
         "queries": Cell(str(row.n), row.n),
         "baseline_value": _number(row.baseline_value if row.n else None),
         "system_value": _number(row.system_value if row.n else None),
-        "difference": _number(row.difference if row.n else None, numbers.delta, bold=row.shown),
+        "difference": _number(
+            row.difference if row.n else None, numbers.format_delta, bold=row.shown
+        ),
         "interval": Cell(format_interval(row)),
-        "ci_low": _number(low, numbers.delta),
-        "ci_high": _number(high, numbers.delta),
-        "p": _number(row.p, numbers.p_value),
-        "p_corrected": _number(row.p_corrected, numbers.p_value),
+        "ci_low": _number(low, numbers.format_delta),
+        "ci_high": _number(high, numbers.format_delta),
+        "p": _number(row.p, numbers.format_p_value),
+        "p_corrected": _number(row.p_corrected, numbers.format_p_value),
         "effect_size": _number(effect.g if effect else None),
         "effect": _name(effect.word) if effect else Cell(numbers.NOTHING),
         "wins": Cell(str(row.wins), row.wins),

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal import numbers
-from berryeval._internal.files import writing
-from berryeval._internal.optional import imported
+from berryeval._internal.files import replace_file
+from berryeval._internal.optional import import_optional
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.reports.exporters.csv import csv_text, defused
 from berryeval.reports.html.svg import clean_texts, dashes, hues, lanes, shapes
@@ -285,7 +285,7 @@ def _reason_layers(lines: Sequence[TrendLine], x: dict[str, Any]) -> list[dict[s
 
 
 def _render_svg(lines: Sequence[TrendLine]) -> str:
-    package = imported("vl_convert", "a chart", extra="report")
+    package = import_optional("vl_convert", "a chart", extra="report")
     return str(package.vegalite_to_svg(clean_texts(trend_spec(lines)), allowed_base_urls=[]))
 
 
@@ -330,7 +330,7 @@ def write_trend(lines: Sequence[TrendLine], path: PathLike, format: str | None =
         msg = f"{path}: expected a name that ends in {', '.join(CHARTS)}"
         raise ConfigurationError(msg)
     text = trend_text(lines, suffix[1:])
-    with writing(path) as stream:
+    with replace_file(path) as stream:
         stream.write(text.encode())
 
 

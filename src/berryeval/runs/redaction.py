@@ -118,11 +118,6 @@ class Secrets:
                     setattr(one, name, self.mask_text(getattr(one, name)))
             left += [one.__cause__, one.__context__]
 
-    # Former names, until every package uses the new ones.
-    filled_in = fill_in
-    removed_from = mask_text
-    kept_out_of_errors = mask_errors
-
 
 def mask_secrets(options: Any, name: str = "") -> Any:
     """Mask literal secrets in options; `${NAME}` stays."""

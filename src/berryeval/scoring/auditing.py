@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from berryeval._internal.files import PathLike, name_of
-from berryeval._internal.intervals import aggregate
+from berryeval._internal.aggregates import aggregate
+from berryeval._internal.files import PathLike, display_name
 from berryeval.data import (
     FaultyLine,
     JudgedRanking,
@@ -240,9 +240,9 @@ def load_leniently(
         return _separate_faults(_dict_rows(source), kind, kind, list(source))
     rows = raw_rows(source, kind)
     if rows is not None:
-        return _separate_faults(rows, kind, name_of(source), [])
+        return _separate_faults(rows, kind, display_name(source), [])
     table = load_table(source, kind, {}, lenient=True)
-    found = _separate_faults(_table_rows(table), kind, name_of(source), list(table.queries))
+    found = _separate_faults(_table_rows(table), kind, display_name(source), list(table.queries))
     if table.dropped:
         left_out = f"{table.dropped} rows, repeated or without a number"
         found.faults.insert(0, Fault("faulty line", kind, 0, text=left_out))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from berryeval._internal import backend as _backend
-from berryeval._internal.files import PathLike, name_of, read_bytes
+from berryeval._internal.files import PathLike, display_name, read_bytes
 from berryeval.data import (
     JudgedHit,
     JudgedRanking,
@@ -294,7 +294,7 @@ def _score_file(
             extra = [query.decode() for query in sorted(outcome["extra_queries"])]
             return RawScores(values, counts, extra, outcome["tag"].decode())
     # The table reader reports faults of the file.
-    table = table_from_text(text, "run", name_of(path))
+    table = table_from_text(text, "run", display_name(path))
     return score_tables(judgments, Run(table, table.labels.get("tag", "run")), metrics, rule)
 
 

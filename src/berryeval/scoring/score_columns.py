@@ -9,7 +9,8 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from berryeval._internal.records import READERS, is_finite, read_texts, refused
+from berryeval._internal.serial import READERS, read_strings, type_mismatch
+from berryeval._internal.validate import is_number
 from berryeval.errors import DataError
 from berryeval.relevance import STRATEGIES, TOKEN_THRESHOLD
 
@@ -24,7 +25,7 @@ def read_columns(data: Any, where: str) -> dict[str, Any]:
     """Return the arguments of `Scores`; raise a `DataError` that names the faulty field."""
     at = f"{where}." if where else ""
     if not isinstance(data, Mapping):
-        raise refused(where, "an object with scores", data)
+        raise type_mismatch(where, "an object with scores", data)
     metrics = _names(data, "metrics", at)
     queries = _names(data, "queries", at)
     _check_order(queries, f"{at}queries")
@@ -45,7 +46,7 @@ def read_columns(data: Any, where: str) -> dict[str, Any]:
             data.get("token_threshold", TOKEN_THRESHOLD), f"{at}token_threshold"
         ),
         "pack": READERS["str"](data.get("pack", ""), f"{at}pack"),
-        "notes": read_texts(data.get("notes", ()), f"{at}notes"),
+        "notes": read_strings(data.get("notes", ()), f"{at}notes"),
     }
 
 
@@ -64,7 +65,7 @@ def _one(data: Mapping[str, Any], name: str, at: str, kind: str) -> Any:
 
 
 def _texts(data: Mapping[str, Any], name: str, at: str) -> tuple[str, ...]:
-    return read_texts(_there(data, name, at), f"{at}{name}")
+    return read_strings(_there(data, name, at), f"{at}{name}")
 
 
 def _names(data: Mapping[str, Any], name: str, at: str) -> tuple[str, ...]:
@@ -97,13 +98,13 @@ def _words(
     for place, one in enumerate(found):
         if one not in known:
             here = f"{at}{name}[{place}]"
-            raise refused(here, " or ".join(map(repr, known)), one)
+            raise type_mismatch(here, " or ".join(map(repr, known)), one)
     return found
 
 
 def _strategies(data: Mapping[str, Any], at: str, count: int) -> tuple[str, ...]:
     if not data.get("strategies"):
-        return read_texts(data.get("strategies", ()), f"{at}strategies")
+        return read_strings(data.get("strategies", ()), f"{at}strategies")
     return _words(data, "strategies", at, count, STRATEGIES)
 
 
@@ -117,28 +118,24 @@ def _values(
     rows: Any, metrics: tuple[str, ...], queries: tuple[str, ...], where: str
 ) -> npt.NDArray[np.float64]:
     if not isinstance(rows, Mapping):
-        raise refused(where, "an object with an array per metric", rows)
+        raise type_mismatch(where, "an object with an array per metric", rows)
     table = np.empty((len(metrics), len(queries)))
     for place, metric in enumerate(metrics):
         row, here = rows.get(metric), f"{where}.{metric}"
         if not isinstance(row, list | tuple):
-            raise refused(here, "an array of numbers", row)
+            raise type_mismatch(here, "an array of numbers", row)
         _check_length(row, len(queries), here)
         for query, value in zip(queries, row, strict=True):
-            if not _is_number(value):
+            if not is_number(value):
                 here = f"{where}: {metric} of query {query!r}"
-                raise refused(here, "a finite number", value)
+                raise type_mismatch(here, "a finite number", value)
         table[place] = row
     return table
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and is_finite(value)
-
-
 def _counts(rows: Any, queries: tuple[str, ...], where: str) -> npt.NDArray[np.int64]:
     if not isinstance(rows, list | tuple):
-        raise refused(where, "an array of four whole numbers per query", rows)
+        raise type_mismatch(where, "an array of four whole numbers per query", rows)
     _check_length(rows, len(queries), where)
     for query, row in zip(queries, rows, strict=True):
         if (
@@ -147,11 +144,11 @@ def _counts(rows: Any, queries: tuple[str, ...], where: str) -> npt.NDArray[np.i
             or not all(type(one) is int and 0 <= one <= _MOST for one in row)
         ):
             here = f"{where} of query {query!r}"
-            raise refused(here, "four whole numbers of 0 or more", row)
+            raise type_mismatch(here, "four whole numbers of 0 or more", row)
     return np.array(rows, dtype=np.int64).reshape(-1, _COUNTS)
 
 
 def _spellings(names: Any, where: str) -> dict[str, str]:
     if not isinstance(names, Mapping):
-        raise refused(where, "an object", names)
+        raise type_mismatch(where, "an object", names)
     return {str(text): READERS["str"](name, f"{where}.{text}") for text, name in names.items()}

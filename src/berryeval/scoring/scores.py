@@ -11,9 +11,9 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from berryeval._internal.intervals import Interval, aggregate, bootstrap_interval, t_interval
-from berryeval._internal.optional import imported
-from berryeval._internal.records import Parts, plain
+from berryeval._internal.aggregates import Interval, aggregate, bootstrap_interval, t_interval
+from berryeval._internal.optional import import_optional
+from berryeval._internal.serial import LazyObject, to_plain
 from berryeval.relevance import (
     TOKEN_THRESHOLD,
     Details,
@@ -264,11 +264,11 @@ class Scores:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole table for JSON, in full precision; `from_dict` reads it back."""
-        return {name: plain(part) for name, part in self._parts()}
+        return {name: to_plain(part) for name, part in self._parts()}
 
-    def parts(self) -> Parts:
+    def parts(self) -> LazyObject:
         """Return the content of `to_dict`, with the values of one metric at a time."""
-        return Parts(self._parts)
+        return LazyObject(self._parts)
 
     def _parts(self) -> Iterator[tuple[str, Any]]:
         yield "run", self.run_name
@@ -277,7 +277,7 @@ class Scores:
         yield "queries", self.queries
         yield "outcomes", self.outcomes
         yield "counts", self.counts.tolist()
-        yield "values", Parts(self._rows)
+        yield "values", LazyObject(self._rows)
         yield "spellings", dict(self.spellings)
         yield "extra_queries", self.extra_queries
         yield "left_out_queries", self.left_out
@@ -313,7 +313,7 @@ class Scores:
         if library not in {"pandas", "polars"}:
             msg = f"library must be 'pandas' or 'polars', found {library!r}"
             raise ValueError(msg)
-        return imported(library, "a data frame").DataFrame(columns)
+        return import_optional(library, "a data frame").DataFrame(columns)
 
     def __len__(self) -> int:
         return self.count

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from berryeval._internal.intervals import Interval, aggregate
+from berryeval._internal.aggregates import Interval, aggregate
 from berryeval.data import JudgedHit, JudgedRanking
 from berryeval.metrics import Conventions, Metric, find_profile, parse_metric
 from berryeval.scoring.engine import as_qrels, as_run, judge, value_of

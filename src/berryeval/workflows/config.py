@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from berryeval._internal.files import PathLike, name_of, read_bytes
+from berryeval._internal.files import PathLike, display_name, read_bytes
 from berryeval._internal.secrets import is_secret_name
 from berryeval._internal.validate import reject_unknown, suggest
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
@@ -56,7 +56,7 @@ class ConfigFile:
     def __init__(self, path: PathLike) -> None:
         import yaml
 
-        self.name = name_of(path)
+        self.name = display_name(path)
         text = ""
         try:
             text = read_bytes(path).tobytes().decode()
@@ -339,9 +339,9 @@ def _check_provider(part: _ProviderPart, owner: str, places: Places) -> None:
     for one in part.fused():
         _check_provider(one, f"provider {one.type!r}", places)
     secrets, alone = Secrets(), part.alone()
-    with _locate_errors(places, alone.path, alone.inside), secrets.kept_out_of_errors():
+    with _locate_errors(places, alone.path, alone.inside), secrets.mask_errors():
         try:
-            _check_options(part, secrets.filled_in(part.options))
+            _check_options(part, secrets.fill_in(part.options))
         except (TypeError, ValueError) as error:
             if isinstance(error, BerryEvalError):
                 raise

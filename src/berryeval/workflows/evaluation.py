@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from berryeval._internal.text import to_go_on
+from berryeval._internal.text import format_resume_command
 from berryeval.benchmarks import Benchmark
 from berryeval.errors import NotWrittenError, RunFailedError
 from berryeval.gates import within_budget
@@ -153,7 +153,7 @@ def evaluate(
     runner = ProviderRunner(
         plan, folder, secrets, listener or SilentListener(), retry_errors=retry_errors
     )
-    with secrets.kept_out_of_errors(), _explain_interrupt(folder):
+    with secrets.mask_errors(), _explain_interrupt(folder):
         runner.check(loaded)
         with _open_folder(folder, plan, loaded) as first_plan:
             results = []
@@ -198,7 +198,9 @@ def _open_folder(folder: RunFolder, plan: Plan, benchmarks: Sequence[Benchmark])
             yield first_plan
         except NotWrittenError as error:  # a full disk fails the run; it is no usage error
             if folder.kept:
-                advice = f"the answers so far are kept, to resume: {to_go_on(folder.path)}"
+                advice = (
+                    f"the answers so far are kept, to resume: {format_resume_command(folder.path)}"
+                )
             else:
                 advice = (
                     "nothing is kept, because the run had a temporary folder; give one with room "
@@ -216,7 +218,7 @@ def _explain_interrupt(folder: RunFolder) -> Iterator[None]:
     except KeyboardInterrupt:
         if not folder.kept or not folder.manifest_file.exists():
             raise
-        msg = f"interrupted; to resume: {to_go_on(folder.path)}"
+        msg = f"interrupted; to resume: {format_resume_command(folder.path)}"
         raise KeyboardInterrupt(msg) from None
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.files import read_bytes
-from berryeval._internal.text import command_line
+from berryeval._internal.text import format_command
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.metrics import distinct_names, parse_metrics, split_names
 from berryeval.scoring import as_qrels, as_run, evaluate
@@ -128,7 +128,7 @@ def _reject_swapped(qrels: str, run: str) -> None:
     if _count_columns(run) == _QRELS_COLUMNS and _count_columns(qrels) >= _RUN_COLUMNS:
         msg = (
             f"QRELS and RUN seem to be swapped: {qrels} looks like a run (6 columns) and {run} "
-            f"like judgments (4); judgments come first: {command_line('score', run, qrels)}"
+            f"like judgments (4); judgments come first: {format_command('score', run, qrels)}"
         )
         raise DataError(msg)
 

@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from berryeval._internal.records import found
-from berryeval._internal.text import command_line, safe_name, to_go_on
+from berryeval._internal.serial import describe_json
+from berryeval._internal.text import format_command, format_resume_command, make_file_name
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.runs import Secrets, mask_secrets
 from berryeval.workflows.config import ConfigFile, config_path
@@ -42,7 +42,7 @@ def choose_store(given: PathLike | None = None, config: PathLike | None = None) 
     from berryeval.runs import Place
 
     place = str(given or os.environ.get(VARIABLE, "").strip() or _read_store(config) or "")
-    place = str(Secrets().filled_in(place or str(DEFAULT_STORE)))
+    place = str(Secrets().fill_in(place or str(DEFAULT_STORE)))
     if place.lower() == NO_STORE:
         return None
     Place.of(place)
@@ -58,7 +58,8 @@ def _read_store(config: PathLike | None) -> str:
     value: Any = file.data.get("store") or ""
     if not isinstance(value, str):
         where = file.where(("store",))
-        msg = f"{where}: store: expected a path, a URL or none, found {found(mask_secrets(value))}"
+        found = describe_json(mask_secrets(value))
+        msg = f"{where}: store: expected a path, a URL or none, found {found}"
         raise ConfigurationError(msg)
     is_free = "://" in value or "${" in value or value.lower() == NO_STORE
     return value if is_free or not value else str(path.parent / value)
@@ -114,7 +115,7 @@ def remember(record: RunRecord, place: str | None, folder: PathLike | None = Non
         with open_place(place, make=True) as store:
             added = store.add(record, replace_content=True)
     except BerryEvalError as error:
-        again = command_line("runs", "import", folder, *_store_option(place)) if folder else ""
+        again = format_command("runs", "import", folder, *_store_option(place)) if folder else ""
         advice = f"; after fixing that: {again}" if again else ""
         log.error("this run is not in the store: %s%s", error, advice)  # noqa: TRY400 - known cause
         return Remembered(problem=str(error))
@@ -237,7 +238,7 @@ def _may_be_record(path: Path) -> bool:
 def resume_hint(folder: Path) -> str:
     """Return the command that resumes the unfinished run of a folder, for messages."""
     is_unfinished = (folder / "manifest.json").exists()
-    return f"; to resume it: {to_go_on(folder)}" if is_unfinished else ""
+    return f"; to resume it: {format_resume_command(folder)}" if is_unfinished else ""
 
 
 def _import_file(store: Store, file: Path, *, replace: bool) -> Iterator[Imported]:
@@ -269,7 +270,7 @@ def export_runs(
 
 def _file_name(name: str) -> str:
     """Return the name of a run as a file name that is unique among similar names."""
-    safe = safe_name(name)
+    safe = make_file_name(name)
     return safe if safe == name else f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from berryeval._internal import numbers
-from berryeval._internal.text import NOTE, counted
+from berryeval._internal.text import NOTE, pluralize
 from berryeval.chunkers import parse_chunker
 from berryeval.data import Hit, QueryTable, Run
 from berryeval.errors import (
@@ -140,7 +140,7 @@ class ProviderRunner:
 
     def _build_provider(self, spec: ProviderSpec) -> Provider:
         """Build a provider with its secrets filled in."""
-        options = self._secrets.filled_in(spec.options)
+        options = self._secrets.fill_in(spec.options)
         try:
             return build_provider(spec.type, options)
         except BerryEvalError:
@@ -157,9 +157,9 @@ class ProviderRunner:
         except (ConfigurationError, MissingDependencyError):
             raise
         except BerryEvalError as error:
-            failure = self._secrets.removed_from(str(error))
+            failure = self._secrets.mask_text(str(error))
             log.error("%s on %s: %s", name, benchmark, failure)  # noqa: TRY400 - logged below
-            log.debug("%s", self._secrets.removed_from("".join(traceback.format_exception(error))))
+            log.debug("%s", self._secrets.mask_text("".join(traceback.format_exception(error))))
             return failure
         finally:
             self._listener.end()
@@ -185,7 +185,7 @@ class ProviderRunner:
                 return
 
             def record(ranking: Ranking) -> None:
-                error = self._secrets.removed_from(ranking.error)[:_LONGEST_ERROR]
+                error = self._secrets.mask_text(ranking.error)[:_LONGEST_ERROR]
                 clean = replace(ranking, error=error) if ranking.error else ranking
                 journal.add(remove_texts(clean, chunk_of))
                 log.debug(
@@ -285,7 +285,7 @@ def _log_quality(scores: Scores, strategies: Mapping[str, str]) -> None:
             documents are unknown, so "no relevant documents" says nothing about the query.
     """
     means = ", ".join(
-        f"{shown}={numbers.metric(scores.mean[name])}" for name, shown in _QUALITY.items()
+        f"{shown}={numbers.format_metric(scores.mean[name])}" for name, shown in _QUALITY.items()
     )
     log.info("Quality metrics: %s", means)
     first = scores.per_query("RR")
@@ -305,7 +305,7 @@ def _log_reused(provider: str, benchmark: str, reused: int, total: int, since: s
 def _log_damaged(provider: str, benchmark: str, damaged: int) -> None:
     """Log how many lines of a journal are unreadable."""
     if damaged:
-        lines = counted(damaged, "damaged line")
+        lines = pluralize(damaged, "damaged line")
         text = "%s on %s: skipped %s of the journal; a query with no other line is asked again"
         log.warning(text, provider, benchmark, lines)
 
@@ -321,7 +321,7 @@ def _warn_about_benchmark(benchmark: Benchmark, scores: Scores) -> list[str]:
     nothing = scores.outcome_counts["no relevant documents"]
     if nothing:
         verbs = ("has", "scores") if nothing == 1 else ("have", "score")
-        queries = counted(nothing, "query", "queries")
+        queries = pluralize(nothing, "query", "queries")
         found.append(f"{queries} {verbs[0]} no relevant documents and {verbs[1]} 0")
     return found
 
@@ -331,7 +331,7 @@ def _warn_about_run_file(spec: ProviderSpec, outcomes: Mapping[str, int]) -> lis
     empty = outcomes.get("empty", 0) if PROVIDERS.canonical(spec.type) == "run-file" else 0
     if not empty:
         return []
-    queries = counted(sum(outcomes.values()), "query", "queries")
+    queries = pluralize(sum(outcomes.values()), "query", "queries")
     verbs = ("has", "scores") if empty == 1 else ("have", "score")
     return [f"{empty} of {queries} {verbs[0]} no hits in the run file and {verbs[1]} 0"]
 

@@ -15,7 +15,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
 import berryeval
-from berryeval._internal.text import counted
+from berryeval._internal.text import pluralize
 from berryeval._internal.validate import is_number, is_whole
 from berryeval.benchmarks import name_of
 from berryeval.errors import DataError, MetricError
@@ -166,7 +166,7 @@ def _divide_sum(amounts: list[float], count: int) -> float:
 
 
 def _queries(count: int) -> str:
-    return counted(count, "query", "queries")
+    return pluralize(count, "query", "queries")
 
 
 def all_metrics(scored: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from berryeval._internal import numbers
-from berryeval._internal.files import writing
+from berryeval._internal.files import replace_file
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.metrics import parse_metrics
 from berryeval.reports import EXPORTERS, Report, format_of, write_in_format
@@ -167,7 +167,7 @@ the judgments, and the mean of 20 random rankings.
 def write_baseline_page(path: PathLike, plan: Plan, results: Sequence[BenchmarkResult]) -> None:
     """Write a Markdown page of the scores, compared with thresholds and random rankings."""
     page = "\n".join([_INTRODUCTION, *(_write_section(plan, result) for result in results)])
-    with writing(path) as stream:
+    with replace_file(path) as stream:
         stream.write(page.encode())
 
 
@@ -209,7 +209,9 @@ def _write_scores(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> l
         ("the best possible ranking", score_ideal(plan, result, chunks)),
         ("a random ranking", score_random(plan, result, chunks)),
     ):
-        cells = [numbers.metric(level[metric]) if metric in level else "" for metric in metrics]
+        cells = [
+            numbers.format_metric(level[metric]) if metric in level else "" for metric in metrics
+        ]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return lines
 
@@ -217,8 +219,8 @@ def _write_scores(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> l
 def _format_value(one: ProviderResult, metric: str) -> str:
     if one.scores is None:
         return "failed"
-    low, high = map(numbers.metric, one.scores.ci(metric))
-    return f"{numbers.metric(one.scores.mean[metric])} ({low} to {high})"
+    low, high = map(numbers.format_metric, one.scores.ci(metric))
+    return f"{numbers.format_metric(one.scores.mean[metric])} ({low} to {high})"
 
 
 def _write_thresholds(plan: Plan, result: BenchmarkResult) -> list[str]:
@@ -246,7 +248,7 @@ def _format_threshold(one: ProviderResult, metric: str, least: float) -> str:
     if one.scores is None:
         return "failed"
     value = one.scores.mean[metric]
-    return "met" if value >= least else f"missed by {numbers.metric(least - value)}"
+    return "met" if value >= least else f"missed by {numbers.format_metric(least - value)}"
 
 
 def _write_misses(result: BenchmarkResult) -> list[str]:

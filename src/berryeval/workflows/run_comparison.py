@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from berryeval._internal.text import counted, to_score_again
+from berryeval._internal.text import format_rescore_command, pluralize
 from berryeval._internal.validate import nearest, require, suggest
 from berryeval.errors import ConfigurationError, MetricError, NotScoredError
 from berryeval.metrics import parse_metric
@@ -183,7 +183,7 @@ def _check_scored(
         for run in dict.fromkeys(run for run, error in lacks if error is not None):
             missing.setdefault(run, []).append(metric)
     if first is not None:
-        lines = "; ".join(to_score_again(run, *names) for run, names in missing.items())
+        lines = "; ".join(format_rescore_command(run, *names) for run, names in missing.items())
         end = "" if str(first).endswith("?") else "."
         several = len({name for names in missing.values() for name in names}) > 1
         msg = f"{first}{end} To compute {'them' if several else 'it'}: {lines}"
@@ -301,8 +301,8 @@ def _note_row(
     if not count or not row.shown:
         return row
     note = (
-        f"{lower} has no answer to {count:,} of {counted(row.n, 'query', 'queries')}, which count "
-        f"as 0: {row.system} is {finding(row)} as answered, not as ranked"
+        f"{lower} has no answer to {count:,} of {pluralize(row.n, 'query', 'queries')}, which "
+        f"count as 0: {row.system} is {finding(row)} as answered, not as ranked"
     )
     return replace(row, notes=(*row.notes, note))
 

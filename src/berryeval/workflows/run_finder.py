@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from berryeval._internal.text import moment_of, to_go_on
+from berryeval._internal.text import format_resume_command, parse_timestamp
 from berryeval._internal.validate import nearest
 from berryeval.errors import BerryEvalError, DataError
 from berryeval.workflows.history import choose_store, open_if_exists, open_place, resume_hint
@@ -143,7 +143,7 @@ def _read_moments(folders: list[Path]) -> dict[str, float]:
     for folder in folders:
         try:
             created = str(RunFolder(folder).read_manifest().get("created", ""))
-            moments[folder.name] = moment_of(created, folder.name)
+            moments[folder.name] = parse_timestamp(created, folder.name)
         except DataError:  # noqa: PERF203 - a damaged folder hides no other
             moments[folder.name] = 0.0  # it can be named, and is never the latest
     return moments
@@ -181,5 +181,5 @@ def _warn_of_newer(text: str, name: str, known: _KnownRuns) -> None:
     newer = [one for one, when in known.unfinished.items() if when > known.moments[name]]
     if newer and text == LATEST:
         last = max(newer, key=known.unfinished.__getitem__)
-        hint = f"to resume it: {to_go_on(RUNS / last)}"
+        hint = f"to resume it: {format_resume_command(RUNS / last)}"
         log.warning("%s is %s: the newer %s is not finished; %s", text, name, last, hint)

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import berryeval
-from berryeval._internal.files import locked, name_of, read_bytes, writing
-from berryeval._internal.records import unversioned
-from berryeval._internal.text import safe_name, to_go_on
+from berryeval._internal.files import display_name, hold_lock, read_bytes, replace_file
+from berryeval._internal.serial import strip_schema_version
+from berryeval._internal.text import format_resume_command, make_file_name
 from berryeval.errors import ConfigurationError, DataError, NotWrittenError
 from berryeval.runs import MASK, RunRecord, mask_secrets, matches_masked
 from berryeval.workflows.config import ConfigFile, check_model, config_path
@@ -93,7 +93,7 @@ class RunFolder:
 
     def part(self, benchmark: str, spec: ProviderSpec) -> Path:
         """Return the folder of one provider on one benchmark."""
-        return self.path / safe_name(benchmark) / safe_name(spec.label)
+        return self.path / make_file_name(benchmark) / make_file_name(spec.label)
 
     def locked(self) -> AbstractContextManager[None]:
         """Lock the folder against other processes; the lock ends with the process."""
@@ -103,7 +103,7 @@ class RunFolder:
             f"{self.path}: another process is working in this folder; wait for it, stop it, "
             "or give another folder"
         )
-        return locked(self.path / ".lock", problem)
+        return hold_lock(self.path / ".lock", problem)
 
     def _create(self) -> None:
         """Create the folder under a unique name: two runs may start in the same second."""
@@ -139,7 +139,7 @@ class RunFolder:
         if different:
             msg = (
                 f"{self.path}: holds another run ({', '.join(different)} differ); give another "
-                f"folder, or resume that run: {to_go_on(self.path)}"
+                f"folder, or resume that run: {format_resume_command(self.path)}"
             )
             raise ConfigurationError(msg)
 
@@ -206,7 +206,7 @@ class RunFolder:
     def read_manifest(self) -> dict[str, Any]:
         """Read the manifest."""
         data = read_json_object(self.manifest_file)
-        return unversioned(data, str(self.manifest_file), "a manifest", SCHEMA_VERSION)
+        return strip_schema_version(data, str(self.manifest_file), "a manifest", SCHEMA_VERSION)
 
     def build_record(
         self, plan: Plan, benchmarks: Sequence[BenchmarkRecord], versions: Mapping[str, str]
@@ -243,7 +243,7 @@ def write_text_file(path: Path, text: str | Iterable[str]) -> None:
         msg = f"{path.parent}: cannot create the folder ({error.strerror or error})"
         raise NotWrittenError(msg) from None
     pieces = iter([text] if isinstance(text, str) else text)
-    with writing(path) as stream:
+    with replace_file(path) as stream:
         while part := "".join(itertools.islice(pieces, _PIECES)):
             stream.write(part.encode(errors="backslashreplace"))
         stream.write(b"\n")
@@ -256,10 +256,10 @@ def read_json_object(path: PathLike) -> dict[str, Any]:
     except ValueError as error:
         if isinstance(error, DataError):
             raise
-        msg = f"{name_of(path)}: not valid JSON ({error})"
+        msg = f"{display_name(path)}: not valid JSON ({error})"
         raise DataError(msg) from None
     if not isinstance(data, dict):
-        msg = f"{name_of(path)}: expected an object, found {type(data).__name__}"
+        msg = f"{display_name(path)}: expected an object, found {type(data).__name__}"
         raise DataError(msg)
     return data
 
@@ -372,7 +372,7 @@ def choose_folder(
         msg = (
             f"{folder.path}: holds a finished run of {folder.read_manifest().get('created')}; give "
             "another folder, remove this one, or show its results: "
-            f"{to_go_on(folder.path)}"
+            f"{format_resume_command(folder.path)}"
         )
         raise ConfigurationError(msg)
     return folder
@@ -383,7 +383,7 @@ def new_folder(plan: Plan, parent: Path, *, kept: bool = True) -> RunFolder:
     first, *more = (one if isinstance(one, str) else one.source for one in plan.benchmarks)
     label = Path(first).stem + (f"+{len(more)}" if more else "")
     now = datetime.now().astimezone()
-    name = safe_name(f"{now.strftime('%Y-%m-%dT%H-%M-%S')}-{label}")
+    name = make_file_name(f"{now.strftime('%Y-%m-%dT%H-%M-%S')}-{label}")
     return RunFolder(parent / name, new_at=now, kept=kept)
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from berryeval._internal.files import name_of
-from berryeval._internal.text import counted
+from berryeval._internal.files import display_name
+from berryeval._internal.text import pluralize
 from berryeval._internal.validate import nearest, suggest
 from berryeval.data import Query
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
@@ -270,7 +270,7 @@ def _compare_data(candidates: Sequence[Candidate], *, anyway: bool) -> list[str]
 
 def _compare_queries(candidates: Sequence[Candidate]) -> list[str]:
     counts = _join_values(
-        candidates, lambda one: counted(len(one.part.queries), "query", "queries")
+        candidates, lambda one: pluralize(len(one.part.queries), "query", "queries")
     )
     return [f"not all were asked the same queries ({counts}): only shared queries count"]
 
@@ -359,7 +359,7 @@ def read_sources(runs: Sequence[str], qrels: str, metrics: Sequence[str] | None)
     if not grades:
         msg = f"{qrels}: has no judgments, so there is nothing to score"
         raise DataError(msg)
-    benchmark = Path(name_of(qrels)).name
+    benchmark = Path(display_name(qrels)).name
     text = json.dumps(grades, sort_keys=True)
     content = "sha256:" + hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
     found = []

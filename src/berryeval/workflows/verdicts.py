@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, ConfigDict, create_model
 
-from berryeval._internal.numbers import value_beside
+from berryeval._internal.numbers import format_value_beside
 from berryeval.errors import ConfigurationError
 from berryeval.gates import (
     Baseline,
@@ -178,7 +178,7 @@ def log_missed(verdicts: Iterable[Verdict]) -> None:
         if one.status == "fail" and one.value is not None and ">=" in one.rule:
             log.error(
                 "Quality threshold not met: %s=%s < %g (%s on %s)",
-                one.metric, value_beside(one.value, one.limit or 0.0), one.limit,
+                one.metric, format_value_beside(one.value, one.limit or 0.0), one.limit,
                 one.provider, one.benchmark,
             )  # fmt: skip
 

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
-from berryeval._internal.text import cut
+from berryeval._internal.text import truncate
 
 if TYPE_CHECKING:
     from berryeval.data import Anchor
@@ -77,7 +77,7 @@ def name_of(anchor: Anchor) -> str:
     if anchor.start is not None:
         parts.append(f"{anchor.unit} {anchor.start} to {anchor.end}")
     elif anchor.quote:
-        parts.append(f"quote {cut(anchor.quote, 50)!r}")
+        parts.append(f"quote {truncate(anchor.quote, 50)!r}")
     return ", ".join(parts)
 
 

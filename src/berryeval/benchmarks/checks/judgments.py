@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.text import counted, cut
+from berryeval._internal.text import pluralize, truncate
 from berryeval._internal.validate import nearest
 from berryeval.anchors import format_hash
 from berryeval.benchmarks.checks.finding import Finding, name_of
@@ -180,7 +180,7 @@ def _check_target(
     if found.lost is not None:
         yield _report_lost(subject, judgment, found, where)
     elif found.choices:
-        places = f"{len(found.choices)} places: {cut(', '.join(found.choices))}"
+        places = f"{len(found.choices)} places: {truncate(', '.join(found.choices))}"
         if found.spans:
             advice = "name the document; until then every place counts"
             yield Finding(_NAME, "warning", where, f"{name} is at {places}", advice)
@@ -205,7 +205,7 @@ def _report_lost(subject: Subject, judgment: Judgment, found: Located, where: st
     message = f"query {judgment.query_id!r}: {reason}"
     if nearest:
         how = f"most similar ({ratio:.2f})" if ratio else "current text"
-        message += f"; {how}: {cut(nearest)!r}"
+        message += f"; {how}: {truncate(nearest)!r}"
     advice = "correct the target or remove the judgment, which nothing can match"
     if repaired is not None:
         advice = f"if this is the intended passage, use {name_of(repaired)}"
@@ -224,7 +224,7 @@ def _report_chunks(subject: Subject, places: list[int]) -> Finding:
     first = subject.benchmark.judgments[places[0]].target.chunk
     return Finding(
         _NAME, "warning", subject.where("judgments", places[0]),
-        f"{counted(len(places), 'judgment')} with chunk ids that name no document or section, "
+        f"{pluralize(len(places), 'judgment')} with chunk ids that name no document or section, "
         f"such as {first!r}; they are valid for one chunking only",
         "use a document with a section, a span or a quote instead",
     )  # fmt: skip
@@ -267,7 +267,7 @@ def _check_ids(subject: Subject) -> Iterator[Finding]:
         place, first = unknown[0]
         yield Finding(
             "label", "warning", subject.where("queries", place),
-            f"{counted(len(unknown), 'id')} in the metadata of queries that name no document or "
+            f"{pluralize(len(unknown), 'id')} in the metadata of queries that name no document or "
             f"section, such as {first!r}; they are valid for one chunking only",
             "correct them, or judge a document with a section, a span or a quote instead",
         )  # fmt: skip
@@ -288,7 +288,7 @@ def check_size(subject: Subject) -> Iterator[Finding]:
     if len(benchmark.queries) < FEW:
         yield Finding(
             _SIZE, "info", benchmark.name,
-            f"only {counted(len(benchmark.queries), 'query', 'queries')}; each can change a mean "
+            f"only {pluralize(len(benchmark.queries), 'query', 'queries')}; each can change a mean "
             f"by up to {1 / max(1, len(benchmark.queries)):.3f}",
             "check confidence intervals before you compare two systems",
         )  # fmt: skip

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from berryeval._internal.registry import Registry
-from berryeval._internal.text import counted
+from berryeval._internal.text import pluralize
 from berryeval.anchors import Corpus, CoverageRule, Located, locate
 from berryeval.benchmarks.checks.finding import Finding, Report, name_of
 from berryeval.benchmarks.checks.similarity import SIMILAR, SimilarPair, find_similar
@@ -50,7 +50,7 @@ class JudgedPlaces:
         if not apart:
             return ""
         owner = one if apart[0] in here else other
-        more = f" and {counted(len(apart) - 1, 'other query', 'other queries')}"
+        more = f" and {pluralize(len(apart) - 1, 'other query', 'other queries')}"
         which = "the first" if owner is one else "the second"
         return f"; only {which} is relevant to query {apart[0]!r}{more if len(apart) > 1 else ''}"
 

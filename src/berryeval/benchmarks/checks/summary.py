@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from berryeval._internal.text import cut
+from berryeval._internal.text import truncate
 from berryeval._internal.validate import nearest
 from berryeval.benchmarks.checks.finding import words_of
 from berryeval.benchmarks.checks.subject import Passage, Subject
@@ -132,7 +132,7 @@ def build_example(benchmark: Benchmark, query_id: str = "") -> Example:
     subject = Subject(benchmark)
     query = _select_query(subject, query_id)
     targets = sorted(subject.passages_for(query), key=lambda one: -one.grade)
-    labels = {name: cut(str(value), 200) for name, value in query.metadata.items() if value}
+    labels = {name: truncate(str(value), 200) for name, value in query.metadata.items() if value}
     return Example(query, labels, tuple(targets))
 
 

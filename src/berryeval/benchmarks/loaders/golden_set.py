@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.json import Node, at, read_json_node
+from berryeval._internal.json import Node, locate_errors, read_json_node
 from berryeval.benchmarks.benchmark import read_about
 from berryeval.benchmarks.build import BenchmarkBuilder, read_optional_text
 from berryeval.benchmarks.documents import read_text_documents
@@ -52,7 +52,7 @@ def _add_rejected(builder: BenchmarkBuilder, node: Node) -> None:
             msg = f"{entry.where}: there is no query {text!r:.80} in {FILE}"
             raise DataError(msg)
         for chunk in entry["chunkIds"].items():
-            with at(chunk.where):
+            with locate_errors(chunk.where):
                 judgment = Judgment(query_of[text], _parse_target(chunk.id()), 0)
             builder.add_judgment(judgment, chunk.where)
 
@@ -79,7 +79,7 @@ def _add_query(builder: BenchmarkBuilder, entry: Node, number: str) -> None:
 
 def _parse_judgment(query: str, judged: Node) -> Judgment:
     chunk = judged["chunkId"].id()
-    with at(judged.where):
+    with locate_errors(judged.where):
         target = _parse_target(chunk)
     extra = {"chunk_id": chunk, **judged.besides("chunkId", "grade", "note")}
     return Judgment(

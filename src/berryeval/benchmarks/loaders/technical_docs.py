@@ -15,8 +15,8 @@ import sys
 import uuid
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.files import writing
-from berryeval._internal.json import Node, at, read_json_node
+from berryeval._internal.files import replace_file
+from berryeval._internal.json import Node, locate_errors, read_json_node
 from berryeval.benchmarks.benchmark import read_about
 from berryeval.benchmarks.build import BenchmarkBuilder, read_optional_text
 from berryeval.benchmarks.documents import read_text_documents
@@ -68,7 +68,7 @@ def _parse_query(entry: Node) -> Query:
 
 
 def _parse_judgment(benchmark: str, query: str, entry: Node) -> Judgment:
-    with at(entry.where):
+    with locate_errors(entry.where):
         target = Anchor(
             document=entry["document"].id(), section=(entry["section"].id(),), subsections=False
         )
@@ -85,7 +85,7 @@ def _parse_judgment(benchmark: str, query: str, entry: Node) -> Judgment:
 def _chunk(benchmark: str, entry: Node) -> str:
     """Return the chunk id of a section; reject a different one in the file."""
     document, section = entry["document"].id(), entry["section"].id()
-    with at(entry.where):
+    with locate_errors(entry.where):
         chunk = section_chunk_id(benchmark, document, section)
     given = entry.get("chunk_id")
     if given is not None and given.text() != chunk:
@@ -147,7 +147,7 @@ def fill_chunk_ids(folder: PathLike) -> int:
             entry.value["chunk_id"] = section_chunk_id(name, document, section)
         judged.value["relevant_chunk_ids"] = _rank_chunks(entries)
         count += len(entries)
-    with writing(path) as stream:
+    with replace_file(path) as stream:
         stream.write(f"{_format_json(node.value)}\n".encode())
     return count
 

@@ -102,5 +102,5 @@ def _check_header(header: list[str], source: str) -> None:
         raise DataError(msg)
     twice = {name for name in header if header.count(name) > 1}
     if twice:
-        msg = f"{source}:1: the column {min(twice)!r} stands twice"
+        msg = f"{source}:1: the column {min(twice)!r} appears twice"
         raise DataError(msg)

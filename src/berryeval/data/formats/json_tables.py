@@ -114,7 +114,7 @@ def _row_error(row: RawRow | FaultyLine, kind: Kind, source: str) -> DataError:
         return DataError(f"{where}: the {VALUE_OF[kind]} must not be NaN")
     if kind == "qrels" and math.isinf(row.value):
         return DataError(f"{where}: the {VALUE_OF[kind]} must be finite, found {row.value!r}")
-    problem = f"document {row.document!r} stands twice in query {row.query!r}"
+    problem = f"document {row.document!r} appears twice in query {row.query!r}"
     return RepeatedDocumentError(f"{where}: {problem}")
 
 
@@ -168,7 +168,7 @@ def _reject_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         seen: set[str] = set()
         twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        msg = f"{twice!r} stands twice in one object"
+        msg = f"{twice!r} appears twice in one object"
         raise DataError(msg)
     return found
 

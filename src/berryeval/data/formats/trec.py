@@ -103,7 +103,7 @@ def raise_line_error(
         reason = f"not UTF-8 text (a binary file?): {shown}"
     elif problem == "duplicate":
         document = columns[value_columns(layout)[0]].decode()
-        reason = f"document {document!r} stands twice in query {columns[0].decode()!r}"
+        reason = f"document {document!r} appears twice in query {columns[0].decode()!r}"
     elif problem == "nan":
         reason = f"the {value} must not be NaN"
     elif problem == "infinite":

@@ -11,11 +11,11 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal import numbers
-from berryeval._internal.text import safe_name
+from berryeval._internal.text import make_file_name
 from berryeval.errors import DataError
 from berryeval.reports.exports import Exporter, OutputFile
 from berryeval.reports.tables import build_differences_table
-from berryeval.runs import STANDARD, standard_of
+from berryeval.runs import STANDARD, standard_metrics
 from berryeval.scoring import UNSPECIFIED
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _labels(scored: Sequence[tuple[Section, System]], label: str) -> Iterator[tu
     for section, system in scored:
         own = f"{section.name}-{system.record.name}"
         whole = own if not label else label if len(scored) == 1 else f"{label}-{own}"
-        stamp, first = _stamp(system.run.created), safe_name(whole)
+        stamp, first = _stamp(system.run.created), make_file_name(whole)
         name, number = first, 1
         while (stamp, name.lower()) in seen:
             number += 1
@@ -110,7 +110,7 @@ def _labels(scored: Sequence[tuple[Section, System]], label: str) -> Iterator[tu
 def _stamp(created: str) -> str:
     """Format the start of a run, in its local time, for a file name."""
     found = _TIME.match(created)
-    return "{}T{}-{}-{}".format(*found.groups()) if found else safe_name(created)
+    return "{}T{}-{}-{}".format(*found.groups()) if found else make_file_name(created)
 
 
 def _comparison_rows(comparisons: Iterable[ComparedBenchmark]) -> Iterator[Sequence[str]]:
@@ -133,7 +133,7 @@ def _comparison_rows(comparisons: Iterable[ComparedBenchmark]) -> Iterator[Seque
 def _aggregate_rows(section: Section, system: System) -> Iterator[Sequence[str]]:
     yield AGGREGATE
     standard = _standard_scores(system)
-    defined = standard_of(system.benchmark.k)
+    defined = standard_metrics(system.benchmark.k)
     for name, scores in standard.by(section.groups("category")).items():
         yield _mean_row(_query_type(name), scores, defined)
     yield _mean_row(GLOBAL, standard, defined)
@@ -154,7 +154,7 @@ def _standard_scores(system: System) -> Scores:
 def _mean_row(name: str, scores: Scores, defined: Sequence[str]) -> list[str]:
     """Format the means; cells of metrics deeper than the hits requested stay empty."""
     means = (
-        numbers.exact_metric(scores.mean[metric]) if metric in defined else ""
+        numbers.format_exact_metric(scores.mean[metric]) if metric in defined else ""
         for metric in STANDARD
     )
     return [name, str(scores.count), *means]
@@ -163,14 +163,15 @@ def _mean_row(name: str, scores: Scores, defined: Sequence[str]) -> list[str]:
 def _detailed_rows(section: Section, system: System) -> Iterator[Sequence[str]]:
     yield DETAILED
     standard = _standard_scores(system)
-    defined = standard_of(system.benchmark.k)
+    defined = standard_metrics(system.benchmark.k)
     of_query = [standard.per_query(one) if one in defined else {} for one in _QUERY_METRICS]
     texts = {query.id: query.text or query.id for query in section.queries}
     types = section.groups("category")
     for answer in system.record.answers:
         query = answer.query_id
         values = [
-            numbers.exact_metric(found[query]) if query in found else "" for found in of_query
+            numbers.format_exact_metric(found[query]) if query in found else ""
+            for found in of_query
         ]
         start = [defused(texts.get(query, query)), _query_type(types.get(query, UNSPECIFIED))]
         for place, hit in enumerate(_hit_cells(answer)):
@@ -180,7 +181,7 @@ def _detailed_rows(section: Section, system: System) -> Iterator[Sequence[str]]:
 def _hit_cells(answer: AnswerRecord) -> Iterator[list[str]]:
     """Yield the cells of each hit; a query without hits has one empty row."""
     for place, hit in enumerate(answer.hits):
-        grade = "" if hit.grade is None else numbers.grade(hit.grade)
-        yield [defused(hit.id), numbers.score(hit.score), str(place + 1), grade]
+        grade = "" if hit.grade is None else numbers.format_grade(hit.grade)
+        yield [defused(hit.id), numbers.format_score(hit.score), str(place + 1), grade]
     if not answer.hits:
         yield [""] * 4

@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from inspect import cleandoc
 from typing import Any, Final, get_args
 
-from berryeval._internal.records import JsonRecord, refused, unversioned
+from berryeval._internal.serial import JsonRecord, strip_schema_version, type_mismatch
 from berryeval.errors import DataError
 from berryeval.gates import About, Status, Verdict
 from berryeval.reports.differences import ComparedBenchmark
 from berryeval.reports.exports import Exporter, single_file
 from berryeval.reports.sections import Report
-from berryeval.runs import SCHEMA_VERSION, RunRecord, array_of
+from berryeval.runs import SCHEMA_VERSION, RunRecord, array_reader
 from berryeval.stats import Comparison, EffectSizes, PairedDifference
 
 REPORT_SCHEMA_VERSION: Final = 1
@@ -73,14 +73,14 @@ def read_runs(data: Any, where: str) -> Report:
 
 def read_report(data: Any, where: str) -> Report:
     """Read a report that `render` wrote."""
-    data = unversioned(data, where, "a report", REPORT_SCHEMA_VERSION)
-    runs = array_of(RunRecord)(data.get("runs"), f"{where}: runs")
-    verdicts = array_of(Verdict)(data.get("verdicts", []), f"{where}: verdicts")
-    compared = array_of(ComparedBenchmark)(data.get("compared", []), f"{where}: compared")
+    data = strip_schema_version(data, where, "a report", REPORT_SCHEMA_VERSION)
+    runs = array_reader(RunRecord)(data.get("runs"), f"{where}: runs")
+    verdicts = array_reader(Verdict)(data.get("verdicts", []), f"{where}: verdicts")
+    compared = array_reader(ComparedBenchmark)(data.get("compared", []), f"{where}: compared")
     title = data.get("title", "")
     if not isinstance(title, str):
         place = f"{where}: title"
-        raise refused(place, "a string", title)
+        raise type_mismatch(place, "a string", title)
     if not runs:
         msg = f"{where}: the report contains no run"
         raise DataError(msg)

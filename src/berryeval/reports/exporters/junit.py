@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal import numbers
-from berryeval._internal.text import visible_direction
+from berryeval._internal.text import escape_direction
 from berryeval.gates import within_budget
 from berryeval.reports.exports import Exporter, single_file
 from berryeval.reports.legends import section_warnings, system_warnings, warning_lines
@@ -78,7 +78,7 @@ def _add_provider(suite: ET.Element, section: Section, system: System, *, budget
     elif failure:
         lines.append(f"{failure}; allowed by a rule on errors")
     lines += [] if system.scores is None else [
-        f"{name} {numbers.exact_metric(value)}" for name, value in system.scores.mean.items()
+        f"{name} {numbers.format_exact_metric(value)}" for name, value in system.scores.mean.items()
     ]  # fmt: skip
     common = [note for about, note in section_warnings(section) if not about]
     lines += [f"warning: {note}" for note in (*common, *system_warnings(system))]
@@ -143,4 +143,4 @@ def _count(element: ET.Element, suites: Iterable[ET.Element]) -> None:
 
 
 def _clean(text: str) -> str:
-    return visible_direction(_FORBIDDEN.sub("", text))
+    return escape_direction(_FORBIDDEN.sub("", text))

@@ -7,7 +7,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal import numbers
-from berryeval._internal.text import counted, visible_direction
+from berryeval._internal.text import escape_direction, pluralize
 from berryeval.reports.differences import group_rows, pairs_of, row_notes
 from berryeval.reports.exports import Exporter, single_file
 from berryeval.reports.legends import (
@@ -80,7 +80,7 @@ def escape(text: str) -> str:
 
 def _clean(text: str) -> str:
     """Put a text on one line, for a comment."""
-    return visible_direction(" ".join(_CONTROL.sub(" ", text).split()))
+    return escape_direction(" ".join(_CONTROL.sub(" ", text).split()))
 
 
 def _table_lines(
@@ -112,7 +112,7 @@ def _comment_lines(notes: Sequence[str]) -> Iterator[str]:
 def _section_lines(section: Section, place: int, significant: _Letters) -> Iterator[str]:
     scores = {system.label: system.scores for system in section.systems}
     table = build_scores_table(scores, section.metrics)
-    caption = f"{escape(section.title)}: {counted(len(section.queries), 'query', 'queries')}"
+    caption = f"{escape(section.title)}: {pluralize(len(section.queries), 'query', 'queries')}"
     if any(cell.bold for row in table.rows for cell in row):
         caption += "; best in bold"
     letters = _assign_letters(section) if significant else {}
@@ -163,7 +163,7 @@ def _significant_letters(section: Section, report: Report) -> _Letters:
 
 
 def _explain_letters(found: Comparison) -> str:
-    level = numbers.p_value(1 - found.level)
+    level = numbers.format_p_value(1 - found.level)
     return (
         "; a letter after a value: significantly better than the system with this letter "
         rf"({escape(describe_test(found.rows))}, $p \leq {level}$)"

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal import numbers
-from berryeval._internal.text import counted, shortened, visible_direction
+from berryeval._internal.text import escape_direction, pluralize, truncate_with_count
 from berryeval.reports.differences import (
     MIXED,
     first_metric_groups,
@@ -73,7 +73,7 @@ MARKDOWN: Final = Exporter(
 
 def escape(text: str) -> str:
     """Escape a text for one line of Markdown; @names mention nobody."""
-    line = visible_direction(" ".join(_CONTROL.sub(" ", text).split()))
+    line = escape_direction(" ".join(_CONTROL.sub(" ", text).split()))
     plain = line.replace("&", "&amp;").replace("<", "&lt;")
     return _MENTION.sub("@<!-- -->", _SPECIAL.sub(r"\\\1", plain))
 
@@ -155,8 +155,8 @@ def _describe_method(found: Comparison) -> str:
 
 def _render_moved(query: MovedQuery) -> str:
     change = (
-        f"{numbers.metric(query.before)} → {numbers.metric(query.after)} "
-        f"({numbers.delta(query.change)})"
+        f"{numbers.format_metric(query.before)} → {numbers.format_metric(query.after)} "
+        f"({numbers.format_delta(query.change)})"
     )
     head = (
         f"**{escape(query.text or query.query_id)}** ({escape(query.query_id)}), "
@@ -169,7 +169,7 @@ def _render_moved(query: MovedQuery) -> str:
 
 
 def _section_parts(section: Section, *, with_differences: bool) -> Iterator[str]:
-    count = counted(len(section.queries), "query", "queries")
+    count = pluralize(len(section.queries), "query", "queries")
     plain = section.title == section.name  # other titles contain the number of queries
     yield f"### {escape(section.title)}" + (f": {count}" if plain else "")
     scores = {system.label: system.scores for system in section.systems}
@@ -207,7 +207,7 @@ def _render_differences(found: Comparison) -> str:
 def _warnings(section: Section) -> Iterator[str]:
     for system in section.systems:
         if system.record.failure:
-            reason = escape(shortened(system.record.failure))
+            reason = escape(truncate_with_count(system.record.failure))
             yield f"❌ {escape(system.label)} failed: {reason}"
     for line in warning_lines(section):
         yield f"⚠️ {escape(line)}"

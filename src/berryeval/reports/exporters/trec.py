@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.text import safe_name
+from berryeval._internal.text import make_file_name
 from berryeval.data import RankingRule, Run
 from berryeval.errors import DataError
 from berryeval.reports.exports import Exporter, OutputFile
@@ -30,7 +30,7 @@ def files(report: Report, label: str) -> list[OutputFile]:
     named: dict[str, OutputFile] = {}
     for own, system in found:
         name = own if not label else label if len(found) == 1 else f"{label}-{own}"
-        part = first = safe_name(name)
+        part = first = make_file_name(name)
         number = 1
         while part.lower() in named:
             number += 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.intervals import Interval
-from berryeval._internal.text import counted
+from berryeval._internal.aggregates import Interval
+from berryeval._internal.text import pluralize
 from berryeval.metrics import direction_of
 from berryeval.reports.html.standings import outcomes_of, ranked
 from berryeval.reports.html.svg import ZERO, Figure, hues, shapes
@@ -171,7 +171,7 @@ def _describe_equal(names: Sequence[str], queries: int) -> str:
 def _describe_counts(contrast: Contrast, queries: int) -> str:
     return (
         f"better on {contrast.wins}, equal on {contrast.ties}, worse on {contrast.losses} of "
-        f"{counted(queries, 'query', 'queries')}"
+        f"{pluralize(queries, 'query', 'queries')}"
     )
 
 
@@ -196,7 +196,7 @@ def describe_lead(contrast: Contrast) -> tuple[str, ...]:
     notes = tuple(f"{_capitalize(note)}." for note in contrast.row.notes)
     if contrast.certain or contrast.detectable is None:
         return first, *notes
-    queries = counted(contrast.row.n, "query", "queries")
+    queries = pluralize(contrast.row.n, "query", "queries")
     least = value(contrast.detectable)
     return first, f"With {queries} the test has 80 % power for a difference of {least}.", *notes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from berryeval._internal.text import counted
+from berryeval._internal.text import pluralize
 from berryeval.reports.html.contrasts import describe_lead, describe_ties
 from berryeval.reports.html.typography import listed, short, span, value
 
@@ -148,7 +148,7 @@ def _describe_value(row: Row, metric: str) -> str:
     cell = row.cells[0]
     if cell is None:
         return ""
-    queries = counted(row.queries, "query", "queries")
+    queries = pluralize(row.queries, "query", "queries")
     ends = "" if cell.interval is None else f", 95 % confidence interval {span(cell.interval)}"
     return f"{metric} {value(cell.value)} over {queries}{ends}."
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from berryeval._internal.text import counted
+from berryeval._internal.text import pluralize
 from berryeval.reports.html.standings import ordered
 from berryeval.reports.html.typography import short
 
@@ -32,7 +32,7 @@ def run_facts(run: RunRecord) -> RunFacts:
     """Collect the facts about a run and each of its benchmarks."""
     facts = [("started", _format_time(run.created)), ("configuration", _brief(run.config_hash))]
     for part in run.benchmarks:
-        queries = counted(len(part.queries), "query", "queries")
+        queries = pluralize(len(part.queries), "query", "queries")
         words = f"{_brief(part.content_hash)}, {queries}, k = {part.k}"
         facts.append((f"data of {short(part.name, 60)}", words))
     facts.append(("versions", ", ".join(f"{name} {text}" for name, text in run.versions.items())))

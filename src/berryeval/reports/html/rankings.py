@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.text import counted
+from berryeval._internal.text import pluralize
 from berryeval.data import SECTION_SEPARATOR
 from berryeval.reports.html.failures import (
     by_spread,
@@ -304,7 +304,7 @@ def difference_chart(contrast: Contrast, best_place: int, metric: str) -> Figure
             },
         ],
     }  # fmt: skip
-    queries = counted(len(values), "query", "queries")
+    queries = pluralize(len(values), "query", "queries")
     sample = (
         "" if len(shown) == len(values) else f" {len(shown)} of them, evenly spaced, are drawn."
     )

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.text import counted
+from berryeval._internal.text import pluralize
 from berryeval.metrics import direction_of
 from berryeval.reports.html.svg import WIDTH, Figure, dashes, hues, legend, shapes
 from berryeval.reports.html.typography import short, span, value
@@ -18,7 +18,7 @@ from berryeval.runs import RECALL_LEVELS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from berryeval._internal.intervals import Interval
+    from berryeval._internal.aggregates import Interval
     from berryeval.reports.sections import Section, System
 
 
@@ -65,7 +65,7 @@ class Outcomes:
         """Describe the failures and their effect on the scores; empty without failures."""
         if not self.failed:
             return ""
-        queries = counted(self.asked, "query", "queries")
+        queries = pluralize(self.asked, "query", "queries")
         if self.silent:
             return f"{name} failed on all {queries}; its scores mean nothing."
         worth = "they count as unanswered" if self.telling else "its scores mean little"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree as ET
 
-from berryeval._internal.optional import imported
+from berryeval._internal.optional import import_optional
 from berryeval.errors import MissingDependencyError
 from berryeval.reports.html.typography import cleaned
 
@@ -288,7 +288,7 @@ class Studio:
     def __init__(self) -> None:
         self.lacks = ""
         try:
-            imported("vl_convert", CHARTS_NEED, extra="report")
+            import_optional("vl_convert", CHARTS_NEED, extra="report")
         except MissingDependencyError as error:
             self.lacks = str(error)
 
@@ -316,7 +316,7 @@ def draw_svg(spec: Mapping[str, Any], alternative: str) -> str:
     Raises:
         MissingDependencyError: The extra `report` is not installed.
     """
-    converter = imported("vl_convert", CHARTS_NEED, extra="report")
+    converter = import_optional("vl_convert", CHARTS_NEED, extra="report")
     whole = clean_texts({**spec, "config": _CONFIG})
     text = converter.vegalite_to_svg(whole, allowed_base_urls=[], show_warnings=False)
     root = ET.fromstring(text)  # noqa: S314 - the drawing library made it, without a DOCTYPE

@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.numbers import known_interval
-from berryeval._internal.text import counted
+from berryeval._internal.text import pluralize
 from berryeval.metrics import direction_of
 from berryeval.reports.html.svg import (
     AXIS,
@@ -27,7 +27,7 @@ from berryeval.reports.trend import AREAS, break_layers, point_rows, time_labels
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from berryeval._internal.intervals import Interval
+    from berryeval._internal.aggregates import Interval
     from berryeval.reports.trend import TrendLine
     from berryeval.runs import TrendPoint
 
@@ -255,7 +255,7 @@ def _caption(part: Sequence[TrendLine], start: int, count: int) -> str:
 
 def _alternative(part: Sequence[TrendLine]) -> str:
     latest = "; ".join(
-        f"{line.provider} {value(line.values[-1])} after {counted(len(line.points), 'run')}"
+        f"{line.provider} {value(line.values[-1])} after {pluralize(len(line.points), 'run')}"
         for line in part
     )
     return f"{part[0].metric} over time on {part[0].benchmark}. Latest values: {latest}."

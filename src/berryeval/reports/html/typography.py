@@ -9,14 +9,14 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal import numbers
-from berryeval._internal.text import counted, visible
+from berryeval._internal.text import escape_controls, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from markupsafe import Markup
 
-    from berryeval._internal.intervals import Interval
+    from berryeval._internal.aggregates import Interval
 
 
 # Texts.
@@ -44,7 +44,7 @@ def cleaned(value: Any) -> Any:
     """
     if not isinstance(value, str) or hasattr(value, "__html__"):
         return value
-    return visible(value)
+    return escape_controls(value)
 
 
 def cut(text: str, characters: int) -> Cut:
@@ -78,7 +78,9 @@ def broken(text: str) -> Markup:
     from markupsafe import Markup
     from markupsafe import escape as escaped
 
-    parts = (piece for part in _BREAKS.split(visible(text)) for piece in _LONG_WORD.split(part))
+    parts = (
+        piece for part in _BREAKS.split(escape_controls(text)) for piece in _LONG_WORD.split(part)
+    )
     return Markup("<wbr>").join(escaped(part) for part in parts if part)
 
 
@@ -86,7 +88,9 @@ def whole(text: str) -> Markup:
     """Keep the words of a text whole if a line has room for them."""
     from markupsafe import Markup
 
-    words = (Markup('<span class="w">{}</span>').format(visible(one)) for one in text.split())
+    words = (
+        Markup('<span class="w">{}</span>').format(escape_controls(one)) for one in text.split()
+    )
     return Markup(" ").join(words)
 
 
@@ -107,7 +111,7 @@ def value(number: float | None) -> str:
     """Format a score: 0.512, or 1,234.5 for metrics that count."""
     if number is None:
         return _MISSING
-    text = f"{number:,.1f}" if abs(number) >= _LARGE else numbers.metric(number)
+    text = f"{number:,.1f}" if abs(number) >= _LARGE else numbers.format_metric(number)
     return text.replace("-", _MINUS)
 
 
@@ -115,7 +119,7 @@ def signed(number: float | None) -> str:
     """Format a difference with its sign: +0.043; 0.000 has none."""
     if number is None:
         return _MISSING
-    text = f"{number:+,.1f}" if abs(number) >= _LARGE else numbers.delta(number)
+    text = f"{number:+,.1f}" if abs(number) >= _LARGE else numbers.format_delta(number)
     return text.replace("-", _MINUS)
 
 
@@ -129,12 +133,12 @@ def probability(p: float | None) -> str:
     """Format a p-value."""
     if p is None:
         return _MISSING
-    return numbers.p_value(p).replace("<", "< ")
+    return numbers.format_p_value(p).replace("<", "< ")
 
 
 def chance(p: float) -> str:
     """Format a p-value for a sentence: p = 0.031, p < 0.001."""
-    return numbers.p_equation(p).replace(" ", "\N{NO-BREAK SPACE}")
+    return numbers.format_p_equation(p).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def duration(seconds: float | None) -> str:
@@ -197,5 +201,5 @@ def _number_name(name: str, taken: set[str], room: int) -> str:
 
 # Filters of the templates.
 FILTERS: Final = (
-    broken, chance, counted, duration, probability, short, signed, span, tied, value, whole,
+    broken, chance, pluralize, duration, probability, short, signed, span, tied, value, whole,
 )  # fmt: skip
