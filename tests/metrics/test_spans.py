@@ -322,7 +322,7 @@ def test_every_metric_of_text_says_so_in_the_page() -> None:
 def test_relevance_gives_the_passages_of_a_ranking() -> None:
     """For whoever wants to look at them."""
     benchmark = be.Benchmark("t", (Document("d", TEXT),), (Query("q", "?"),), (target(0, 10),))
-    judge = Relevance.of(benchmark)
+    judge = Relevance(benchmark)
     ranking = judge.as_spans(judge.judge("q", [hit(1, 5, 15)]))
     assert ranking.shared(1.0) == (5, 10, 10)
     assert ranking.passages[0].files == ("d",)

@@ -28,7 +28,7 @@ def lines(path: str, first: int, last: int, identity: str = "h") -> Hit:
 
 def found(benchmark: be.Benchmark, *hits: Hit) -> list[int]:
     """Return the ranks of relevant hits."""
-    return Relevance.of(benchmark).judge("q", hits).ranking.relevant_ranks(1)
+    return Relevance(benchmark).judge("q", hits).ranking.relevant_ranks(1)
 
 
 TARGET = {"locations": [{"path": "src/app.py", "start_line": 10, "end_line": 15}]}

@@ -29,7 +29,7 @@ def ask(*documents: Document, **metadata: Any) -> be.Benchmark:
 def found(benchmark: be.Benchmark, *hits: Hit | str) -> list[tuple[int, float]]:
     """Return ranks and grades of the judged hits."""
     ranked = [Hit(hit) if isinstance(hit, str) else hit for hit in hits]
-    judged = Relevance.of(benchmark).judge("q", ranked)
+    judged = Relevance(benchmark).judge("q", ranked)
     assert judged.strategy == "pack"
     return [(hit.rank, hit.grade) for hit in judged.ranking.hits]
 
@@ -76,9 +76,9 @@ def test_irregular_evidence_is_read(evidence: Any, read: list[str], unread: list
 
 def test_evidence_of_a_wrong_type_is_rejected() -> None:
     with pytest.raises(DataError, match=r"metadata.evidence of query 'q'\[1\]: expected a string"):
-        Relevance.of(ask(evidence=["D1:1", 7])).judge("q", [])
+        Relevance(ask(evidence=["D1:1", 7])).judge("q", [])
     with pytest.raises(DataError, match=r"metadata.evidence of query 'q': expected a string or"):
-        Relevance.of(ask(evidence={"D1:1": 1})).judge("q", [])
+        Relevance(ask(evidence={"D1:1": 1})).judge("q", [])
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_malformed_turns_are_rejected(turn: Any) -> None:
     with pytest.raises(
         DataError, match=r"metadata.turns of document 'conv-26/session_1', place 1: expected"
     ):
-        Relevance.of(ask(bad, evidence=["D1:1"]))
+        Relevance(ask(bad, evidence=["D1:1"]))
 
 
 @pytest.mark.parametrize("hit", ["chunk-D1:2", "mem_D1:2", "x/session_1", "conv-26-D1:2"])

@@ -35,7 +35,7 @@ def ask(*documents: Document, identity: str = "q", **metadata: Any) -> be.Benchm
 def found(benchmark: be.Benchmark, *hits: Hit | str) -> list[int]:
     """Return the ranks of relevant hits."""
     ranked = [Hit(hit) if isinstance(hit, str) else hit for hit in hits]
-    judged = Relevance.of(benchmark).judge(benchmark.queries[0].id, ranked)
+    judged = Relevance(benchmark).judge(benchmark.queries[0].id, ranked)
     assert judged.strategy == "pack"
     return judged.ranking.relevant_ranks(1)
 

@@ -108,8 +108,8 @@ def test_sealed_pack_rejects_relevance_options() -> None:
     with pytest.raises(ConfigurationError, match=r"'relevance.threshold' cannot be set"):
         be.evaluate_hits(asked, {"q": ["D1:1"]}, ["RR"], relevance={"threshold": 0.3})
     with pytest.raises(ConfigurationError, match=r"'relevance.coverage' cannot be set"):
-        Relevance.of(asked, RelevanceOptions(coverage=0.9))
-    assert Relevance.of(asked, RelevanceOptions()).strategy_of("q") == "pack"
+        Relevance(asked, RelevanceOptions(coverage=0.9))
+    assert Relevance(asked, RelevanceOptions()).strategy_of("q") == "pack"
 
 
 def test_generic_pack_leaves_relevance_to_words() -> None:
@@ -149,12 +149,12 @@ def test_scores_record_the_rules() -> None:
 def test_pack_version_can_be_required(long_hits: Pack) -> None:
     assert find_pack("long-hits@2") is long_hits
     with pytest.raises(ConfigurationError, match="has version 2, requested 1"):
-        Relevance.of(ask("long-hits@1"))
+        Relevance(ask("long-hits@1"))
 
 
 def test_unknown_pack_suggests_the_closest() -> None:
     with pytest.raises(ConfigurationError, match="unknown pack 'locmo'; did you mean 'locomo'"):
-        Relevance.of(ask("locmo"))
+        Relevance(ask("locmo"))
 
 
 def test_entry_point_that_is_not_a_pack_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ def test_judgments_of_the_benchmark_come_first() -> None:
 )
 @pytest.mark.parametrize("ids", [["a", "b"], {"a": 1, "b": 1.0}, ("a", "b", "a")])
 def test_ids_in_metadata_are_judgments(field: str, ids: Any) -> None:
-    judge = Relevance.of(benchmark(query(**{field: ids}), pack="locomo"))
+    judge = Relevance(benchmark(query(**{field: ids}), pack="locomo"))
     judged = judge.judge("q", [Hit("x"), Hit("b")])
     assert judged.strategy == "qrels"
     assert judged.ranking.grades == (1.0, 1.0)
@@ -93,7 +93,7 @@ def test_empty_list_of_ids_means_that_nothing_is_relevant() -> None:
 )
 def test_malformed_ids_are_rejected(ids: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
-        Relevance.of(benchmark(query(relevant_ids=ids)))
+        Relevance(benchmark(query(relevant_ids=ids)))
 
 
 def test_document_id_matches_every_chunk_and_counts_once() -> None:
@@ -177,7 +177,7 @@ def test_text_of_hits_is_looked_up_in_the_corpus() -> None:
 
 def test_malformed_answer_is_rejected() -> None:
     with pytest.raises(DataError, match=r"metadata.answer of query 'q': expected a string"):
-        Relevance.of(benchmark(query(answer={"text": "Paris"})))
+        Relevance(benchmark(query(answer={"text": "Paris"})))
 
 
 @pytest.mark.parametrize("metadata", [{}, {"answer": ""}, {"answer": "?!"}, {"answer": None}])
@@ -216,9 +216,9 @@ def test_options_are_checked() -> None:
     with pytest.raises(
         ConfigurationError, match=r"relevance has no option 'treshold'; did you mean"
     ):
-        Relevance.of(asked, {"treshold": 0.5})
+        Relevance(asked, {"treshold": 0.5})
     with pytest.raises(ConfigurationError, match=r"relevance\.threshold must be a number above 0"):
-        Relevance.of(asked, {"threshold": 0})
+        Relevance(asked, {"threshold": 0})
     with pytest.raises(ConfigurationError, match=r"relevance\.coverage must be a number"):
         RelevanceOptions(coverage=True)
 
@@ -251,7 +251,7 @@ def test_unresolved_targets_count_and_are_noted() -> None:
 
 def test_metrics_use_the_ranking_of_judge() -> None:
     asked = benchmark(query(relevant_ids=["a", "b"]))
-    judged = Relevance.of(asked).judge("q", [Hit("b"), Hit("x"), Hit("a")])
+    judged = Relevance(asked).judge("q", [Hit("b"), Hit("x"), Hit("a")])
     assert parse_metric("AP")(judged.ranking) == value("AP", asked, ["b", "x", "a"])
 
 

@@ -94,7 +94,7 @@ def test_native_and_reference_agree_on_passages(world: tuple[be.Benchmark, list[
     """However hits cover targets, each value is that of the reference formula, in [0, 1]."""
     benchmark, hits = world
     scores = be.evaluate_hits(benchmark, {"q": hits}, NAMES)
-    judge = Relevance.of(benchmark)
+    judge = Relevance(benchmark)
     ranking = judge.judge("q", hits).ranking
     for name in NAMES:
         if name != "alpha_nDCG@5":
@@ -109,7 +109,7 @@ def test_a_relevance_that_is_made_already_gives_the_same(
 ) -> None:
     """It is made once and used for many systems."""
     benchmark, hits = world
-    judge = Relevance.of(benchmark)
+    judge = Relevance(benchmark)
     once = be.evaluate_hits(judge, {"q": hits}, NAMES)
     assert once == be.evaluate_hits(judge, {"q": hits}, NAMES)
     assert once == be.evaluate_hits(benchmark, {"q": hits}, NAMES)
@@ -320,7 +320,7 @@ def test_chunks_say_where_ids_stand() -> None:
 
 def test_options_belong_to_where_relevance_is_made() -> None:
     """A relevance that is made cannot be changed by the way."""
-    judge = Relevance.of(golden({"q": {"a": 1}}))
+    judge = Relevance(golden({"q": {"a": 1}}))
     with pytest.raises(TypeError, match=r"belong to Relevance\.of"):
         be.evaluate_hits(judge, {}, ["RR"], relevance={"threshold": 0.5})
 

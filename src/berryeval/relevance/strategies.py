@@ -280,6 +280,11 @@ class Judged:
 class Relevance:
     """The relevance rules of a benchmark, created once and applied to every query.
 
+    Args:
+        benchmark: Corpus, queries, judgments and pack.
+        options: `RelevanceOptions` or a mapping; options that the pack seals are rejected.
+        chunks: Chunks of the judged system, if known.
+
     Attributes:
         targets: Targets of the judgments, located in the corpus.
         pack: Pack of the benchmark, if any.
@@ -289,16 +294,18 @@ class Relevance:
     def __init__(
         self,
         benchmark: Judgeable,
-        options: RelevanceOptions,
-        judgments: Sequence[Judgment],
-        targets: Targets,
-        pack: Pack | None = None,
-        chunks: Sequence[Chunk] | None = None,
+        options: RelevanceOptions | Mapping[str, Any] | None = None,
+        *,
+        chunks: Iterable[Chunk] | None = None,
     ) -> None:
-        self.options = options
-        self.targets = targets
-        self.pack = pack
-        self._chunks = chunks
+        pack = self.pack = find_pack(benchmark.pack) if benchmark.pack else None
+        self.options = RelevanceOptions.load(pack, options)
+        self._chunks = None if chunks is None else list(chunks)
+        judgments = list(_all_judgments(benchmark))
+        rule = CoverageRule(self.options.coverage)
+        targets = self.targets = Targets.locate(
+            judgments, benchmark.documents or None, chunks=self._chunks, rule=rule
+        )
         self._queries = {query.id: query for query in benchmark.queries}
         self._documents = {document.id: document for document in benchmark.documents}
         self._naming = Naming(judgments, targets)
@@ -311,33 +318,6 @@ class Relevance:
             for query in benchmark.queries
             if query.id not in targets and explicit_ids(query) is not None
         }
-
-    @classmethod
-    def of(
-        cls,
-        benchmark: Judgeable,
-        options: RelevanceOptions | Mapping[str, Any] | None = None,
-        *,
-        chunks: Iterable[Chunk] | None = None,
-    ) -> Relevance:
-        """Create the relevance rules of a benchmark.
-
-        Args:
-            benchmark: Corpus, queries, judgments and pack.
-            options: `RelevanceOptions` or a mapping; options that the pack seals are rejected.
-            chunks: Chunks of the judged system, if known.
-        """
-        pack = find_pack(benchmark.pack) if benchmark.pack else None
-        chosen = RelevanceOptions.load(pack, options)
-        pieces = None if chunks is None else list(chunks)
-        judgments = list(_all_judgments(benchmark))
-        targets = Targets.locate(
-            judgments,
-            benchmark.documents or None,
-            chunks=pieces,
-            rule=CoverageRule(chosen.coverage),
-        )
-        return cls(benchmark, chosen, judgments, targets, pack, pieces)
 
     @property
     def queries(self) -> tuple[str, ...]:

@@ -210,7 +210,7 @@ def evaluate_hits(
         'qrels'
 
     Args:
-        benchmark: Benchmark, or `Relevance.of(benchmark, ...)` to score several systems.
+        benchmark: Benchmark, or `Relevance(benchmark, ...)` to score several systems.
         hits: `{query: hits}`, where hits are a list of `Hit` objects, JSON objects or ids (best
             first), or a dict of ids and scores; or a `Run`, or an argument of `Run.load`. Hits are
             ordered by rank if all have one, otherwise by score; a list without ranks and scores
@@ -282,12 +282,12 @@ def _relevance(
     chunks: Iterable[Chunk] | None,
 ) -> Relevance:
     if isinstance(benchmark, Benchmark):
-        return Relevance.of(benchmark, options, chunks=chunks)
+        return Relevance(benchmark, options, chunks=chunks)
     if not isinstance(benchmark, Relevance):
         msg = f"expected a Benchmark or a Relevance, found {type(benchmark).__name__}"
         raise TypeError(msg)
     if options is not None or chunks is not None:
-        msg = "pass options and chunks to Relevance.of(...) when creating the Relevance"
+        msg = "pass options and chunks to Relevance(...) when creating the Relevance"
         raise TypeError(msg)
     return benchmark
 

@@ -92,4 +92,4 @@ def build_relevance(
     wanted = {query.id for query in queries}
     judgments = tuple(one for one in benchmark.judgments if one.query_id in wanted)
     asked = replace(benchmark, queries=tuple(queries), judgments=judgments)
-    return Relevance.of(asked, chunks=chunks)
+    return Relevance(asked, chunks=chunks)
