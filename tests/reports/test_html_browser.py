@@ -10,7 +10,7 @@ import pytest
 
 from berryeval.reports.html.page import render
 from berryeval.reports.sections import Report
-from berryeval.reports.trend import trend_lines, write_trend
+from berryeval.reports.trend import build_trend_lines, write_trend
 from tests.reports.html_records import changed, nasty_run, run_record
 from tests.reports.test_trend import many
 
@@ -246,7 +246,7 @@ def test_the_trend_page_is_silent_legible_and_fits(
     browser: Any, tmp_path: Path, width: int, scheme: str
 ) -> None:
     path = tmp_path / "trend.html"
-    write_trend(trend_lines(many(10)), path)
+    write_trend(build_trend_lines(many(10)), path)
     page, noise = opened(browser, path, width, scheme)
     assert noise == [path.as_uri()]
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from berryeval.reports.html.svg import lanes
-from berryeval.reports.trend import trend_lines, trend_spec, write_trend
+from berryeval.reports.trend import build_trend_lines, trend_spec, write_trend
 from berryeval.runs.store.queries import StoredValue, TrendPoint
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def points(provider: str = "bm25") -> list[TrendPoint]:
 def written(folder: Path, ending: str, provider: str = "bm25") -> str:
     """Write the file of a trend and return its text."""
     path = folder / f"trend{ending}"
-    write_trend(trend_lines(points(provider)), path)
+    write_trend(build_trend_lines(points(provider)), path)
     return path.read_bytes().decode()
 
 
@@ -56,7 +56,7 @@ def test_a_chart_has_24_hours_and_marks_breaks(tmp_path: Path) -> None:
 
 def test_a_single_point_has_its_interval() -> None:
     """A rule is drawn for every point: an area of one point has no width."""
-    spec = trend_spec(trend_lines(points()))
+    spec = trend_spec(build_trend_lines(points()))
     marks = [layer["mark"]["type"] for layer in spec["layer"]]
     assert marks == ["area", "rule", "line", "rule", "text"]
     assert {(row["low"], row["high"]) for row in spec["data"]["values"]} == {(0.3, 0.9)}
@@ -87,7 +87,7 @@ def many(count: int) -> list[TrendPoint]:
 def page_of(folder: Path, found: list[TrendPoint]) -> str:
     """Return the page of these points."""
     path = folder / "trend.html"
-    write_trend(trend_lines(found), path)
+    write_trend(build_trend_lines(found), path)
     return path.read_text(encoding="utf-8")
 
 
@@ -115,7 +115,7 @@ def test_one_run_has_no_chart(tmp_path: Path) -> None:
 
 
 def test_one_moment_is_shown_within_its_day() -> None:
-    of_one, of_three = (trend_spec(trend_lines(found)) for found in (points()[:1], points()))
+    of_one, of_three = (trend_spec(build_trend_lines(found)) for found in (points()[:1], points()))
     moment = 1000 * points()[0].moment
     first, last = of_one["layer"][-1]["encoding"]["x"]["scale"]["domain"]
     assert first < moment < last
@@ -137,31 +137,32 @@ def test_the_trend_page_loads_nothing(tmp_path: Path) -> None:
 def test_files_have_the_intervals_of_tables() -> None:
     for queries, ends in ((9, (None, None)), (10, (1.0, 1.0))):
         alike = [replace(one, value=StoredValue("RR", 1.0, 1.0, 1.0, queries)) for one in points()]
-        (line,) = trend_lines(alike)
+        (line,) = build_trend_lines(alike)
         assert {(one["low"], one["high"]) for one in line.to_dict()["points"]} == {ends}
 
 
 def test_a_line_follows_the_runs_comparable_with_the_newest() -> None:
     first, second, third = points()
     other = replace(third, value=StoredValue("RR", 0.0, 0.0, 0.0, 8))
-    (line,) = trend_lines([first, other, second])
+    (line,) = build_trend_lines([first, other, second])
     assert line.values == [first.value.value, second.value.value]
     assert line.change == second.value.value - first.value.value
     assert line.before is first
     assert line.apart == {1: "the benchmark changed"}
     assert line.parts == [[first, second], [other]]
     assert line.breaks == {1: "the benchmark changed"}
-    (line,) = trend_lines([first, second, third])
+    (line,) = build_trend_lines([first, second, third])
     assert (line.values, line.change, line.before) == ([third.value.value], None, None)
 
 
 def test_the_trend_page_counts_failed_queries(tmp_path: Path) -> None:
     first, second, third = points()
-    write_trend(trend_lines([replace(first, failed=8), second, third]), tmp_path / "t.html")
+    write_trend(build_trend_lines([replace(first, failed=8), second, third]), tmp_path / "t.html")
     page = (tmp_path / "t.html").read_text(encoding="utf-8")
     assert "the benchmark changed; 8 of 8 queries failed" in page
     write_trend(
-        trend_lines([first, replace(first, moment=first.moment + 1, failed=3)]), tmp_path / "u.html"
+        build_trend_lines([first, replace(first, moment=first.moment + 1, failed=3)]),
+        tmp_path / "u.html",
     )
     latest = (tmp_path / "u.html").read_text(encoding="utf-8").partition("<details")[0]
     assert "3 of 8 queries failed" in latest

@@ -15,17 +15,17 @@ from berryeval.cli.output import console, print_document, print_indented, print_
 from berryeval.reports import (
     MIXED,
     build_differences_table,
+    collect_group_notes,
+    collect_notes,
     describe_interval,
     describe_test,
-    group_notes,
-    group_rows,
+    displayed_rows,
+    explain_change,
+    group_by_pair,
     has_mixed,
-    notes_on,
-    pairs_of,
     result_keys,
-    shown_rows,
-    summary,
-    why,
+    rows_by_group,
+    summarize_findings,
 )
 
 if TYPE_CHECKING:
@@ -161,9 +161,9 @@ def _render(report: Report, output: str | None, wanted: str | None) -> str | Non
 def _write(report: Report, output: str | None, wanted: str | None) -> list[str]:
     if output is None:
         return []
-    from berryeval.reports import format_of, is_folder, write_in_format
+    from berryeval.reports import find_format, is_folder, write_in_format
 
-    name = wanted or ("markdown" if is_folder(output) else format_of(output))
+    name = wanted or ("markdown" if is_folder(output) else find_format(output))
     return [str(path) for path in write_in_format(report, name, output)]
 
 
@@ -193,14 +193,14 @@ def _print_comparison(screen: Console, one: ComparedBenchmark) -> None:
     for note in found.notes:
         print_indented(screen, f"note: {note}", 2)
     screen.print()
-    for (baseline, system), rows in pairs_of(found).items():
+    for (baseline, system), rows in group_by_pair(found).items():
         queries = pluralize(rows[0].n, "query", "queries")
         screen.print(f"{system} against {baseline}, {queries}", style="bold")
         screen.print(_build_table(screen, [("", row) for row in rows], "metric", one))
         print_indented(screen, rows[0].sentence, 2)
         if len(rows) > 1:
-            print_indented(screen, f"all metrics: {summary(rows)}", 2)
-        for note in notes_on(rows, found.notes):
+            print_indented(screen, f"all metrics: {summarize_findings(rows)}", 2)
+        for note in collect_notes(rows, found.notes):
             print_indented(screen, f"note: {note}", 2)
         _print_groups(screen, one, rows[0])
         moved = [
@@ -218,7 +218,8 @@ def _describe_method(one: ComparedBenchmark) -> str:
     found = one.comparison
     return (
         f"{_LEGEND}. W/T/L: queries with a higher, equal and lower value. "
-        f"CI: {describe_interval(found)}. p: {describe_test(shown_rows(found))}; seed {found.seed}"
+        f"CI: {describe_interval(found)}. p: {describe_test(displayed_rows(found))}; "
+        f"seed {found.seed}"
     )
 
 
@@ -266,13 +267,13 @@ def _fit_columns(titles: list[str], lines: list[list[str]], width: int, gap: int
 
 def _print_groups(screen: Console, one: ComparedBenchmark, whole: PairedDifference) -> None:
     """Print the first metric by group of queries."""
-    rows = group_rows(one.comparison, whole)
+    rows = rows_by_group(one.comparison, whole)
     if not rows:
         return
     screen.print()
     print_indented(screen, f"{whole.metric} by {one.by}", 0, style="bold")
     screen.print(_build_table(screen, rows, "group", one))
-    for note in group_notes(rows, one.comparison.notes):
+    for note in collect_group_notes(rows, one.comparison.notes):
         print_indented(screen, f"note: {note}", 2)
 
 
@@ -285,5 +286,5 @@ def _print_moved(screen: Console, queries: list[MovedQuery]) -> None:
         values = f"{numbers.format_metric(query.before)} → {numbers.format_metric(query.after)}"
         text = f"{numbers.format_delta(query.change)} ({values})  {query.query_id}: {query.text}"
         print_indented(screen, text, 2)
-        for line in why(query):
+        for line in explain_change(query):
             print_indented(screen, line, 4)

@@ -209,11 +209,11 @@ def _publish_on_github(report: Report, *, to_stderr: bool) -> None:
     """
     if os.environ.get(ON_GITHUB) != "true":
         return
-    from berryeval.reports import publish, render
+    from berryeval.reports import publish_summary, render_summary
 
-    text = publish(report)
+    text = publish_summary(report)
     print(
-        render(report) if text is None else text,
+        render_summary(report) if text is None else text,
         end="",
         file=sys.stderr if to_stderr else sys.stdout,
         flush=True,

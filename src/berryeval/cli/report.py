@@ -78,14 +78,14 @@ def _print(written: list[dict[str, Any]], *, quiet: bool) -> None:
 def _read_formats(given: list[str], output: str | None) -> list[str]:
     """Read the formats to write; reject unknown ones and two for one place."""
     from berryeval.errors import ConfigurationError
-    from berryeval.reports import EXPORTERS, format_of, is_folder
+    from berryeval.reports import EXPORTERS, find_format, is_folder
     from berryeval.workflows import read_list
 
     listed = read_list("formats", given, "--format") if given else []
     names = list(dict.fromkeys(map(EXPORTERS.canonical, listed)))
     if not names:
         one_file = output not in (None, STDOUT) and not is_folder(str(output))
-        names = [format_of(str(output)) if one_file else DEFAULT_FORMAT]
+        names = [find_format(str(output)) if one_file else DEFAULT_FORMAT]
     homes = [EXPORTERS.get(name).home if output is None else "" for name in names]
     if len(names) > 1 and output is not None and (output == STDOUT or not is_folder(output)):
         msg = f"{len(names)} formats do not fit in one file; give a folder with --output"

@@ -97,14 +97,14 @@ def _export_all(
 def _choose_format(output: str | None, given: str | None) -> str:
     """Return "json" for the record, or the exporter that the format or the ending names."""
     from berryeval._internal.files import plain_suffix
-    from berryeval.reports import EXPORTERS, format_of
+    from berryeval.reports import EXPORTERS, find_format
 
     if given is not None:
         EXPORTERS.get(given)
         return EXPORTERS.canonical(given)
     if output is None or output == STDOUT or not plain_suffix(output):
         return _RECORD
-    return format_of(output)
+    return find_format(output)
 
 
 def _export_report(record: RunRecord, name: str, output: str | None, *, json: bool) -> None:

@@ -68,12 +68,12 @@ def trend(
     from berryeval._internal.text import truncate_with_count
     from berryeval.cli.logs import error_screen
     from berryeval.cli.output import console, print_document, print_indented, print_json
-    from berryeval.reports import trend_lines
+    from berryeval.reports import build_trend_lines
     from berryeval.workflows import opened_store, store_place
 
     filters = read_filters(benchmark, provider, since, until)
     with opened_store(store_place(store)) as opened:
-        lines = trend_lines(opened.trend(metric, filters))
+        lines = build_trend_lines(opened.trend(metric, filters))
         failures = opened.failures(filters)
         if not lines:
             reject_unknown_names(opened, filters)
@@ -100,12 +100,12 @@ def trend(
 
 def _write(lines: Sequence[TrendLine], output: str | None, format_: str | None) -> str | None:
     """Write the chart or the numbers; return their text if it goes to stdout."""
-    from berryeval.reports import trend_text, write_trend
+    from berryeval.reports import render_trend, write_trend
 
     if output is None and format_ is None:
         return None
     if output in (None, STDOUT):
-        return trend_text(lines, format_ or "csv")
+        return render_trend(lines, format_ or "csv")
     write_trend(lines, str(output), format_)
     return None
 

@@ -128,7 +128,7 @@ class ComparedBenchmark(JsonRecord):
 # Rows of a comparison.
 
 
-def pairs_of(found: Comparison) -> dict[Pair, list[PairedDifference]]:
+def group_by_pair(found: Comparison) -> dict[Pair, list[PairedDifference]]:
     """Group the rows by pair of systems, in the order of the metrics."""
     pairs: dict[Pair, list[PairedDifference]] = {}
     for row in found.rows:
@@ -146,12 +146,12 @@ def first_metric_groups(found: Comparison) -> list[tuple[str, PairedDifference]]
     ]
 
 
-def shown_rows(found: Comparison) -> list[PairedDifference]:
+def displayed_rows(found: Comparison) -> list[PairedDifference]:
     """Return the rows that tables show: all metrics, and the first metric by group."""
     return [*found.rows, *(row for _, row in first_metric_groups(found))]
 
 
-def group_rows(found: Comparison, whole: PairedDifference) -> list[tuple[str, PairedDifference]]:
+def rows_by_group(found: Comparison, whole: PairedDifference) -> list[tuple[str, PairedDifference]]:
     """Return the rows of the same pair and metric in each group, with the group's name."""
     return [
         (label, group.row(whole.metric, whole.system, whole.baseline))
@@ -174,7 +174,7 @@ def finding(row: PairedDifference) -> str:
 
 def has_mixed(one: ComparedBenchmark) -> bool:
     """Whether a table of the comparison has a mixed row, which `MIXED` explains."""
-    return any(row.mixed for row in shown_rows(one.comparison))
+    return any(row.mixed for row in displayed_rows(one.comparison))
 
 
 # Words for rows.
@@ -190,7 +190,7 @@ def format_interval(row: PairedDifference) -> str:
     return numbers.NOTHING if row.interval is None else numbers.format_delta_interval(*row.interval)
 
 
-def summary(rows: list[PairedDifference]) -> str:
+def summarize_findings(rows: list[PairedDifference]) -> str:
     """Summarize the findings of a pair: "better: AP; not significant: RR"."""
     by_finding: dict[str, list[str]] = {}
     for row in rows:
@@ -200,7 +200,7 @@ def summary(rows: list[PairedDifference]) -> str:
     )
 
 
-def notes_of(rows: Sequence[tuple[str, PairedDifference]], known: Sequence[str]) -> list[str]:
+def _name_notes(rows: Sequence[tuple[str, PairedDifference]], known: Sequence[str]) -> list[str]:
     """Return the notes on named rows, each once and with the names, without the known ones."""
     about: dict[str, list[str]] = {}
     for name, row in rows:
@@ -210,24 +210,26 @@ def notes_of(rows: Sequence[tuple[str, PairedDifference]], known: Sequence[str])
     return [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in about.items()]
 
 
-def notes_on(rows: Sequence[PairedDifference], known: Sequence[str]) -> list[str]:
+def collect_notes(rows: Sequence[PairedDifference], known: Sequence[str]) -> list[str]:
     """Return the notes on the rows of one pair, named by metric."""
-    return notes_of([(row.metric, row) for row in rows], known)
+    return _name_notes([(row.metric, row) for row in rows], known)
 
 
-def group_notes(rows: Sequence[tuple[str, PairedDifference]], known: Sequence[str]) -> list[str]:
+def collect_group_notes(
+    rows: Sequence[tuple[str, PairedDifference]], known: Sequence[str]
+) -> list[str]:
     """Return the notes on groups, those without a test first."""
     untested = [f"{label}: not tested, {row.cannot}" for label, row in rows if row.cannot]
-    return [*untested, *notes_of(rows, known)]
+    return [*untested, *_name_notes(rows, known)]
 
 
-def row_notes(found: Comparison) -> list[str]:
+def collect_row_notes(found: Comparison) -> list[str]:
     """Return the notes on all rows of the tables, named by metric, system and group."""
     named = [(_row_name(row, found), row) for row in found.rows]
     named += [
         (f"{_row_name(row, found)} in {label}", row) for label, row in first_metric_groups(found)
     ]
-    return notes_of(named, found.notes)
+    return _name_notes(named, found.notes)
 
 
 def _row_name(row: PairedDifference, found: Comparison) -> str:
@@ -239,7 +241,7 @@ def _row_name(row: PairedDifference, found: Comparison) -> str:
 # Words for moved queries.
 
 
-def why(query: MovedQuery) -> Iterator[str]:
+def explain_change(query: MovedQuery) -> Iterator[str]:
     """Explain a changed query: a line for each hit that entered, left or moved."""
     yield from query.notes
     top = f"the top {query.depth}"

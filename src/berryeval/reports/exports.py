@@ -71,6 +71,17 @@ def single_file(
     return build_files
 
 
+def unique_name(label: str, taken: set[str]) -> str:
+    """Return a safe file name, with -2, -3 and so on if taken (ignoring case), and take it."""
+    first = name = make_file_name(label)
+    number = 1
+    while name.lower() in taken:
+        number += 1
+        name = f"{first}-{number}"
+    taken.add(name.lower())
+    return name
+
+
 # The table of exporters: a new format needs one file, and one line here.
 
 EXPORTERS: Final[Registry[Exporter]] = Registry(
@@ -89,7 +100,7 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
 )
 
 
-def format_of(path: PathLike) -> str:
+def find_format(path: PathLike) -> str:
     """Return the name of the exporter for a file name ending."""
     ending = plain_suffix(path)
     by_ending: dict[str, str] = {}
@@ -98,8 +109,8 @@ def format_of(path: PathLike) -> str:
             by_ending.setdefault(known, name)
     if ending not in by_ending:
         found = f"unknown ending {ending!r}" if ending else "no ending"
-        expected = ", ".join(by_ending)
-        msg = f"{display_name(path)}: {found}, expected one of {expected}; or name the format"
+        expected = f"expected one of {', '.join(by_ending)}; or name the format"
+        msg = f"{display_name(path)}: {found}, {expected}"
         raise ConfigurationError(msg)
     return by_ending[ending]
 

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.text import truncate_with_count
-from berryeval.reports.tables import best_value, interval_of
+from berryeval.reports.tables import rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,15 +41,10 @@ def build_legend(best: str, scores: Iterable[Scores | None], metrics: Sequence[s
         metrics: Metrics of the table.
     """
     tables = list(scores)
-    marked = any(best_value(tables, metric) is not None for metric in metrics)
-    spans = any(
-        interval_of(one, metric) is not None
-        for one in tables
-        if one is not None
-        for metric in metrics
-        if metric in one.metrics
-    )
-    return "; ".join([best] * marked + [f"each value with its {INTERVAL_NAME}"] * spans)
+    rated = [one for metric in metrics for one in rate(tables, metric) if one is not None]
+    parts = [best] * any(one.best for one in rated)
+    parts += [f"each value with its {INTERVAL_NAME}"] * any(one.interval for one in rated)
+    return "; ".join(parts)
 
 
 def describe_namesakes(section: Section) -> list[str]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from berryeval._internal.aggregates import Interval
     from berryeval.gates import Verdict
     from berryeval.reports.differences import ComparedBenchmark
-    from berryeval.reports.sections import Section, System
+    from berryeval.reports.sections import Section
     from berryeval.runs import ProviderRecord
     from berryeval.scoring import Scores
     from berryeval.stats import PairedDifference
@@ -96,21 +96,6 @@ def value_of(scores: Scores | None, metric: str) -> float | None:
     return scores.mean[metric] if scores is not None and metric in scores.metrics else None
 
 
-def interval_of(scores: Scores, metric: str) -> Interval | None:
-    """Return the 95 % confidence interval of a value, or None if there are too few queries."""
-    return numbers.known_interval(*scores.ci(metric), scores.count)
-
-
-def interval_text(scores: Scores, metric: str) -> str:
-    """Format the confidence interval of a value; empty if there is none."""
-    return numbers.format_interval_around(scores.mean[metric], *scores.ci(metric), scores.count)
-
-
-def best_value(rows: Iterable[Scores | None], metric: str) -> float | None:
-    """Return the best value of a metric, as `best_of` defines it."""
-    return best_of((value_of(scores, metric) for scores in rows), metric)
-
-
 def best_of(values: Iterable[float | None], metric: str) -> float | None:
     """Return the best value, or None if all are equal or the metric has no better direction.
 
@@ -126,6 +111,31 @@ def best_of(values: Iterable[float | None], metric: str) -> float | None:
 def is_best(value: float | None, best: float | None) -> bool:
     """Whether a value equals the best one, up to rounding."""
     return value is not None and best is not None and numbers.is_close(value, best)
+
+
+@dataclass(frozen=True)
+class Score:
+    """A value, its 95 % confidence interval (None with too few queries), and whether it is best."""
+
+    value: float
+    interval: Interval | None
+    best: bool
+
+
+def rate(scores: Iterable[Scores | None], metric: str) -> list[Score | None]:
+    """Return the value of a metric for each provider, None where it was not computed."""
+    rows = list(scores)
+    best = best_of((value_of(one, metric) for one in rows), metric)
+    return [
+        None
+        if one is None or (value := value_of(one, metric)) is None
+        else Score(value, _interval(one, metric), is_best(value, best))
+        for one in rows
+    ]
+
+
+def _interval(scores: Scores, metric: str) -> Interval | None:
+    return numbers.known_interval(*scores.ci(metric), scores.count)
 
 
 def format_outcomes(record: ProviderRecord) -> str:
@@ -160,10 +170,10 @@ def build_scores_table(
         titles = [*(f"{name} ms" for name in percentiles), *(f"{name}/query" for name in costs)]
         columns += [Column(title, title, numeric=True) for title in titles]
         columns.append(Column("outcomes", "outcomes"))
-    best = _best_values(scores.values(), metrics)
     rows = []
-    for place, (name, one) in enumerate(scores.items()):
-        row = [_name(name), *_score_cells(one, best)]
+    values = _score_rows(scores.values(), metrics)
+    for place, (name, cells) in enumerate(zip(scores, values, strict=True)):
+        row = [_name(name), *cells]
         if records:
             record = records[place]
             row += [_latency_cell(record, percentile) for percentile in percentiles]
@@ -178,37 +188,24 @@ def _latency_cell(record: ProviderRecord, percentile: str) -> Cell:
     return _number(seconds, numbers.format_milliseconds)
 
 
-def _best_values(
-    scores: Iterable[Scores | None], metrics: Sequence[str]
-) -> dict[str, float | None]:
+def _score_rows(scores: Iterable[Scores | None], metrics: Sequence[str]) -> list[list[Cell]]:
+    """Build a row of cells for each provider, the best value of each metric bold."""
     tables = list(scores)
-    return {metric: best_value(tables, metric) for metric in metrics}
+    rated = {metric: rate(tables, metric) for metric in metrics}
+    return [
+        [_score_cell(rated[metric][place], one, metric) for metric in metrics]
+        for place, one in enumerate(tables)
+    ]
 
 
-def _score_cells(scores: Scores | None, best: Mapping[str, float | None]) -> list[Cell]:
-    cells = []
-    for metric, top in best.items():
-        value = value_of(scores, metric)
-        if scores is None or value is None:
-            cells.append(Cell(numbers.NOTHING))
-        else:
-            ends = interval_text(scores, metric)
-            cells.append(Cell(numbers.format_metric(value), value, ends, bold=is_best(value, top)))
-    return cells
+def _score_cell(score: Score | None, scores: Scores | None, metric: str) -> Cell:
+    if score is None or scores is None:
+        return Cell(numbers.NOTHING)
+    ends = numbers.format_interval_around(score.value, *scores.ci(metric), scores.count)
+    return Cell(numbers.format_metric(score.value), score.value, ends, bold=score.best)
 
 
 # Scores by group of queries.
-
-
-def scores_by_group(section: Section, by: str) -> dict[str, list[tuple[System, Scores]]]:
-    """Return the scores of every system for each category or difficulty, sorted by name."""
-    groups = section.groups(by)
-    found: dict[str, list[tuple[System, Scores]]] = {}
-    for system in section.scored if groups else ():
-        if system.scores is not None:
-            for name, scores in system.scores.by(groups).items():
-                found.setdefault(name, []).append((system, scores))
-    return dict(sorted(found.items()))
 
 
 def build_groups_table(section: Section, by: str = "category") -> Table:
@@ -219,13 +216,16 @@ def build_groups_table(section: Section, by: str = "category") -> Table:
         Column("provider", "provider"),
         *(Column(metric, metric, numeric=True) for metric in section.metrics),
     )
+    systems = [(one.label, one.scores) for one in section.scored if one.scores is not None]
+    groups = section.groups(by)
+    parts = [(label, scores.by(groups)) for label, scores in systems] if groups else []
     rows = []
-    for name, found in scores_by_group(section, by).items():
-        best = _best_values((scores for _, scores in found), section.metrics)
-        for system, scores in found:
+    for name in sorted({name for _, part in parts for name in part}):
+        members = [(label, part[name]) for label, part in parts if name in part]
+        values = _score_rows([scores for _, scores in members], section.metrics)
+        for (label, scores), cells in zip(members, values, strict=True):
             count = Cell(str(scores.count), scores.count)
-            row = (_name(name), count, _name(system.label), *_score_cells(scores, best))
-            rows.append(row)
+            rows.append((_name(name), count, _name(label), *cells))
     return Table(columns, tuple(rows))
 
 
@@ -288,6 +288,7 @@ def _difference_cells(row: PairedDifference) -> dict[str, Cell]:
     from berryeval.reports.differences import finding, format_interval
 
     low, high = row.interval or (None, None)
+    values = (row.baseline_value, row.system_value, row.difference) if row.n else (None, None, None)
     effect = row.effect
     counts = f"{row.wins}/{row.ties}/{row.losses}" if row.n else numbers.NOTHING
     return {
@@ -296,11 +297,9 @@ def _difference_cells(row: PairedDifference) -> dict[str, Cell]:
         "system": _name(row.system),
         "pair": _name(f"{row.system} − {row.baseline}"),  # noqa: RUF001 - a minus
         "queries": Cell(str(row.n), row.n),
-        "baseline_value": _number(row.baseline_value if row.n else None),
-        "system_value": _number(row.system_value if row.n else None),
-        "difference": _number(
-            row.difference if row.n else None, numbers.format_delta, bold=row.shown
-        ),
+        "baseline_value": _number(values[0]),
+        "system_value": _number(values[1]),
+        "difference": _number(values[2], numbers.format_delta, bold=row.shown),
         "interval": Cell(format_interval(row)),
         "ci_low": _number(low, numbers.format_delta),
         "ci_high": _number(high, numbers.format_delta),

@@ -114,7 +114,7 @@ def _point_data(point: TrendPoint) -> dict[str, Any]:
     }
 
 
-def trend_lines(points: Iterable[TrendPoint]) -> list[TrendLine]:
+def build_trend_lines(points: Iterable[TrendPoint]) -> list[TrendLine]:
     """Group points into lines, sorted by benchmark and provider."""
     groups: dict[tuple[str, str, str], list[TrendPoint]] = {}
     for point in points:
@@ -290,9 +290,9 @@ def _render_svg(lines: Sequence[TrendLine]) -> str:
 
 
 def _render_page(lines: Sequence[TrendLine]) -> str:
-    from berryeval.reports.html.page import render_trend
+    from berryeval.reports.html.page import render_trend_page
 
-    return render_trend(lines)
+    return render_trend_page(lines)
 
 
 def _render_csv(lines: Sequence[TrendLine]) -> str:
@@ -329,12 +329,12 @@ def write_trend(lines: Sequence[TrendLine], path: PathLike, format: str | None =
     if suffix not in CHARTS:
         msg = f"{path}: expected a name that ends in {', '.join(CHARTS)}"
         raise ConfigurationError(msg)
-    text = trend_text(lines, suffix[1:])
+    text = render_trend(lines, suffix[1:])
     with replace_file(path) as stream:
         stream.write(text.encode())
 
 
-def trend_text(lines: Sequence[TrendLine], format: str) -> str:  # noqa: A002 - its name
+def render_trend(lines: Sequence[TrendLine], format: str) -> str:  # noqa: A002 - its name
     """Render a trend as "svg", "html" or "csv"; only CSV may be empty."""
     if not lines and format != "csv":
         msg = f"no run has a value, so there is nothing to draw as {format}; csv may be empty"

@@ -226,13 +226,13 @@ def _find_below(folder: Path) -> Iterator[Path]:
 
 def _may_be_record(path: Path) -> bool:
     """Whether a JSON file holds runs; a damaged file counts, so that it is reported."""
-    from berryeval.reports import holds_report
+    from berryeval.reports import is_report
 
     try:
         data = read_json_object(path)
     except DataError:
         return True
-    return holds_report(data) or {"id", "benchmarks", "schema_version"} <= data.keys()
+    return is_report(data) or {"id", "benchmarks", "schema_version"} <= data.keys()
 
 
 def resume_hint(folder: Path) -> str:

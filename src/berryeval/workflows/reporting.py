@@ -12,7 +12,7 @@ from berryeval._internal import numbers
 from berryeval._internal.files import replace_file
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.metrics import parse_metrics
-from berryeval.reports import EXPORTERS, Report, format_of, write_in_format
+from berryeval.reports import EXPORTERS, Report, find_format, write_in_format
 from berryeval.runs import RunRecord
 from berryeval.workflows.config import check_model
 from berryeval.workflows.run_finder import find_report
@@ -104,7 +104,7 @@ def write_report(
         msg = "no run to report on; expected a result of run_benchmark, or the name of a run"
         raise ConfigurationError(msg)
     report = judge_report(join_reports([_as_report(one) for one in given], title))
-    return write_in_format(report, format or format_of(path), path, label=label)
+    return write_in_format(report, format or find_format(path), path, label=label)
 
 
 def _as_report(source: Any) -> Report:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from berryeval._internal import numbers
 from berryeval._internal.text import make_file_name
 from berryeval.errors import DataError
-from berryeval.reports.exports import Exporter, OutputFile
+from berryeval.reports.exports import Exporter, OutputFile, unique_name
 from berryeval.reports.tables import build_differences_table
 from berryeval.runs import STANDARD, standard_metrics
 from berryeval.scoring import UNSPECIFIED
@@ -64,7 +64,7 @@ def csv_text(rows: Iterable[Sequence[str]]) -> str:
     return stream.getvalue()
 
 
-def files(report: Report, label: str) -> list[OutputFile]:
+def build_files(report: Report, label: str) -> list[OutputFile]:
     """Build the two files of every system with scores, and one for comparisons."""
     scored = [(section, system) for section in report.sections for system in section.scored]
     if not scored:
@@ -87,24 +87,19 @@ def files(report: Report, label: str) -> list[OutputFile]:
 CSV: Final = Exporter(
     "two CSV files per provider: means by query type, and every hit",
     (".csv",),
-    files,
+    build_files,
     home="eval folder",
 )
 
 
 def _labels(scored: Sequence[tuple[Section, System]], label: str) -> Iterator[tuple[str, str]]:
     """Yield the time and name of each pair of files, unique even if case is ignored."""
-    seen: set[tuple[str, str]] = set()
+    taken: dict[str, set[str]] = {}
     for section, system in scored:
         own = f"{section.name}-{system.record.name}"
         whole = own if not label else label if len(scored) == 1 else f"{label}-{own}"
-        stamp, first = _stamp(system.run.created), make_file_name(whole)
-        name, number = first, 1
-        while (stamp, name.lower()) in seen:
-            number += 1
-            name = f"{first}-{number}"
-        seen.add((stamp, name.lower()))
-        yield stamp, name
+        stamp = _stamp(system.run.created)
+        yield stamp, unique_name(whole, taken.setdefault(stamp, set()))
 
 
 def _stamp(created: str) -> str:

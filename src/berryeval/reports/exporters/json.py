@@ -59,14 +59,14 @@ JSON: Final = Exporter(
 )  # fmt: skip
 
 
-def holds_report(data: Any) -> bool:
+def is_report(data: Any) -> bool:
     """Whether a JSON object is a report rather than the record of one run."""
     return isinstance(data, Mapping) and "runs" in data
 
 
 def read_runs(data: Any, where: str) -> Report:
     """Read a report, or the record of one run as a report."""
-    if holds_report(data):
+    if is_report(data):
         return read_report(data, where)
     return Report.of([RunRecord.from_json(data, where)])
 

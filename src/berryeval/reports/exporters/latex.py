@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval._internal import numbers
 from berryeval._internal.text import escape_direction, pluralize
-from berryeval.reports.differences import group_rows, pairs_of, row_notes
+from berryeval.reports.differences import collect_row_notes, group_by_pair, rows_by_group
 from berryeval.reports.exports import Exporter, single_file
 from berryeval.reports.legends import (
     describe_correction,
@@ -183,8 +183,8 @@ def _comparison_lines(one: ComparedBenchmark, place: int) -> Iterator[str]:
     titles = list(_DIFFERENCE_COLUMNS.values())
     yield from _table_lines(caption, label, _DIFFERENCE_ALIGNMENT, titles, rows)
     if found.groups:
-        pairs = [pair[0] for pair in pairs_of(found).values()]
-        members = [member for whole in pairs for member in group_rows(found, whole)]
+        pairs = [pair[0] for pair in group_by_pair(found).values()]
+        members = [member for whole in pairs for member in rows_by_group(found, whole)]
         how = _explain_marks(found, [row for _, row in members])
         caption = f"{start}, by {escape(one.by)}, {how}"
         rows = [
@@ -195,7 +195,7 @@ def _comparison_lines(one: ComparedBenchmark, place: int) -> Iterator[str]:
         alignment = f"lr{_DIFFERENCE_ALIGNMENT}"
         yield ""
         yield from _table_lines(caption, f"{label}-groups", alignment, titles, rows)
-    yield from _comment_lines([*one.warnings, *found.notes, *row_notes(found)])
+    yield from _comment_lines([*one.warnings, *found.notes, *collect_row_notes(found)])
 
 
 def _difference_rows(

@@ -9,13 +9,13 @@ from berryeval._internal import numbers
 from berryeval._internal.text import escape_direction, pluralize, truncate_with_count
 from berryeval.reports.differences import (
     MIXED,
+    collect_row_notes,
+    displayed_rows,
+    explain_change,
     first_metric_groups,
     format_heading,
+    group_by_pair,
     has_mixed,
-    pairs_of,
-    row_notes,
-    shown_rows,
-    why,
 )
 from berryeval.reports.exports import Exporter, single_file
 from berryeval.reports.legends import (
@@ -121,13 +121,13 @@ def comparison_parts(one: ComparedBenchmark) -> Iterator[str]:
     found = one.comparison
     yield f"### {escape(one.benchmark)}: {escape(format_heading(found))}"
     yield _comparison_table(one, [("", row) for row in found.rows])
-    yield _render_list([escape(rows[0].sentence) for rows in pairs_of(found).values()])
+    yield _render_list([escape(rows[0].sentence) for rows in group_by_pair(found).values()])
     if found.groups:
         yield _fold(f"By {escape(one.by)}", _comparison_table(one, first_metric_groups(found)))
     if one.moved:
         text = "\n\n".join(map(_render_moved, one.moved))
         yield _fold("The queries that changed most", text)
-    notes = [MIXED] * has_mixed(one) + [*found.notes, *row_notes(found)]
+    notes = [MIXED] * has_mixed(one) + [*found.notes, *collect_row_notes(found)]
     lines = [f"⚠️ {escape(text)}" for text in one.warnings] + [escape(text) for text in notes]
     if lines:
         yield _render_list(lines)
@@ -147,7 +147,7 @@ def _comparison_table(one: ComparedBenchmark, rows: Sequence[tuple[str, PairedDi
 def _describe_method(found: Comparison) -> str:
     return (
         f"differences are system minus baseline; CI: {describe_interval(found)}; "
-        f"test: {name_tests(shown_rows(found))}; "
+        f"test: {name_tests(displayed_rows(found))}; "
         f"correction: {describe_correction(found.correction)}; "
         f"W/T/L: queries with a higher, equal and lower value; seed {found.seed}"
     )
@@ -162,7 +162,7 @@ def _render_moved(query: MovedQuery) -> str:
         f"**{escape(query.text or query.query_id)}** ({escape(query.query_id)}), "
         f"{escape(query.metric)} of {escape(query.system)}: {change}"
     )
-    return f"{head}\n\n{_render_list([escape(line) for line in why(query)])}"
+    return f"{head}\n\n{_render_list([escape(line) for line in explain_change(query)])}"
 
 
 # Sections: the scores of one benchmark.

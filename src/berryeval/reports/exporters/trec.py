@@ -6,17 +6,16 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.text import make_file_name
 from berryeval.data import RankingRule, Run
 from berryeval.errors import DataError
-from berryeval.reports.exports import Exporter, OutputFile
+from berryeval.reports.exports import Exporter, OutputFile, unique_name
 
 if TYPE_CHECKING:
     from berryeval.reports.sections import Report, System
     from berryeval.runs import AnswerRecord
 
 
-def files(report: Report, label: str) -> list[OutputFile]:
+def build_files(report: Report, label: str) -> list[OutputFile]:
     """Build a file per system with hits; queries without hits are left out."""
     found = [
         (f"{section.name}-{system.label}", system)
@@ -27,19 +26,16 @@ def files(report: Report, label: str) -> list[OutputFile]:
     if not found:
         msg = f"{report.title}: no provider has a hit, so there is nothing to write as a TREC run"
         raise DataError(msg)
-    named: dict[str, OutputFile] = {}
+    taken: set[str] = set()
+    files = []
     for own, system in found:
         name = own if not label else label if len(found) == 1 else f"{label}-{own}"
-        part = first = make_file_name(name)
-        number = 1
-        while part.lower() in named:
-            number += 1
-            part = f"{first}-{number}"
-        named[part.lower()] = OutputFile(f"{part}.trec", _render_run(system), part)
-    return list(named.values())
+        part = unique_name(name, taken)
+        files.append(OutputFile(f"{part}.trec", _render_run(system), part))
+    return files
 
 
-TREC: Final = Exporter("the rankings, a TREC run per provider", (".trec", ".run"), files)
+TREC: Final = Exporter("the rankings, a TREC run per provider", (".trec", ".run"), build_files)
 
 
 def _render_run(system: System) -> str:

@@ -6,28 +6,22 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.reports.html.standings import Score, answering, caption_of, deciding_metric
+from berryeval.reports.html.standings import answering, caption_of, deciding_metric
 from berryeval.reports.html.svg import ON_DEEP, ON_PALE, RAMP, WIDTH, Figure
 from berryeval.reports.html.typography import short, short_names, value
-from berryeval.reports.tables import best_of, interval_of, is_best
+from berryeval.reports.tables import rate
 from berryeval.scoring import UNSPECIFIED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from berryeval.reports.sections import Section
+    from berryeval.reports.tables import Score
 
 
 _USUAL_ORDER: Final = (
-    "trivial",
-    "easy",
-    "simple",
-    "medium",
-    "moderate",
-    "hard",
-    "difficult",
-    "expert",
-)
+    "trivial", "easy", "simple", "medium", "moderate", "hard", "difficult", "expert",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -72,17 +66,10 @@ def _breakdown(section: Section, by: str, metric: str) -> Breakdown | None:
     tables = [system.scores.by(groups) for system in systems if system.scores is not None]
     sizes = Counter(groups.get(query.id, UNSPECIFIED) for query in section.queries)
     names = sorted({name for table in tables for name in table}, key=_place)
-    rows = []
-    for name in names:
-        values = [table[name].mean[metric] if name in table else None for table in tables]
-        best = best_of(values, metric)
-        cells = tuple(
-            None
-            if one is None
-            else Score(one, interval_of(table[name], metric), best=is_best(one, best))
-            for one, table in zip(values, tables, strict=True)
-        )
-        rows.append(GroupRow(name, sizes[name], cells))
+    rows = [
+        GroupRow(name, sizes[name], tuple(rate((table.get(name) for table in tables), metric)))
+        for name in names
+    ]
     places = tuple(section.systems.index(system) for system in systems)
     return Breakdown(by, metric, tuple(one.label for one in systems), places, tuple(rows))
 

@@ -9,7 +9,7 @@ from berryeval._internal.aggregates import Interval
 from berryeval._internal.text import pluralize
 from berryeval.metrics import direction_of
 from berryeval.reports.html.standings import outcomes_of, ranked
-from berryeval.reports.html.svg import ZERO, Figure, hues, shapes
+from berryeval.reports.html.svg import ZERO, Figure, hues, interval_layers
 from berryeval.reports.html.typography import chance, listed, short, signed, span, value
 
 if TYPE_CHECKING:
@@ -264,18 +264,8 @@ def _build_spec(data: list[dict[str, Any]], labels: Sequence[str]) -> dict[str, 
                 "mark": {"type": "rule", "color": ZERO.light, "strokeWidth": 1.5},
                 "encoding": {"x": {"datum": 0}},
             },
-            {
-                "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.55},
-                "encoding": {
-                    "y": y, "color": hue, "x": {"field": "low", **x}, "x2": {"field": "high"},
-                },
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
-                "encoding": {
-                    "y": y, "color": hue, "x": {"field": "difference", **x},
-                    "shape": {"field": "system", "scale": shapes(labels), "legend": None},
-                },
-            },
+            *interval_layers(
+                "x", x, labels, value="difference", size=70, shared={"y": y, "color": hue}
+            ),
         ],
-    }  # fmt: skip
+    }

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.reports import differences
 from berryeval.reports.exports import Exporter, single_file
 from berryeval.reports.html import svg
-from berryeval.reports.html.breakdown import Breakdown, breakdowns_of, heat_map
-from berryeval.reports.html.contrasts import Contrast, contrasts_of, lead_chart
-from berryeval.reports.html.failures import Disagreement, Failing, disagreements_of, failing_of
-from berryeval.reports.html.headline import Headline, build_headline
+from berryeval.reports.html.breakdown import breakdowns_of, heat_map
+from berryeval.reports.html.contrasts import contrasts_of, lead_chart
+from berryeval.reports.html.failures import disagreements_of, failing_of
+from berryeval.reports.html.headline import build_headline
 from berryeval.reports.html.provenance import notes_of, run_facts
-from berryeval.reports.html.rankings import QueryViews, difference_chart, queries_of, side_of
-from berryeval.reports.html.speed import Speed, latency_chart, speeds_of, trade_off_chart
+from berryeval.reports.html.rankings import difference_chart, queries_of, side_of
+from berryeval.reports.html.speed import latency_chart, speeds_of, trade_off_chart
 from berryeval.reports.html.standings import (
-    Standings,
     answering,
     deciding_metric,
     metrics_chart,
@@ -49,8 +47,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from berryeval.reports.differences import ComparedBenchmark
+    from berryeval.reports.html.contrasts import Contrast
+    from berryeval.reports.html.standings import Standings
     from berryeval.reports.html.svg import Drawing
-    from berryeval.reports.html.trend_lines import Break, LineView, PointView
     from berryeval.reports.sections import Report, Section
     from berryeval.reports.tables import Table
     from berryeval.reports.trend import TrendLine
@@ -74,7 +73,7 @@ def render(report: Report) -> str:
         metric_table=_metric_table,
         group_table=_group_table,
         sections=[
-            section_view(one, place, studio, compared=report.compares(one))
+            _view_section(one, place, studio, compared=report.compares(one))
             for place, one in enumerate(report.sections)
         ],
         runs=[run_facts(run) for run in report.runs],
@@ -95,80 +94,63 @@ HTML: Final = Exporter(
 # Sections of the report.
 
 
-@dataclass(frozen=True)
-class Charts:
-    """The charts of a section, each None if there is nothing to draw."""
+def _view_section(
+    section: Section, number: int, studio: svg.Studio, *, compared: bool
+) -> dict[str, Any]:
+    """Collect what the template shows of one benchmark; `number` makes its anchors unique.
 
-    lead: Drawing | None
-    metrics: Drawing | None
-    differences: Drawing | None
-    precision_recall: Drawing | None
-    groups: tuple[Drawing | None, ...]
-    latency: Drawing | None
-    trade_off: Drawing | None
-
-
-@dataclass(frozen=True)
-class SectionView:
-    """One benchmark on the page; `number` makes its anchors unique.
-
-    If a requested comparison covers it (`compared`), the section itself does not judge
-    significance.
+    If a requested comparison covers the section (`compared`), the section does not judge
+    significance itself.
     """
-
-    number: int
-    name: str
-    compared: bool
-    queries: int
-    depths: tuple[int, ...]
-    headline: Headline
-    standings: Standings
-    contrasts: tuple[Contrast, ...]
-    breakdowns: tuple[Breakdown, ...]
-    failing: tuple[Failing, ...]
-    disagreements: tuple[Disagreement, ...]
-    order: tuple[tuple[int, str], ...]
-    speeds: tuple[Speed, ...]
-    details: QueryViews
-    notes: tuple[tuple[str, str], ...]
-    charts: Charts
-    numbers: dict[str, int]
-    metric: str
-    method: str
-
-
-def section_view(
-    section: Section, number: int, studio: svg.Studio, *, compared: bool = False
-) -> SectionView:
-    """Build the view of a section and draw its charts."""
     standings = standings_of(section)
     metric = deciding_metric(section)
     breakdowns, speeds = breakdowns_of(section), speeds_of(section)
     order = answering(section, metric) if metric else []
     contrasts = contrasts_of(section, metric) if order else ()
-    return SectionView(
-        number=number,
-        name=section.title,
-        compared=compared,
-        queries=len(section.queries),
-        depths=tuple(sorted({system.benchmark.k for system in section.systems})),
-        headline=build_headline(standings, contrasts, compared=compared),
-        standings=standings,
-        contrasts=() if compared else contrasts,
-        breakdowns=breakdowns,
-        failing=failing_of(section),
-        disagreements=disagreements_of(section),
-        order=tuple((section.systems.index(system), system.label) for system in order),
-        speeds=speeds,
-        details=queries_of(section),
-        notes=notes_of(section),
-        charts=_draw_charts(
-            section, standings, contrasts, breakdowns, speeds, studio, compared=compared
-        ),
-        numbers={query.id: place for place, query in enumerate(section.queries)},
-        metric=metric,
-        method=_describe_method(contrasts, section.comparison),
-    )
+    labels = [system.label for system in section.systems]
+    names = short_names(labels)
+    lead = None if compared else lead_chart(contrasts, labels, metric)
+    figures = {
+        "lead": lead,
+        "metrics": metrics_chart(standings, labels),
+        "precision_recall": precision_recall_chart(section),
+        "latency": latency_chart(speeds, labels),
+        "trade_off": trade_off_chart(standings, speeds, labels),
+    }
+    charts = {name: studio.draw(figure, names) for name, figure in figures.items()}
+    return {
+        "number": number,
+        "name": section.title,
+        "compared": compared,
+        "queries": len(section.queries),
+        "depths": sorted({system.benchmark.k for system in section.systems}),
+        "headline": build_headline(standings, contrasts, compared=compared),
+        "standings": standings,
+        "contrasts": () if compared else contrasts,
+        "breakdowns": breakdowns,
+        "heat_maps": [studio.draw(heat_map(one), names) for one in breakdowns],
+        "failing": failing_of(section),
+        "disagreements": disagreements_of(section),
+        "order": [(section.systems.index(system), system.label) for system in order],
+        "speeds": speeds,
+        "details": queries_of(section),
+        "notes": notes_of(section),
+        "charts": charts | {"differences": _draw_differences(standings, contrasts, names, studio)},
+        "numbers": {query.id: place for place, query in enumerate(section.queries)},
+        "metric": metric,
+        "method": _describe_method(contrasts, section.comparison),
+    }
+
+
+def _draw_differences(
+    standings: Standings, contrasts: Sequence[Contrast], names: dict[str, str], studio: svg.Studio
+) -> Drawing | None:
+    """Draw the best system against the next one whose scores are meaningful."""
+    rival = next((one for one in contrasts if one.outcomes.telling and not one.equal), None)
+    if rival is None:
+        return None
+    figure = difference_chart(rival, standings.rows[0].place, standings.metrics[0])
+    return studio.draw(figure, {side_of(label): side_of(name) for label, name in names.items()})
 
 
 def _describe_method(contrasts: tuple[Contrast, ...], found: Comparison | None) -> str:
@@ -179,35 +161,6 @@ def _describe_method(contrasts: tuple[Contrast, ...], found: Comparison | None) 
         return intervals if any(one.interval for one in contrasts) else ""
     alone = ", each for its pair alone" if any(row.comparisons > 1 for row in rows) else ""
     return f"{intervals}{alone if intervals else ''}; p: {describe_test(rows)}"
-
-
-def _draw_charts(
-    section: Section,
-    standings: Standings,
-    contrasts: tuple[Contrast, ...],
-    breakdowns: tuple[Breakdown, ...],
-    speeds: tuple[Speed, ...],
-    studio: svg.Studio,
-    *,
-    compared: bool,
-) -> Charts:
-    labels = [system.label for system in section.systems]
-    rival = next((one for one in contrasts if one.outcomes.telling and not one.equal), None)
-    between = (
-        difference_chart(rival, standings.rows[0].place, standings.metrics[0]) if rival else None
-    )
-    lead = None if compared else lead_chart(contrasts, labels, deciding_metric(section))
-    names = short_names(labels)
-    sides = {side_of(label): side_of(brief) for label, brief in names.items()}
-    return Charts(
-        lead=studio.draw(lead, names),
-        metrics=studio.draw(metrics_chart(standings, labels), names),
-        differences=studio.draw(between, sides),
-        precision_recall=studio.draw(precision_recall_chart(section), names),
-        groups=tuple(studio.draw(heat_map(one), names) for one in breakdowns),
-        latency=studio.draw(latency_chart(speeds, labels), names),
-        trade_off=studio.draw(trade_off_chart(standings, speeds, labels), names),
-    )
 
 
 # Comparisons.
@@ -228,25 +181,14 @@ def _group_table(one: ComparedBenchmark, rows: Sequence[tuple[str, PairedDiffere
 # The trend page.
 
 
-@dataclass(frozen=True)
-class TrendPart:
-    """One benchmark on the trend page."""
-
-    name: str
-    drawings: tuple[Drawing, ...]
-    breaks: tuple[Break, ...]
-    lines: tuple[LineView, ...]
-    points: tuple[PointView, ...]
-
-
-def render_trend(lines: Sequence[TrendLine]) -> str:
+def render_trend_page(lines: Sequence[TrendLine]) -> str:
     """Render values over time as one HTML file."""
     studio = svg.Studio()
     moments = [point.moment for line in lines for point in line.points]
     return _render_template(
         "trend.html",
         metric=lines[0].metric,
-        parts=[_trend_part(name, group, studio) for name, group in by_benchmark(lines).items()],
+        parts=[_view_benchmark(name, group, studio) for name, group in by_benchmark(lines).items()],
         runs=len({point.run for line in lines for point in line.points}),
         first=moment(min(moments)),
         last=moment(max(moments)),
@@ -255,17 +197,19 @@ def render_trend(lines: Sequence[TrendLine]) -> str:
     )
 
 
-def _trend_part(benchmark: str, lines: Sequence[TrendLine], studio: svg.Studio) -> TrendPart:
+def _view_benchmark(
+    benchmark: str, lines: Sequence[TrendLine], studio: svg.Studio
+) -> dict[str, Any]:
     breaks = number_breaks(lines)
     names = short_names([line.provider for line in lines])
-    drawings = (studio.draw(one, names) for one in trend_figures(lines, breaks))
-    return TrendPart(
-        benchmark,
-        tuple(one for one in drawings if one is not None),
-        tuple(breaks),
-        tuple(view_lines(lines)),
-        tuple(view_points(lines)),
-    )
+    drawings = [studio.draw(one, names) for one in trend_figures(lines, breaks)]
+    return {
+        "name": benchmark,
+        "drawings": [one for one in drawings if one is not None],
+        "breaks": breaks,
+        "lines": view_lines(lines),
+        "points": view_points(lines),
+    }
 
 
 # Templates.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.validate import is_number
-from berryeval.reports.html.standings import ordered, outcomes_of
+from berryeval.reports.html.standings import ordered, outcomes_of, score_data
 from berryeval.reports.html.svg import (
     INK,
     WIDTH,
@@ -15,8 +15,8 @@ from berryeval.reports.html.svg import (
     around,
     evenly_spaced,
     hues,
+    interval_layers,
     legend,
-    shapes,
     time_axis,
 )
 from berryeval.reports.html.typography import duration, value
@@ -165,7 +165,7 @@ def trade_off_chart(
     """Draw all systems with both a score and a latency."""
     times = {one.label: one.latency.p50 for one in speeds if one.latency is not None}
     data: list[dict[str, Any]] = [
-        {"system": row.label, "ms": milliseconds(times[row.label]), **cell.ends}
+        {"system": row.label, "ms": milliseconds(times[row.label]), **score_data(cell)}
         for row in standings.rows
         if row.label in times and (cell := row.cells[0]) is not None
     ]  # fmt: skip
@@ -186,19 +186,7 @@ def trade_off_chart(
             "x": {"field": "ms", **x},
             "color": {"field": "system", "scale": hues(labels), "legend": guide},
         },
-        "layer": [
-            {
-                "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.5},
-                "encoding": {"y": {"field": "low", **y}, "y2": {"field": "high"}},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
-                "encoding": {
-                    "y": {"field": "value", **y},
-                    "shape": {"field": "system", "scale": shapes(labels), "legend": guide},
-                },
-            },
-        ],
+        "layer": interval_layers("y", y, labels, size=90, opacity=0.5, guide=guide),
     }  # fmt: skip
     words = "; ".join(
         f"{one['system']} {value(one['value'])} at {duration(times[one['system']])}" for one in data

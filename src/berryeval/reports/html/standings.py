@@ -8,18 +8,26 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.text import pluralize
 from berryeval.metrics import direction_of
-from berryeval.reports.html.svg import WIDTH, Figure, dashes, hues, legend, shapes
+from berryeval.reports.html.svg import (
+    WIDTH,
+    Figure,
+    dashes,
+    hues,
+    interval_layers,
+    legend,
+    shapes,
+)
 from berryeval.reports.html.typography import short, span, value
 from berryeval.reports.legends import INTERVAL_NAME
-from berryeval.reports.tables import best_of, interval_of, is_best, value_of
+from berryeval.reports.tables import rate, value_of
 from berryeval.runner import FAILED, NO_ANSWER
 from berryeval.runs import RECALL_LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from berryeval._internal.aggregates import Interval
     from berryeval.reports.sections import Section, System
+    from berryeval.reports.tables import Score
 
 
 # Query outcomes.
@@ -30,7 +38,7 @@ _ERROR_CHARACTERS: Final = 500
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Query outcomes of a system, counted.
+    """Query outcomes of a system, pluralize.
 
     Attributes:
         asked: Number of queries.
@@ -92,29 +100,16 @@ def outcomes_of(system: System) -> Outcomes:
     )
 
 
-@dataclass(frozen=True)
-class Score:
-    """A score with its confidence interval, and whether it is the best of its metric.
+def format_score(score: Score) -> str:
+    """Format a value with its interval in parentheses."""
+    text = value(score.value)
+    return f"{text} ({span(score.interval)})" if score.interval else text
 
-    `interval` is None if it is unknown: with one query, or with few equal values.
-    """
 
-    value: float
-    interval: Interval | None
-    best: bool = False
-
-    @property
-    def words(self) -> str:
-        """The value with its interval in parentheses."""
-        return (
-            f"{value(self.value)} ({span(self.interval)})" if self.interval else value(self.value)
-        )
-
-    @property
-    def ends(self) -> dict[str, float]:
-        """Chart data: the value and the ends of its interval, or the value itself."""
-        low, high = self.interval or (self.value, self.value)
-        return {"value": self.value, "low": low, "high": high}
+def score_data(score: Score) -> dict[str, float]:
+    """Return chart data: the value and the ends of its interval, or the value itself."""
+    low, high = score.interval or (score.value, score.value)
+    return {"value": score.value, "low": low, "high": high}
 
 
 @dataclass(frozen=True)
@@ -198,36 +193,22 @@ def standings_of(section: Section) -> Standings:
     """Build the standings of a section."""
     first = deciding_metric(section)
     metrics = tuple(sorted(section.metrics, key=lambda name: name != first))
-    best = {metric: _best(section, metric) for metric in metrics}
+    systems = [system for system in ordered(section) if system.scores is not None]
+    rated = [rate((system.scores for system in systems), metric) for metric in metrics]
     rows = tuple(
         Row(
             place=section.systems.index(system),
             label=system.label,
             kind=_kind(system),
-            cells=tuple(_cell(system, metric, best[metric]) for metric in metrics),
+            cells=tuple(column[number] for column in rated),
             queries=0 if system.scores is None else system.scores.count,
             outcomes=outcomes_of(system),
         )
-        for system in ordered(section)
-        if system.scores is not None
+        for number, system in enumerate(systems)
     )
     downwards = tuple(direction_of(metric) == "down" for metric in metrics)
     unscored = tuple(system.label for system in section.systems if system.scores is None)
     return Standings(metrics, downwards, rows, unscored)
-
-
-def _best(section: Section, metric: str) -> float | None:
-    """Return the best value, or None if all are equal or the metric has no direction."""
-    if direction_of(metric) == "neither":
-        return None
-    return best_of((value_of(one.scores, metric) for one in ranked(section, metric)), metric)
-
-
-def _cell(system: System, metric: str, best: float | None) -> Score | None:
-    number = value_of(system.scores, metric)
-    if number is None or system.scores is None:
-        return None
-    return Score(number, interval_of(system.scores, metric), best=is_best(number, best))
 
 
 def _kind(system: System) -> str:
@@ -258,16 +239,11 @@ def metrics_chart(standings: Standings, labels: Sequence[str]) -> Figure | None:
     ]
     if not cells:
         return None
-    data = [
-        {"system": label, "metric": metric, **cell.ends}
-        for label, metric, cell in cells
-    ]  # fmt: skip
+    data = [{"system": label, "metric": metric, **score_data(one)} for label, metric, one in cells]
     x = {
-        "type": "quantitative",
-        "title": None,
-        "axis": {"tickCount": 5},
+        "type": "quantitative", "title": None, "axis": {"tickCount": 5},
         "scale": {"zero": False, "nice": True},
-    }
+    }  # fmt: skip
     spec = {
         "width": WIDTH,
         "height": {"step": max(9, 22 - 2 * len(labels))},
@@ -281,22 +257,10 @@ def metrics_chart(standings: Standings, labels: Sequence[str]) -> Figure | None:
             "yOffset": {"field": "system", "scale": {"domain": order}},
             "color": {"field": "system", "scale": hues(labels), "legend": legend(order)},
         },
-        "layer": [
-            {
-                "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.55},
-                "encoding": {"x": {"field": "low", **x}, "x2": {"field": "high"}},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 62, "opacity": 1},
-                "encoding": {
-                    "x": {"field": "value", **x},
-                    "shape": {"field": "system", "scale": shapes(labels), "legend": legend(order)},
-                },
-            },
-        ],
+        "layer": interval_layers("x", x, labels, size=62, guide=legend(order)),
     }  # fmt: skip
     first = [one for one in cells if one[1] == cells[0][1]]
-    values = "; ".join(f"{label} {cell.words}" for label, _, cell in first)
+    values = "; ".join(f"{label} {format_score(cell)}" for label, _, cell in first)
     known = any(cell.interval for _, _, cell in cells)
     caption = (
         "Every metric with its 95 % confidence interval over the queries."

@@ -36,36 +36,24 @@ ZERO: Final = Color("#8c8492", "#857c8c")
 # Distinct for color-blind readers too; shapes and dashes repeat the distinction. The numbers 8, 7
 # and 5 have no common divisor, so that systems beyond the eighth still look different.
 SYSTEMS: Final = (
-    Color("#1f66ad", "#6db1ee"),
-    Color("#c0530a", "#f29a54"),
-    Color("#0e7c66", "#43c9aa"),
-    Color("#8a3c90", "#d18cd6"),
-    Color("#6f6200", "#d8c53f"),
-    Color("#5a6570", "#aab6c2"),
-    Color("#a32c3f", "#f2848f"),
-    Color("#1b7e9c", "#73d3ea"),
-)
+    Color("#1f66ad", "#6db1ee"), Color("#c0530a", "#f29a54"),
+    Color("#0e7c66", "#43c9aa"), Color("#8a3c90", "#d18cd6"),
+    Color("#6f6200", "#d8c53f"), Color("#5a6570", "#aab6c2"),
+    Color("#a32c3f", "#f2848f"), Color("#1b7e9c", "#73d3ea"),
+)  # fmt: skip
 SHAPES: Final = (
-    "circle",
-    "square",
-    "triangle-up",
-    "diamond",
-    "cross",
-    "triangle-down",
-    "triangle-right",
-)
+    "circle", "square", "triangle-up", "diamond",
+    "cross", "triangle-down", "triangle-right",
+)  # fmt: skip
 DASHES: Final = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [10, 4])
 
 # Low to high, in seven steps.
 RAMP: Final = (
-    Color("#f8f0f5", "#2a222c"),
-    Color("#f0dce8", "#402b3b"),
-    Color("#e7c6d9", "#59344d"),
-    Color("#dcaac6", "#743f62"),
-    Color("#cc86ae", "#914b79"),
-    Color("#a24a7b", "#c277a4"),
+    Color("#f8f0f5", "#2a222c"), Color("#f0dce8", "#402b3b"),
+    Color("#e7c6d9", "#59344d"), Color("#dcaac6", "#743f62"),
+    Color("#cc86ae", "#914b79"), Color("#a24a7b", "#c277a4"),
     Color("#74265a", "#eda6cd"),
-)
+)  # fmt: skip
 ON_PALE: Final = Color("#2b2731", "#f4eff6")
 ON_DEEP: Final = Color("#fffeff", "#1d1520")
 
@@ -189,6 +177,33 @@ def dashes(labels: Sequence[str]) -> dict[str, Any]:
     return {"domain": list(labels), "range": _cycle(DASHES, labels)}
 
 
+def interval_layers(
+    axis: str,
+    scale: dict[str, Any],
+    labels: Sequence[str],
+    *,
+    value: str = "value",
+    size: int,
+    opacity: float = 0.55,
+    guide: dict[str, Any] | None = None,
+    shared: dict[str, Any] | None = None,
+) -> list[dict[str, Any]]:
+    """Return a layer of intervals from "low" to "high" and a layer of points at `value`."""
+    ends = {axis: {"field": "low", **scale}, f"{axis}2": {"field": "high"}}
+    shape = {"field": "system", "scale": shapes(labels), "legend": guide}
+    point = {axis: {"field": value, **scale}, "shape": shape}
+    return [
+        {
+            "mark": {"type": "rule", "strokeWidth": 2, "opacity": opacity},
+            "encoding": {**(shared or {}), **ends},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": size, "opacity": 1},
+            "encoding": {**(shared or {}), **point},
+        },
+    ]
+
+
 def legend(shown: Sequence[str]) -> dict[str, Any]:
     """Return a legend above the chart, with as many columns as fit."""
     longest = max(map(len, shown), default=1)
@@ -231,28 +246,16 @@ _CONFIG: Final[Mapping[str, Any]] = {
     "padding": {"left": 12, "right": 6, "top": 4, "bottom": 4},  # for fonts with wider letters
     "view": {"stroke": None},
     "axis": {
-        "labelColor": AXIS.light,
-        "titleColor": INK.light,
-        "tickColor": GRID.light,
-        "domainColor": GRID.light,
-        "gridColor": GRID.light,
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "titlePadding": 10,
-        "labelLimit": 150,
+        "labelColor": AXIS.light, "titleColor": INK.light, "tickColor": GRID.light,
+        "domainColor": GRID.light, "gridColor": GRID.light, "labelFontSize": 12,
+        "titleFontSize": 12, "titleFontWeight": "normal", "titlePadding": 10, "labelLimit": 150,
     },
     "legend": {
-        "labelColor": INK.light,
-        "labelFontSize": 12,
-        "titleColor": INK.light,
-        "titleFontSize": 12,
-        "symbolSize": 90,
-        "labelLimit": 140,
-        "rowPadding": 5,
+        "labelColor": INK.light, "labelFontSize": 12, "titleColor": INK.light,
+        "titleFontSize": 12, "symbolSize": 90, "labelLimit": 140, "rowPadding": 5,
     },
     "text": {"color": INK.light, "fontSize": 12},
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
