@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berryeval.anchors.corpus import Corpus, rebuild_text
-from berryeval.anchors.coverage import Placed, place_piece
+from berryeval.anchors.coverage import Placement, place_piece
 from berryeval.data.records import Chunk, Document, Hit
 
 TEXT = "One fish. Two fish.\n\nRed fish. One fish."
@@ -48,7 +48,7 @@ CORPUS = Corpus([Document("d", TEXT), Document("empty", "")])
 def test_hit_is_placed_by_its_offsets_or_its_text(
     hit: Hit, document: str, spans: list[tuple[int, int]]
 ) -> None:
-    assert place_piece(hit, CORPUS) == Placed(document, tuple(spans))
+    assert place_piece(hit, CORPUS) == Placement(document, tuple(spans))
 
 
 def pieces(text: str, cuts: list[tuple[int, int]]) -> list[Chunk]:

@@ -60,7 +60,7 @@ def test_baseline_is_compared_with_every_other_system() -> None:
     ]  # fmt: skip
     assert {row.comparisons for row in found.rows} == {3}
     p_values = [row.p for row in found.rows]
-    assert [row.p_corrected for row in found.rows] == stats.corrected(p_values, "holm")
+    assert [row.p_corrected for row in found.rows] == stats.correct_p_values(p_values, "holm")
 
 
 def test_tukey_correction_uses_all_systems() -> None:

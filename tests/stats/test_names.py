@@ -6,7 +6,7 @@ import pytest
 
 import berryeval as be
 from berryeval.errors import ConfigurationError
-from berryeval.stats.corrections import CORRECTIONS, corrected
+from berryeval.stats.corrections import CORRECTIONS, correct_p_values
 from berryeval.stats.tests import TESTS, paired_test
 from tests.gates.worlds import scores_of
 
@@ -43,7 +43,7 @@ def test_test_is_known_by_its_usual_names(spelling: str, name: str) -> None:
 )
 def test_correction_is_known_by_its_usual_names(spelling: str, name: str) -> None:
     assert CORRECTIONS.canonical(spelling) == name
-    assert corrected([0.01, 0.04], spelling) == corrected([0.01, 0.04], name)
+    assert correct_p_values([0.01, 0.04], spelling) == correct_p_values([0.01, 0.04], name)
     systems = {"a": scores_of({"RR": A}), "b": scores_of({"RR": B})}
     assert be.compare(systems, test="t-test", correction=spelling).correction == name
 
@@ -56,4 +56,4 @@ def test_wrong_argument_order_is_explained() -> None:
     with pytest.raises(ConfigurationError, match="unknown test 'wilcoxn'; did you mean 'wilcoxon'"):
         paired_test("wilcoxn", A, B)
     with pytest.raises(ConfigurationError, match="name of a correction, found NoneType; there are"):
-        corrected([0.01], None)  # type: ignore[arg-type]
+        correct_p_values([0.01], None)  # type: ignore[arg-type]

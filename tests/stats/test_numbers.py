@@ -15,7 +15,7 @@ from scipy import stats
 from berryeval._internal.aggregates import Interval
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.stats import student
-from berryeval.stats.corrections import CORRECTIONS, corrected, tukey_hsd
+from berryeval.stats.corrections import CORRECTIONS, correct_p_values, tukey_hsd
 from berryeval.stats.effects import (
     effect_sizes,
     equivalence,
@@ -124,17 +124,17 @@ P_VALUES = [0.01, 0.02, 0.03, 0.04, 0.05]
 )
 def test_corrections_agree_with_r(method: str, expected: list[float]) -> None:
     """The values are those of p.adjust."""
-    assert corrected(P_VALUES, method) == pytest.approx(expected)
+    assert correct_p_values(P_VALUES, method) == pytest.approx(expected)
 
 
 @given(st.lists(st.floats(0, 1), max_size=12))
 def test_corrections_keep_order_and_bounds(p_values: list[float]) -> None:
     if p_values:
         expected = stats.false_discovery_control(p_values)
-        assert corrected(p_values, "bh") == pytest.approx(expected, abs=1e-12)
-    bounds: list[Any] = corrected(p_values, "bonferroni")
+        assert correct_p_values(p_values, "bh") == pytest.approx(expected, abs=1e-12)
+    bounds: list[Any] = correct_p_values(p_values, "bonferroni")
     for method in set(CORRECTIONS) - {"tukey"}:
-        found: list[Any] = corrected(p_values, method)
+        found: list[Any] = correct_p_values(p_values, method)
         for before, after, most in zip(p_values, found, bounds, strict=True):
             assert before <= after * (1 + 1e-12)
             assert after <= most * (1 + 1e-12)
@@ -144,13 +144,13 @@ def test_corrections_keep_order_and_bounds(p_values: list[float]) -> None:
 
 
 def test_missing_p_values_are_not_counted() -> None:
-    assert corrected([0.02, None, 0.03]) == [0.04, None, 0.04]
+    assert correct_p_values([0.02, None, 0.03]) == [0.04, None, 0.04]
     with pytest.raises(ValueError, match="p-values must be between 0 and 1, found"):
-        corrected([1.5])
+        correct_p_values([1.5])
     with pytest.raises(ConfigurationError, match="unknown correction 'holms'; did you mean 'holm'"):
-        corrected([0.5], "holms")
+        correct_p_values([0.5], "holms")
     with pytest.raises(ConfigurationError, match="Tukey's correction needs the values of all"):
-        corrected([0.5], "tukey")
+        correct_p_values([0.5], "tukey")
 
 
 def test_effect_sizes_agree_with_hand_calculation() -> None:

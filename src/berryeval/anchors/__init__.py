@@ -7,7 +7,7 @@ from berryeval._internal.door import open_door
 if TYPE_CHECKING:
     from berryeval.anchors.corpus import Corpus, format_hash
     from berryeval.anchors.coverage import CoverageRule, make_anchor
-    from berryeval.anchors.drift import Ambiguity, Drift, Located, repair
+    from berryeval.anchors.drift import Ambiguity, Drift, Location, repair
     from berryeval.anchors.location import locate
     from berryeval.anchors.markdown import parse_sections, slug
     from berryeval.anchors.quotes import Normalised, normalise

@@ -90,14 +90,14 @@ _UNKNOWN: Final = "\ufffd"
 _LARGEST: Final = 4  # maximum length of a rebuilt text, as a multiple of its chunks
 
 
-class Rebuilt(NamedTuple):
+class RebuiltText(NamedTuple):
     """A text rebuilt from chunks; `complete` if it has no gaps."""
 
     text: str
     complete: bool
 
 
-def rebuild_text(chunks: Iterable[Chunk]) -> Rebuilt | None:
+def rebuild_text(chunks: Iterable[Chunk]) -> RebuiltText | None:
     """Rebuild a text from its chunks; None if they have no offsets or contradict each other.
 
     Short gaps are filled with line ends, because chunkers omit white space, and long gaps with a
@@ -126,7 +126,7 @@ def rebuild_text(chunks: Iterable[Chunk]) -> Rebuilt | None:
     whole = "".join(parts)
     if any(whole[start:-end] != text for start, end, text in pieces):
         return None
-    return Rebuilt(whole, complete)
+    return RebuiltText(whole, complete)
 
 
 def _fill_gap(length: int) -> str:

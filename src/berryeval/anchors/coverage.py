@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from berryeval.anchors.corpus import Corpus, Text
-    from berryeval.anchors.drift import Located
+    from berryeval.anchors.drift import Location
     from berryeval.data import Document
     from berryeval.data import Section as Path
 
@@ -54,14 +54,14 @@ class CoverageRule:
 Piece: TypeAlias = Hit | Chunk
 
 
-class Placed(NamedTuple):
+class Placement(NamedTuple):
     """The document of a piece and its possible spans."""
 
     document: str
     spans: tuple[tuple[int, int], ...] = ()
 
 
-def place_piece(piece: Piece, corpus: Corpus) -> Placed:
+def place_piece(piece: Piece, corpus: Corpus) -> Placement:
     """Locate a piece by its offsets, or else by its text in its document.
 
     A piece without a document is the document with the same id, if there is one. Offsets that
@@ -71,14 +71,14 @@ def place_piece(piece: Piece, corpus: Corpus) -> Placed:
     text = corpus.text(document)
     offsets = (piece.start, piece.end or 0) if piece.start is not None else None
     if text is None:
-        return Placed(document, (offsets,) if offsets and document else ())
+        return Placement(document, (offsets,) if offsets and document else ())
     if offsets and _fits(piece.text, text, *offsets):
-        return Placed(document, (offsets,))
+        return Placement(document, (offsets,))
     if piece.text:
         found = find_same(piece.text, text)
-        return Placed(document, found.places if found else ())
+        return Placement(document, found.places if found else ())
     whole = piece.id == document and offsets is None and text.text
-    return Placed(document, ((0, len(text.text)),) if whole else ())
+    return Placement(document, ((0, len(text.text)),) if whole else ())
 
 
 def _fits(claimed: str, text: Text, start: int, end: int) -> bool:
@@ -120,7 +120,7 @@ class Pieces:
         self._placed = [place_piece(piece, corpus) for piece in pieces]
         self._indexes: dict[str, SpanIndex] = {}
 
-    def covering(self, target: Located) -> list[int]:
+    def covering(self, target: Location) -> list[int]:
         """Return the numbers of the pieces that cover a target, in order."""
         anchor = target.anchor
         if not target.resolves and not target.is_document:
@@ -170,7 +170,7 @@ class Pieces:
             if self._rule.covers((first, last), (start, end)):
                 yield number
 
-    def _find_unplaced(self, target: Located) -> Iterable[int]:
+    def _find_unplaced(self, target: Location) -> Iterable[int]:
         """Return the pieces without a span that contain the quote or are in the section."""
         anchor = target.anchor
         if anchor.quote:
@@ -218,5 +218,5 @@ def _numbers_by(names: Iterable[str]) -> dict[str, list[int]]:
     return found
 
 
-def _choices(placed: Placed) -> tuple[str, ...]:
+def _choices(placed: Placement) -> tuple[str, ...]:
     return tuple(f"{placed.document}, characters {start} to {end}" for start, end in placed.spans)

@@ -93,7 +93,7 @@ def _key(judgment: Judgment) -> tuple[str, str, Anchor]:
 
 
 @dataclass(frozen=True)
-class Located:
+class Location:
     """The location of an anchor's target, or the reason why it has none.
 
     Attributes:

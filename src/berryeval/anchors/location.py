@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 from berryeval._internal.text import truncate
 from berryeval.anchors.corpus import format_hash
 from berryeval.anchors.drift import (
-    Located,
+    Location,
     Lost,
     explain_changed_span,
     explain_missing_document,
@@ -33,58 +33,58 @@ if TYPE_CHECKING:
     from berryeval.data import Anchor
 
 
-def locate(anchor: Anchor, corpus: Corpus) -> Located:
+def locate(anchor: Anchor, corpus: Corpus) -> Location:
     """Find the target of an anchor.
 
     A chunk is found by its id. In a document the section, the span (if its text has not changed)
     and the quote are tried in this order. A target that is not found has a reason.
     """
     if anchor.chunk:
-        return Located(anchor)
+        return Location(anchor)
     if not anchor.document:
         return _locate_quote_anywhere(anchor, corpus)
     if anchor.document not in corpus and corpus.closed:
-        return Located(anchor, lost=explain_missing_document(anchor, corpus))
+        return Location(anchor, lost=explain_missing_document(anchor, corpus))
     text = corpus.text(anchor.document)
     return _locate_without_text(anchor) if text is None else _locate_in_text(anchor, text)
 
 
-def _locate_in_text(anchor: Anchor, text: Text) -> Located:
+def _locate_in_text(anchor: Anchor, text: Text) -> Location:
     if anchor.section:
         return _locate_section(anchor, text)
     if anchor.start is not None:
         return _locate_span(anchor, text)
-    return _locate_quote(anchor, text) if anchor.quote else Located(anchor)
+    return _locate_quote(anchor, text) if anchor.quote else Location(anchor)
 
 
 def _make_spans(text: Text, places: Iterable[tuple[int, int]]) -> tuple[Span, ...]:
     return tuple(Span(text.document, start, end) for start, end in places)
 
 
-def _at(anchor: Anchor, text: Text, found: Found) -> Located:
-    return Located(anchor, _make_spans(text, found.places), found.match, found.ratio)
+def _at(anchor: Anchor, text: Text, found: Found) -> Location:
+    return Location(anchor, _make_spans(text, found.places), found.match, found.ratio)
 
 
-def _locate_quote(anchor: Anchor, text: Text) -> Located:
+def _locate_quote(anchor: Anchor, text: Text) -> Location:
     found = find_quote(anchor.quote, text)
     return (
         _at(anchor, text, found)
         if found
-        else Located(anchor, lost=explain_missing_quote(anchor, [text]))
+        else Location(anchor, lost=explain_missing_quote(anchor, [text]))
     )
 
 
-def _locate_without_text(anchor: Anchor) -> Located:
+def _locate_without_text(anchor: Anchor) -> Location:
     """Locate characters, which need no text; sections are found by the metadata of chunks."""
     if anchor.start is None:
-        return Located(anchor, path=anchor.section)
+        return Location(anchor, path=anchor.section)
     if anchor.unit == "lines":
         reason = f"the text of {anchor.document!r} is unknown, so its lines cannot be counted"
-        return Located(anchor, lost=Lost(reason))
-    return Located(anchor, (Span(anchor.document, anchor.start, anchor.end or 0),))
+        return Location(anchor, lost=Lost(reason))
+    return Location(anchor, (Span(anchor.document, anchor.start, anchor.end or 0),))
 
 
-def _locate_section(anchor: Anchor, text: Text) -> Located:
+def _locate_section(anchor: Anchor, text: Text) -> Location:
     sections = text.sections.find(anchor.section)
     if anchor.quote:
         for section in sections:
@@ -93,31 +93,31 @@ def _locate_section(anchor: Anchor, text: Text) -> Located:
                 return _at(anchor, text, found)
         return _locate_quote(anchor, text)
     if not sections:
-        return Located(anchor, lost=explain_missing_section(anchor, text))
+        return Location(anchor, lost=explain_missing_section(anchor, text))
     if len(sections) > 1:
         choices = (f"{' > '.join(one.path)} (#{one.id})" for one in sections)
-        return Located(anchor, choices=tuple(choices))
+        return Location(anchor, choices=tuple(choices))
     (section,) = sections
     span = (section.start, _end(anchor, section))
-    return Located(anchor, _make_spans(text, [span]), path=section.path)
+    return Location(anchor, _make_spans(text, [span]), path=section.path)
 
 
 def _end(anchor: Anchor, section: Section) -> int:
     return section.end if anchor.subsections else section.own_end
 
 
-def _locate_span(anchor: Anchor, text: Text) -> Located:
+def _locate_span(anchor: Anchor, text: Text) -> Location:
     problem = _find_problem(anchor, text)
     if not problem:
         start, end = _characters(anchor, text)
         changed = _has_changed(anchor, text)
         matches = not anchor.quote or _contains(text.text[start:end], anchor.quote)
         if matches and (not changed or anchor.quote.strip()):
-            return Located(anchor, _make_spans(text, [(start, end)]))
+            return Location(anchor, _make_spans(text, [(start, end)]))
         problem = f"{anchor.document!r} has changed, and a span without a quote cannot be verified"
     if anchor.quote:
         return _locate_quote(anchor, text)
-    return Located(anchor, lost=explain_changed_span(anchor, text, problem))
+    return Location(anchor, lost=explain_changed_span(anchor, text, problem))
 
 
 def _characters(anchor: Anchor, text: Text) -> tuple[int, int]:
@@ -145,7 +145,7 @@ def _contains(passage: str, quote: str) -> bool:
     return quote in passage or normalise(quote) in normalise(passage)
 
 
-def _locate_quote_anywhere(anchor: Anchor, corpus: Corpus) -> Located:
+def _locate_quote_anywhere(anchor: Anchor, corpus: Corpus) -> Location:
     """Find a quote without a document in every document that contains it."""
     needle = normalise(anchor.quote)
     homes = corpus.find_containing(needle) if needle else []
@@ -155,15 +155,13 @@ def _locate_quote_anywhere(anchor: Anchor, corpus: Corpus) -> Located:
         found = [(text, find_nearly(anchor.quote, text, RATIO)) for text in homes]
     known = [(text, places) for text, places in found if places]
     if not known:
-        unknown = Located(anchor)
-        return (
-            Located(anchor, lost=explain_missing_quote(anchor, homes)) if corpus.closed else unknown
-        )
+        lost = explain_missing_quote(anchor, homes) if corpus.closed else None
+        return Location(anchor, lost=lost)
     match, best = min(((places.match, places.ratio) for _, places in known), key=_quality)
     known = [one for one in known if (one[1].match, one[1].ratio) == (match, best)]
     spans = [span for text, places in known for span in _make_spans(text, places.places)]
     choices = [truncate(text.document) for text, _ in known] if len(known) > 1 else []
-    return Located(anchor, tuple(spans), match, best, choices=tuple(choices))
+    return Location(anchor, tuple(spans), match, best, choices=tuple(choices))
 
 
 def _quality(found: tuple[Match, float]) -> tuple[int, float]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from berryeval.anchors.coverage import CoverageRule, Pieces
-    from berryeval.anchors.drift import Located
+    from berryeval.anchors.drift import Location
     from berryeval.data import Anchor, Chunk, Document, Judgment
 
 
@@ -84,7 +84,7 @@ class _Covering:
         self._ids = ids
         self._known: dict[Anchor, list[str]] = {}
 
-    def ids(self, place: Located) -> list[str]:
+    def ids(self, place: Location) -> list[str]:
         if place.anchor not in self._known:
             numbers = self._pieces.covering(place)
             self._known[place.anchor] = [self._ids[number] for number in numbers]

@@ -18,7 +18,7 @@ from berryeval.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from berryeval.anchors.drift import Located
+    from berryeval.anchors.drift import Location
     from berryeval.data import Anchor, Chunk, Document, Judgment, Need
 
 
@@ -33,7 +33,7 @@ class Target:
         group: Name of the group; empty for a single judgment.
     """
 
-    members: tuple[Located, ...]
+    members: tuple[Location, ...]
     grades: tuple[float, ...]
     need: Need = "any"
     group: str = ""
@@ -128,7 +128,7 @@ def build_ranking(
 
 
 def group_targets(
-    judgments: Iterable[Judgment], places: Mapping[Anchor, Located]
+    judgments: Iterable[Judgment], places: Mapping[Anchor, Location]
 ) -> dict[str, tuple[Target, ...]]:
     """Return the targets of each query, one per group, in the order of their first judgments."""
     alone: dict[str, list[list[Judgment]]] = defaultdict(list)
@@ -148,7 +148,7 @@ def group_targets(
     }
 
 
-def _make_target(members: list[Judgment], places: Mapping[Anchor, Located]) -> Target:
+def _make_target(members: list[Judgment], places: Mapping[Anchor, Location]) -> Target:
     first = members[0]
     if any(member.need != first.need for member in members):
         msg = (
@@ -199,7 +199,7 @@ class Targets:
     """
 
     _targets: dict[str, tuple[Target, ...]]
-    _places: dict[Anchor, Located]
+    _places: dict[Anchor, Location]
     _chunks: dict[str, Chunk]
     corpus: Corpus
     rule: CoverageRule
@@ -226,7 +226,7 @@ class Targets:
         """
         pieces = None if chunks is None else list(chunks)
         corpus = Corpus(documents, pieces)
-        places: dict[Anchor, Located] = {}
+        places: dict[Anchor, Location] = {}
         drift: list[Drift] = []
         ambiguous: list[Ambiguity] = []
         judged = list(judgments)
@@ -265,7 +265,7 @@ class Targets:
         """Return the targets of a query; none if it is not judged."""
         return self._targets.get(query_id, ())
 
-    def location_of(self, anchor: Anchor) -> Located:
+    def location_of(self, anchor: Anchor) -> Location:
         """Return the location of an anchor of the judgments."""
         return self._places[anchor]
 
@@ -310,7 +310,7 @@ def _index_by_id(chunks: Iterable[Chunk]) -> dict[str, Chunk]:
     return known
 
 
-def _ambiguity(judgment: Judgment, found: Located) -> Ambiguity:
+def _ambiguity(judgment: Judgment, found: Location) -> Ambiguity:
     anchor = judgment.target
     if anchor.quote:
         return Ambiguity("quote", anchor.quote, found.choices, judgment.query_id)

@@ -20,7 +20,7 @@ from berryeval.gates.verdict import judge_drop
 from berryeval.stats import (
     Pair,
     change_beyond_rounding,
-    corrected,
+    correct_p_values,
     interval_of_change,
     is_testable,
     paired_test,
@@ -151,7 +151,7 @@ def measure_drop(sample: Sample, *, seed: int = 0, samples: int = SAMPLES) -> Dr
 def correct_together(drops: Sequence[Drop]) -> list[Drop]:
     """Apply Holm's correction over all drops that have a p-value."""
     family = sum(drop.p is not None for drop in drops)
-    p_values = corrected([drop.p for drop in drops], "holm")
+    p_values = correct_p_values([drop.p for drop in drops], "holm")
     return [
         replace(drop, p=p, family=max(family, 1)) for drop, p in zip(drops, p_values, strict=True)
     ]

@@ -20,7 +20,7 @@ from berryeval.data import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from berryeval.anchors import Located, Target, Targets
+    from berryeval.anchors import Location, Target, Targets
     from berryeval.data import Chunk, Size
     from berryeval.relevance.strategies import Joined
 
@@ -52,7 +52,7 @@ class Texts:
                 spans[document].append((start, end, number))
         return {document: SpanIndex(parts) for document, parts in spans.items()}
 
-    def spans_of(self, member: Located) -> tuple[Span, ...]:
+    def spans_of(self, member: Location) -> tuple[Span, ...]:
         """Return the known spans of a target."""
         if member.spans:
             return member.spans
@@ -130,7 +130,7 @@ def _make_wanted(
         yield Wanted(_name(part[0]), target.grade, spans, frozenset(files))
 
 
-def _quoted(member: Located, loose: dict[str, str]) -> Iterator[Span]:
+def _quoted(member: Location, loose: dict[str, str]) -> Iterator[Span]:
     """Yield a quote that is not in the corpus as a text of its own."""
     quote = member.anchor.quote
     if quote:
@@ -139,7 +139,7 @@ def _quoted(member: Located, loose: dict[str, str]) -> Iterator[Span]:
         yield Span(name, 0, len(quote))
 
 
-def _files(member: Located, spans: tuple[Span, ...], passages: Sequence[Passage]) -> Iterable[str]:
+def _files(member: Location, spans: tuple[Span, ...], passages: Sequence[Passage]) -> Iterable[str]:
     placed = [span.document for span in spans if not span.document.startswith(_LOOSE)]
     if placed:
         return placed
@@ -150,6 +150,6 @@ def _files(member: Located, spans: tuple[Span, ...], passages: Sequence[Passage]
     return next(found, (chunk.partition("#")[0],)) if chunk else []
 
 
-def _name(member: Located) -> str:
+def _name(member: Location) -> str:
     anchor = member.anchor
     return repr(anchor.chunk or anchor.document or anchor.quote)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from berryeval._internal.serial import type_mismatch
 from berryeval._internal.validate import is_number, reject_unknown, require_fraction
-from berryeval.anchors import CoverageRule, Located, Target, Targets, build_ranking, find_credit
+from berryeval.anchors import CoverageRule, Location, Target, Targets, build_ranking, find_credit
 from berryeval.data import Anchor, Judgment
 from berryeval.relevance.hits import NO_STRATEGY, TOKEN_THRESHOLD, Strategy
 from berryeval.relevance.matching import Naming
@@ -229,13 +229,13 @@ def _join(
     return Joined(targets, ranking, hit_of)
 
 
-def _locate_label(label: str, span: Span | None) -> Located:
+def _locate_label(label: str, span: Span | None) -> Location:
     if span is None:
-        return Located(Anchor(chunk=label))
+        return Location(Anchor(chunk=label))
     if span.end <= span.start:  # an empty document has no span
-        return Located(Anchor(document=span.document), spans=(span,))
+        return Location(Anchor(document=span.document), spans=(span,))
     anchor = Anchor(document=span.document, start=span.start, end=span.end)
-    return Located(anchor, spans=(span,))
+    return Location(anchor, spans=(span,))
 
 
 class Judgeable(Protocol):

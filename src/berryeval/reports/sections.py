@@ -37,7 +37,7 @@ _HASH_CHARACTERS: Final = 15  # "sha256:" and eight digits
 
 def _compare_pairs(tables: Mapping[str, Scores], metric: str) -> tuple[PairedDifference, ...]:
     """Compare every pair that shares the metric and a query, corrected for these pairs."""
-    from berryeval.stats import compare, corrected
+    from berryeval.stats import compare, correct_p_values
 
     rows: list[PairedDifference] = []
     for (one, first), (other, second) in combinations(tables.items(), 2):
@@ -45,7 +45,7 @@ def _compare_pairs(tables: Mapping[str, Scores], metric: str) -> tuple[PairedDif
             pair = {one: first, other: second}
             rows += compare(pair, metrics=[metric], correction=_CORRECTION).rows
     count = sum(row.p is not None for row in rows)
-    found = corrected([row.p for row in rows], _CORRECTION)
+    found = correct_p_values([row.p for row in rows], _CORRECTION)
     return tuple(
         replace(row, p_corrected=p, comparisons=count) for row, p in zip(rows, found, strict=True)
     )

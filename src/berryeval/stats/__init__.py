@@ -11,7 +11,7 @@ from berryeval._internal.door import open_door
 if TYPE_CHECKING:
     from berryeval.stats.alignment import describe_unanswered
     from berryeval.stats.comparison import Comparison, PairedDifference
-    from berryeval.stats.corrections import CORRECTIONS, corrected, tukey_hsd
+    from berryeval.stats.corrections import CORRECTIONS, correct_p_values, tukey_hsd
     from berryeval.stats.effects import (
         EffectSizes,
         Equivalence,

@@ -34,10 +34,10 @@ CORRECTIONS: Final = SpelledRegistry[Correction](
 )
 
 
-def corrected(p_values: Sequence[float | None], method: str = "holm") -> list[float | None]:
+def correct_p_values(p_values: Sequence[float | None], method: str = "holm") -> list[float | None]:
     """Correct p-values for multiple comparisons; None stays None and is not counted.
 
-        >>> corrected([0.01, 0.04, None, 0.03], "holm")
+        >>> correct_p_values([0.01, 0.04, None, 0.03], "holm")
         [0.03, 0.06, None, 0.06]
 
     "holm" and "bonferroni" control the family-wise error rate; Holm is uniformly more powerful.

@@ -22,7 +22,7 @@ from berryeval.stats.alignment import (
     select_metrics,
 )
 from berryeval.stats.comparison import Comparison, PairedDifference
-from berryeval.stats.corrections import CORRECTIONS, corrected, tukey_hsd
+from berryeval.stats.corrections import CORRECTIONS, correct_p_values, tukey_hsd
 from berryeval.stats.effects import effect_sizes, minimum_detectable_difference
 from berryeval.stats.intervals import (
     DEFAULT_METHOD,
@@ -355,7 +355,7 @@ def _correct(
 ) -> list[PairedDifference]:
     if options.correction == "tukey":
         return _correct_by_tukey(family, systems, metric, options)
-    found = corrected([row.p for row in family], options.correction)
+    found = correct_p_values([row.p for row in family], options.correction)
     comparisons = sum(row.p is not None for row in family)
     return [
         replace(row, p_corrected=p, comparisons=comparisons)

@@ -18,7 +18,7 @@ from berryeval.relevance import Labels, find_pack
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from berryeval.anchors import Located
+    from berryeval.anchors import Location
     from berryeval.benchmarks.checks.subject import Subject
     from berryeval.data import Anchor, Judgment, Query
 
@@ -173,7 +173,7 @@ def check_targets(subject: Subject) -> Iterator[Finding]:
 
 
 def _check_target(
-    subject: Subject, judgment: Judgment, found: Located, where: str
+    subject: Subject, judgment: Judgment, found: Location, where: str
 ) -> Iterator[Finding]:
     """Find the problem of one target."""
     name = name_of(found.anchor)
@@ -199,7 +199,7 @@ def _check_target(
         )  # fmt: skip
 
 
-def _report_lost(subject: Subject, judgment: Judgment, found: Located, where: str) -> Finding:
+def _report_lost(subject: Subject, judgment: Judgment, found: Location, where: str) -> Finding:
     reason, nearest, ratio, repaired = found.lost or ("", "", 0.0, None)
     drifted = _has_changed(subject, found.anchor)
     message = f"query {judgment.query_id!r}: {reason}"

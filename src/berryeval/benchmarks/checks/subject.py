@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from berryeval._internal.registry import Registry
 from berryeval._internal.text import pluralize
-from berryeval.anchors import Corpus, CoverageRule, Located, locate
+from berryeval.anchors import Corpus, CoverageRule, Location, locate
 from berryeval.benchmarks.checks.finding import Finding, Report, name_of
 from berryeval.benchmarks.checks.similarity import SIMILAR, SimilarPair, find_similar
 from berryeval.data import Anchor
@@ -110,14 +110,14 @@ class Subject:
 
     def __init__(self, benchmark: Benchmark) -> None:
         self.benchmark = benchmark
-        self._located: dict[Anchor, Located] = {}
+        self._located: dict[Anchor, Location] = {}
 
     @cached_property
     def corpus(self) -> Corpus:
         """The corpus; without documents, everything is unknown."""
         return Corpus(self.benchmark.documents or None)
 
-    def locate(self, anchor: Anchor) -> Located:
+    def locate(self, anchor: Anchor) -> Location:
         """Locate a target in the corpus."""
         if anchor not in self._located:
             self._located[anchor] = locate(anchor, self.corpus)

@@ -16,7 +16,7 @@ from berryeval.anchors.targets import Targets
 from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment, content_hash
 
 if TYPE_CHECKING:
-    from berryeval.anchors.drift import Located
+    from berryeval.anchors.drift import Location
 
 LINUX = "### On Linux\n\nUse the package manager.\n\n"
 INSTALL = f"## Install {{#setup}}\n\nRun the installer.\n\n{LINUX}"
@@ -27,7 +27,7 @@ NOTES = "First line.\r\nSecond line.\n\nStart the service with care.\nLast"
 DOCUMENTS = [Document("guide", GUIDE), Document("notes", NOTES)]
 
 
-def found(anchor: Anchor, documents: list[Document] = DOCUMENTS) -> Located:
+def found(anchor: Anchor, documents: list[Document] = DOCUMENTS) -> Location:
     """Locate the anchor in the documents."""
     return locate(anchor, Corpus(documents))
 
