@@ -17,25 +17,11 @@ PLUGINS = {
 OPEN = {"_internal", "errors"}  # imported by module: they have no door
 SHORT = 60  # lines
 SPECIAL_NAMES = {"__init__", "__main__"}
-# Names used twice on purpose: commands, and the modules that do their work.
-MIRRORED_NAMES = {"gate", "report", "validate"}
+# A name used twice on purpose: the command, and the checks shared by all packages.
+MIRRORED_NAMES = {"validate"}
 
-# ---- Exceptions that are still to be removed ----
-SMALL_MODULES = {
-    "berryeval.benchmarks.checks.catalogue",
-    "berryeval.cli.init",
-    "berryeval.cli.version",
-}
-REPEATED_NAMES = {
-    "catalogue",  # benchmarks.checks, metrics
-    "evaluation",  # pytest_plugin, workflows
-    "hits",  # relevance, scoring
-    "intervals",  # _internal, stats
-    "options",  # cli, relevance
-    "records",  # _internal, data
-    "validation",  # gates, metrics
-}
-# -------------------------------------------------
+# Short modules with one importer on purpose: every command has its own file.
+COMMANDS = {"berryeval.cli.init", "berryeval.cli.version"}
 
 
 class House:
@@ -171,11 +157,11 @@ def test_only_packages_define_all() -> None:
 
 
 def test_a_short_module_is_a_plugin_or_has_two_importers() -> None:
-    assert HOUSE.small_modules() - SMALL_MODULES == set()
+    assert HOUSE.small_modules() - COMMANDS == set()
 
 
 def test_file_names_are_unique() -> None:
-    assert HOUSE.repeated_names() - MIRRORED_NAMES - REPEATED_NAMES == set()
+    assert HOUSE.repeated_names() - MIRRORED_NAMES == set()
 
 
 def test_no_door_offers_the_name_of_a_module() -> None:

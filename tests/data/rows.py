@@ -12,9 +12,7 @@ if TYPE_CHECKING:
 
 # Ids that a TREC file can hold.
 words = st.text(
-    st.characters(codec="utf-8", exclude_characters="\0\t\n\v\f\r #\ufeff"),
-    min_size=1,
-    max_size=6,
+    st.characters(codec="utf-8", exclude_characters="\0\t\n\v\f\r #\ufeff"), min_size=1, max_size=6
 )
 # Any id.
 ids = st.text(st.characters(codec="utf-8"), max_size=6)

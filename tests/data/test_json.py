@@ -42,10 +42,7 @@ def test_a_json_file_is_read(tmp_path: Path) -> None:
             b'{"q": {"d": 1' + b"0" * 400 + b"}}",
             ": the grade of document 'd' for query 'q' is too large for a number",
         ),
-        (
-            b'{"q": {"\\ud800": 1}}',
-            ": a document id must be valid Unicode text, found '\\ud800'",
-        ),
+        (b'{"q": {"\\ud800": 1}}', ": a document id must be valid Unicode text, found '\\ud800'"),
     ],
     ids=range(14),
 )

@@ -1,1 +1,1 @@
-"""Machinery shared by all packages; each module stands alone."""
+"""Machinery shared by all packages, in independent modules."""

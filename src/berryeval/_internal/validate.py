@@ -49,11 +49,7 @@ def nearest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
 
 
 def suggest(
-    name: str,
-    known: Collection[str],
-    *,
-    listed: str = "there are",
-    aliases: Iterable[str] = (),
+    name: str, known: Collection[str], *, listed: str = "there are", aliases: Iterable[str] = ()
 ) -> str:
     """Suggest the closest known names, or list all of them if none is close.
 

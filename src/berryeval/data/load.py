@@ -148,12 +148,7 @@ class TableValue:
 
     @classmethod
     def load(
-        cls,
-        source: Any,
-        *,
-        lenient: bool = False,
-        split: str | None = None,
-        **columns: str,
+        cls, source: Any, *, lenient: bool = False, split: str | None = None, **columns: str
     ) -> Self:
         """Load rows from any source; an object of this class is returned unchanged.
 

@@ -99,7 +99,7 @@ class Document(_Record):
 class Chunk(_Record):
     """A piece of a document, with `document.text[start:end] == text`.
 
-    The offsets are None if unknown; `section` is the path of headings above the piece.
+    Unknown offsets are None; `section` is the path of headings above the piece.
     """
 
     id: str

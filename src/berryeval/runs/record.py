@@ -269,7 +269,7 @@ class RunRecord(JsonRecord):
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
-        "tuple[BenchmarkRecord, ...]": array_reader(BenchmarkRecord),
+        "tuple[BenchmarkRecord, ...]": array_reader(BenchmarkRecord)
     }
 
     id: str
@@ -374,7 +374,7 @@ def standard_metrics(k: int) -> tuple[str, ...]:
 
 
 def describe_depth(k: int, metrics: Iterable[str]) -> str:
-    """Return a note about metrics with a cutoff larger than `k`; empty if there is none."""
+    """Describe the metrics with a cutoff larger than `k`; empty without such metrics."""
     deeper = find_deeper(k, metrics)
     if not deeper:
         return ""

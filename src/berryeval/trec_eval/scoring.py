@@ -384,8 +384,4 @@ def _standardize(
     return found
 
 
-_SCORERS: Final = {
-    "qrels": _score_grades,
-    "qrels_jg": _score_groups,
-    "prefs": score_preferences,
-}
+_SCORERS: Final = {"qrels": _score_grades, "qrels_jg": _score_groups, "prefs": score_preferences}

@@ -203,7 +203,7 @@ def _is_text(line: bytes) -> bool:
 
 
 class RawRow(NamedTuple):
-    """An unchecked row of a file; the rank is None if it is not a number."""
+    """An unchecked row of a file; a rank that is not a number is None."""
 
     query: str
     document: str

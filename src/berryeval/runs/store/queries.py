@@ -236,7 +236,7 @@ def _build_result(row: Any, values: list[StoredValue]) -> StoredResult:
 
 
 def load_run(connection: Connection, name: str, owner: str) -> RunRecord | None:
-    """Return the record of a run; None if there is none."""
+    """Return the record of a run, or None."""
     row = connection.execute(
         select(runs.c.key, runs.c.head).where(runs.c.id == to_column_text(name))
     ).one_or_none()

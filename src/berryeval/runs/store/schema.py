@@ -51,11 +51,7 @@ SCHEMA_VERSION: Final = 1
 
 metadata: Final = MetaData()
 
-store: Final = Table(
-    "berryeval_store",
-    metadata,
-    Column("version", Integer, nullable=False),
-)
+store: Final = Table("berryeval_store", metadata, Column("version", Integer, nullable=False))
 
 
 def _parent_key(table: str) -> Column[int]:

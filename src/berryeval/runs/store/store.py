@@ -198,7 +198,7 @@ def canonical_metric(metric: str) -> str:
 
 
 def _find_run(connection: Connection, name: str) -> Any:
-    """Return the key and hashes of a run; None if there is none with this name."""
+    """Return the key and hashes of the run with this name, or None."""
     wanted = select(runs.c.key, runs.c.identity, runs.c.digest)
     return connection.execute(wanted.where(runs.c.id == to_column_text(name))).one_or_none()
 
