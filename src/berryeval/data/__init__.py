@@ -14,10 +14,10 @@ if TYPE_CHECKING:
         JudgedRanking,
         SubtopicHit,
         SubtopicRanking,
-        answered,
         judge_subtopics,
+        select_answered,
     )
-    from berryeval.data.load import beir_qrels, is_text_file, load_table, raw_rows
+    from berryeval.data.load import find_beir_qrels, is_text_file, load_table, read_raw_rows
     from berryeval.data.qrels import Qrels
     from berryeval.data.records import (
         SECTION_SEPARATOR,

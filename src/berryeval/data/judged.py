@@ -104,7 +104,7 @@ class SubtopicRanking:
         """Return the number of relevant documents by subtopic, without subtopics that have none."""
         totals = dict.fromkeys(self.subtopics, 0)
         for grades in self.documents:
-            for subtopic in answered(grades, rel):
+            for subtopic in select_answered(grades, rel):
                 totals[subtopic] += 1
         return {subtopic: total for subtopic, total in totals.items() if total}
 
@@ -114,7 +114,7 @@ class SubtopicRanking:
         for rank, grades in self.hits:
             if cutoff is not None and rank > cutoff:
                 break
-            if subtopics := answered(grades, rel):
+            if subtopics := select_answered(grades, rel):
                 found.append((rank, subtopics))
         return found
 
@@ -125,7 +125,7 @@ class SubtopicRanking:
         return SubtopicRanking(hits, len(hits), self.documents, self.subtopics)
 
 
-def answered(grades: Mapping[str, float], rel: float) -> list[str]:
+def select_answered(grades: Mapping[str, float], rel: float) -> list[str]:
     """Return the subtopics with a grade of at least `rel`."""
     return [subtopic for subtopic, grade in grades.items() if grade >= rel]
 
@@ -148,7 +148,7 @@ def judge_subtopics(
         grades = judged.setdefault(document, {})
         subtopic = groups[row - start]
         if subtopic in grades:
-            raise qrels.repeated(row)
+            raise qrels.repeated_error(row)
         grades[subtopic] = float(qrels.values[row])
     # Sums of floats depend on the order, so subtopics always have the same one.
     known = {

@@ -84,7 +84,7 @@ def is_text_file(path: PathLike) -> bool:
     return plain_suffix(path) not in {".json", *_JSON_LINES, *_PARQUET} and not _is_folder(path)
 
 
-def raw_rows(path: PathLike, kind: Kind) -> Iterator[RawRow | FaultyLine] | None:
+def read_raw_rows(path: PathLike, kind: Kind) -> Iterator[RawRow | FaultyLine] | None:
     """Return the unchecked rows of a file, or None if the file does not consist of lines."""
     if is_text_file(path):
         from berryeval.data.formats.trec import read_rows
@@ -105,7 +105,7 @@ def _load_file(
     path: PathLike, kind: Kind, names: Mapping[str, str], *, lenient: bool, split: str | None
 ) -> QueryTable:
     if kind == "qrels" and _is_folder(path):
-        path = beir_qrels(Path(path), split)
+        path = find_beir_qrels(Path(path), split)
     if plain_suffix(path) == ".json":
         from berryeval.data.formats.json_tables import read_json
 
@@ -121,7 +121,7 @@ def _load_file(
     return trec.read_table(path, kind, lenient=lenient)
 
 
-def beir_qrels(folder: Path, split: str | None = None) -> Path:
+def find_beir_qrels(folder: Path, split: str | None = None) -> Path:
     """Return the judgments of a BEIR folder: `qrels/<split>.tsv`, by default the test split."""
     found = {
         path.name.split(".")[0]: path

@@ -89,7 +89,7 @@ def _highest_rows(table: QueryTable, groups: StringColumn) -> tuple[list[int], l
         seen: set[tuple[bytes, bytes]] = set()
         for row in range(start, end):
             if (documents[row], names[row]) in seen:
-                raise table.repeated(row)
+                raise table.repeated_error(row)
             seen.add((documents[row], names[row]))
             place = place_of.setdefault(documents[row], len(kept))
             grade = grades[row]

@@ -66,7 +66,7 @@ class RankingRule:
             seen: set[bytes] = set()
             for row, document in enumerate(documents, start=start):
                 if document in seen:
-                    raise run.repeated(row)
+                    raise run.repeated_error(row)
                 seen.add(document)
         return [documents[place] for place in self.order(documents, run.values[start:end].tolist())]
 

@@ -222,7 +222,7 @@ class QueryTable:
             source=source,
         )
 
-    def repeated(self, row: int) -> DataError:
+    def repeated_error(self, row: int) -> DataError:
         """Return the error for a document that is repeated in its query."""
         query = int(np.searchsorted(self.offsets, row, side="right")) - 1
         where = ""

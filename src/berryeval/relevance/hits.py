@@ -101,7 +101,7 @@ def _remove_repeated_rows(table: QueryTable, *, lenient: bool) -> QueryTable:
         seen: set[bytes] = set()
         for row, document in enumerate(table.documents.to_bytes_list(start, end), start=start):
             if document in seen:
-                raise table.repeated(row)
+                raise table.repeated_error(row)
             seen.add(document)
     return table
 

@@ -21,7 +21,7 @@ from berryeval.data import (
     Run,
     StringColumn,
     load_table,
-    raw_rows,
+    read_raw_rows,
 )
 from berryeval.metrics import Conventions, Metric, find_profile, parse_metrics
 from berryeval.scoring.engine import judge, value_of
@@ -238,7 +238,7 @@ def load_leniently(
         return _separate_faults(_table_rows(source.table), kind, name, list(source.table.queries))
     if isinstance(source, Mapping):
         return _separate_faults(_dict_rows(source), kind, kind, list(source))
-    rows = raw_rows(source, kind)
+    rows = read_raw_rows(source, kind)
     if rows is not None:
         return _separate_faults(rows, kind, display_name(source), [])
     table = load_table(source, kind, {}, lenient=True)

@@ -190,7 +190,7 @@ def score_tables(judgments: Qrels, run: Run, metrics: list[Metric], rule: Rankin
         )  # fmt: skip
         if duplicate is not None:
             in_run, row = duplicate
-            raise (run.table if in_run else qrels).repeated(row)
+            raise (run.table if in_run else qrels).repeated_error(row)
         values[rows] = out
     rest = [index for index in range(len(metrics)) if index not in set(rows)]
     if rest:
@@ -261,7 +261,7 @@ def judge(
     grade_of: dict[bytes, float] = {}
     for row, document in enumerate(qrels.documents.to_bytes_list(start, end), start=start):
         if document in grade_of:
-            raise qrels.repeated(row)
+            raise qrels.repeated_error(row)
         grade_of[document] = float(qrels.values[row])
     grades = sorted(grade_of.values(), reverse=True)
     if run_query is None:

@@ -21,7 +21,7 @@ from berryeval.benchmarks.build import (
     read_optional_text,
 )
 from berryeval.benchmarks.loaders.catalogue import Loader
-from berryeval.data import Document, Query, beir_qrels, read_table
+from berryeval.data import Document, Query, find_beir_qrels, read_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +40,7 @@ def load(source: Source, *, split: str | None = None, queries: str = "judged") -
     """
     require_choice("queries", queries, ("judged", "all"))
     builder = BenchmarkBuilder(source)
-    path = beir_qrels(source.path, split)
+    path = find_beir_qrels(source.path, split)
     table = read_table(path, "qrels")
     add_judgments(builder, table)
     judged = set(table.queries)

@@ -13,7 +13,7 @@ import math
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
-from berryeval.data import SubtopicRanking, answered
+from berryeval.data import SubtopicRanking, select_answered
 from berryeval.metrics.base import metric
 from berryeval.metrics.ranges import COUNT, WITHIN_ONE
 
@@ -50,7 +50,7 @@ def ideal_gains(
     """
     queues: dict[tuple[str, ...], deque[int]] = {}
     for place, grades in enumerate(ranking.documents):
-        if subtopics := answered(grades, rel):
+        if subtopics := select_answered(grades, rel):
             queues.setdefault(tuple(subtopics), deque()).append(place)
     worth: dict[str, float] = {}
     found: list[tuple[int, float]] = []
