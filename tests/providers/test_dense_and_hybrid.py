@@ -50,7 +50,7 @@ def test_dense_scores_are_cosines() -> None:
     provider = Dense()
     provider.index(CHUNKS)
     hits = provider.search(query("rate limit"), 10)
-    assert {hit.id for hit in hits} == {chunk.id for chunk in CHUNKS}  # the heading is text too
+    assert {hit.id for hit in hits} == {chunk.id for chunk in CHUNKS}  # the heading counts as text
     scores = [hit.score for hit in hits]
     assert scores == sorted(scores, reverse=True)
     assert all(-1.000001 <= score <= 1.000001 for score in scores)

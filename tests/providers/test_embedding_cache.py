@@ -49,7 +49,7 @@ def test_nothing_is_embedded_twice(tmp_path: Path) -> None:
     assert first.asked == ["a", "b", "", "ünï\ud800", "c" * 100_000]
     second = Slow(str(tmp_path))
     assert np.array_equal(embed_texts(second, [*texts, "d"])[:-1], expected)
-    assert second.asked == ["", "d"]  # what says nothing is not worth keeping
+    assert second.asked == ["", "d"]  # empty texts are not cached
     third = Slow(str(tmp_path))
     assert np.array_equal(embed_texts(third, texts), expected)
     assert third.asked == [""]

@@ -130,7 +130,7 @@ def test_an_empty_provider_finds_nothing(name: str, options: dict[str, Any]) -> 
             assert ids(provider, "anything") == []
         provider.index(CHUNKS)
     assert ids(provider, "tokens") == []
-    provider.close()  # twice is once
+    provider.close()  # closing twice is harmless
 
 
 @engines

@@ -46,11 +46,11 @@ class Theirs(Provider):
         return []
 
 
-# Other tests add providers of their own.
+# Other tests may have registered providers.
 BUNDLED = [
     name for name in PROVIDERS if PROVIDERS.get(name).__module__.startswith("berryeval.providers")
 ]
-HEAVY = {"llamaindex"}  # 200 MB that the tests do without
+HEAVY = {"llamaindex"}  # 200 MB, not installed for tests
 
 
 @pytest.mark.parametrize("name", BUNDLED)

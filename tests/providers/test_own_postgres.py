@@ -59,7 +59,7 @@ def test_a_server_is_stopped_in_any_state(happens: Callable[[Any], None]) -> Non
     assert not Path(server.folder).exists()
     psutil.wait_procs(family, timeout=30)
     assert not any(map(is_alive, family))
-    server.stop()  # nor the second time
+    server.stop()  # stopping twice is harmless
 
 
 def test_a_server_ends_with_a_program_that_does_not_stop_it() -> None:
@@ -85,7 +85,7 @@ def test_the_server_of_a_killed_run_is_stopped_by_the_next_run(dsn: str) -> None
         with psycopg.connect(dsn) as connection:
             assert connection.execute("SELECT 1").fetchone() == (1,)
     finally:
-        other.rmdir()  # fails if it is gone, or if anything was put there
+        other.rmdir()  # fails if it was removed or is not empty
 
 
 def test_a_server_starts_with_any_locale_and_folder(

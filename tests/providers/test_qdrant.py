@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tests.providers.qdrant_server import Server
 
-# The client warns that the key could be read on the way; here the way is this machine.
+# The client warns about sending a key unencrypted, which is safe on this machine.
 pytestmark = pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection")
 
 
@@ -39,7 +39,7 @@ def test_a_folder_is_left_without_a_collection(tmp_path: Path) -> None:
     assert list((tmp_path / "collection").iterdir()) == []
 
 
-# The client leaves the file open that it could not lock.
+# The client does not close a file that it could not lock.
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 def test_a_folder_in_use_is_reported(tmp_path: Path) -> None:
     with Qdrant(path=str(tmp_path)) as first, Qdrant(path=str(tmp_path)) as second:

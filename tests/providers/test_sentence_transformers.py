@@ -45,7 +45,7 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about where their own modules moved
+        warnings.simplefilter("ignore")  # about moved modules of the package
         from sentence_transformers.models import Pooling, Transformer
 
         folder = tmp_path_factory.mktemp("model")

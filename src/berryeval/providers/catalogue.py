@@ -151,7 +151,7 @@ _ATTRIBUTE: Final = re.compile(r"^    (\w+): (.+(?:\n     +.+)*)", re.MULTILINE)
 
 @dataclasses.dataclass(frozen=True)
 class ProviderOption:
-    """An option of a provider; `default` is None if the option is required."""
+    """An option of a provider; a required option has the default None."""
 
     name: str
     required: bool

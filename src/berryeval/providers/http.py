@@ -122,7 +122,7 @@ class JsonPath:
         return found if self.every else found[0]
 
     def find(self, data: Any) -> Any:
-        """Return the value at a path without `[*]`, or None if there is none."""
+        """Return the value at a path without `[*]`, or None if it is missing."""
         for step in self.steps:
             if isinstance(step, int):
                 if not isinstance(data, list) or not -len(data) <= step < len(data):

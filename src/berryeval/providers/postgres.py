@@ -121,7 +121,7 @@ _PREFIX: Final = "chunks_"
 _MARK: Final = "berryeval: "
 _LOCKS: Final = 0x62727279  # "brry": the upper half of our lock numbers; the lower half is the oid
 _ITERATIVE_SINCE: Final = (0, 8)
-_LARGEST_SEARCH: Final = 1000  # the maximum of `hnsw.ef_search`
+_MAX_EF_SEARCH: Final = 1000  # the maximum of `hnsw.ef_search`
 _LEFT_BEHIND: Final = f"""
     SELECT relname FROM pg_class
     WHERE relnamespace = to_regnamespace(%(schema)s) AND relkind = 'r'
@@ -156,7 +156,7 @@ class ChunkTable:
 
     def set_search_depth(self, connection: Any, depth: int) -> None:
         """Let the vector index examine as many vectors as requested, rather than the default 40."""
-        connection.execute(f"SET hnsw.ef_search = {min(max(depth, 40), _LARGEST_SEARCH)}")
+        connection.execute(f"SET hnsw.ef_search = {min(max(depth, 40), _MAX_EF_SEARCH)}")
         if self.iterative:
             connection.execute("SET hnsw.iterative_scan = strict_order")
 
@@ -264,7 +264,7 @@ def format_vector(values: Any) -> str | None:
     return f"[{','.join(map(repr, values.tolist()))}]" if values.any() else None
 
 
-_MOST_WORDS: Final = 1000  # PostgreSQL rejects queries with very many words
+_MAX_WORDS: Final = 1000  # PostgreSQL rejects queries with very many words
 
 
 @dataclass
@@ -386,6 +386,6 @@ class Postgres(TextAndVectorProvider):
 def _shorten(text: str) -> str:
     """Return a text; if it has too many words, only its first distinct ones."""
     words = text.split()
-    if len(words) <= _MOST_WORDS:
+    if len(words) <= _MAX_WORDS:
         return text
-    return " ".join(islice(dict.fromkeys(words), _MOST_WORDS))
+    return " ".join(islice(dict.fromkeys(words), _MAX_WORDS))

@@ -143,7 +143,7 @@ class PostgresServer:
 _PREFIX: Final = "berryeval-postgres-"
 _LOCK: Final = "in-use"
 _DATA: Final = "data"
-_PATIENCE: Final = 5.0  # seconds for a server to stop
+_STOP_SECONDS: Final = 5.0  # seconds for a server to stop
 _LOCK_GRACE: Final = 60.0  # seconds within which a new folder is locked by its process
 _LOCK_ATTEMPTS: Final = 100
 _POLL: Final = 0.02  # seconds
@@ -288,7 +288,7 @@ def _stop_server(data: Path) -> bool:
         for process in processes:
             with suppress(psutil.Error):
                 getattr(process, stop)()
-        processes = _wait_for_exit(processes, _PATIENCE)
+        processes = _wait_for_exit(processes, _STOP_SECONDS)
     return not processes
 
 

@@ -146,9 +146,7 @@ class Qdrant(EmbeddingProvider):
             msg = f"Qdrant at {self._where}: {error.status_code} {error.reason_phrase}"
             raise ProviderError(msg, passing=passing) from None
         except http.ResponseHandlingException as error:
-            reached = not isinstance(
-                error.source, ValueError
-            )  # a ValueError: the answer is not Qdrant's
+            reached = not isinstance(error.source, ValueError)  # else not Qdrant's answer
             raise ProviderError(self._message(error.source), passing=reached) from None
         except common.QdrantException as error:  # an invalid Retry-After header
             raise ProviderError(self._message(error), passing=True) from None

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 FILE_NAME: Final = "embeddings.sqlite"
 _TABLE: Final = "vectors_1"
 _CHECKSUM_BYTES: Final = 4
-_AT_ONCE: Final = 500  # keys per statement
-_PATIENCE: Final = 30.0  # seconds to wait for another writing process
+_BATCH_KEYS: Final = 500  # keys per statement
+_BUSY_SECONDS: Final = 30.0  # seconds to wait for another writing process
 
 
 def default_folder() -> str:
@@ -90,8 +90,8 @@ class EmbeddingCache:
 
         def read(database: sqlite3.Connection) -> dict[bytes, npt.NDArray[np.float32]]:
             found: dict[bytes, npt.NDArray[np.float32]] = {}
-            for start in range(0, len(wanted), _AT_ONCE):
-                part = wanted[start : start + _AT_ONCE]
+            for start in range(0, len(wanted), _BATCH_KEYS):
+                part = wanted[start : start + _BATCH_KEYS]
                 marks = ",".join("?" * len(part))
                 rows = database.execute(
                     f"SELECT key, vector FROM {_TABLE} WHERE key IN ({marks})",  # noqa: S608 - ours
@@ -115,7 +115,7 @@ class EmbeddingCache:
         """Run a function on the database; replace a damaged file once; return None on failure."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with closing(sqlite3.connect(self.path, timeout=_PATIENCE)) as database:
+            with closing(sqlite3.connect(self.path, timeout=_BUSY_SECONDS)) as database:
                 database.execute(
                     f"CREATE TABLE IF NOT EXISTS {_TABLE} "
                     "(key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
