@@ -54,7 +54,7 @@ def test_an_abandoned_run_names_the_command_that_helps(capsys: pytest.CaptureFix
     configured("broken")
     assert berryeval(*EVAL) == 3
     error = capsys.readouterr().err
-    assert "given up after 3 of 3 queries failed" in error
+    assert "stopped after 3 of 3 queries failed" in error
     assert "warning: the run is not complete; to resume: berryeval eval --resume run" in error
     again = "3 queries failed and --resume alone keeps that as 0; to ask again: berryeval eval"
     assert again in " ".join(error.split())
