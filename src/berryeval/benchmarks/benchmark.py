@@ -109,28 +109,28 @@ class Benchmark:
         kinds: tuple[RecordKind, ...] = ("documents", "queries", "judgments")
         for kind in kinds:
             for place, record in enumerate(getattr(self, kind)):
-                digest.update(_line(record, self.where(kind, place) or f"{kind}[{place}]"))
+                digest.update(_format_line(record, self.where(kind, place) or f"{kind}[{place}]"))
             digest.update(b"\n")
         return f"sha256:{digest.hexdigest()}"
 
 
-def _line(record: JsonRecord, where: str) -> bytes:
+def _format_line(record: JsonRecord, where: str) -> bytes:
     """Return a record as a line of JSON; equal records have equal lines."""
     try:
-        text = json.dumps(_plain(record.to_json()), sort_keys=True, ensure_ascii=True)
+        text = json.dumps(_normalize_numbers(record.to_json()), sort_keys=True, ensure_ascii=True)
     except (TypeError, ValueError, RecursionError) as error:
         msg = f"{where}: cannot be written as JSON: {error}"
         raise DataError(msg) from error
     return f"{text}\n".encode()
 
 
-def _plain(value: Any) -> Any:
+def _normalize_numbers(value: Any) -> Any:
     """Replace whole floats by integers, at any depth."""
     if isinstance(value, float):
         return int(value) if value.is_integer() else value
     if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+        return {name: _normalize_numbers(one) for name, one in value.items()}
+    return [_normalize_numbers(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 ABOUT: Final = "benchmark.json"

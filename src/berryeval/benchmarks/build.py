@@ -78,7 +78,7 @@ class BenchmarkBuilder:
 
     def add_document(self, document: Document, file: str, line: int = 0) -> None:
         """Add a document."""
-        self.documents.append(_without_clash(document))
+        self.documents.append(_rename_clashes(document))
         self.locations["documents"].add(file, line)
 
     def add_document_once(self, document: Document, file: str, line: int = 0) -> None:
@@ -94,7 +94,7 @@ class BenchmarkBuilder:
 
     def add_query(self, query: Query, file: str, line: int = 0) -> None:
         """Add a query."""
-        self.queries.append(_without_clash(query))
+        self.queries.append(_rename_clashes(query))
         self.locations["queries"].add(file, line)
 
     def add_judgment(self, judgment: Judgment, file: str, line: int = 0) -> None:
@@ -109,7 +109,7 @@ class BenchmarkBuilder:
                 f"with grade {judgment.grade} here and {self.judgments[before].grade} in {first}"
             )
             raise DataError(msg)
-        self.judgments.append(_without_clash(judgment))
+        self.judgments.append(_rename_clashes(judgment))
         self.locations["judgments"].add(file, line)
 
     def add_remark(self, text: str) -> None:
@@ -131,7 +131,7 @@ class BenchmarkBuilder:
         )
 
 
-def _without_clash(record: Record) -> Record:
+def _rename_clashes(record: Record) -> Record:
     """Rename fields in `extra` that have the name of one of the record's own fields."""
     if not record.extra:
         return record
@@ -193,7 +193,7 @@ def context_id(text: str) -> str:
     return "context-" + hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
-def context_document(context: Node) -> Document:
+def read_context(context: Node) -> Document:
     """Read a context: a text, or an object with `text` or `content`, `id` and `title`."""
     if isinstance(context.value, str):
         return Document(context_id(context.value), context.value)

@@ -43,7 +43,7 @@ def read_text_documents(folder: Path) -> Iterator[tuple[Document, str]]:
     first heading.
     """
     found = False
-    for path in files_below(folder, lambda name: name.lower().endswith(TEXT_SUFFIXES)):
+    for path in find_files_below(folder, lambda name: name.lower().endswith(TEXT_SUFFIXES)):
         if not is_regular(path):
             continue
         found = True
@@ -62,7 +62,7 @@ def _find_title(text: str) -> str:
     return next((section.path[-1] for section in parse_sections(text) if section.path), "")
 
 
-def files_below(folder: Path, wanted: Callable[[str], bool]) -> Iterator[Path]:
+def find_files_below(folder: Path, wanted: Callable[[str], bool]) -> Iterator[Path]:
     """Yield the files below a folder in the order of their paths, without hidden ones."""
     if not folder.is_dir():
         problem = "expected a folder, found a file" if folder.exists() else "no such folder"
@@ -100,11 +100,11 @@ def is_trec(path: Path) -> bool:
     element. Other XML may contain `<doc>`: in lower case it counts only if a `<docno>` follows.
     """
     start = read_beginning(path, _FIRST_BYTES)
-    first = _FIRST.match(_without_head(start))
+    first = _FIRST.match(_strip_head(start))
     return first is not None and (first[1] == b"<DOC>" or b"<docno>" in start.lower())
 
 
-def _without_head(text: bytes) -> bytes:
+def _strip_head(text: bytes) -> bytes:
     """Strip declarations and comments before the first element."""
     text = text.lstrip()
     while text.startswith((b"<?", b"<!")):
@@ -230,7 +230,7 @@ class _Files:
     def below(cls, folder: Path) -> _Files:
         """Sort the files below a folder by kind; unreadable files count as others."""
         found = cls()
-        for file in files_below(folder, lambda _: True):
+        for file in find_files_below(folder, lambda _: True):
             if not is_regular(file):
                 found.others.append(file)
             elif plain_suffix(file) in _JSON_LINES:

@@ -171,14 +171,14 @@ def check_source(
     source: PathLike, format_: str | None, options: Mapping[str, Any]
 ) -> tuple[Source, Loader]:
     """Find the files and their loader, and check the options."""
-    found = Source(_path_of(source))
+    found = Source(_find_path(source))
     name = format_ or detect_format(found)
     loader = LOADERS.get(name)
     _check_options(name, loader, options)
     return found, loader
 
 
-def _path_of(source: PathLike) -> PathLike:
+def _find_path(source: PathLike) -> PathLike:
     name = os.fspath(source)
     if isinstance(source, str) and name in bundled_benchmarks():
         return bundled_folder(name)

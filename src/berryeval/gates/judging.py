@@ -73,7 +73,7 @@ def judge(
     named: str = "",
     wanted: bool = True,
 ) -> list[Verdict]:
-    """Return the verdicts in the order of the rules.
+    """Judge a run by the rules of a gate, and return the verdicts in the order of the rules.
 
     A drop is significant by its p-value after Holm's correction over all drops of the gate, so the
     whole gate has the false alarm rate of one rule. Items that only the baseline or only the run

@@ -213,16 +213,8 @@ class SelfCheck:
 
     def to_dict(self) -> dict[str, float | str | None]:
         """Return the fields for JSON."""
-        return {
-            "trials": self.trials,
-            "alarms": self.alarms,
-            "undecided": self.undecided,
-            "strict": self.strict,
-            "rate": self.rate,
-            "claimed": self.claimed,
-            "holds": self.holds,
-            "cannot": self.cannot,
-        }
+        names = ("trials", "alarms", "undecided", "strict", "rate", "claimed", "holds", "cannot")
+        return {name: getattr(self, name) for name in names}
 
 
 def self_check(

@@ -144,10 +144,10 @@ def _explain_nothing(subject: Subject, query: Query) -> str:
     judged = subject.judged.get(query.id, [])
     if judged:
         return "" if any(one.grade > 0 for one in judged) else "only judgments with grade 0"
-    ids = subject.explicit(query)
+    ids = subject.read_explicit_ids(query)
     if isinstance(ids, dict) and not any(grade > 0 for grade in ids.values()):
         return "no id above grade 0 in its metadata"
-    labels = subject.labels(query)
+    labels = subject.read_labels(query)
     if isinstance(labels, Labels) and labels.grades is not None:
         return "" if labels.grades else "no labels that its pack can read"
     return "" if any(query.metadata.get(name) for name in _LABELS) else "no judgment"
@@ -241,7 +241,7 @@ def check_labels(subject: Subject) -> Iterator[Finding]:
         yield Finding("label", "error", benchmark.name, str(error), advice)
         return
     for place, query in enumerate(benchmark.queries):
-        labels = subject.labels(query)
+        labels = subject.read_labels(query)
         if isinstance(labels, BerryEvalError):
             advice = "correct the label; until then the query cannot be scored"
             yield Finding("label", "error", subject.where("queries", place), str(labels), advice)
@@ -257,7 +257,7 @@ def _check_ids(subject: Subject) -> Iterator[Finding]:
     """Find problems of the relevant ids in the metadata of queries."""
     unknown: list[tuple[int, str]] = []
     for place, query in enumerate(subject.benchmark.queries):
-        ids = subject.explicit(query)
+        ids = subject.read_explicit_ids(query)
         if isinstance(ids, BerryEvalError):
             advice = "correct the ids; until then the benchmark cannot be scored"
             yield Finding("label", "error", subject.where("queries", place), str(ids), advice)

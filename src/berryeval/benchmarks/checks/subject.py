@@ -69,7 +69,7 @@ class JudgedPlaces:
                 if one.grade > 0:
                     yield from self._places_of(one.target)
             return
-        labels = self._subject.labels(query)
+        labels = self._subject.read_labels(query)
         if isinstance(labels, Labels):
             for label, grade in (labels.grades or {}).items():
                 span = labels.places.get(label)
@@ -178,7 +178,7 @@ class Subject:
             return None
         return pack.bound(PackCorpus(self.benchmark.document_of, self.corpus))
 
-    def labels(self, query: Query) -> Labels | BerryEvalError | None:
+    def read_labels(self, query: Query) -> Labels | BerryEvalError | None:
         """Return the labels that the pack reads, or its error; None without a pack."""
         if self._pack is None:
             return None
@@ -187,7 +187,7 @@ class Subject:
         except BerryEvalError as error:
             return error
 
-    def explicit(self, query: Query) -> dict[str, float] | BerryEvalError | None:
+    def read_explicit_ids(self, query: Query) -> dict[str, float] | BerryEvalError | None:
         """Return the relevant ids in a query's metadata, or the error in reading them.
 
         None without ids, or if judgments take precedence.
@@ -206,7 +206,7 @@ class Subject:
             for one in judged:
                 yield Passage(one.grade, name_of(one.target), tuple(self.passages(one.target)))
             return
-        labels = self.labels(query)
+        labels = self.read_labels(query)
         if isinstance(labels, Labels):
             for label, grade in (labels.grades or {}).items():
                 span = labels.places.get(label)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from berryeval._internal.json import read_json_lines, read_text
 from berryeval.benchmarks.benchmark import ABOUT, read_about
 from berryeval.benchmarks.build import BenchmarkBuilder, read_metadata
-from berryeval.benchmarks.documents import files_below
+from berryeval.benchmarks.documents import find_files_below
 from berryeval.benchmarks.loaders.catalogue import Loader
 from berryeval.data import Document, Query
 from berryeval.errors import DataError
@@ -60,7 +60,7 @@ def load(
 
 
 def _add_files(builder: BenchmarkBuilder, folder: Path, suffixes: tuple[str, ...]) -> None:
-    for path in files_below(folder, lambda name: not suffixes or name.endswith(suffixes)):
+    for path in find_files_below(folder, lambda name: not suffixes or name.endswith(suffixes)):
         identity = path.relative_to(folder).as_posix()
         try:
             text = read_text(path)

@@ -84,10 +84,10 @@ class _Corpus:
             turns.append({**label, **place, "has_answer": _has_answer(turn)})
         if self.granularity == "session":
             return [Document(name, text, metadata={"turns": turns})]
-        return [_turn_document(name, number, text, turn) for number, turn in enumerate(turns, 1)]
+        return [_build_turn(name, number, text, turn) for number, turn in enumerate(turns, 1)]
 
 
-def _turn_document(session: str, number: int, text: str, turn: dict[str, Any]) -> Document:
+def _build_turn(session: str, number: int, text: str, turn: dict[str, Any]) -> Document:
     return Document(
         id=f"{session}_{number}",
         text=text[turn["start"] : turn["end"]],

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.json import read_json_node
 from berryeval.benchmarks.benchmark import read_about
-from berryeval.benchmarks.build import BenchmarkBuilder, context_document, read_metadata
+from berryeval.benchmarks.build import BenchmarkBuilder, read_context, read_metadata
 from berryeval.benchmarks.loaders.catalogue import Loader
 from berryeval.data import Query
 
@@ -53,7 +53,7 @@ def _add_query(builder: BenchmarkBuilder, entry: Node, number: str) -> None:
             words[name] = kept.pop(name)
     contexts = []
     for context in entry.one_of(*_CONTEXTS).items():
-        document = context_document(context)
+        document = read_context(context)
         builder.add_document_once(document, context.where)
         contexts.append(document.id)
     kept |= {"expected_answer": entry.one_of(*_ANSWER).text(), "contexts": contexts}
