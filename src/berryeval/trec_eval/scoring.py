@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -38,25 +38,19 @@ if TYPE_CHECKING:
     from berryeval.trec_eval.names import Column, Judgments
 
 
-def score_preferences(
-    columns: Sequence[Column],
-    judgments: QueryTable,
-    run: Run,
-    settings: Settings,
-    topics: Sequence[Topic],
-) -> list[Values]:
+def _score_preferences(job: _Job, run: Run) -> list[Values]:
     """Return a list of values per topic for each column, from preferences."""
     # trec_eval breaks ties in the opposite order here.
-    rule = RankingRule(ties="document ascending", depth=settings.depth)
-    values: list[list[float]] = [[] for _ in columns]
-    for topic in topics:
+    rule = RankingRule(ties="document ascending", depth=job.settings.depth)
+    values: list[list[float]] = [[] for _ in job.columns]
+    for topic in job.topics:
         ranking = [] if topic.ranked is None else rule.ranked(run.table, topic.ranked)
         try:
-            judged = judge_preferences(_read_preferences(judgments, topic.judged), ranking)
+            judged = judge_preferences(_read_preferences(job.judgments, topic.judged), ranking)
         except DataError as error:
-            msg = f"{judgments.source}: query {topic.name!r}: {error}"
+            msg = f"{job.judgments.source}: query {topic.name!r}: {error}"
             raise DataError(msg) from None
-        for place, column in enumerate(columns):
+        for place, column in enumerate(job.columns):
             formula = PREFERENCE_METRICS.get(column.row.name)
             values[place].append(formula(judged) if formula else 1.0)
     return list(values)
@@ -161,6 +155,15 @@ class Topic:
     ranked: int | None
 
 
+class _Job(NamedTuple):
+    """The input of the scorers besides the run."""
+
+    columns: Sequence[Column]
+    judgments: QueryTable
+    settings: Settings
+    topics: Sequence[Topic]
+
+
 def read_judgments(path: PathLike, format_: str) -> QueryTable:
     """Read judgments in a format of -R; like trec_eval, truncate grades to integers."""
     table = read_preferences(path) if format_ == "prefs" else read_table(path, "qrels")
@@ -212,15 +215,12 @@ def score_run(
     if isinstance(run, Run):
         name = run.name
         topics = _find_topics(judgments, run.table, complete=settings.complete)
-        compute = {"qrels": _score_grades, "qrels_jg": _score_groups, "prefs": score_preferences}[
-            holds
-        ]
-        values = compute(columns, judgments, run, settings, topics)
+        values = _SCORERS[holds](_Job(columns, judgments, settings, topics), run)
     else:
         scores = _evaluate(columns, judgments, run, settings)
         name = scores.run_name
         topics = _scored_topics(scores, judgments)
-        values = _collect_values(columns, scores, judgments, settings, topics)
+        values = _collect_values(_Job(columns, judgments, settings, topics), scores)
     for place, column in enumerate(columns):
         if zscores is not None and column.row.summary not in {"text", "none"}:
             values[place] = _standardize(column.name, topics, values[place], zscores)
@@ -269,21 +269,15 @@ def _build_metric(column: Column, settings: Settings) -> Metric:
     return definition(**chosen)
 
 
-def _score_grades(
-    columns: Sequence[Column],
-    judgments: QueryTable,
-    run: Run,
-    settings: Settings,
-    topics: Sequence[Topic],
-) -> list[Values]:
-    rule = RankingRule(depth=settings.depth)
-    scores = _evaluate(columns, judgments, run, settings)
-    values = _collect_values(columns, scores, judgments, settings, topics)
-    for place, column in enumerate(columns):
+def _score_grades(job: _Job, run: Run) -> list[Values]:
+    rule = RankingRule(depth=job.settings.depth)
+    scores = _evaluate(job.columns, job.judgments, run, job.settings)
+    values = _collect_values(job, scores)
+    for place, column in enumerate(job.columns):
         if column.row.name == "relstring":
-            rank = partial(_judge_topic, judgments, run.table, rule, settings)
+            rank = partial(_judge_topic, job.judgments, run.table, rule, job.settings)
             values[place] = [
-                _format_relstring(rank(topic), int(column.values[0])) for topic in topics
+                _format_relstring(rank(topic), int(column.values[0])) for topic in job.topics
             ]
     return values
 
@@ -298,22 +292,16 @@ def _evaluate(
     return evaluate(Qrels(judgments), run, metrics, profile=conventions)
 
 
-def _collect_values(
-    columns: Sequence[Column],
-    scores: Scores,
-    judgments: QueryTable,
-    settings: Settings,
-    topics: Sequence[Topic],
-) -> list[Values]:
+def _collect_values(job: _Job, scores: Scores) -> list[Values]:
     """Return the values by column and topic, with the zeros and logarithms of trec_eval."""
     values: list[Values] = []
-    for column in columns:
+    for column in job.columns:
         if not column.row.canonical:
-            values.append([1.0] * len(topics))
+            values.append([1.0] * len(job.topics))
             continue
-        row = scores.values[scores.row_of(str(_build_metric(column, settings)))].tolist()
-        for place, topic in enumerate(topics):
-            if _is_zero(column, topic, judgments, settings.level):
+        row = scores.values[scores.row_of(str(_build_metric(column, job.settings)))].tolist()
+        for place, topic in enumerate(job.topics):
+            if _is_zero(column, topic, job.judgments, job.settings.level):
                 row[place] = 0.0
         logarithms = column.row.summary == "geometric mean"
         values.append([math.log(value) for value in row] if logarithms else row)
@@ -347,25 +335,19 @@ def _format_relstring(judged: JudgedRanking, length: int) -> str:
     return "".join(shown)
 
 
-def _score_groups(
-    columns: Sequence[Column],
-    judgments: QueryTable,
-    run: Run,
-    settings: Settings,
-    topics: Sequence[Topic],
-) -> list[Values]:
-    rule = RankingRule(depth=settings.depth)
-    groups, places = split_groups(judgments)
+def _score_groups(job: _Job, run: Run) -> list[Values]:
+    rule = RankingRule(depth=job.settings.depth)
+    groups, places = split_groups(job.judgments)
     rankings = [
         [judge(groups, place, run.table, topic.ranked, rule) for place in places[topic.judged]]
-        for topic in topics
+        for topic in job.topics
     ]
     values: list[Values] = []
-    for column in columns:
+    for column in job.columns:
         if not column.row.canonical:
-            values.append([1.0] * len(topics))
+            values.append([1.0] * len(job.topics))
             continue
-        metric = _build_metric(column, settings)
+        metric = _build_metric(column, job.settings)
         values.append([average_over_groups(metric, ranking) for ranking in rankings])
     return values
 
@@ -384,4 +366,4 @@ def _standardize(
     return found
 
 
-_SCORERS: Final = {"qrels": _score_grades, "qrels_jg": _score_groups, "prefs": score_preferences}
+_SCORERS: Final = {"qrels": _score_grades, "qrels_jg": _score_groups, "prefs": _score_preferences}
