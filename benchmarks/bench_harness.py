@@ -151,7 +151,7 @@ def score_and_record(journal: Path, benchmark: Benchmark, chunks: list[Chunk]) -
         relevance = build_relevance(benchmark, queries, chunks)
         metrics = all_metrics(plan.scored)
         scores = judge_and_score(relevance, answers, metrics, seen=recorder.add)
-        provider = recorder.record(plan.providers[0], plan.depth, plan.scored, scores)
+        provider = recorder.build_record(plan.providers[0], plan.depth, plan.scored, scores)
     part = BenchmarkRecord("null", "", HITS, queries, (provider,), tuple(passages))
     folder = RunFolder(journal.parent)
     folder.write_record(RunRecord("null", "", (part,)))

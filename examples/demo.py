@@ -1,4 +1,4 @@
-"""Four providers on a bundled benchmark, one of them a PostgreSQL that is started for it.
+"""Compare four providers on a bundled benchmark; a PostgreSQL is started for one of them.
 
 `make demo` runs this file. It does what the command line does:
 
@@ -20,13 +20,13 @@ Open the report in a browser: {folder}/report.html
 the table for a pull request:
   {berryeval} report {folder} --format markdown
 
-Next, which is better, by how much, and is that chance:
+Next, which provider is better, by how much, and is it significant:
   {berryeval} compare {folder}
-the worst queries: what came back, what was wanted:
+the worst queries, with their hits and missed targets:
   {berryeval} eval --resume {folder} --where-it-fails
-the same by kind of question:
+the same by category of the queries:
   {berryeval} eval --resume {folder} --by category
-three ways to cut the documents:
+three chunkers:
   {berryeval} eval --benchmarks technical-docs --providers bm25 bm25:fixed-400 bm25:sentence
 the same on your own documents:
   {berryeval} init docs
@@ -34,26 +34,26 @@ the same on your own documents:
 
 
 def our_command() -> str:
-    """How to call it: in a clone nobody has its environment on the path."""
+    """Return the path of the command: in a clone its environment is not on the PATH."""
     path = Path(sys.executable).with_name("berryeval")
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else "berryeval"
 
 
 def runs() -> set[Path]:
-    """The folders of all runs so far."""
+    """Return the folders of all runs so far."""
     return set(RUNS.iterdir()) if RUNS.is_dir() else set()
 
 
 def main(arguments: list[str]) -> int:
-    """Run the comparison; without PostgreSQL the others still stand."""
+    """Run the comparison; without PostgreSQL the other providers still count."""
     before = runs()
     command = ["eval", "--benchmarks", "technical-docs", "--providers", *PROVIDERS]
     code = run(build_app(), [*command, *arguments])
-    folder = max(runs() - before, default=None)  # the run names it, by the time all its files have
+    folder = max(runs() - before, default=None)  # the new folder
     if folder is None:
         return code
     if code == EXIT_RUN_FAILED and (folder / "technical-docs" / "hybrid" / "scores.json").exists():
-        print("\nPostgreSQL could not be started here (why is said above); the others stand.")
+        print("\nPostgreSQL could not be started (see above); the other results are valid.")
         code = 0
     print(NEXT.format(berryeval=our_command(), folder=folder).rstrip())
     return code

@@ -1,6 +1,6 @@
-"""A first look at the metrics: two searches over a small handbook, judged and compared.
+"""A first look at the metrics: compare two searches over a small handbook.
 
-It is meant to be read: everything it needs is in it.
+This file is self-contained and meant to be read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from berryeval.metrics.lists import QueryResult, compute_all, quality_report
 
 K = 5
 
-# Which pages of the handbook answer a question: 3 fully, 2 mostly, 1 touches it, 0 does not.
+# How well pages of the handbook answer a question: 3 fully, 2 mostly, 1 partly, 0 not at all.
 JUDGMENTS: dict[str, dict[str, int]] = {
     "How do I reset my password?": {"password-reset": 3, "account-settings": 1},
     "refund after 30 days": {"refund-policy": 3, "billing-faq": 2, "terms": 1},
@@ -26,8 +26,8 @@ JUDGMENTS: dict[str, dict[str, int]] = {
     "delete a team": {"team-admin": 3},
 }
 
-# What two searches returned, best first. Keyword search repeats a page once and finds nothing for
-# one question; the hybrid search returns fewer pages where it is sure.
+# The results of two searches, best first. Keyword search repeats a page once and finds nothing for
+# one question; hybrid search returns fewer pages.
 SEARCHES: dict[str, dict[str, list[str]]] = {
     "keyword": {
         "How do I reset my password?": [
@@ -60,7 +60,7 @@ SEARCHES: dict[str, dict[str, list[str]]] = {
 
 
 def per_query_table() -> Table:
-    """The nDCG and reciprocal rank of each question, side by side."""
+    """Build a table of nDCG and reciprocal rank per question."""
     table = Table(title=f"Each question, at {K}", title_justify="left")
     table.add_column("question")
     for search in SEARCHES:
@@ -76,7 +76,7 @@ def per_query_table() -> Table:
 
 
 def summary_table() -> Table:
-    """The means over all questions."""
+    """Build a table of the means over all questions."""
     table = Table(title="All questions", title_justify="left")
     for column in ("search", "P@5", "P@10", "R@10", "MRR", "found nothing"):
         table.add_column(column, justify="left" if column == "search" else "right")
@@ -96,7 +96,7 @@ def summary_table() -> Table:
 
 
 def array_table() -> Table:
-    """The same rankings as integer ids in NumPy arrays, all metrics in one call per search."""
+    """Score the same rankings as integer ids in NumPy arrays, one call per search."""
     pages = sorted({page for judged in JUDGMENTS.values() for page in judged})
     number = {page: index for index, page in enumerate(pages)}
 
@@ -118,7 +118,7 @@ def array_table() -> Table:
 
 
 def main() -> None:
-    """Print the three tables and what to try next."""
+    """Print the three tables and a next step."""
     console = Console()
     console.print(f"[bold]BerryEval {berryeval.__version__}[/bold], {BACKEND} backend\n")
     for table in (per_query_table(), summary_table(), array_table()):
@@ -126,7 +126,7 @@ def main() -> None:
         console.print()
     console.print(
         "Precision differs between the last two tables on purpose: lists divide by k, arrays by\n"
-        "the ids that are there (denominator= chooses).\n\n"
+        "the number of ids (denominator= chooses).\n\n"
         "Next: edit this file and run it again, or make demo for the whole job.",
         highlight=False,
         soft_wrap=True,

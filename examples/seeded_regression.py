@@ -1,9 +1,9 @@
-"""A regression that thresholds do not see: a provider that loses 3 % of its best hits.
+"""A regression that thresholds miss: a provider that loses 3 % of its best hits.
 
-BM25 is run on a bundled benchmark and kept as the baseline. Then a few of the relevant hits among
-its first ten, drawn by a seed, are taken away: what a filter that is a little too strict does, or
-an index that lost some chunks. The means hardly move, so a bare threshold passes. A rule about
-drops compares query by query with the baseline, and says whether that is chance.
+BM25 runs on a bundled benchmark, and the run becomes the baseline. Then a random 3 % of the
+relevant hits among the first ten are removed, as a filter that is slightly too strict or an index
+that lost some chunks would do. The means hardly change, so a threshold alone passes. A rule about
+drops compares with the baseline query by query, and tests whether the drop is significant.
 
     python examples/seeded_regression.py [spring-boot] [SHARE] [SEED] [LEAST GRADE]
 """
@@ -31,25 +31,25 @@ DEPTH = 10
 
 
 class Forgetful:
-    """BM25 without some of its hits: pairs of a query and a chunk."""
+    """BM25 without some of its hits, given as pairs of a query and a chunk."""
 
     def __init__(self, lost: set[tuple[str, str]]) -> None:
         self._lost = lost
         self._inner = Bm25()
 
     def index(self, chunks: Sequence[Chunk]) -> None:
-        """Take in what will be searched."""
+        """Index the chunks."""
         self._inner.index(chunks)
 
     def __call__(self, query: Query, k: int) -> list[Hit]:
-        """The best hits that are not lost."""
+        """Return the best hits that are not lost."""
         hits = self._inner.search(query, k + len(self._lost))
         return [hit for hit in hits if (query.id, hit.id) not in self._lost][:k]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was lost, how the mean moved, and what the two kinds of rules say."""
+    """The lost hits, the means before and after, and the verdicts of both kinds of rules."""
 
     best_hits: int
     lost: int
@@ -60,10 +60,10 @@ class Outcome:
     drop: Verdict
 
 
-def lost_hits(
+def choose_lost_hits(
     run: RunRecord, share: float, seed: int, grade: float
 ) -> tuple[int, set[tuple[str, str]]]:
-    """How many hits of this grade or better are in the top ten, and a share of them by chance."""
+    """Count the hits of at least this grade in the top ten, and draw a fraction of them."""
     answers = run.benchmarks[0].providers[0].answers
     best = [
         (answer.query_id, hit.id)
@@ -71,12 +71,12 @@ def lost_hits(
         for hit in answer.hits[:DEPTH]
         if hit.grade is not None and hit.grade >= grade
     ]
-    drawn = random.Random(seed)  # noqa: S311 - no secret
+    drawn = random.Random(seed)  # noqa: S311 - not for security
     return len(best), set(drawn.sample(best, round(share * len(best))))
 
 
-def measured(benchmark: str, lost: set[tuple[str, str]]) -> RunRecord:
-    """A run of the provider, which is called bm25 whatever it has lost."""
+def run_provider(benchmark: str, lost: set[tuple[str, str]]) -> RunRecord:
+    """Run the provider under the name bm25."""
     spec = {"type": "callable", "name": "bm25", "options": {"function": Forgetful(lost)}}
     return be.run_benchmark(benchmark, [spec], [METRIC]).whole_run
 
@@ -84,12 +84,12 @@ def measured(benchmark: str, lost: set[tuple[str, str]]) -> RunRecord:
 def regression(
     benchmark: str = "spring-boot", share: float = 0.03, seed: int = 0, grade: float = 1.0
 ) -> Outcome:
-    """Make the regression, and judge it by a threshold and by a rule about drops."""
-    good = measured(benchmark, set())
-    count, lost = lost_hits(good, share, seed, grade)
-    bad = measured(benchmark, lost)
+    """Create the regression, and judge it by a threshold and by a rule about drops."""
+    good = run_provider(benchmark, set())
+    count, lost = choose_lost_hits(good, share, seed, grade)
+    bad = run_provider(benchmark, lost)
     before, after = (_mean(run) for run in (good, bad))
-    limit = round(before - 0.05, 2)  # what people set: a bit below what was reached
+    limit = round(before - 0.05, 2)  # a typical threshold: slightly below the score
     rules = [Rule(metric=METRIC, at_least=limit), Rule(metric=METRIC, max_drop=0.0)]
     gate = Gate(baseline="the run before", rules=rules)
     threshold, drop = judge(gate, bad, Baseline.of(good))
@@ -101,8 +101,8 @@ def _mean(run: RunRecord) -> float:
     return scores.mean[METRIC] if scores is not None else 0.0
 
 
-def told(found: Outcome) -> str:
-    """The story in lines."""
+def describe(found: Outcome) -> str:
+    """Describe the outcome in a few lines."""
     verdicts = (found.threshold, found.drop)
     return "\n".join(
         [
@@ -114,10 +114,10 @@ def told(found: Outcome) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    """Print the story."""
+    """Print the outcome."""
     kinds = (str, float, int, float)
     given = [kind(text) for kind, text in zip(kinds, arguments, strict=False)]
-    print(told(regression(*given)))
+    print(describe(regression(*given)))
 
 
 if __name__ == "__main__":
