@@ -15,11 +15,13 @@ pytestmark = pytest.mark.eval
 
 
 def test_the_search_is_good_enough(evaluation: Evaluation) -> None:
+    """Check the rules of berryeval.yaml."""
     result = evaluation.run("technical-docs", providers=["bm25"])
     evaluation.check(result, RULES)
 
 
 def test_larger_chunks_do_not_hurt(evaluation: Evaluation) -> None:
+    """Check the lowest scores for other chunks."""
     result = evaluation.run("technical-docs", providers=["bm25:fixed-400"])
     evaluation.check(result, {"nDCG@10": 0.38, "RR": 0.7})
 
