@@ -7,10 +7,8 @@ namespace berryeval {
 
 // Most ids of a ranking are not judged. In a sparse table the search for them ends at once, twice
 // as fast as in a half-full one. Very long rows get a denser table that stays in the cache.
-RowJudge::RowJudge(std::size_t max_judged, std::size_t max_depth, GradeOrder order,
-                   double threshold)
+RowJudge::RowJudge(std::size_t max_judged, std::size_t max_depth, GradeOrder order)
     : order_(order),
-      threshold_(threshold),
       judged_(max_judged),
       candidates_(max_depth),
       hits_(std::min(max_judged, max_depth)),
@@ -37,27 +35,16 @@ JudgedRanking RowJudge::rank(std::span<const std::int32_t> ranking) {
   return {std::span(hits_).first(hits), ranking.size(), ordered_grades()};
 }
 
-// Without branches, as grades follow no pattern. NaN is neither relevant nor a gain.
 std::span<const double> RowJudge::ordered_grades() {
-  const auto judged = std::span(judged_).first(count_);
   if (order_ == GradeOrder::all_one) return std::span(grades_).first(count_);
   std::size_t size = 0;
-  if (order_ == GradeOrder::relevant_first) {
-    std::size_t rest = count_;
-    for (const auto& [grade, column, seen] : judged) {
-      const bool relevant = grade >= threshold_;
-      grades_[relevant ? size : rest - 1] = grade;
-      size += relevant;
-      rest -= !relevant;
-    }
-    return std::span(grades_).first(count_);
+  for (const Judged& judged : std::span(judged_).first(count_)) {
+    grades_[size] = judged.grade;
+    size += judged.grade == judged.grade;  // NaN is neither relevant nor sortable
   }
-  for (const auto& [grade, column, seen] : judged) {  // the other grades change no metric
-    grades_[size] = grade;
-    size += static_cast<std::size_t>(grade > 0) | static_cast<std::size_t>(grade >= threshold_);
-  }
-  std::ranges::sort(std::span(grades_).first(size), std::greater<>());
-  return std::span(grades_).first(size);
+  const auto grades = std::span(grades_).first(size);
+  if (order_ == GradeOrder::descending) std::ranges::sort(grades, std::greater<>());
+  return grades;
 }
 
 }  // namespace berryeval

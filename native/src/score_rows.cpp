@@ -48,7 +48,7 @@ GradeOrder order_for(std::span<const Column> columns, bool binary) {
   if (binary) return GradeOrder::all_one;
   const bool sorted = std::ranges::any_of(
       columns, [](const Column& column) { return column.formula == formulas::ndcg; });
-  return sorted ? GradeOrder::descending : GradeOrder::relevant_first;
+  return sorted ? GradeOrder::descending : GradeOrder::any;
 }
 
 // The ranking down to rank `depth`; its places without padding are the retrieved documents.
@@ -89,7 +89,7 @@ std::optional<GradeConflict> score_part(const ScoreInput& input, std::span<const
                                         std::size_t depth, GradeOrder order,
                                         const GradeAt& grade_at, std::size_t begin, std::size_t end,
                                         std::span<float> out) {
-  RowJudge judge(input.relevant.width, depth, order, input.threshold);
+  RowJudge judge(input.relevant.width, depth, order);
   for (std::size_t row = begin; row < end; ++row) {
     const auto grade_in_row = [&](std::size_t column) { return grade_at(row, column); };
     if (const auto conflict = judge.learn(input.relevant[row], grade_in_row)) {

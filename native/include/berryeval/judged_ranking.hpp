@@ -23,10 +23,8 @@ struct JudgedRanking {
   std::span<const double> grades;
 
   std::size_t relevant_total(double rel) const {
-    if (!grades.empty() && grades.back() >= rel) return grades.size();
-    const auto end =
-        std::ranges::partition_point(grades, [&](double grade) { return grade >= rel; });
-    return static_cast<std::size_t>(end - grades.begin());
+    const auto is_relevant = [rel](double grade) { return grade >= rel; };
+    return static_cast<std::size_t>(std::ranges::count_if(grades, is_relevant));
   }
 };
 

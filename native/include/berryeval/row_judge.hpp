@@ -15,14 +15,13 @@
 
 namespace berryeval {
 
-// The order that the metrics need of the grades of a row: no order if all are 1, those that reach a
-// threshold first for recall, descending for nDCG. A full sort costs more than the rest of the
-// join.
-enum class GradeOrder : std::uint8_t { all_one, relevant_first, descending };
+// How the grades of a row are returned. Only nDCG needs them sorted, and sorting costs more than
+// the rest of the join.
+enum class GradeOrder : std::uint8_t { all_one, any, descending };
 
 class RowJudge {
  public:
-  RowJudge(std::size_t max_judged, std::size_t max_depth, GradeOrder order, double threshold);
+  RowJudge(std::size_t max_judged, std::size_t max_depth, GradeOrder order);
 
   // Replaces the judgments of the previous row by `ids`; grade_at(column) is the grade of the id in
   // that column. Padding is skipped and a repeated id counts once. Returns the two columns of the
@@ -66,7 +65,6 @@ class RowJudge {
   std::span<const double> ordered_grades();
 
   GradeOrder order_;
-  double threshold_;
   PlaceTable table_;
   std::vector<Judged> judged_;  // the first count_ are in use
   std::size_t count_ = 0;

@@ -5,8 +5,10 @@ The formulas are those of the catalogue (`berryeval.metrics.families`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, SupportsIndex, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from berryeval.data import JudgedHit, JudgedRanking
 from berryeval.metrics import arrays
@@ -18,10 +20,9 @@ from berryeval.metrics.families.rr import reciprocal_rank
 from berryeval.metrics.families.sets import set_precision
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from berryeval.metrics.array_checks import (
-        Denominator,
         GradeArray,
         MetricResult,
         QueryDocArray,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     )
 
 Id = TypeVar("Id", int, str)
+F = TypeVar("F", bound=Callable[..., Any])
 
 _FORMULAS: dict[str, Callable[..., float]] = {
     "recall": recall,
@@ -92,70 +94,22 @@ def _score(
     return _FORMULAS[metric](judged, cutoff=k, rel=threshold)
 
 
-def recall_at_k(
-    retrieved: QueryDocArray,
-    relevant: RelevanceArray,
-    k: SupportsIndex,
-    *,
-    grades: GradeArray | None = None,
-    threshold: float = 1,
-) -> MetricResult:
-    """Compute `berryeval.metrics.recall_at_k` in Python."""
-    return arrays.score_one(
-        score_rows, "recall", retrieved, relevant, k, grades=grades, threshold=threshold
-    )
+def _in_python(function: F) -> F:
+    """Return an array function that uses the kernel of this module on any backend."""
+
+    @wraps(function)
+    def compute(*args: Any, **keywords: Any) -> Any:
+        token = arrays.kernel.set(score_rows)
+        try:
+            return function(*args, **keywords)
+        finally:
+            arrays.kernel.reset(token)
+
+    return cast("F", compute)
 
 
-def precision_at_k(
-    retrieved: QueryDocArray,
-    relevant: RelevanceArray,
-    k: SupportsIndex,
-    *,
-    grades: GradeArray | None = None,
-    threshold: float = 1,
-    denominator: Denominator = "retrieved",
-) -> MetricResult:
-    """Compute `berryeval.metrics.precision_at_k` in Python."""
-    metric = arrays.precision_of(denominator)
-    return arrays.score_one(
-        score_rows, metric, retrieved, relevant, k, grades=grades, threshold=threshold
-    )
-
-
-def mrr(
-    retrieved: QueryDocArray,
-    relevant: RelevanceArray,
-    k: SupportsIndex,
-    *,
-    grades: GradeArray | None = None,
-    threshold: float = 1,
-) -> MetricResult:
-    """Compute `berryeval.metrics.mrr` in Python."""
-    return arrays.score_one(
-        score_rows, "mrr", retrieved, relevant, k, grades=grades, threshold=threshold
-    )
-
-
-def ndcg(
-    retrieved: QueryDocArray,
-    relevant: RelevanceArray,
-    k: SupportsIndex,
-    *,
-    grades: GradeArray | None = None,
-) -> MetricResult:
-    """Compute `berryeval.metrics.ndcg` in Python."""
-    return arrays.score_one(score_rows, "ndcg", retrieved, relevant, k, grades=grades)
-
-
-def hit_rate(
-    retrieved: QueryDocArray,
-    relevant: RelevanceArray,
-    k: SupportsIndex,
-    *,
-    grades: GradeArray | None = None,
-    threshold: float = 1,
-) -> MetricResult:
-    """Compute `berryeval.metrics.hit_rate` in Python."""
-    return arrays.score_one(
-        score_rows, "hit_rate", retrieved, relevant, k, grades=grades, threshold=threshold
-    )
+recall_at_k = _in_python(arrays.recall_at_k)
+precision_at_k = _in_python(arrays.precision_at_k)
+mrr = _in_python(arrays.mrr)
+ndcg = _in_python(arrays.ndcg)
+hit_rate = _in_python(arrays.hit_rate)

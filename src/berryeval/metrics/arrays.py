@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, SupportsIndex, TypeAlias
 
@@ -30,18 +31,10 @@ if TYPE_CHECKING:
     )
 
     # Scores all rows into the last argument; `_python.score_rows` is the specification.
-    Kernel: TypeAlias = Callable[
-        [
-            QueryDocArray,
-            RelevanceArray,
-            GradeArray | None,
-            float,
-            list[tuple[str, int]],
-            MetricResult,
-        ],
-        tuple[int, int, int] | None,
-    ]
+    Kernel: TypeAlias = Callable[..., tuple[int, int, int] | None]
 
+# The kernel to use instead of that of the backend.
+kernel: ContextVar[Kernel | None] = ContextVar("kernel", default=None)
 
 METRICS = ("recall", "precision", "mrr", "ndcg", "hit_rate")
 
@@ -90,7 +83,7 @@ def precision_at_k(
     not. `denominator="k"` divides by `k`, the textbook definition. The other arguments are those of
     `recall_at_k`.
     """
-    metric = precision_of(denominator)
+    metric = _precision_of(denominator)
     return _score_one(metric, retrieved, relevant, k, grades, threshold)
 
 
@@ -176,7 +169,7 @@ def evaluate_arrays(
     check_id_arrays(retrieved, relevant)
     columns = retrieved.shape[1]
     default_k = None if k is None else check_cutoff(k, columns)
-    precision = precision_of(denominator)
+    precision = _precision_of(denominator)
     requests: dict[str, tuple[str, int]] = {}
     for text in _as_names(metrics):
         name, cutoff = _parse(text)
@@ -186,7 +179,7 @@ def evaluate_arrays(
             precision if name == "precision" else name,
             cutoff or default_k or check_cutoff(columns, columns),
         )
-    out = _score(_active_kernel(), retrieved, relevant, list(requests.values()), grades, threshold)
+    out = _score(retrieved, relevant, list(requests.values()), grades, threshold)
     return dict(zip(requests, out, strict=True))
 
 
@@ -198,32 +191,13 @@ def _score_one(
     grades: GradeArray | None,
     threshold: float,
 ) -> MetricResult:
-    return score_one(
-        _active_kernel(), metric, retrieved, relevant, k, grades=grades, threshold=threshold
-    )
-
-
-def score_one(
-    kernel: Kernel,
-    metric: str,
-    retrieved: QueryDocArray,
-    relevant: RelevanceArray,
-    k: SupportsIndex,
-    *,
-    grades: GradeArray | None = None,
-    threshold: float = 1,
-) -> MetricResult:
-    """Check the arguments of one array metric and score every row with `kernel`."""
     check_id_arrays(retrieved, relevant)
     cutoff = check_cutoff(k, retrieved.shape[1])
-    out: MetricResult = _score(kernel, retrieved, relevant, [(metric, cutoff)], grades, threshold)[
-        0
-    ]
-    return out
+    scores: MetricResult = _score(retrieved, relevant, [(metric, cutoff)], grades, threshold)[0]
+    return scores
 
 
 def _score(
-    kernel: Kernel,
     retrieved: QueryDocArray,
     relevant: RelevanceArray,
     requests: list[tuple[str, int]],
@@ -237,7 +211,8 @@ def _score(
     out = np.empty((len(requests), len(retrieved)), dtype=np.float32)
     if not requests:
         return out
-    conflict = kernel(retrieved, relevant, grades, level, requests, out)
+    score_rows = kernel.get() or _active_kernel()
+    conflict = score_rows(retrieved, relevant, grades, level, requests, out)
     if conflict is not None and grades is not None:
         raise_grade_conflict(relevant, grades, *conflict)
     return out
@@ -252,8 +227,7 @@ def _active_kernel() -> Kernel:
     return _python.score_rows
 
 
-def precision_of(denominator: Denominator) -> str:
-    """Return the kernel's name of precision with this denominator."""
+def _precision_of(denominator: Denominator) -> str:
     return f"precision_of_{check_denominator(denominator)}"
 
 

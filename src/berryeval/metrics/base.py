@@ -300,11 +300,11 @@ def metric(  # noqa: PLR0913 - the fields of a definition
     name: str,
     *,
     text: str,
-    within: Within,
+    within: Within = (0.0, 1.0),
     aliases: Sequence[str] | Mapping[str, Mapping[str, Any]] = (),
     peers: Mapping[str, str] | None = None,
     aggregate: Aggregate = "mean",
-    native: bool = False,
+    native: bool | None = None,
     condensable: bool = True,
     kind: Kind = "ranking",
     suffix: Suffix | None = None,
@@ -319,7 +319,7 @@ def metric(  # noqa: PLR0913 - the fields of a definition
         aliases: Other names; a mapping gives each the parameters it implies.
         peers: Names of the metric in other tools.
         aggregate: Aggregation of the values of the queries.
-        native: Whether the native core implements the metric.
+        native: Whether the native core implements the metric; by default, if it is of rankings.
         condensable: Whether the metric takes `judged_only`.
         kind: Argument of the function.
         suffix: Parser of the text behind a name, with its separator, into the parameters of each
@@ -344,7 +344,7 @@ def metric(  # noqa: PLR0913 - the fields of a definition
             text,
             peers or {},
             aggregate,
-            native,
+            kind == "ranking" if native is None else native,
             within,
             kind,
             suffix,

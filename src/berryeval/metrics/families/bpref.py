@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from berryeval.metrics.base import metric
 from berryeval.metrics.families.ap import LEAST
-from berryeval.metrics.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
     from berryeval.data import JudgedRanking
@@ -17,11 +16,9 @@ EPSILON = 0.00001
 
 @metric(
     "Bpref",
-    within=WITHIN_ONE,
     text="mean over relevant documents of 1 - |judged nonrelevant above, at most R| / min(N, R)",
     aliases=("bpref",),
     peers={"trec_eval": "bpref", "ir_measures": "Bpref", "ranx": "bpref"},
-    native=True,
     condensable=False,
 )
 def bpref(judged: JudgedRanking, *, rel: float = 1.0) -> float:
@@ -56,7 +53,6 @@ def bpref(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     aliases=("gm_bpref",),
     peers={"trec_eval": "gm_bpref"},
     aggregate="geometric mean",
-    native=True,
     condensable=False,
 )
 def geometric_bpref(judged: JudgedRanking, *, rel: float = 1.0) -> float:
@@ -69,11 +65,9 @@ def geometric_bpref(judged: JudgedRanking, *, rel: float = 1.0) -> float:
 
 @metric(
     "infAP",
-    within=WITHIN_ONE,
     text="AP with the precision above each relevant document estimated from the judged sample",
     aliases=("infap", "inferred_ap"),
     peers={"trec_eval": "infAP", "ir_measures": "infAP"},
-    native=True,
 )
 def inferred_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """Inferred average precision (Yilmaz and Aslam, CIKM 2006).

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from berryeval.metrics.base import metric
-from berryeval.metrics.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
     from berryeval.data import JudgedRanking
@@ -14,11 +13,9 @@ if TYPE_CHECKING:
 
 @metric(
     "Compat",
-    within=WITHIN_ONE,
     text="sum of p^(i-1) * |top i of the ranking and of the ideal| / i, over the same of the ideal",
     aliases=("compatibility",),
     peers={"ir_measures": "Compat"},
-    native=True,
 )
 def compatibility(judged: JudgedRanking, *, p: Share = 0.95, normalize: bool = True) -> float:
     """Compatibility (Clarke, Vtyurina and Smucker, ACM TOIS 39(1), 2021).

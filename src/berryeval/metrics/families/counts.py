@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from berryeval.metrics.base import metric
-from berryeval.metrics.ranges import COUNT, UNBOUNDED, WITHIN_ONE
+from berryeval.metrics.ranges import COUNT, UNBOUNDED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     peers={"trec_eval": "num_q", "ir_measures": "NumQ"},
     aggregate="sum",
     better="neither",
-    native=True,
     condensable=False,
 )
 def number_of_queries(judged: JudgedRanking) -> float:  # noqa: ARG001 - 1 for any ranking
@@ -38,7 +37,6 @@ def number_of_queries(judged: JudgedRanking) -> float:  # noqa: ARG001 - 1 for a
     peers={"trec_eval": "num_ret", "ir_measures": "NumRet"},
     aggregate="sum",
     better="neither",
-    native=True,
 )
 def number_retrieved(judged: JudgedRanking, *, rel: float | None = None) -> float:
     """Number of documents retrieved; with `rel`, as in ir_measures, of relevant ones."""
@@ -53,7 +51,6 @@ def number_retrieved(judged: JudgedRanking, *, rel: float | None = None) -> floa
     peers={"trec_eval": "num_rel", "ir_measures": "NumRel"},
     aggregate="sum",
     better="neither",
-    native=True,
     condensable=False,
 )
 def number_relevant(judged: JudgedRanking, *, rel: float = 1.0) -> float:
@@ -68,7 +65,6 @@ def number_relevant(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     aliases=("num_rel_ret", "hits"),
     peers={"trec_eval": "num_rel_ret", "ir_measures": "NumRelRet", "ranx": "hits"},
     aggregate="sum",
-    native=True,
 )
 def number_relevant_retrieved(
     judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1.0
@@ -85,7 +81,6 @@ def number_relevant_retrieved(
     peers={"trec_eval": "num_nonrel_judged_ret"},
     aggregate="sum",
     better="lower",
-    native=True,
     condensable=False,
 )
 def number_nonrelevant_retrieved(judged: JudgedRanking, *, rel: float = 1.0) -> float:
@@ -95,12 +90,10 @@ def number_nonrelevant_retrieved(judged: JudgedRanking, *, rel: float = 1.0) -> 
 
 @metric(
     "Unjudged",
-    within=WITHIN_ONE,
     text="|not judged in the top k| / k",
     aliases=("unj",),
     peers={"trec_eval": "unj"},
     better="lower",
-    native=True,
 )
 def unjudged(judged: JudgedRanking, *, cutoff: int) -> float:
     """Share of unjudged documents in the top k, including pooled documents with a negative grade.
@@ -122,7 +115,6 @@ def parse_coefficients(tail: str) -> list[Mapping[str, float]]:
     text="a |found| + b |wrongly retrieved| + c |missed| + d |rightly left out|",
     aliases=("utility",),
     peers={"trec_eval": "utility"},
-    native=True,
     suffix=parse_coefficients,
 )
 def utility(

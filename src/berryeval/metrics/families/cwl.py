@@ -16,7 +16,6 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from berryeval.metrics.base import metric
-from berryeval.metrics.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,10 +67,8 @@ def ratio_squared(place: float) -> float:
 
 @metric(
     "SDCG",
-    within=WITHIN_ONE,
     text="sum over the top k of gain / log2(rank + 1), over the same of k documents of full gain",
     peers={"ir_measures": "SDCG", "cwl_eval": "NDCG-k"},
-    native=True,
 )
 def scaled_dcg(
     judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: float
@@ -88,10 +85,8 @@ def scaled_dcg(
 
 @metric(
     "BPM",
-    within=WITHIN_ONE,
     text="gain per document up to rank k, or up to where the gains reach T",
     peers={"ir_measures": "BPM", "cwl_eval": "BPM-Static"},
-    native=True,
 )
 def bejeweled_player(
     judged: JudgedRanking,
@@ -112,10 +107,8 @@ def bejeweled_player(
 
 @metric(
     "INSQ",
-    within=WITHIN_ONE,
     text="expected gain with C(i) = ((i + 2T - 1) / (i + 2T))^2",
     peers={"ir_measures": "INSQ", "cwl_eval": "INSQ"},
-    native=True,
 )
 def insq(
     judged: JudgedRanking,
@@ -131,10 +124,8 @@ def insq(
 
 @metric(
     "INST",
-    within=WITHIN_ONE,
     text="expected gain with C(i) = ((i + T + T(i) - 1) / (i + T + T(i)))^2, T(i) = T - gain to i",
     peers={"ir_measures": "INST", "cwl_eval": "INST"},
-    native=True,
 )
 def inst(
     judged: JudgedRanking,
@@ -155,10 +146,8 @@ def inst(
 
 @metric(
     "NERR8",
-    within=WITHIN_ONE,
     text="expected gain with C(i) = 1 - gain(i), up to rank k",
     peers={"ir_measures": "NERR8", "cwl_eval": "NERR-EQ8"},
-    native=True,
 )
 def nerr8(judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: float) -> float:
     """Nearly ERR (Azzopardi, Mackenzie and Moffat, ICTIR 2021), equation 8: gain stops the user."""
@@ -175,10 +164,8 @@ def nerr8(judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: 
 
 @metric(
     "NERR9",
-    within=WITHIN_ONE,
     text="expected gain with C(i) = i / (i + 1) * (1 - gain(i)), up to rank k",
     peers={"ir_measures": "NERR9", "cwl_eval": "NERR-EQ9"},
-    native=True,
 )
 def nerr9(judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: float) -> float:
     """Nearly ERR, equation 9: gain stops the user, and so does the discount 1 / rank."""
@@ -188,10 +175,8 @@ def nerr9(judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: 
 
 @metric(
     "NERR10",
-    within=WITHIN_ONE,
     text="expected gain with C(i) = p * (1 - gain(i))",
     peers={"ir_measures": "NERR10", "cwl_eval": "NERR-EQ10"},
-    native=True,
 )
 def nerr10(judged: JudgedRanking, *, p: Share = 0.9, min_rel: float = 0.0, max_rel: float) -> float:
     """Nearly ERR, equation 10: gain stops the user, and persistence p decays as in RBP."""
@@ -201,10 +186,8 @@ def nerr10(judged: JudgedRanking, *, p: Share = 0.9, min_rel: float = 0.0, max_r
 
 @metric(
     "NERR11",
-    within=WITHIN_ONE,
     text="expected gain with C(i) = ((i + 2T - 1) / (i + 2T))^2 * (1 - gain(i))",
     peers={"ir_measures": "NERR11", "cwl_eval": "NERR-EQ11"},
-    native=True,
 )
 def nerr11(
     judged: JudgedRanking,

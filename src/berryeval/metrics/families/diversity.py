@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.data import SubtopicRanking, select_answered
 from berryeval.metrics.base import metric
-from berryeval.metrics.ranges import COUNT, WITHIN_ONE
+from berryeval.metrics.ranges import COUNT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -123,7 +123,6 @@ def normalize_gain(
 
 @metric(
     "ERR_IA",
-    within=WITHIN_ONE,
     text="sum over the top k of gain / rank, over the same of documents that cover every subtopic",
     aliases=("ERR-IA",),
     peers={"ir_measures": "ERR_IA", "ndeval": "ERR-IA"},
@@ -152,7 +151,6 @@ def nerr_ia(ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float =
 
 @metric(
     "alpha_DCG",
-    within=WITHIN_ONE,
     text="sum over the top k of gain / log2(rank + 1), over that of documents that cover all",
     aliases=("\N{GREEK SMALL LETTER ALPHA}_DCG", "alpha-DCG"),
     peers={"ir_measures": "alpha_DCG", "ndeval": "alpha-DCG"},
@@ -185,7 +183,6 @@ def alpha_ndcg(
 
 @metric(
     "NRBP",
-    within=WITHIN_ONE,
     text="(1 - (1 - alpha) * beta) / |subtopics| * sum of gain * beta^(rank - 1)",
     peers={"ir_measures": "NRBP", "ndeval": "NRBP"},
     kind="subtopics",
@@ -227,7 +224,6 @@ def sum_rank_biased(gains: Iterable[tuple[int, float]], beta: float) -> float:
 
 @metric(
     "AP_IA",
-    within=WITHIN_ONE,
     text="mean over the subtopics of their average precision",
     aliases=("MAP_IA", "MAP-IA"),
     peers={"ir_measures": "AP_IA", "ndeval": "MAP-IA"},
@@ -250,7 +246,6 @@ def ap_ia(ranking: SubtopicRanking, *, rel: float = 1.0) -> float:
 
 @metric(
     "P_IA",
-    within=WITHIN_ONE,
     text="mean over the subtopics of |relevant in the top k| / k",
     aliases=("P-IA",),
     peers={"ir_measures": "P_IA", "ndeval": "P-IA"},
@@ -268,7 +263,6 @@ def p_ia(ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float = 1.
 
 @metric(
     "StRecall",
-    within=WITHIN_ONE,
     text="|subtopics covered in the top k| / |subtopics|",
     aliases=("subtopic_recall", "strec"),
     peers={"ir_measures": "StRecall", "ndeval": "strec"},

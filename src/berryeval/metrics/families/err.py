@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from berryeval.metrics.base import metric
-from berryeval.metrics.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
     from berryeval.data import JudgedRanking
@@ -15,11 +14,9 @@ if TYPE_CHECKING:
 
 @metric(
     "ERR",
-    within=WITHIN_ONE,
     text="sum of R(i) * product over j < i of (1 - R(j)) / i, with R = (2^grade - 1) / 2^max_rel",
     aliases=("expected_reciprocal_rank",),
     peers={"ir_measures": "ERR", "gdeval": "err"},
-    native=True,
 )
 def expected_reciprocal_rank(
     judged: JudgedRanking, *, cutoff: int | None = None, max_rel: Positive = 4.0

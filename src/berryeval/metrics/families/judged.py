@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from berryeval.metrics.base import metric
-from berryeval.metrics.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
     from berryeval.data import JudgedRanking
@@ -13,11 +12,9 @@ if TYPE_CHECKING:
 
 @metric(
     "Judged",
-    within=WITHIN_ONE,
     text="|judged in the top k| / min(k, |retrieved|)",
     aliases=("judgment_rate",),
     peers={"ir_measures": "Judged"},
-    native=True,
     condensable=False,
     better="neither",
 )
@@ -34,10 +31,8 @@ def judged_share(judged: JudgedRanking, *, cutoff: int | None = None) -> float:
 
 @metric(
     "Accuracy",
-    within=WITHIN_ONE,
     text="share of the pairs (relevant, not relevant) in the top k that are in that order",
     peers={"ir_measures": "Accuracy"},
-    native=True,
 )
 def accuracy(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1.0) -> float:
     """Probability that a relevant document ranks above a document that is not relevant.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from berryeval.metrics.base import metric
-from berryeval.metrics.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
     from berryeval.data import JudgedRanking
@@ -13,11 +12,9 @@ if TYPE_CHECKING:
 
 @metric(
     "P",
-    within=WITHIN_ONE,
     text="|relevant in the top k| / k",
     aliases=("precision",),
     peers={"trec_eval": "P", "ir_measures": "P", "ranx": "precision"},
-    native=True,
 )
 def precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     """Precision: the share of relevant documents in the top k.
@@ -29,11 +26,9 @@ def precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
 
 @metric(
     "Success",
-    within=WITHIN_ONE,
     text="1 if the top k holds a relevant document, else 0",
     aliases=("success", "hit_rate"),
     peers={"trec_eval": "success", "ir_measures": "Success", "ranx": "hit_rate"},
-    native=True,
 )
 def success(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     """Success, or hit rate: whether the top k holds a relevant document."""

@@ -39,7 +39,6 @@ def _range(params: Mapping[str, Any]) -> Range:
     text="(1 - p) times the sum of gain p^(rank - 1)",
     aliases=("rank_biased_precision",),
     peers={"trec_eval": "rbp", "ir_measures": "RBP", "ranx": "rbp"},
-    native=True,
     suffix=parse_dialects,
 )
 def rank_biased_precision(
@@ -116,11 +115,9 @@ def parse_residual(tail: str) -> list[Mapping[str, Any]]:
 
 @metric(
     "RBPResidual",
-    within=WITHIN_ONE,
     text="1 - (1 - p) times the sum over judged documents of p^(rank - 1)",
     aliases={"rbp_resid": {"complete_is_zero": True}},
     peers={"trec_eval": "rbp_resid"},
-    native=True,
     suffix=parse_residual,
     better="lower",
 )

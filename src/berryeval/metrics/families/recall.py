@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from berryeval.metrics.base import metric
-from berryeval.metrics.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,11 +16,9 @@ if TYPE_CHECKING:
 
 @metric(
     "R",
-    within=WITHIN_ONE,
     text="|relevant in the top k| / |relevant|",
     aliases=("recall",),
     peers={"trec_eval": "recall", "ir_measures": "R", "ranx": "recall"},
-    native=True,
 )
 def recall(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     """Recall: the share of the relevant documents in the top k."""
@@ -31,10 +28,10 @@ def recall(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
 
 @metric(
     "AllFound",
-    within=WITHIN_ONE,
     text="1 if the top k holds every relevant document, else 0",
     aliases=("all_found", "recall_all", "evidence_completeness"),
     peers={"LongMemEval": "recall_all"},
+    native=False,
 )
 def all_found(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     """Evidence completeness: whether the top k holds all relevant documents.
@@ -47,11 +44,9 @@ def all_found(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
 
 @metric(
     "RelP",
-    within=WITHIN_ONE,
     text="|relevant in the top k| / min(k, |relevant|)",
     aliases=("relative_P", "R_cap", "recall_cap", "capped_recall"),
     peers={"trec_eval": "relative_P", "BEIR": "R_cap"},
-    native=True,
 )
 def relative_precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     """Relative precision: precision divided by the best possible precision at rank k."""
@@ -61,11 +56,9 @@ def relative_precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) 
 
 @metric(
     "F1",
-    within=WITHIN_ONE,
     text="2 P R / (P + R) with P = precision and R = recall in the top k",
     aliases=("f1", "f1_score"),
     peers={"ranx": "f1"},
-    native=True,
 )
 def f1(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     """Harmonic mean of P@k and R@k; `SetF` covers the whole ranking."""
@@ -79,11 +72,9 @@ def f1(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
 
 @metric(
     "Rprec",
-    within=WITHIN_ONE,
     text="|relevant in the top R| / R with R = |relevant|",
     aliases=("r-precision", "r_precision"),
     peers={"trec_eval": "Rprec", "ir_measures": "Rprec", "ranx": "r-precision"},
-    native=True,
 )
 def r_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """R-precision: precision at the rank where precision equals recall."""
@@ -98,11 +89,9 @@ def parse_multiples(tail: str) -> list[Mapping[str, float]]:
 
 @metric(
     "RprecMult",
-    within=WITHIN_ONE,
     text="|relevant in the top c| / c with c = floor(mult |relevant| + 0.9)",
     aliases=("Rprec_mult",),
     peers={"trec_eval": "Rprec_mult"},
-    native=True,
     suffix=parse_multiples,
 )
 def r_precision_multiple(judged: JudgedRanking, *, mult: Positive, rel: float = 1.0) -> float:

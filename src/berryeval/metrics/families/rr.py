@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from berryeval.metrics.base import metric
-from berryeval.metrics.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
     from berryeval.data import JudgedRanking
@@ -13,11 +12,9 @@ if TYPE_CHECKING:
 
 @metric(
     "RR",
-    within=WITHIN_ONE,
     text="1 / rank of the first relevant document",
     aliases=("MRR", "recip_rank", "reciprocal_rank"),
     peers={"trec_eval": "recip_rank", "ir_measures": "RR", "ranx": "mrr"},
-    native=True,
 )
 def reciprocal_rank(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1.0) -> float:
     """Reciprocal of the rank of the first relevant document; 0.0 if there is none."""

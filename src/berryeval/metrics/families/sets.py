@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from berryeval.metrics.base import metric
-from berryeval.metrics.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,11 +16,9 @@ if TYPE_CHECKING:
 
 @metric(
     "SetP",
-    within=WITHIN_ONE,
     text="|relevant and retrieved| / |retrieved|",
     aliases=("set_P",),
     peers={"trec_eval": "set_P", "ir_measures": "SetP", "ranx": "precision"},
-    native=True,
 )
 def set_precision(judged: JudgedRanking, *, rel: float = 1.0, relative: bool = False) -> float:
     """Set precision: the share of relevant documents among the retrieved ones.
@@ -36,11 +33,9 @@ def set_precision(judged: JudgedRanking, *, rel: float = 1.0, relative: bool = F
 
 @metric(
     "SetRelP",
-    within=WITHIN_ONE,
     text="|relevant and retrieved| / min(|retrieved|, |relevant|)",
     aliases=("set_relative_P",),
     peers={"trec_eval": "set_relative_P", "ir_measures": "SetRelP"},
-    native=True,
 )
 def set_relative_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """Set relative precision: set precision divided by the best possible for its size."""
@@ -50,11 +45,9 @@ def set_relative_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
 
 @metric(
     "SetR",
-    within=WITHIN_ONE,
     text="|relevant and retrieved| / |relevant|",
     aliases=("set_recall",),
     peers={"trec_eval": "set_recall", "ir_measures": "SetR", "ranx": "recall"},
-    native=True,
 )
 def set_recall(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """Set recall: the share of the relevant documents that were retrieved."""
@@ -69,11 +62,9 @@ def parse_squared_beta(tail: str) -> list[Mapping[str, float]]:
 
 @metric(
     "SetF",
-    within=WITHIN_ONE,
     text="(1 + beta^2) P R / (beta^2 P + R) with P = SetP and R = SetR",
     aliases=("set_F",),
     peers={"trec_eval": "set_F", "ir_measures": "SetF", "ranx": "f1"},
-    native=True,
     suffix=parse_squared_beta,
 )
 def set_f(judged: JudgedRanking, *, beta: Positive = 1.0, rel: float = 1.0) -> float:
@@ -93,11 +84,9 @@ def set_f(judged: JudgedRanking, *, beta: Positive = 1.0, rel: float = 1.0) -> f
 
 @metric(
     "SetAP",
-    within=WITHIN_ONE,
     text="|relevant and retrieved|^2 / (|retrieved| |relevant|)",
     aliases=("set_map",),
     peers={"trec_eval": "set_map", "ir_measures": "SetAP"},
-    native=True,
 )
 def set_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """Set average precision: set precision times set recall."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from berryeval.metrics.base import metric
-from berryeval.metrics.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 @metric(
     "CharIoU",
-    within=WITHIN_ONE,
     text="|wanted and retrieved characters| / |wanted or retrieved characters|",
     aliases=("char_iou", "iou"),
     peers={"chunking_evaluation": "iou"},
@@ -39,7 +37,6 @@ def character_iou(ranking: SpanRanking, *, cutoff: int | None = None, rel: float
 
 @metric(
     "TokenR",
-    within=WITHIN_ONE,
     text="|wanted tokens in the top k| / |wanted tokens|",
     aliases=("token_recall",),
     peers={"chunking_evaluation": "recall"},
@@ -57,7 +54,6 @@ def token_recall(ranking: SpanRanking, *, cutoff: int | None = None, rel: float 
 
 @metric(
     "TokenP",
-    within=WITHIN_ONE,
     text="|wanted tokens in the top k| / |tokens in the top k|",
     aliases=("token_precision",),
     peers={"chunking_evaluation": "precision"},
@@ -72,7 +68,6 @@ def token_precision(ranking: SpanRanking, *, cutoff: int | None = None, rel: flo
 
 @metric(
     "PrecisionOmega",
-    within=WITHIN_ONE,
     text="CharIoU, if exactly the chunks that hold a wanted character were retrieved",
     aliases=("precision_omega", "POmega"),
     peers={"chunking_evaluation": "precision_omega"},
@@ -113,7 +108,6 @@ def tokens_to_hit(ranking: SpanRanking, *, budget: Count = 8192, rel: float = 1.
 
 @metric(
     "FileR",
-    within=WITHIN_ONE,
     text="|relevant files among the first k files| / |relevant files|",
     aliases=("file_recall",),
     condensable=False,
@@ -129,7 +123,6 @@ def file_recall(ranking: SpanRanking, *, cutoff: int, rel: float = 1.0) -> float
 
 @metric(
     "FileRR",
-    within=WITHIN_ONE,
     text="1 / rank of the first relevant file among the files",
     aliases=("file_mrr", "file_rr"),
     condensable=False,
