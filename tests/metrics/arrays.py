@@ -1,4 +1,4 @@
-"""Arrays for tests, and the metrics once more in the plainest way: sets, no shared code."""
+"""Array strategies, and naive metrics that share no code with the library."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 
 
 def ids(rows: Sequence[Sequence[int]]) -> npt.NDArray[np.int32]:
-    """An array of ids as the contract wants it."""
+    """Return an int32 array of ids."""
     return np.array(rows, dtype=np.int32)
 
 
@@ -27,7 +27,7 @@ def naive_recall(top: list[int], relevant: set[int]) -> float:
 
 
 def naive_precision(top: list[int], relevant: set[int]) -> float:
-    """|top ∩ relevant| over the places that are not padding."""
+    """|top ∩ relevant| / |ids in the top k|."""
     places = sum(1 for document in top if document != -1)
     return len(set(top) & relevant) / places if places else 0.0
 
@@ -38,7 +38,7 @@ def naive_precision_of_k(top: list[int], relevant: set[int]) -> float:
 
 
 def naive_mrr(top: list[int], relevant: set[int]) -> float:
-    """1 / first relevant rank."""
+    """1 / rank of the first relevant id."""
     return next((1 / rank for rank, doc in enumerate(top, 1) if doc in relevant), 0.0)
 
 
@@ -54,7 +54,7 @@ def naive_ndcg(top: list[int], relevant: set[int]) -> float:
 
 
 def naive_hit_rate(top: list[int], relevant: set[int]) -> float:
-    """1 if the sets meet."""
+    """1 if the sets intersect."""
     return float(bool(set(top) & relevant))
 
 
@@ -71,7 +71,7 @@ NAIVE: dict[str, Callable[[list[int], set[int]], float]] = {
 def naive_scores(
     metric: str, retrieved: npt.NDArray[np.int32], relevant: npt.NDArray[np.int32], k: int
 ) -> npt.NDArray[np.float32]:
-    """One metric for all rows, by the definitions above."""
+    """Score all rows with a naive metric."""
     scores = [
         NAIVE[metric](top[:k], set(row) - {-1})
         for top, row in zip(retrieved.tolist(), relevant.tolist(), strict=True)
@@ -89,7 +89,7 @@ _IDS = st.one_of(
 
 @st.composite
 def id_arrays(draw: st.DrawFn) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], int]:
-    """`(retrieved, relevant, k)` with padding, duplicates and every size from nothing up."""
+    """Draw `(retrieved, relevant, k)` with padding, duplicates and any size."""
     rows = draw(st.integers(0, 6))
     columns = draw(st.integers(1, 12))
     relevant_columns = draw(st.one_of(st.integers(0, 8), st.integers(17, 40)))
@@ -104,7 +104,7 @@ def id_arrays(draw: st.DrawFn) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.in
 def grades_for(
     draw: st.DrawFn, relevant: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.int32] | npt.NDArray[np.float32] | npt.NDArray[np.float64]:
-    """Grades of any allowed type that give an id the same grade wherever it stands in a row."""
+    """Draw grades of any allowed type, with one grade per id and row."""
     dtype = draw(st.sampled_from([np.int32, np.float32, np.float64]))
     values: st.SearchStrategy[Any] = (
         st.integers(-2, 4)

@@ -32,7 +32,7 @@ found_rankings = st.lists(st.sampled_from(_DOCUMENTS), min_size=1, max_size=14, 
 def judgments(
     grades: st.SearchStrategy[Any], *, min_size: int = 1
 ) -> st.SearchStrategy[dict[str, Any]]:
-    """Grades for some of the documents."""
+    """Draw grades for some of the documents."""
     return st.dictionaries(st.sampled_from(_DOCUMENTS), grades, min_size=min_size, max_size=14)
 
 
@@ -41,29 +41,29 @@ any_grades = judgments(st.one_of(st.integers(-1, 4), st.floats(-2.0, 6.0)), min_
 
 
 def scored(ranking: Sequence[str]) -> dict[str, float]:
-    """A run of one query that holds the documents in this order."""
+    """Return a run of one query with the documents in this order."""
     return {document: float(len(ranking) - place) for place, document in enumerate(ranking)}
 
 
 def ours(metric: str, ranking: Sequence[str], grades: Mapping[str, float] | Qrels) -> float:
-    """The value of one query by `evaluate`, on the backend under test."""
+    """Score one query with `evaluate`."""
     qrels = grades if isinstance(grades, Qrels) else Qrels.from_dict({QUERY: grades})
     return evaluate(qrels, {QUERY: scored(ranking)}, [metric]).per_query(metric)[QUERY]
 
 
 def reference(metric: str, ranking: Sequence[str], grades: Mapping[str, float]) -> float:
-    """The value of one query by the reference function."""
+    """Score one query with the reference function."""
     return parse_metric(metric)(judged(ranking, grades))
 
 
 def judged(ranking: Sequence[str], grades: Mapping[str, float]) -> JudgedRanking:
-    """The join of one query."""
+    """Join one query."""
     qrels = Qrels.from_dict({QUERY: grades}).table
     return judge(qrels, 0, Run.from_dict({QUERY: scored(ranking)}).table, 0, RankingRule())
 
 
 def theirs(metric: Any, ranking: Sequence[str], qrels: Any) -> float:
-    """The value of one query by ir_measures; judgments as a dict of grades or a list of `Qrel`."""
+    """Score one query with ir_measures; judgments are grades or a list of `Qrel`."""
     judged = {QUERY: qrels} if isinstance(qrels, dict) else qrels
     (metric,) = ir_measures.iter_calc([metric], judged, {QUERY: scored(ranking)})
     return float(metric.value)

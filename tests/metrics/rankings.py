@@ -1,4 +1,4 @@
-"""Random judgments and runs, and random metrics: shared by the tests of metrics."""
+"""Strategies for judgments, runs and metrics."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCORES = (0.0, 1.0, 1.0 + 2**-30, 2.0, -3.5, 7.25)
 def documents(
     draw: st.DrawFn, grades: tuple[float, ...] = ANY_GRADES
 ) -> list[tuple[float | None, float | None]]:
-    """Documents with a grade or none, and a score or none; up to 40, and as often many as few."""
+    """Draw up to 40 documents, each with or without a grade and a score."""
     size = draw(st.integers(0, 40))
     drawn = draw(st.binary(min_size=size, max_size=size))
     kinds = [*itertools.product((None, None, None, *grades), (None, None, None, *SCORES))]
@@ -33,7 +33,7 @@ def documents(
 
 @st.composite
 def judged_runs(draw: st.DrawFn, grades: tuple[float, ...] = ANY_GRADES) -> tuple[Rows, Rows]:
-    """Judgments and a run: some documents only judged, some only retrieved, some neither."""
+    """Draw judgments and a run that overlap in part."""
     qrels: Rows = {}
     run: Rows = {}
     for query in [f"q{number}" for number in range(draw(st.integers(1, 2)))]:
@@ -60,7 +60,7 @@ KINDS: dict[str, st.SearchStrategy[Any]] = {
 
 
 def values_of(parameter: Parameter) -> st.SearchStrategy[Any]:
-    """Values that a parameter accepts; of a kind that is not listed, its default."""
+    """Draw a value that a parameter accepts, or its default."""
     if parameter.base_kind not in KINDS:
         return st.just(parameter.default)
     values = KINDS[parameter.base_kind]
@@ -68,12 +68,12 @@ def values_of(parameter: Parameter) -> st.SearchStrategy[Any]:
 
 
 def metrics_of(definition: Definition) -> st.SearchStrategy[Metric]:
-    """The metric with parameters of all kinds."""
+    """Draw a metric with any parameters."""
     choices = {parameter.name: values_of(parameter) for parameter in definition.parameters}
     drawn = st.fixed_dictionaries(choices).filter(_rises)
     return drawn.map(lambda chosen: definition(**chosen))
 
 
 def _rises(chosen: dict[str, Any]) -> bool:
-    """Whether a scale of grades, where there is one, goes up."""
+    """Whether min_rel is below max_rel."""
     return "min_rel" not in chosen or chosen["min_rel"] < chosen["max_rel"]

@@ -1,4 +1,4 @@
-"""Rankings whose hits cover several judged passages: every metric stays what it promises to be."""
+"""Rankings with hits that cover several judged passages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ METRICS = [
 
 @st.composite
 def covered(draw: st.DrawFn) -> JudgedRanking:
-    """Targets of which each may be found once, some together, some for less than they are worth."""
+    """Draw targets that one hit may cover together."""
     ideal = draw(st.lists(st.sampled_from([0, 1, 2, 3]), max_size=7))
     retrieved = draw(st.integers(0, 8))
     found: dict[int, list[float]] = {}
@@ -53,15 +53,14 @@ def covered(draw: st.DrawFn) -> JudgedRanking:
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)
 @given(judged=covered())
-def test_a_share_stays_a_share(metric: object, judged: JudgedRanking) -> None:
-    """Between 0 and 1, however many passages one hit covers."""
+def test_shares_stay_between_0_and_1(metric: object, judged: JudgedRanking) -> None:
+    """However many passages one hit covers."""
     assert callable(metric)
     assert -1e-12 <= metric(judged) <= 1 + 1e-12
 
 
 @given(judged=covered())
-def test_what_one_hit_finds_together_is_found(judged: JudgedRanking) -> None:
-    """Recall does not care whether passages are found by one hit or by several at its rank."""
+def test_recall_counts_every_passage_of_a_hit(judged: JudgedRanking) -> None:
     found = [*judged.hits, *judged.also]
     total = judged.relevant_total(1)
     expected = sum(hit.grade >= 1 for hit in found) / total if total else 0.0
@@ -102,6 +101,5 @@ ONE_OF_TWO = JudgedRanking(
         ("Success@1", 0.0),
     ],
 )
-def test_metrics_of_one_ranking_by_hand(name: str, expected: float) -> None:
-    """A hit of two passages at rank 2, one more at rank 4, and one passage that is missed."""
+def test_a_hit_of_two_passages_by_hand(name: str, expected: float) -> None:
     assert parse_metric(name)(ONE_OF_TWO) == pytest.approx(expected)

@@ -1,4 +1,4 @@
-"""What the array contract refuses: the exact words, on both backends."""
+"""Exact error messages of the array contract, on both backends."""
 
 from __future__ import annotations
 
@@ -149,29 +149,25 @@ REJECTED: dict[str, tuple[Any, Any, Any, type[Exception], str]] = {
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=ENTRY_NAMES)
 @pytest.mark.parametrize("case", REJECTED, ids=list(REJECTED))
-def test_rejected_inputs(case: str, entry: Callable[..., Any]) -> None:
-    """Whichever function is called, the same mistake gets the same type and words."""
+def test_invalid_arrays_are_rejected(case: str, entry: Callable[..., Any]) -> None:
     retrieved, relevant, k, error, message = REJECTED[case]
     with pytest.raises(error, match=f"^{re.escape(message)}$") as caught:
         entry(retrieved, relevant, k)
     assert type(caught.value) is error
 
 
-def test_a_numpy_bool_is_no_integer() -> None:
-    """NumPy's bool is a bool too (its repr differs between NumPy versions)."""
+def test_a_numpy_bool_is_not_an_integer() -> None:
     no_integer: Any = np.True_
     with pytest.raises(TypeError, match=r"^k must be an integer, found bool"):
         recall_at_k(GOOD, GOOD, no_integer)
 
 
-def test_k_none_is_no_integer() -> None:
-    """The single metrics always need a k."""
+def test_k_is_required() -> None:
     with pytest.raises(TypeError, match=r"^k must be an integer, found NoneType None$"):
         recall_at_k(GOOD, GOOD, None)  # type: ignore[arg-type]
 
 
-def test_subclasses_that_are_plain_arrays_are_taken(tmp_path: Any) -> None:
-    """A memory-mapped array is an array."""
+def test_a_memory_mapped_array_is_accepted(tmp_path: Any) -> None:
     mapped = np.memmap(tmp_path / "ids", dtype=np.int32, mode="w+", shape=(1, 3))
     mapped[:] = [[1, 2, 3]]
     assert recall_at_k(mapped, GOOD, 3).tolist() == [1.0]
@@ -218,8 +214,7 @@ GRADES_REJECTED: dict[str, tuple[Any, type[Exception], str]] = {
 
 @pytest.mark.parametrize("metric", [recall_at_k, precision_at_k, mrr, ndcg, hit_rate])
 @pytest.mark.parametrize("case", GRADES_REJECTED, ids=list(GRADES_REJECTED))
-def test_rejected_grades(case: str, metric: Callable[..., Any]) -> None:
-    """Grades that do not fit the ids, or cannot be summed, are refused."""
+def test_invalid_grades_are_rejected(case: str, metric: Callable[..., Any]) -> None:
     grades, error, message = GRADES_REJECTED[case]
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
         metric(GOOD, GOOD, 1, grades=grades)
@@ -245,17 +240,15 @@ def test_rejected_grades(case: str, metric: Callable[..., Any]) -> None:
         ),
     ],
 )  # fmt: skip
-def test_rejected_thresholds(
+def test_invalid_thresholds_are_rejected(
     threshold: Any, grades: Any, error: type[Exception], message: str
 ) -> None:
-    """A threshold must be comparable with the grades there are."""
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
         recall_at_k(GOOD, GOOD, 1, grades=grades, threshold=threshold)
 
 
 @pytest.mark.parametrize("denominator", ["n", None, "K", []])
-def test_rejected_denominators(denominator: Any) -> None:
-    """Precision divides by one of two things, and says so even where it is not asked for."""
+def test_invalid_denominators_are_rejected(denominator: Any) -> None:
     with pytest.raises(ValueError, match=r"^denominator must be 'retrieved' or 'k', found "):
         precision_at_k(GOOD, GOOD, 1, denominator=denominator)
     with pytest.raises(ValueError, match=r"^denominator must be 'retrieved' or 'k', found "):
@@ -263,8 +256,7 @@ def test_rejected_denominators(denominator: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_scores_beside_ids_are_accepted(dtype: type[np.floating[Any]]) -> None:
-    """float32 and float64 scores of the right shape pass; NaN only where there is no document."""
+def test_valid_scores_are_accepted(dtype: type[np.floating[Any]]) -> None:
     validate_score_inputs(ids([[4, PADDING_ID]]), np.array([[0.5, np.nan]], dtype=dtype))
 
 
@@ -294,13 +286,11 @@ def test_scores_beside_ids_are_accepted(dtype: type[np.floating[Any]]) -> None:
         ),
     ],
 )  # fmt: skip
-def test_rejected_scores(scores: Any, error: type[Exception], message: str) -> None:
-    """Scores are checked like ids: kind, dtype, shape, and no NaN beside a document."""
+def test_invalid_scores_are_rejected(scores: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
         validate_score_inputs(ids([[8, 9]]), scores)
 
 
-def test_the_ids_beside_scores_are_checked_too() -> None:
-    """The ids must fit the contract as everywhere."""
+def test_the_ids_of_scores_are_checked() -> None:
     with pytest.raises(ValueError, match=r"^ids must have dtype int32, found int64"):
         validate_score_inputs(np.zeros((1, 2), np.int64), np.zeros((1, 2)))

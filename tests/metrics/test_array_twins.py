@@ -1,6 +1,6 @@
-"""Native, Python and naive: three implementations, one result.
+"""Native, Python and naive array metrics give the same bytes.
 
-These tests call the two kernels below the public functions, so that one process compares them.
+The tests call both kernels directly to compare them in one process.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def score_both(
     requests: list[tuple[str, int]],
     threads: int = 2,
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """The results of the two kernels, after a check that they report the same conflict."""
+    """Run both kernels and require the same conflict."""
     shape = len(requests), len(retrieved)
     ours, theirs = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
     arguments = (retrieved, relevant, grades, threshold, requests)
@@ -49,7 +49,6 @@ def score_both(
 def test_native_equals_python_equals_naive(
     arrays: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], int], threads: int
 ) -> None:
-    """On any arrays, with padding and duplicates, the three give the same bytes."""
     retrieved, relevant, k = arrays
     requests = [(metric, k) for metric in METRICS]
     ours, theirs = score_both(retrieved, relevant, None, 1.0, requests, threads)
@@ -62,7 +61,6 @@ def test_native_equals_python_equals_naive(
 
 @given(st.data())
 def test_native_equals_python_with_grades(data: st.DataObject) -> None:
-    """With grades of any type and any threshold the two kernels give the same bytes."""
     retrieved, relevant, k = data.draw(id_arrays())
     grades = data.draw(grades_for(relevant))
     threshold = data.draw(st.floats(-3.0, 5.0))
@@ -74,10 +72,9 @@ def test_native_equals_python_with_grades(data: st.DataObject) -> None:
 
 
 @given(id_arrays())
-def test_grades_of_one_are_no_grades(
+def test_grades_of_1_equal_binary_relevance(
     arrays: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], int],
 ) -> None:
-    """Binary relevance is grade 1: the separate path for it changes no bit."""
     retrieved, relevant, k = arrays
     requests = [(metric, k) for metric in METRICS]
     ours, _ = score_both(retrieved, relevant, None, 1.0, requests)
@@ -86,10 +83,9 @@ def test_grades_of_one_are_no_grades(
 
 
 @given(id_arrays(), st.data())
-def test_both_report_the_same_contradiction(
+def test_both_kernels_report_the_same_conflict(
     arrays: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], int], data: st.DataObject
 ) -> None:
-    """Whether and where a row contradicts itself does not depend on the backend."""
     retrieved, relevant, k = arrays
     size = relevant.size
     flat = data.draw(st.lists(st.integers(0, 1), min_size=size, max_size=size))
@@ -97,8 +93,7 @@ def test_both_report_the_same_contradiction(
     score_both(retrieved, relevant, grades, 1.0, [("ndcg", k)])  # compares the reports
 
 
-def test_the_twins_agree_on_many_rows() -> None:
-    """Rows shared out among threads give the same bytes as rows scored one after the other."""
+def test_threads_do_not_change_the_scores() -> None:
     rng = np.random.default_rng(11)
     retrieved = rng.integers(-1, 400, (4_000, 100), dtype=np.int32)
     relevant = rng.integers(-1, 400, (4_000, 30), dtype=np.int32)
@@ -124,7 +119,6 @@ def test_the_python_module_offers_the_public_functions(name: str) -> None:
 
 
 def out_for(requests: int = 1, queries: int = 1) -> npt.NDArray[np.float32]:
-    """Where a kernel writes."""
     return np.zeros((requests, queries), np.float32)
 
 
@@ -171,8 +165,8 @@ MISUSES: dict[str, tuple[int, Any]] = {
 
 
 @pytest.mark.parametrize("misuse", MISUSES, ids=list(MISUSES))
-def test_misuse_of_the_native_module_is_an_exception(misuse: str) -> None:
-    """Whatever is passed below our own checks, the interpreter survives with a plain error."""
+def test_the_native_module_rejects_misuse(misuse: str) -> None:
+    """The interpreter survives arguments that bypass the public checks."""
     position, value = MISUSES[misuse]
     arguments = [*GOOD[:position], value, *GOOD[position + 1 :]]
     with pytest.raises((TypeError, ValueError)):
@@ -180,24 +174,23 @@ def test_misuse_of_the_native_module_is_an_exception(misuse: str) -> None:
 
 
 @pytest.mark.parametrize("position", [0, 1])
-def test_no_silent_conversion_in_the_native_module(position: int) -> None:
-    """An int64 array is refused, not copied."""
+def test_the_native_module_does_not_convert_arrays(position: int) -> None:
     arguments = list(GOOD)
     arguments[position] = ONE.astype(np.int64)
     with pytest.raises(TypeError, match="incompatible function arguments"):
         native.score_rows(*arguments)
 
 
-def test_native_module_survives_odd_numbers() -> None:
-    """NaN and infinite grades, refused by the public functions, do no harm below them."""
+def test_the_native_module_survives_nan_and_infinity() -> None:
+    """The public functions reject such grades."""
     for value in (np.nan, np.inf, -np.inf):
         out = out_for(2)
         requests = [("ndcg", 2), ("recall", 2)]
         native.score_rows(ONE, ONE, np.full((1, 2), value), value, requests, out, 1)
 
 
-def test_the_backend_under_test_is_the_forced_one() -> None:
-    """The second run of `make test` is really on the other backend."""
+def test_the_forced_backend_is_active() -> None:
+    """`make test` runs the suite once per backend."""
     from berryeval._internal.backend import BACKEND
 
     assert os.environ.get("BERRYEVAL_BACKEND", BACKEND) == BACKEND

@@ -1,4 +1,4 @@
-"""The array metrics: values, edges and promises. `make test` runs them on both backends."""
+"""Values, edge cases and promises of the array metrics; `make test` runs both backends."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PAD = PADDING_ID
 
 
 def dcg(*ranks: int) -> float:
-    """The discounted gain of binary hits at these ranks."""
+    """Return the DCG of binary hits at these ranks."""
     return sum(1 / math.log2(rank + 1) for rank in ranks)
 
 
@@ -94,15 +94,14 @@ VECTORS: list[tuple[Callable[..., Any], list[int], list[int], int, float]] = [
 def test_known_values(
     metric: Callable[..., Any], retrieved: list[int], relevant: list[int], k: int, expected: float
 ) -> None:
-    """Each score is the float32 next to the value calculated by hand."""
+    """Each score is the float32 nearest to the value computed by hand."""
     scores = metric(ids([retrieved]), ids([relevant]), k)
     assert scores.dtype == np.float32
     assert scores.tobytes() == np.array([expected], dtype=np.float32).tobytes()
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_each_row_is_scored_alone(metric: Callable[..., Any]) -> None:
-    """A row's score does not depend on its neighbours."""
+def test_rows_are_independent(metric: Callable[..., Any]) -> None:
     retrieved = ids([[1, 2, 3], [4, 5, 6], [1, 1, 2], [PAD, PAD, 3]])
     relevant = ids([[3, PAD], [4, 5], [2, 2], [3, 1]])
     together = metric(retrieved, relevant, 3)
@@ -111,22 +110,19 @@ def test_each_row_is_scored_alone(metric: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_no_queries(metric: Callable[..., Any]) -> None:
-    """Zero queries give zero scores."""
+def test_no_queries_give_no_scores(metric: Callable[..., Any]) -> None:
     scores = metric(np.empty((0, 3), np.int32), np.empty((0, 2), np.int32), 3)
     assert scores.shape == (0,)
     assert scores.dtype == np.float32
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_no_relevant_columns(metric: Callable[..., Any]) -> None:
-    """Without a single column of relevant ids every score is 0.0."""
+def test_no_relevant_columns_score_0(metric: Callable[..., Any]) -> None:
     assert metric(ids([[1, 2], [3, 4]]), np.empty((2, 0), np.int32), 2).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_more_judged_ids_than_a_small_table_holds(metric: Callable[..., Any]) -> None:
-    """Rows with thousands of relevant ids are scored like small ones."""
+def test_rows_may_have_thousands_of_relevant_ids(metric: Callable[..., Any]) -> None:
     relevant = np.arange(0, 20_000, 2, dtype=np.int32).reshape(1, -1)
     retrieved = np.arange(0, 3_000, dtype=np.int32).reshape(1, -1)
     found = 1_500
@@ -142,8 +138,7 @@ def test_more_judged_ids_than_a_small_table_holds(metric: Callable[..., Any]) ->
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_inputs_are_not_changed(metric: Callable[..., Any]) -> None:
-    """A metric reads its arrays, also read-only ones, and leaves them as they were."""
+def test_inputs_are_not_modified(metric: Callable[..., Any]) -> None:
     retrieved, relevant = ids([[3, 1, PAD]]), ids([[1, PAD]])
     before = retrieved.tobytes(), relevant.tobytes()
     retrieved.flags.writeable = relevant.flags.writeable = False
@@ -153,10 +148,9 @@ def test_inputs_are_not_changed(metric: Callable[..., Any]) -> None:
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("threads", ["1", "2", "5", ""])
-def test_same_bytes_every_time(
+def test_repeated_calls_give_the_same_bytes(
     metric: Callable[..., Any], threads: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A hundred calls give one set of bytes, on any number of threads."""
     rng = np.random.default_rng(3)
     rows = 3_000 if BACKEND == "native" else 30  # enough rows for the native code to share out
     retrieved = rng.integers(-1, 60, (rows, 50), dtype=np.int32)
@@ -167,8 +161,7 @@ def test_same_bytes_every_time(
     assert {metric(retrieved, relevant, 50).tobytes() for _ in range(100)} == {expected}
 
 
-def test_called_from_many_threads() -> None:
-    """Callers on several threads do not disturb each other."""
+def test_calls_from_many_threads_are_independent() -> None:
     rng = np.random.default_rng(4)
     retrieved = rng.integers(-1, 60, (400, 40), dtype=np.int32)
     relevant = rng.integers(-1, 60, (400, 8), dtype=np.int32)
@@ -189,19 +182,16 @@ def test_called_from_many_threads() -> None:
 
 @pytest.mark.parametrize("k", [np.int8(2), np.int64(2), np.uint16(2)])
 def test_k_may_be_a_numpy_integer(k: np.integer[Any]) -> None:
-    """NumPy integers are integers."""
     assert recall_at_k(ids([[1, 2, 3]]), ids([[3]]), k).tolist() == [0.0]
 
 
-def test_precision_by_the_textbook() -> None:
-    """`denominator="k"` divides by k, whatever the top k holds."""
+def test_denominator_k_divides_by_k() -> None:
     retrieved, relevant = ids([[1, PAD, PAD, PAD]]), ids([[1, 2]])
     assert precision_at_k(retrieved, relevant, 4, denominator="k").tolist() == [0.25]
     assert precision_at_k(retrieved, relevant, 4).tolist() == [1.0]
 
 
 def test_graded_ndcg() -> None:
-    """With grades the gain is the grade, and the ideal ranks the highest grades first."""
     grades = ids([[2, 1, 0]])
     scores = ndcg(ids([[10, 30, 20]]), ids([[10, 20, 30]]), 3, grades=grades)
     expected = (2 / math.log2(2) + 1 / math.log2(4)) / (2 / math.log2(2) + 1 / math.log2(3))
@@ -209,14 +199,12 @@ def test_graded_ndcg() -> None:
 
 
 def test_graded_ndcg_cuts_the_ideal_at_k() -> None:
-    """The ideal holds the k best grades of all judged ids, found or not."""
     scores = ndcg(ids([[20, 10]]), ids([[10, 20, 30]]), 1, grades=ids([[3, 1, 2]]))
     assert scores.tolist() == [np.float32(1 / 3)]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_continuous_grades(dtype: type[np.floating[Any]]) -> None:
-    """Grades may be fractions; a negative one gains nothing."""
+def test_grades_may_be_fractions(dtype: type[np.floating[Any]]) -> None:
     grades = np.array([[0.5, 0.25, -3.0]], dtype=dtype)
     scores = ndcg(ids([[2, 3, 1]]), ids([[1, 2, 3]]), 3, grades=grades)
     expected = (0.25 / math.log2(2) + 0.5 / math.log2(4)) / (0.5 + 0.25 / math.log2(3))
@@ -227,10 +215,9 @@ def test_continuous_grades(dtype: type[np.floating[Any]]) -> None:
     ("threshold", "expected"),
     [(1, (2 / 2, 2 / 3, 1.0, 1.0)), (2, (1.0, 1 / 3, 0.5, 1.0)), (3, (0.0, 0.0, 0.0, 0.0))],
 )
-def test_threshold_says_which_grades_are_relevant(
+def test_the_threshold_decides_which_grades_are_relevant(
     threshold: int, expected: tuple[float, float, float, float]
 ) -> None:
-    """Recall, precision, mrr and hit rate count the ids whose grade reaches the threshold."""
     retrieved, relevant, grades = ids([[1, 2, 3]]), ids([[2, 1, 3]]), ids([[2, 1, 0]])
     metrics_with_threshold = [recall_at_k, precision_at_k, mrr, hit_rate]
     for metric, value in zip(metrics_with_threshold, expected, strict=True):
@@ -238,15 +225,13 @@ def test_threshold_says_which_grades_are_relevant(
         assert scores.tolist() == [np.float32(value)], metric.__name__
 
 
-def test_an_id_may_be_judged_twice_alike() -> None:
-    """Two equal judgments of one id are one judgment."""
+def test_an_id_may_repeat_its_grade() -> None:
     relevant, grades = ids([[7, 7, 8]]), ids([[2, 2, 1]])
     assert ndcg(ids([[7, 8]]), relevant, 2, grades=grades).tolist() == [1.0]
     assert recall_at_k(ids([[7]]), relevant, 1, grades=grades).tolist() == [0.5]
 
 
-def test_an_id_must_not_be_judged_twice_differently() -> None:
-    """Two grades for one id are an error that says where, and never an arbitrary choice."""
+def test_an_id_with_two_grades_is_rejected() -> None:
     retrieved = ids([[7, 8], [7, 8]])
     relevant, grades = ids([[7, 8, 9], [7, PAD, 7]]), ids([[2, 1, 0], [2, 5, 1]])
     message = (
@@ -257,14 +242,12 @@ def test_an_id_must_not_be_judged_twice_differently() -> None:
             metric(retrieved, relevant, 2, grades=grades)
 
 
-def test_what_is_graded_as_padding_does_not_matter() -> None:
-    """The grade beside padding is never read, not even if it is NaN."""
+def test_the_grade_of_padding_is_ignored() -> None:
     grades = np.array([[1.0, np.nan]])
     assert ndcg(ids([[5]]), ids([[5, PAD]]), 1, grades=grades).tolist() == [1.0]
 
 
-def test_several_metrics_at_once() -> None:
-    """One call gives what the single functions give, under the names as they were written."""
+def test_evaluate_arrays_equals_the_single_functions() -> None:
     retrieved, relevant = ids([[9, 1, 2, PAD], [3, 3, 4, 5]]), ids([[1, 2, 8], [4, PAD, 3]])
     names = ["recall@2", "recall_at_4", "precision@3", "mrr", "mrr@1", "ndcg", "hit_rate@2"]
     scores = evaluate_arrays(retrieved, relevant, names)
@@ -283,8 +266,7 @@ def test_several_metrics_at_once() -> None:
     }
 
 
-def test_several_metrics_with_options() -> None:
-    """k, grades, threshold and denominator apply to all the metrics they concern."""
+def test_evaluate_arrays_applies_its_options() -> None:
     retrieved, relevant, grades = ids([[1, 2, PAD, 8, 2]]), ids([[2, 1]]), ids([[2, 1]])
     scores = evaluate_arrays(
         retrieved, relevant, ["recall", "precision", "ndcg"],
@@ -295,14 +277,13 @@ def test_several_metrics_with_options() -> None:
     assert scores["ndcg"].tobytes() == ndcg(retrieved, relevant, 3, grades=grades).tobytes()
 
 
-def test_tiny_grades_stay_below_one() -> None:
-    """Grades at the edge of what a float holds round badly, and still no score exceeds 1."""
+def test_tiny_grades_do_not_exceed_1() -> None:
     grades = np.array([[2, 2, 1]], dtype=np.int64).view(np.float64)  # subnormal numbers
     assert ndcg(ids([[1, 2, 0]]), ids([[0, 1, 2]]), 3, grades=grades).tolist() == [1.0]
 
 
 def test_the_threshold_has_the_type_of_the_grades() -> None:
-    """0.7 reaches a threshold of 0.7, also where the grades are float32."""
+    """A float32 grade of 0.7 reaches a threshold of 0.7."""
     double = np.array([[0.7, 0.2]])
     for grades in (double, double.astype(np.float32)):
         scores = recall_at_k(ids([[1, 2]]), ids([[1, 2]]), 1, grades=grades, threshold=0.7)
@@ -310,14 +291,12 @@ def test_the_threshold_has_the_type_of_the_grades() -> None:
 
 
 def test_default_metrics_are_all_five() -> None:
-    """Without names, everything is computed over all columns."""
     scores = evaluate_arrays(ids([[1, 2, 3, 4, 5]]), ids([[1, 3, 5, PAD, PAD]]))
     assert list(scores) == ["recall", "precision", "mrr", "ndcg", "hit_rate"]
     assert scores["precision"].tolist() == [np.float32(0.6)]
 
 
-def test_no_metrics() -> None:
-    """An empty list of metrics gives an empty result."""
+def test_no_metrics_give_an_empty_result() -> None:
     assert evaluate_arrays(ids([[1]]), ids([[1]]), []) == {}
 
 
@@ -333,8 +312,7 @@ def test_no_metrics() -> None:
         ("", "unknown name"),
     ],
 )
-def test_unknown_metrics_are_refused(name: str, said: str) -> None:
-    """A name nobody knows is an error with a suggestion, never a 0.0."""
+def test_unknown_metrics_are_rejected_with_a_suggestion(name: str, said: str) -> None:
     with pytest.raises(ValueError, match="metrics contains the unknown name") as caught:
         evaluate_arrays(ids([[1]]), ids([[1]]), [name])
     assert said in str(caught.value)
@@ -342,20 +320,17 @@ def test_unknown_metrics_are_refused(name: str, said: str) -> None:
 
 @pytest.mark.parametrize("cutoff", [0, 3])
 def test_cutoffs_in_names_are_checked(cutoff: int) -> None:
-    """A cutoff out of range says in which name it stood."""
     with pytest.raises(ValueError, match=rf"k in 'mrr@{cutoff}' must be between 1 and 2"):
         evaluate_arrays(ids([[1, 2]]), ids([[1]]), [f"mrr@{cutoff}"])
 
 
 @pytest.mark.parametrize("metrics", ["recall@5", ["recall", 5], 7, None])
-def test_metrics_must_be_names(metrics: Any) -> None:
-    """A single string or something else than names is a TypeError."""
+def test_metrics_must_be_a_list_of_names(metrics: Any) -> None:
     with pytest.raises(TypeError, match=r"^metrics must be a list of names"):
         evaluate_arrays(ids([[1]]), ids([[1]]), metrics)
 
 
-def test_the_backend_is_the_one_asked_for() -> None:
-    """`BACKEND` tells which implementation these tests ran on."""
+def test_the_requested_backend_is_active() -> None:
     assert metrics.BACKEND in {"native", "python"}
     wanted = os.environ.get("BERRYEVAL_BACKEND")
     assert wanted in {None, "", metrics.BACKEND}

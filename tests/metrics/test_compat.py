@@ -1,4 +1,4 @@
-"""Compatibility: hand vectors, ir_measures as the oracle, and the twin."""
+"""Compatibility: values by hand, ir_measures as the oracle, and native equality."""
 
 from __future__ import annotations
 
@@ -41,18 +41,17 @@ VECTORS = [
 
 
 @pytest.mark.parametrize(("metric", "ranking", "grades", "expected"), VECTORS)
-def test_compat_vectors(
+def test_compat_by_hand(
     metric: str, ranking: list[str], grades: dict[str, float], expected: float
 ) -> None:
-    """The values that a reader can check by hand."""
     assert ours(metric, ranking, grades) == pytest.approx(expected, abs=1e-15)
 
 
 @given(ranking=found_rankings, grades=whole_grades, p=st.floats(0.0, 1.0), normalize=st.booleans())
-def test_compat_agrees_with_ir_metrics(
+def test_compat_agrees_with_ir_measures(
     ranking: list[str], grades: dict[str, int], p: float, *, normalize: bool
 ) -> None:
-    """Compat is theirs for scores above 0, whatever was not retrieved having the score 0."""
+    """For positive scores, because ir_measures gives missing documents the score 0."""
     expected = theirs(ir_measures.Compat(p=p, normalize=normalize), ranking, grades)
     found = ours(f"Compat(p={p!r},normalize={normalize})", ranking, grades)
     assert found == pytest.approx(expected, abs=1e-12)
@@ -62,7 +61,6 @@ def test_compat_agrees_with_ir_metrics(
 def test_compat_twins_agree(
     ranking: list[str], grades: dict[str, float], p: float, *, normalize: bool
 ) -> None:
-    """The backends give the same bytes, from 0 to 1."""
     for judged_only in (False, True):
         metric = f"Compat(p={p!r},normalize={normalize},judged_only={judged_only})"
         value = ours(metric, ranking, grades)

@@ -1,4 +1,4 @@
-"""The C/W/L family: hand vectors, cwl_eval through ir_measures as the oracle, and the twins."""
+"""C/W/L metrics: values by hand, cwl_eval through ir_measures as the oracle, native equality."""
 
 from __future__ import annotations
 
@@ -48,15 +48,14 @@ VECTORS = [
 
 
 @pytest.mark.parametrize(("metric", "ranking", "grades", "expected"), VECTORS)
-def test_vectors(
+def test_values_by_hand(
     metric: str, ranking: list[str], grades: dict[str, float], expected: float
 ) -> None:
-    """The values that a reader can check by hand."""
     assert ours(metric, ranking, grades) == pytest.approx(expected, abs=1e-15)
 
 
 def spelled(name: str, **params: float) -> tuple[str, Any]:
-    """A metric as we write it and as an object of ir_measures."""
+    """Return a metric by its name here and in ir_measures."""
     cutoff = params.pop("cutoff")
     params = {key: value for key, value in params.items() if key != "T" or name in WITH_T}
     text = f"{name}({','.join(f'{key}={value!r}' for key, value in params.items())})"
@@ -75,7 +74,6 @@ def spelled(name: str, **params: float) -> tuple[str, Any]:
 def test_agreement_with_cwl_eval(
     ranking: list[str], grades: dict[str, int], cutoff: int, need: float, scale: tuple[int, int]
 ) -> None:
-    """Every metric is theirs, on scales that fit the grades and on others."""
     for name in NAMES:
         text, metric = spelled(name, cutoff=cutoff, T=need, min_rel=scale[0], max_rel=scale[1])
         expected = theirs(metric, ranking, grades)
@@ -84,15 +82,13 @@ def test_agreement_with_cwl_eval(
 
 @pytest.mark.parametrize("p", [0.0, 0.3, 0.9, 1.0])
 def test_nerr10_with_other_patience_agrees_with_cwl_eval(p: float) -> None:
-    """The parameter p means the same to both."""
     ranking, grades = ["a", "x", "b", "c"], {"a": 1, "b": 3, "c": 2}
     expected = theirs(ir_measures.NERR10(p=p, max_rel=3), ranking, grades)
     assert ours(f"NERR10(p={p},max_rel=3)", ranking, grades) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_thousand_ranks_count(name: str) -> None:
-    """A model without an end is followed for 1000 ranks, and one with an end up to there."""
+def test_models_without_an_end_stop_after_1000_ranks(name: str) -> None:
     ranking = [f"d{rank}" for rank in range(1, 1200)]
     grades = {"d1": 1, "d999": 2, "d1000": 3, "d1001": 3}
     text, metric = spelled(name, cutoff=1000, T=4.0, min_rel=0, max_rel=3)
@@ -120,7 +116,6 @@ def test_twins_agree(
     low: float,
     range_: float,
 ) -> None:
-    """Any grades on any scale: the backends give the same bytes, from 0 to 1."""
     for name in NAMES:
         text, _ = spelled(name, cutoff=cutoff, T=need, min_rel=low, max_rel=low + range_)
         value = ours(text, ranking, grades)
@@ -129,24 +124,21 @@ def test_twins_agree(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_to_gain_is_zero(name: str) -> None:
-    """Nothing relevant, nothing retrieved, nothing judged: 0.0, not an error."""
+def test_nothing_to_gain_scores_0(name: str) -> None:
     text, _ = spelled(name, cutoff=10, T=1.0, max_rel=3)
     for ranking, grades in (["a"], {"a": 0}), ([], {"a": 3}), (["x"], {"a": 3}), (["a"], {"a": -1}):
         assert ours(text, ranking, grades) == 0.0
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_everything_gained_is_one(name: str) -> None:
-    """A long ranking of nothing but top grades, and grades above the top, is 1.0."""
+def test_full_gain_scores_1(name: str) -> None:
     text, _ = spelled(name, cutoff=10, T=1.0, max_rel=3)
     ranking = [f"d{rank}" for rank in range(1000)]
     assert ours(text, ranking, dict.fromkeys(ranking, 4)) == pytest.approx(1.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_scale_must_be_given_and_rise(name: str) -> None:
-    """No scale, and one that does not rise, are refused with words that help."""
+def test_an_invalid_scale_is_rejected(name: str) -> None:
     at = "@10" if name in CUT else ""
     with pytest.raises(MetricError, match=f"{name} needs the parameter 'max_rel'"):
         parse_metric(f"{name}{at}")
@@ -155,8 +147,7 @@ def test_the_scale_must_be_given_and_rise(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_T)
-def test_a_need_must_be_positive(name: str) -> None:
-    """T is an amount of gain that somebody wants."""
+def test_the_target_must_be_positive(name: str) -> None:
     at = "@10" if name in CUT else ""
     with pytest.raises(MetricError, match="must be a number above 0, found 0"):
         parse_metric(f"{name}(T=0,max_rel=1){at}")

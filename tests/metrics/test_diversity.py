@@ -1,4 +1,4 @@
-"""Novelty and diversity: hand vectors, and ndeval through ir_measures as the oracle."""
+"""Diversity metrics: values by hand, and ndeval through ir_measures as the oracle."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOG3 = math.log2(3)
 
 
 def qrels_of(records: Mapping[tuple[str, str], float]) -> Qrels:
-    """Judgments of one query from `{(document, subtopic): grade}`."""
+    """Build judgments of one query from `{(document, subtopic): grade}`."""
     return Qrels.from_records(
         [(QUERY, document, grade, subtopic) for (document, subtopic), grade in records.items()]
     )
@@ -69,29 +69,25 @@ VECTORS = [
 
 
 @pytest.mark.parametrize(("metric", "ranking", "expected"), VECTORS)
-def test_vectors(metric: str, ranking: list[str], expected: float) -> None:
-    """The values that a reader can check by hand."""
+def test_values_by_hand(metric: str, ranking: list[str], expected: float) -> None:
     assert ours(metric, ranking, qrels_of(JUDGED)) == pytest.approx(expected, abs=1e-15)
 
 
-def test_the_level_of_relevance_may_be_any_number() -> None:
-    """Grades and levels between whole numbers count as they are."""
+def test_rel_may_be_any_number() -> None:
     qrels = qrels_of({("a", "1"): 0.5, ("b", "2"): 1.5})
     assert ours("StRecall(rel=0.5)@1", ["a", "b"], qrels) == 0.5
     assert ours("StRecall(rel=0.6)@1", ["a", "b"], qrels) == 0.0
     assert ours("StRecall(rel=0.6)@2", ["a", "b"], qrels) == 1.0
 
 
-def test_a_negative_grade_is_no_judgment() -> None:
-    """A document with nothing but negative grades leaves with the unjudged ones."""
+def test_a_negative_grade_is_not_a_judgment() -> None:
     qrels = qrels_of({("a", "1"): -1, ("b", "1"): 1, ("c", "1"): -1, ("c", "2"): 0})
     assert ours("P_IA(judged_only=True)@1", ["a", "b"], qrels) == 1.0
     assert ours("P_IA(judged_only=True)@1", ["c", "b"], qrels) == 0.0
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_to_find_is_zero(name: str) -> None:
-    """Nothing relevant, nothing retrieved, a query that the run lacks: 0.0, not an error."""
+def test_nothing_to_find_scores_0(name: str) -> None:
     for at in ("", "@5") if name in CUT else ("",):
         assert ours(name + at, ["a"], qrels_of({("a", "1"): 0})) == 0.0
         assert ours(name + at, [], qrels_of(JUDGED)) == 0.0
@@ -101,7 +97,6 @@ def test_nothing_to_find_is_zero(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_judgments_without_groups_have_one_subtopic(name: str) -> None:
-    """A dict of grades is read as one subtopic, whatever it is called."""
     grades = {"a": 1, "b": 0, "c": 2}
     named = qrels_of({(document, "only"): grade for document, grade in grades.items()})
     found = ours(name, ["b", "a", "x", "c"], grades)
@@ -121,7 +116,7 @@ shares = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0.0, 1.0))
 
 
 def spelled(name: str, cutoff: int, **params: float) -> tuple[str, Any]:
-    """A metric as we write it and as an object of ir_measures."""
+    """Return a metric by its name here and in ir_measures."""
     known = getattr(ir_measures, name).SUPPORTED_PARAMS
     given = {key: value for key, value in params.items() if key in known}
     text = f"{name}({','.join(f'{key}={value!r}' for key, value in given.items())})"
@@ -139,7 +134,7 @@ def test_agreement_with_ndeval(
     alpha: float,
     beta: float,
 ) -> None:
-    """Every metric is ndeval's, but where that forgets to scale (k = 1) or divides 0 by 0."""
+    """Except where ndeval does not scale (k = 1) or divides 0 by 0."""
     peer_qrels = [
         ir_measures.Qrel(QUERY, document, grade, subtopic)
         for (document, subtopic), grade in judged.items()
@@ -163,7 +158,6 @@ def test_agreement_with_ndeval(
 def test_judged_only_is_the_run_without_unjudged_documents(
     ranking: list[str], judged: dict[tuple[str, str], int]
 ) -> None:
-    """What peers crash on is the same metric of a shorter run."""
     known = {document for (document, _), grade in judged.items() if grade >= 0}
     rest = [document for document in ranking if document in known]
     for name in NAMES:
@@ -173,25 +167,22 @@ def test_judged_only_is_the_run_without_unjudged_documents(
 
 @given(rankings, records, shares, shares)
 @settings(max_examples=40)
-def test_values_lie_between_zero_and_one(
+def test_scaled_metrics_stay_between_0_and_1(
     ranking: list[str], judged: dict[tuple[str, str], int], alpha: float, beta: float
 ) -> None:
-    """No metric that is scaled by what no ranking exceeds leaves its range."""
     for name in ("ERR_IA", "alpha_DCG", "AP_IA", "P_IA", "StRecall"):
         text, _ = spelled(name, 3, rel=1, alpha=alpha, beta=beta)
         assert 0 <= ours(text, ranking, qrels_of(judged)) <= 1 + 1e-12
 
 
-def test_several_alphas_in_one_call() -> None:
-    """Each value is that of a call of its own."""
+def test_several_alphas_in_one_call_are_independent() -> None:
     metrics = [f"alpha_nDCG(alpha={alpha})@5" for alpha in (0.0, 0.25, 0.5, 1.0)]
     together = evaluate(qrels_of(JUDGED), {QUERY: scored(["b", "x", "a"])}, metrics)
     for metric in metrics:
         assert together.mean[metric] == ours(metric, ["b", "x", "a"], qrels_of(JUDGED)) > 0
 
 
-def test_names_of_ir_metrics_and_ndeval_are_known() -> None:
-    """Greek, dashed and older spellings name the same metrics."""
+def test_names_of_ir_measures_and_ndeval_are_known() -> None:
     spellings = {
         "\N{GREEK SMALL LETTER ALPHA}_nDCG@10": "alpha_nDCG@10",
         "alpha-nDCG@10": "alpha_nDCG@10",
@@ -203,15 +194,13 @@ def test_names_of_ir_metrics_and_ndeval_are_known() -> None:
         assert str(parse_metric(spelling)) == canonical
 
 
-def test_these_metrics_are_of_the_kind_subtopics() -> None:
-    """The definition says what the formula looks at, and that the native core has no twin."""
+def test_diversity_metrics_declare_their_kind() -> None:
     found = {name for name, known in definitions().items() if known.kind == "subtopics"}
     assert found == set(NAMES)
     assert not any(definitions()[name].native for name in NAMES)
 
 
-def test_the_view_holds_every_subtopic_in_order() -> None:
-    """A function of one's own sees hits, documents and subtopics, each in its order."""
+def test_a_subtopic_ranking_keeps_the_order_of_subtopics() -> None:
     from berryeval.data.judged import judge_subtopics
     from berryeval.data.run import RankingRule, Run
 

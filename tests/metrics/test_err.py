@@ -1,4 +1,4 @@
-"""Expected reciprocal rank: hand vectors, gdeval as the oracle, and the twin."""
+"""Expected reciprocal rank: values by hand, gdeval as the oracle, and native equality."""
 
 from __future__ import annotations
 
@@ -44,10 +44,9 @@ VECTORS = [
 
 
 @pytest.mark.parametrize(("metric", "ranking", "grades", "expected"), VECTORS)
-def test_err_vectors(
+def test_err_by_hand(
     metric: str, ranking: list[str], grades: dict[str, float], expected: float
 ) -> None:
-    """The values that a reader can check by hand."""
     assert ours(metric, ranking, grades) == pytest.approx(expected, abs=1e-15)
 
 
@@ -60,7 +59,7 @@ def test_err_vectors(
 def test_err_agrees_with_gdeval(
     queries: list[tuple[list[str], dict[str, int]]], cutoff: int
 ) -> None:
-    """ERR@k is gdeval's, to the five digits it prints, for queries with a relevant document."""
+    """To the five digits that gdeval prints."""
     named = {
         str(number): (scored(ranking), {**grades, "always": 1})
         for number, (ranking, grades) in enumerate(queries, start=1)
@@ -76,7 +75,6 @@ def test_err_agrees_with_gdeval(
 def test_err_twins_agree_and_stay_in_bounds(
     ranking: list[str], grades: dict[str, float], cutoff: int, max_rel: float
 ) -> None:
-    """Any grades on any scale: the backends give the same bytes, from 0 to 1."""
     for metric in ("ERR", f"ERR@{cutoff}", f"ERR(max_rel={max_rel!r},judged_only=True)@{cutoff}"):
         value = ours(metric, ranking, grades)
         assert value.hex() == reference(metric, ranking, grades).hex()
@@ -84,7 +82,6 @@ def test_err_twins_agree_and_stay_in_bounds(
 
 
 @pytest.mark.parametrize("text", ["ERR(max_rel=0)", "ERR(max_rel=-1)", "ERR(max_rel='4')"])
-def test_err_refuses_an_impossible_scale(text: str) -> None:
-    """The top of the scale must be above 0."""
+def test_err_rejects_an_invalid_scale(text: str) -> None:
     with pytest.raises(MetricError, match="max_rel of ERR must be a number above 0"):
         parse_metric(text)

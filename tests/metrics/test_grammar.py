@@ -1,4 +1,4 @@
-"""Names of metrics: every spelling in the field, one canonical text, errors that help."""
+"""Spellings of metrics, canonical names and error messages."""
 
 from __future__ import annotations
 
@@ -62,8 +62,7 @@ SPELLINGS = {
 
 
 @pytest.mark.parametrize("canonical", SPELLINGS)
-def test_spellings(canonical: str) -> None:
-    """All spellings are one metric, and it prints as the canonical one."""
+def test_all_spellings_parse_to_one_metric(canonical: str) -> None:
     expected = parse_metric(canonical)
     assert str(expected) == canonical
     for spelling in SPELLINGS[canonical].split():
@@ -71,15 +70,13 @@ def test_spellings(canonical: str) -> None:
     assert parse_metric(f" {canonical} ") == expected
 
 
-def test_spaces_do_not_matter() -> None:
-    """Spaces around names, parameters and values are passed over."""
+def test_spaces_are_ignored() -> None:
     assert str(parse_metric(" P ( rel = 2 , judged_only = true ) @5 ")) == (
         "P(rel=2,judged_only=True)@5"
     )
 
 
-def test_one_text_may_name_several() -> None:
-    """trec_eval's lists of cutoffs name a metric each."""
+def test_one_text_may_name_several_metrics() -> None:
     assert [str(m) for m in parse_metrics(["P.5,10", "Rprec_mult.0.2,0.4"])] == [
         "P@5", "P@10", "RprecMult(mult=0.2)", "RprecMult(mult=0.4)",
     ]  # fmt: skip
@@ -91,15 +88,13 @@ def test_one_text_may_name_several() -> None:
 @pytest.mark.parametrize("name", list(definitions()))
 @given(data=st.data())
 @settings(max_examples=15)
-def test_printing_and_parsing_is_the_identity(name: str, data: st.DataObject) -> None:
-    """What a metric prints, with any parameters, is that metric."""
+def test_a_printed_metric_parses_to_itself(name: str, data: st.DataObject) -> None:
     metric = data.draw(metrics_of(definitions()[name]))
     assert parse_metric(str(metric)) == metric
     assert str(parse_metric(str(metric))) == str(metric)
 
 
-def test_metrics_that_compute_the_same_are_equal() -> None:
-    """Whatever was given; what was given is known all the same."""
+def test_metrics_with_equal_values_are_equal() -> None:
     plain, explicit = parse_metric("nDCG@10"), parse_metric("nDCG(dcg='log2')@10")
     assert plain == explicit
     assert hash(plain) == hash(explicit)
@@ -127,8 +122,7 @@ def test_metrics_that_compute_the_same_are_equal() -> None:
         ("rbp_resid.p=0.5", "RBPResidual(p=0.5,complete_is_zero=True)"),
     ],
 )
-def test_every_dialect_of_rbp(text: str, canonical: str) -> None:
-    """A p of 0.8 is the default and goes without saying; what is printed is read back as it is."""
+def test_dialects_of_rbp(text: str, canonical: str) -> None:
     metric = parse_metric(text)
     assert str(metric) == canonical
     again = parse_metric(canonical)
@@ -137,7 +131,6 @@ def test_every_dialect_of_rbp(text: str, canonical: str) -> None:
 
 @pytest.mark.parametrize("name", list(definitions()))
 def test_every_alias_means_its_metric(name: str) -> None:
-    """An alias, in any case, is the metric with the parameters that the alias implies."""
     definition = definitions()[name]
     given = {p.name: {"cutoff": 5, "recall": 0.5}.get(p.name, 1) for p in definition.parameters
              if p.required}  # fmt: skip
@@ -149,7 +142,6 @@ def test_every_alias_means_its_metric(name: str) -> None:
 
 
 def test_no_name_means_two_metrics() -> None:
-    """Names and aliases of different metrics differ, in any case."""
     owners: dict[str, set[str]] = {}
     for definition in definitions().values():
         for name in (definition.name, *definition.aliases):
@@ -199,13 +191,11 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("text", MISTAKES)
-def test_mistakes(text: str) -> None:
-    """A mistake is a `MetricError` that says what was found and what is wanted."""
+def test_mistakes_are_explained(text: str) -> None:
     with pytest.raises(MetricError, match=MISTAKES[text]):
         parse_metric(text)
 
 
-def test_a_metric_is_named_by_text() -> None:
-    """Anything but a text or a metric is refused."""
+def test_a_metric_must_be_text() -> None:
     with pytest.raises(MetricError, match="a metric must be named by a str, found int 5"):
         parse_metrics([5])  # type: ignore[list-item]

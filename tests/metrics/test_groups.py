@@ -1,4 +1,4 @@
-"""Judgments in groups: what they mean to metrics that know nothing of subtopics."""
+"""Judgments in groups, as seen by metrics without subtopics."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ FLAT = {"q1": {"a": 3.0, "b": 2.0, "c": 0.0}, "q2": {"b": 2.0}}
 def test_a_document_has_the_highest_of_its_grades(
     records: dict[tuple[str, str, str], float],
 ) -> None:
-    """Ordinary metrics see the same as over a dict of the highest grades."""
     highest: dict[str, dict[str, float]] = {}
     for (query, document, _), grade in records.items():
         grades = highest.setdefault(query, {})
@@ -48,7 +47,6 @@ def test_a_document_has_the_highest_of_its_grades(
 
 @pytest.fixture
 def run_file(tmp_path: Path) -> Path:
-    """The run as a file."""
     path = tmp_path / "run.txt"
     lines = (
         f"{query} Q0 {document} 0 {score} tag\n"
@@ -60,14 +58,12 @@ def run_file(tmp_path: Path) -> Path:
 
 
 def qrels_file(folder: Path, text: str) -> Path:
-    """Judgments as a file."""
     path = folder / "qrels.txt"
     path.write_text(text)
     return path
 
 
-def test_groups_of_a_file(tmp_path: Path, run_file: Path) -> None:
-    """The second column of a file is the group, whether the run is a file or a dict."""
+def test_the_second_column_of_a_file_is_the_group(tmp_path: Path, run_file: Path) -> None:
     path = qrels_file(tmp_path, GROUPED)
     assert Qrels.from_trec(path).to_dict() == FLAT
     for metrics in (METRICS, [*METRICS, "StRecall@1", "alpha_nDCG@2"]):
@@ -80,8 +76,7 @@ def test_groups_of_a_file(tmp_path: Path, run_file: Path) -> None:
     assert found.per_query("StRecall@2") == {"q1": 1.0, "q2": 1.0}
 
 
-def test_a_table_without_repeated_documents_is_left_alone(tmp_path: Path) -> None:
-    """Nothing is copied where there is nothing to decide."""
+def test_a_table_without_repeats_is_not_copied(tmp_path: Path) -> None:
     for text in ("q 0 a 1\nq 0 b 2\n", "q 0 a 1\nq 1 b 2\nr 10 a 1\n"):
         qrels = Qrels.from_trec(qrels_file(tmp_path, text))
         assert qrels.flat is qrels.table
@@ -97,10 +92,9 @@ TWICE = {
 
 @pytest.mark.parametrize("metric", ["AP", "StRecall@5"])
 @pytest.mark.parametrize("case", TWICE)
-def test_a_document_twice_in_one_group_is_an_error(
+def test_a_repeated_document_in_a_group_is_rejected(
     tmp_path: Path, run_file: Path, case: str, metric: str
 ) -> None:
-    """The error names the line, whatever the metric and wherever the run comes from."""
     text, line, query = TWICE[case]
     path = qrels_file(tmp_path, text)
     for run in (RUN, run_file):
@@ -109,8 +103,7 @@ def test_a_document_twice_in_one_group_is_an_error(
         assert str(caught.value) == f"{path}:{line}: document 'a' appears twice in query {query!r}"
 
 
-def test_a_record_twice_is_an_error() -> None:
-    """Records have no lines; the query and the document are named."""
+def test_a_repeated_record_is_rejected() -> None:
     qrels = Qrels.from_records([("q", "a", 1, "1"), ("q", "a", 2, "1")])
     with pytest.raises(DataError, match="document 'a' appears twice in query 'q'"):
         evaluate(qrels, {"q": {"a": 1.0}}, ["AP"])
@@ -128,7 +121,6 @@ WRONG: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("record", "words"), WRONG)
-def test_a_wrong_record_is_refused(record: Any, words: str) -> None:
-    """What is wrong with a record is said where it is given."""
+def test_an_invalid_record_is_rejected(record: Any, words: str) -> None:
     with pytest.raises(DataError, match=words):
         Qrels.from_records([record])

@@ -1,4 +1,4 @@
-"""Judged and Accuracy: hand vectors, ir_measures as the oracle, and the twins."""
+"""Judged and Accuracy: values by hand, ir_measures as the oracle, and native equality."""
 
 from __future__ import annotations
 
@@ -44,28 +44,26 @@ VECTORS = [
 
 
 @pytest.mark.parametrize(("metric", "ranking", "grades", "expected"), VECTORS)
-def test_vectors(
+def test_values_by_hand(
     metric: str, ranking: list[str], grades: dict[str, float], expected: float
 ) -> None:
-    """The values that a reader can check by hand."""
     assert ours(metric, ranking, grades) == pytest.approx(expected, abs=1e-15)
 
 
 @given(found_rankings, whole_grades, st.integers(1, 16))
-def test_judged_agrees_with_ir_metrics(
+def test_judged_agrees_with_ir_measures(
     ranking: list[str], grades: dict[str, int], cutoff: int
 ) -> None:
-    """The share of judged documents is theirs exactly."""
     assert ours("Judged", ranking, grades) == theirs(ir_measures.Judged, ranking, grades)
     at_k = theirs(ir_measures.Judged @ cutoff, ranking, grades)
     assert ours(f"Judged@{cutoff}", ranking, grades) == at_k
 
 
 @given(found_rankings, whole_grades, st.integers(1, 16), st.integers(1, 3))
-def test_accuracy_agrees_with_ir_metrics(
+def test_accuracy_agrees_with_ir_measures(
     ranking: list[str], grades: dict[str, int], cutoff: int, rel: int
 ) -> None:
-    """Accuracy is theirs wherever they give a value: both kinds of document must be retrieved."""
+    """Where ir_measures returns a value: both kinds of documents must be retrieved."""
     top = [grades.get(document, 0) >= rel for document in ranking[:cutoff]]
     found = ours(f"Accuracy(rel={rel})@{cutoff}", ranking, grades)
     if all(top) or not any(top):
@@ -77,7 +75,6 @@ def test_accuracy_agrees_with_ir_metrics(
 
 @given(rankings, any_grades, st.integers(1, 16), st.floats(-1.0, 4.0))
 def test_twins_agree(ranking: list[str], grades: dict[str, float], cutoff: int, rel: float) -> None:
-    """The backends give the same bytes, from 0 to 1."""
     for metric in (
         "Judged", f"Judged@{cutoff}", f"Accuracy(rel={rel!r})",
         f"Accuracy(rel={rel!r},judged_only=True)@{cutoff}",
@@ -87,7 +84,7 @@ def test_twins_agree(ranking: list[str], grades: dict[str, float], cutoff: int, 
         assert 0 <= value <= 1
 
 
-def test_judged_of_judged_documents_only_is_refused() -> None:
-    """The judged share of what is judged would always be 1: there is no such parameter."""
+def test_judged_rejects_judged_only() -> None:
+    """The share would always be 1."""
     with pytest.raises(MetricError, match="Judged has no parameter 'judged_only'"):
         parse_metric("Judged(judged_only=True)@10")

@@ -1,4 +1,4 @@
-"""Judgment groups: each scored alone, then averaged."""
+"""Judgment groups scored separately and averaged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 def test_groups_are_split_and_averaged(tmp_path: Path) -> None:
-    """Groups come in the order of their bytes, with their own judgments; the mean is over them."""
     path = tmp_path / "qrels"
     path.write_text("q2 z d1 1\nq1 b d1 1\nq1 a d1 0\nq1 b d2 1\nq1 a d2 1\n")
     qrels = Qrels.from_trec(path).table

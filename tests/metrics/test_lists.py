@@ -1,4 +1,4 @@
-"""Judged lists: every vector of the contract, edges, errors and the quality report."""
+"""Judged lists: vectors of the contract, edge cases, errors and the quality report."""
 
 from __future__ import annotations
 
@@ -90,26 +90,24 @@ def test_known_values(
     k: int,
     expected: float,
 ) -> None:
-    """Each metric gives the value calculated by hand, from judgments and from a mapping."""
+    """Each score is the float32 nearest to the value computed by hand."""
     judgments = [RelevanceJudgment(chunk, grade) for chunk, grade in grades.items()]
     assert metric(retrieved, judgments, k) == pytest.approx(expected, rel=1e-15)
     assert metric(retrieved, grades, k) == metric(retrieved, judgments, k)
 
 
-def test_the_contract_rounds_like_this() -> None:
-    """The figures the contract prints."""
+def test_rounded_values_of_the_contract() -> None:
     assert round(ndcg(["a", "c", "b"], {"a": 2, "b": 1, "c": 0}, 3), 4) == 0.9502
     assert round(average_precision(["a", "x", "b", "y"], {"a": 2, "b": 1}, 4), 4) == 0.8333
 
 
 def result(first_rank: int, query_id: str = "q", **labels: Any) -> QueryResult:
-    """A query whose only relevant document stands at `first_rank`."""
+    """Return a query whose only relevant document is at `first_rank`."""
     retrieved = [f"x{rank}" for rank in range(1, first_rank)] + ["a"]
     return QueryResult(query_id, retrieved, [RelevanceJudgment("a", 1)], **labels)
 
 
 def test_mean_reciprocal_rank() -> None:
-    """First ranks 1, 2 and 5 give 0.5667; no queries give 0.0."""
     results = [result(1), result(2), result(5)]
     assert mean_reciprocal_rank(results) == pytest.approx(17 / 30)
     assert round(mean_reciprocal_rank(results), 4) == 0.5667
@@ -117,8 +115,7 @@ def test_mean_reciprocal_rank() -> None:
     assert mean_reciprocal_rank(results, k=4) == 0.5
 
 
-def test_compute_all_gives_what_the_metrics_give() -> None:
-    """One pass, the same numbers."""
+def test_compute_all_equals_the_single_metrics() -> None:
     retrieved, grades = ["a", "x", "b", "a", "y"], {"a": 2, "b": 1, "c": 3}
     for k in (1, 3, 5, 9, None):
         scores = compute_all(retrieved, grades, k)
@@ -127,8 +124,7 @@ def test_compute_all_gives_what_the_metrics_give() -> None:
             assert getattr(scores, field.name) == single, field.name
 
 
-def test_threshold_moves_what_is_relevant() -> None:
-    """With threshold 2 a grade of 1 no longer counts, except for nDCG, which reads grades."""
+def test_the_threshold_decides_what_is_relevant() -> None:
     retrieved, grades = ["b", "a"], {"a": 2, "b": 1}
     scores = compute_all(retrieved, grades, 2, threshold=2)
     assert (scores.recall, scores.precision, scores.reciprocal_rank) == (1.0, 0.5, 0.5)
@@ -138,22 +134,19 @@ def test_threshold_moves_what_is_relevant() -> None:
     assert recall(["z"], {"z": 0}, 1, threshold=0) == 1.0
 
 
-def test_precision_of_what_was_retrieved() -> None:
-    """The other denominator divides by the results that are there."""
+def test_denominator_retrieved_divides_by_the_results() -> None:
     assert precision(["a", "x"], {"a": 1}, 5, denominator="retrieved") == 0.5
     assert f1(["a"], {"a": 1}, 5, denominator="retrieved") == 1.0
     assert compute_all(["a"], {"a": 1}, 5, denominator="retrieved").precision == 1.0
 
 
 def test_without_k_the_whole_list_counts() -> None:
-    """k=None reads everything; of an empty list that is nothing."""
     assert recall(["x", "y", "a"], {"a": 1}) == 1.0
     assert precision(["x", "a"], {"a": 1}) == 0.5
     assert compute_all([], {"a": 1}) == ListScores(0, 0, 0, 0, 0, 0, 0)
 
 
-def test_k_beyond_the_list_is_fine() -> None:
-    """A list may be shorter than k."""
+def test_a_list_may_be_shorter_than_k() -> None:
     assert recall(["a"], {"a": 1}, 1000) == 1.0
 
 
@@ -175,10 +168,9 @@ ALL_METRICS = [
         (True, TypeError, "k must be an integer, found bool True"),
     ],
 )
-def test_rejected_k(
+def test_an_invalid_k_is_rejected(
     metric: Callable[..., Any], k: Any, error: type[Exception], message: str
 ) -> None:
-    """Every metric refuses a k that is no count."""
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
         metric(["a"], {"a": 1}, k)
 
@@ -208,28 +200,25 @@ def test_rejected_k(
         (["a"], {"a": 1.5}, TypeError, "grade of 'a' must be an integer, found float 1.5"),
     ],
 )  # fmt: skip
-def test_rejected_lists(
+def test_invalid_lists_are_rejected(
     metric: Callable[..., Any],
     retrieved: Any,
     judgments: Any,
     error: type[Exception],
     message: str,
 ) -> None:
-    """Input of the wrong kind is named, with what was found."""
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
         metric(retrieved, judgments, 1)
 
 
 @pytest.mark.parametrize("metric", [recall, precision, f1, compute_all, hit_rate])
-def test_rejected_thresholds(metric: Callable[..., Any]) -> None:
-    """A threshold is an integer, like the grades."""
+def test_invalid_thresholds_are_rejected(metric: Callable[..., Any]) -> None:
     with pytest.raises(TypeError, match=r"^threshold must be an integer, found float 1.5$"):
         metric(["a"], {"a": 1}, 1, threshold=1.5)
 
 
 @pytest.mark.parametrize("metric", [precision, f1, compute_all])
-def test_rejected_denominators(metric: Callable[..., Any]) -> None:
-    """There are two denominators."""
+def test_invalid_denominators_are_rejected(metric: Callable[..., Any]) -> None:
     with pytest.raises(ValueError, match=r"^denominator must be 'retrieved' or 'k', found 'n'$"):
         metric(["a"], {"a": 1}, 1, denominator="n")
 
@@ -243,16 +232,14 @@ def test_rejected_denominators(metric: Callable[..., Any]) -> None:
         ("a", 2**60, ValueError, f"grade of 'a' must be within 2**53 of zero, found {2**60}"),
     ],
 )
-def test_rejected_judgments(
+def test_invalid_judgments_are_rejected(
     chunk_id: Any, grade: Any, error: type[Exception], message: str
 ) -> None:
-    """A judgment is checked where it is made."""
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
         RelevanceJudgment(chunk_id, grade)
 
 
-def test_judgments_are_values() -> None:
-    """Judgments compare, hash and cannot be changed; NumPy integers become plain ones."""
+def test_judgments_are_immutable_values() -> None:
     assert RelevanceJudgment("a", 1) == RelevanceJudgment("a", 1)
     assert len({RelevanceJudgment("a", 1), RelevanceJudgment("a", 1)}) == 1
     assert type(RelevanceJudgment("a", np.int64(2)).grade) is int  # type: ignore[arg-type]
@@ -261,12 +248,10 @@ def test_judgments_are_values() -> None:
 
 
 def test_equal_judgments_may_repeat() -> None:
-    """The same judgment twice is one judgment."""
     assert recall(["a"], [RelevanceJudgment("a", 1)] * 2, 1) == 1.0
 
 
-def test_query_types() -> None:
-    """The kinds of the contract, found in any spelling."""
+def test_query_types_are_found_in_any_spelling() -> None:
     assert [kind.value for kind in QueryType] == [
         "FACTUAL", "CONCEPTUAL", "CODE_LOOKUP", "TROUBLESHOOTING", "PROCEDURAL", "COMPARATIVE",
     ]  # fmt: skip
@@ -280,7 +265,6 @@ def test_query_types() -> None:
 
 
 def test_quality_report() -> None:
-    """Means of the whole set and of each group; every query is in one group of each kind."""
     results = [
         result(1, "q1", category=QueryType.FACTUAL, difficulty="easy"),
         result(2, "q2", category="FACTUAL", difficulty="hard"),
@@ -305,8 +289,7 @@ def test_quality_report() -> None:
     }  # fmt: skip
 
 
-def test_the_cutoffs_of_the_quality_report() -> None:
-    """Recall is cut at 10, precision at 5 and 10; the reciprocal rank reads the whole list."""
+def test_cutoffs_of_the_quality_report() -> None:
     at_eleven, at_six = result(11, "q1"), result(6, "q2")
     assert quality_report([at_eleven]).recall_at_10 == 0.0
     assert quality_report([at_eleven]).precision_at_10 == 0.0
@@ -321,16 +304,16 @@ def test_the_cutoffs_of_the_quality_report() -> None:
     ("results", "found"),
     [([1], "int 1 at index 0"), (None, "NoneType None at index 0"), (["q"], "str 'q' at index 0")],
 )
-def test_rejected_query_results(function: Callable[..., Any], results: Any, found: str) -> None:
-    """Something else than query results is named, with its place."""
+def test_invalid_query_results_are_rejected(
+    function: Callable[..., Any], results: Any, found: str
+) -> None:
     message = f"query_results must be a list of QueryResult, found {found}"
     with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
         function(results)
 
 
 @pytest.mark.parametrize(("k", "error"), [(0, ValueError), ("x", TypeError)])
-def test_a_bad_k_is_refused_also_without_queries(k: Any, error: type[Exception]) -> None:
-    """A wrong cutoff is wrong whether or not there is anything to cut."""
+def test_an_invalid_k_is_rejected_without_queries(k: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match=r"^k must be"):
         mean_reciprocal_rank([], k=k)
 
@@ -343,35 +326,30 @@ def test_a_bad_k_is_refused_also_without_queries(k: Any, error: type[Exception])
         (("q", [], {}, None, 7), "difficulty of query 'q' must be a str, found int 7"),
     ],
 )
-def test_rejected_labels(arguments: tuple[Any, ...], message: str) -> None:
-    """Ids and labels are strings."""
+def test_invalid_labels_are_rejected(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
         QueryResult(*arguments)
 
 
-def test_large_grades_stay_below_one() -> None:
-    """Grades as large as allowed round, and still no score exceeds 1."""
+def test_large_grades_do_not_exceed_1() -> None:
     grades = {"a": 2**53, "b": 2**53 - 1, "c": 2**53 - 2, "d": 2**53 - 3}
     for retrieved in itertools.permutations("abcd"):
         assert ndcg(retrieved, grades, 4) <= 1.0
 
 
-def test_quality_report_of_nothing() -> None:
-    """No queries give zeros, not an error and not NaN."""
+def test_quality_report_without_queries() -> None:
     report = quality_report([])
     assert (report.total_queries, report.mrr, report.queries_without_hit) == (0, 0.0, 0)
     assert report.by_category == {}
 
 
 def test_quality_report_with_a_threshold() -> None:
-    """The threshold decides what counts as found."""
     results = [QueryResult("q", ["a"], {"a": 1, "b": 2})]
     assert quality_report(results, threshold=2).queries_without_hit == 1
     assert quality_report(results).queries_without_hit == 0
 
 
-def test_quality_report_is_json() -> None:
-    """`dataclasses.asdict` gives plain values."""
+def test_quality_report_converts_to_json() -> None:
     report = quality_report([result(1, category=QueryType.FACTUAL)])
     assert (
         json.loads(json.dumps(dataclasses.asdict(report)))["by_category"]["FACTUAL"]["count"] == 1
@@ -379,14 +357,12 @@ def test_quality_report_is_json() -> None:
 
 
 def test_query_results_can_be_used_again() -> None:
-    """Iterators are read once, when the result is made, so no second metric finds them empty."""
     once = QueryResult("q", iter(["x", "a"]), (RelevanceJudgment(i, 1) for i in "ab"))
     assert [mean_reciprocal_rank([once]) for _ in range(3)] == [0.5, 0.5, 0.5]
     assert quality_report([once]).recall_at_10 == 0.5
 
 
 def test_errors_name_the_query() -> None:
-    """With many queries it matters which one is wrong."""
     with pytest.raises(TypeError, match=r"^retrieved of query 'q7' must hold str ids, found int 3"):
         QueryResult("q7", [3], {})  # type: ignore[list-item]
     with pytest.raises(ValueError, match=r"^judgments of query 'q7' must give an id one grade"):
@@ -398,17 +374,15 @@ def test_errors_name_the_query() -> None:
     st.dictionaries(st.sampled_from("abcdefgh"), st.integers(-1, 3), max_size=8),
     st.integers(1, 10),
 )
-def test_scores_stay_between_zero_and_one(
-    retrieved: list[str], grades: dict[str, int], k: int
-) -> None:
-    """Whatever is repeated, missing or negative, no score leaves [0, 1] and none is NaN."""
+def test_scores_stay_between_0_and_1(retrieved: list[str], grades: dict[str, int], k: int) -> None:
     for value in dataclasses.astuple(compute_all(retrieved, grades, k)):
         assert 0.0 <= value <= 1.0
 
 
 @given(st.lists(st.tuples(st.integers(1, 12), st.sampled_from("xyz")), max_size=8), st.randoms())
-def test_the_report_does_not_depend_on_the_order(ranks: list[tuple[int, str]], random: Any) -> None:
-    """Queries in another order give the same report, to the bit."""
+def test_the_order_of_queries_does_not_change_the_report(
+    ranks: list[tuple[int, str]], random: Any
+) -> None:
     results = [result(rank, category=group) for rank, group in ranks]
     shuffled = random.sample(results, len(results))
     assert quality_report(results) == quality_report(shuffled)

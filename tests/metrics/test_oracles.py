@@ -1,4 +1,4 @@
-"""Agreement with trec_eval, through pytrec_eval, on rankings it can express."""
+"""Agreement with trec_eval, through pytrec_eval."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OURS_TO_TREC = {
 
 
 def trec_eval(ranking: list[int], grades: dict[int, int]) -> dict[str, float]:
-    """What trec_eval says of one query."""
+    """Score one query with trec_eval."""
     qrels = {"q": {str(document): grade for document, grade in grades.items()}}
     run = {"q": {str(document): float(-rank) for rank, document in enumerate(ranking)}}
     cut_metrics = set(OURS_TO_TREC.values()) - {"recip_rank"}
@@ -41,7 +41,6 @@ judgments = st.dictionaries(st.integers(0, 14), st.integers(0, 3), min_size=1, m
 
 @given(rankings, judgments)
 def test_lists_agree_with_trec_eval(ranking: list[int], grades: dict[int, int]) -> None:
-    """Every list metric that trec_eval has, it has with the same value."""
     theirs = trec_eval(ranking, grades)
     ours = compute_all(map(str, ranking), {str(d): g for d, g in grades.items()}, DEPTH)
     for name, trec_name in OURS_TO_TREC.items():
@@ -50,7 +49,6 @@ def test_lists_agree_with_trec_eval(ranking: list[int], grades: dict[int, int]) 
 
 @given(rankings, judgments)
 def test_arrays_agree_with_trec_eval(ranking: list[int], grades: dict[int, int]) -> None:
-    """Every array metric that trec_eval has, it has with the same value."""
     theirs = trec_eval(ranking, grades)
     scores = evaluate_arrays(
         ids([ranking]), ids([list(grades)]), grades=ids([list(grades.values())]), denominator="k"

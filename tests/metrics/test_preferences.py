@@ -1,4 +1,4 @@
-"""Preferences: the join with a ranking, and the metrics, on cases that can be counted by hand."""
+"""Preferences: the join with a ranking, and metrics on cases counted by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from berryeval.trec_eval.preferences import (
 
 
 def rows(text: str) -> list[Preference]:
-    """`group/subgroup document=level ...`, groups separated by semicolons."""
+    """Parse `group/subgroup document=level ...`, groups separated by semicolons."""
     found = []
     for part in text.split(";"):
         place, *documents = part.split()
@@ -29,17 +29,16 @@ def rows(text: str) -> list[Preference]:
 
 
 def join(text: str, ranking: str) -> JudgedPreferences:
-    """The join of preferences with a ranking of one-letter documents."""
+    """Join preferences with a ranking of one-letter documents."""
     return judge_preferences(rows(text), [letter.encode() for letter in ranking])
 
 
 def value(name: str, text: str, ranking: str) -> float:
-    """A metric of that join."""
+    """Compute a metric of a join."""
     return PREFERENCE_METRICS[name](join(text, ranking))
 
 
-def test_kinds_of_preferences() -> None:
-    """Retrieved, implied and not occurring, fulfilled or not."""
+def test_preferences_are_retrieved_implied_or_absent() -> None:
     judged = join("g/0 a=3 b=2 c=1 d=0 e=0", "xbac")
     # b a c are in the ranking, d and e are not.
     # a>b missed; a>c b>c kept; a>d a>e b>d b>e c>d c>e implied and kept.
@@ -48,7 +47,6 @@ def test_kinds_of_preferences() -> None:
 
 
 def test_counts_are_sums_over_groups() -> None:
-    """The three counts add up what the groups hold."""
     text = "g/0 a=1 b=0; h/0 b=1 a=0; i/0 c=1 d=0"
     assert value("prefs_num_prefs_poss", text, "ab") == 3
     assert value("prefs_num_prefs_ful", text, "ab") == 1
@@ -56,7 +54,6 @@ def test_counts_are_sums_over_groups() -> None:
 
 
 def test_simple_share() -> None:
-    """Fulfilled over possible, with, without, and with only some of the unretrieved documents."""
     text = "g/0 a=2 b=1 c=0 d=0"
     # b>c kept, a>b and a>c implied misses, b>d implied kept, a>d does not occur.
     assert value("prefs_simp", text, "bc") == 2 / 5
@@ -65,14 +62,12 @@ def test_simple_share() -> None:
 
 
 def test_mean_over_groups() -> None:
-    """Every group weighs the same; one without preferences counts as 0."""
     text = "g/0 a=1 b=0; h/0 a=2 b=1 c=0; i/0 a=1 b=1"
     assert value("prefs_avgjg", text, "acb") == (1 + 2 / 3 + 0) / 3
     assert value("prefs_simp", text, "acb") == 3 / 4
 
 
 def test_mean_over_pairs() -> None:
-    """A pair of documents weighs the same however many groups speak of it."""
     text = "g/0 a=1 b=0; h/0 a=0 b=1; i/0 a=1 b=0; j/0 c=1 d=0"
     assert value("prefs_pair", text, "ab") == (2 / 3) / 2
     assert value("prefs_pair_imp", text, "ab") == 2 / 3
@@ -81,15 +76,13 @@ def test_mean_over_pairs() -> None:
     assert value("prefs_pair_imp", text, "ac") == (2 / 3 + 1) / 2
 
 
-def test_subgroups_of_a_group_hold_together() -> None:
-    """What follows from the preferences of several subgroups counts like what was said."""
+def test_subgroups_of_a_group_are_combined() -> None:
     assert value("prefs_num_prefs_poss", "g/0 a=1 b=0; g/1 c=1 a=0.5", "abc") == 3
     assert value("prefs_num_prefs_ful", "g/0 a=1 b=0; g/1 c=1 a=0.5", "abc") == 1
     assert value("prefs_num_prefs_ful", "g/0 a=1 b=0; g/1 c=1 a=0.5", "cab") == 3
 
 
-def test_as_many_nonrelevant_as_relevant() -> None:
-    """Nonrelevant documents are filled up to R, or left out beyond R."""
+def test_nonrelevant_documents_are_balanced_with_relevant_ones() -> None:
     # R=2, N=1: a>c b>c, and one more nonrelevant document that nothing retrieves.
     assert value("prefs_avgjg_Rnonrel", "g/0 a=1 b=1 c=0", "ac") == (2 - 1 + 1) / (2 + 2)
     # Two subgroups, R=1, N=2: only c, the first nonrelevant one, is kept.
@@ -98,15 +91,14 @@ def test_as_many_nonrelevant_as_relevant() -> None:
     assert value("prefs_avgjg", text, "cab") == 1 / 2
 
 
-def test_a_group_without_preferences_spoils_the_balanced_mean() -> None:
-    """trec_eval's division of 0 by 0 makes the query 0, and so do we."""
+def test_a_group_without_preferences_makes_the_balanced_mean_0() -> None:
+    """trec_eval divides 0 by 0 there."""
     assert value("prefs_avgjg_Rnonrel", "g/0 a=1 b=0", "ab") == 1
     assert value("prefs_avgjg_Rnonrel", "g/0 a=1 b=0; h/0 a=0 b=0", "ab") == 0
     assert value("prefs_avgjg_Rnonrel_ret", "g/0 a=1 b=0; h/0 c=1 d=0", "ab") == 0
 
 
-def test_contradictions_are_errors() -> None:
-    """Two levels of a document, preferences in a circle, relevant and not: all say where."""
+def test_contradictory_preferences_are_rejected() -> None:
     with pytest.raises(DataError, match="document 'a' has two levels in group 'g'"):
         join("g/0 a=1 a=0", "a")
     with pytest.raises(DataError, match="preferences of group 'g' contradict each other"):
@@ -120,10 +112,9 @@ def test_contradictions_are_errors() -> None:
     st.permutations("abcdefgh"),
     st.integers(0, 8),
 )
-def test_shares_are_shares(
+def test_preference_shares_stay_between_0_and_1(
     judgments: list[tuple[str, str, int]], order: list[str], depth: int
 ) -> None:
-    """Every metric but the counts lies within 0 and 1, and a best ranking fulfils everything."""
     levels = {(group, document): level for group, document, level in judgments}
     text = ";".join(f"{group}/0 {name}={level}" for (group, name), level in levels.items())
     if not text:
@@ -138,8 +129,7 @@ def test_shares_are_shares(
         assert value("prefs_simp", text, best) == value("prefs_pair", text, best) == 1
 
 
-def test_infinite_levels_and_nothing_at_all() -> None:
-    """Two levels without end are one level, and no judgments are no preferences."""
+def test_infinite_levels_and_missing_judgments() -> None:
     assert value("prefs_num_prefs_poss", "g/0 a=inf b=inf c=0", "abc") == 2
     assert value("prefs_simp", "g/0 a=inf b=inf c=-inf d=-inf", "abcd") == 1
     for formula in PREFERENCE_METRICS.values():
@@ -147,7 +137,7 @@ def test_infinite_levels_and_nothing_at_all() -> None:
 
 
 def naive_pairs(found: list[Preference]) -> list[tuple[bytes, bytes]]:
-    """What one group says, pair by pair, with what follows where it has several subgroups."""
+    """List the preferences of one group pair by pair, with those implied across subgroups."""
     pairs = [
         (one.document, other.document)
         for one in found
@@ -171,10 +161,9 @@ def naive_pairs(found: list[Preference]) -> list[tuple[bytes, bytes]]:
     st.permutations("abcdefgh"),
     st.integers(0, 8),
 )
-def test_counting_one_by_one_gives_the_same(
+def test_metrics_equal_a_naive_count(
     said: list[tuple[str, str, str]], level_of: tuple[int, ...], order: list[str], depth: int
 ) -> None:
-    """Repeated judgments and combined subgroups included, to the bit."""
     found = [
         Preference(
             group.encode(), subgroup.encode(), name.encode(), float(level_of["abcdef".index(name)])

@@ -1,4 +1,4 @@
-"""Profiles: the conventions of other tools, each with a vector worked out by hand."""
+"""Profiles, each with a vector computed by hand."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NEARLY_TIED = {"q1": {"b": 1.00000002, "c": 1.00000001}}
 
 
 def reciprocal(value: float) -> int:
-    """The rank of b, from the average precision of q1."""
+    """Return the rank of b, from the average precision of q1."""
     return round(1 / value)
 
 
@@ -44,10 +44,9 @@ def reciprocal(value: float) -> int:
         ("msmarco", 2, 2, 1),  # a b c by id
     ],
 )
-def test_which_queries_count_and_where_documents_stand(
+def test_ranks_and_query_counts_of_each_profile(
     profile: str, queries: int, tied: int, nearly: int, *, from_file: bool, tmp_path: Path
 ) -> None:
-    """The rank of b among equal and nearly equal scores, and the number of queries."""
     for run, rank in ((TIED, tied), (NEARLY_TIED, nearly)):
         scores = evaluate(
             QRELS, as_file(run, tmp_path) if from_file else run, ["AP"], profile=profile
@@ -66,10 +65,9 @@ def test_which_queries_count_and_where_documents_stand(
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("from_file", [False, True])
-def test_who_is_first_among_equals(
+def test_order_of_ties_in_each_profile(
     profile: str, first: str, *, from_file: bool, tmp_path: Path
 ) -> None:
-    """Three documents of one score, given as b, c, a."""
     run = {"q": {"b": 1.0, "c": 1.0, "a": 1.0}}
     source = as_file(run, tmp_path) if from_file else run
     found = {
@@ -79,15 +77,13 @@ def test_who_is_first_among_equals(
     assert found == {document: float(document == first) for document in "abc"}
 
 
-def test_every_profile_is_tested_here() -> None:
-    """A new profile needs a vector."""
+def test_every_profile_has_a_vector() -> None:
     assert set(PROFILES) == {
         "berryeval", "trec_eval", "trec_eval-9", "ir_measures", "ranx", "gdeval", "msmarco",
     }  # fmt: skip
 
 
-def test_gdeval_gains_exponentially() -> None:
-    """NDCG under gdeval is that of Burges, and the name says so; what was asked for is found."""
+def test_gdeval_uses_exponential_gains() -> None:
     qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}
     scores = evaluate(qrels, run, ["nDCG@2", "AP"], profile="gdeval")
     assert scores.metrics == ("nDCG(dcg='exp-log2')@2", "AP")
@@ -95,8 +91,7 @@ def test_gdeval_gains_exponentially() -> None:
     assert scores.mean["nDCG@2"] == (1 + 3 / low) / (3 + 1 / low)
 
 
-def test_a_default_gives_way_to_a_choice() -> None:
-    """A profile's default applies only where ours would."""
+def test_a_given_parameter_overrides_the_profile() -> None:
     conventions = Conventions(defaults={"AP": {"cutoff": 1, "nothing": 3}})
     qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 2.0, "b": 1.0}}
     scores = evaluate(qrels, run, ["AP", "AP@2"], profile=conventions)
@@ -104,8 +99,7 @@ def test_a_default_gives_way_to_a_choice() -> None:
     assert scores.values.tolist() == [[0.5], [1.0]]
 
 
-def test_what_was_given_stays_also_where_it_is_our_default() -> None:
-    """nDCG(dcg='log2') under gdeval is what it says, beside gdeval's own; so is RR without end."""
+def test_a_given_default_overrides_the_profile() -> None:
     qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}
     low = math.log2(3)
     scores = evaluate(qrels, run, ["ndcg@2", "nDCG(dcg='log2')@2"], profile="gdeval")
@@ -122,8 +116,7 @@ def test_what_was_given_stays_also_where_it_is_our_default() -> None:
     assert found.mean["recip_rank"] == 0.0
 
 
-def test_a_key_means_what_the_profile_would_make_of_it() -> None:
-    """Where only the other was scored, a spelling does not find it by accident."""
+def test_a_spelling_does_not_find_another_profiles_metric() -> None:
     qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}
     scores = evaluate(qrels, run, ["nDCG@2"], profile="gdeval")
     assert "nDCG(dcg='log2')@2" not in scores.mean
@@ -131,8 +124,7 @@ def test_a_key_means_what_the_profile_would_make_of_it() -> None:
     assert several.mean["nDCG@2"] == several.mean["ndcg_2"] == scores.mean["nDCG@2"]
 
 
-def test_defaults_name_real_parameters() -> None:
-    """Where the metric is there, its parameters are those that the profile sets."""
+def test_defaults_of_profiles_name_existing_parameters() -> None:
     for conventions in PROFILES.values():
         assert conventions.text
         for name, defaults in conventions.defaults.items():
@@ -141,14 +133,12 @@ def test_defaults_name_real_parameters() -> None:
                 assert set(defaults) <= known
 
 
-def test_conventions_of_the_caller() -> None:
-    """Any rule can be asked for without a name."""
+def test_conventions_can_be_passed_directly() -> None:
     shallow = Conventions(RankingRule("document ascending", depth=1))
     assert evaluate(QRELS, TIED, ["AP"], profile=shallow).mean["AP"] == 0.0
 
 
-def test_an_unknown_profile_is_named() -> None:
-    """With those there are."""
+def test_an_unknown_profile_suggests_the_closest() -> None:
     with pytest.raises(
         ConfigurationError, match="unknown profile 'trec'; did you mean 'trec_eval'"
     ):
@@ -169,10 +159,9 @@ judgments = st.dictionaries(
 
 
 @given(runs, judgments)
-def test_trec_eval_9_against_pytrec_eval(
+def test_profile_trec_eval_9_equals_pytrec_eval(
     run: dict[str, dict[str, float]], qrels: dict[str, dict[str, int]]
 ) -> None:
-    """The same queries and the same values as trec_eval 9, ties and near ties included."""
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg_cut.5", "P.5"})
     theirs = evaluator.evaluate(run)
     ours = evaluate(qrels, run, ["map", "ndcg_cut_5", "P_5"], profile="trec_eval-9")
@@ -184,10 +173,9 @@ def test_trec_eval_9_against_pytrec_eval(
 
 @settings(max_examples=50)
 @given(runs, judgments)
-def test_ir_metrics_against_itself(
+def test_profile_ir_measures_equals_ir_measures(
     run: dict[str, dict[str, float]], qrels: dict[str, dict[str, int]]
 ) -> None:
-    """The same means as ir_measures: every judged query, ties and near ties of pytrec_eval."""
     names = ["AP", "nDCG@5", "P@5", "Success@1"]
     theirs = ir_measures.calc_aggregate(map(ir_measures.parse_measure, names), qrels, run)
     ours = evaluate(qrels, run, names, profile="ir_measures")
@@ -197,7 +185,6 @@ def test_ir_metrics_against_itself(
 
 
 def as_file(run: dict[str, dict[str, float]], folder: Path) -> Path:
-    """The run as a TREC file."""
     path = folder / "run"
     lines = [
         f"{query} Q0 {document} 1 {score!r} t\n"

@@ -1,4 +1,4 @@
-"""Agreement with trec_eval 9, through pytrec_eval: all its metrics, at all default cutoffs."""
+"""Agreement with trec_eval 9, through pytrec_eval: all metrics at all default cutoffs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS_OF_METRICS = 34
 
 
 def ours_for(name: str) -> str:
-    """The spelling that has the value of pytrec_eval's `name`."""
+    """Return our spelling of pytrec_eval's `name`."""
     if name.startswith("iprec_at_recall_"):
         return f"IPrec(rounding='ceil0.9')@{name.removeprefix('iprec_at_recall_')}"
     return OURS.get(name, name)
@@ -30,7 +30,7 @@ def ours_for(name: str) -> str:
 
 @st.composite
 def judged_queries(draw: st.DrawFn) -> tuple[dict[str, dict[str, int]], Rows]:
-    """Queries with at least one judgment that is not negative (others make it loop for ever)."""
+    """Draw queries with a judgment that is not negative; others hang pytrec_eval."""
     qrels: dict[str, dict[str, int]] = {}
     run: Rows = {}
     for query in [f"q{number}" for number in range(draw(st.integers(1, 3)))]:
@@ -41,7 +41,7 @@ def judged_queries(draw: st.DrawFn) -> tuple[dict[str, dict[str, int]], Rows]:
 
 
 def pytrec(qrels: dict[str, dict[str, int]], run: Rows, level: int = 1) -> dict[str, Any]:
-    """What pytrec_eval says."""
+    """Score with pytrec_eval."""
     evaluator = pytrec_eval.RelevanceEvaluator(
         qrels, pytrec_eval.supported_measures, relevance_level=level
     )
@@ -49,8 +49,7 @@ def pytrec(qrels: dict[str, dict[str, int]], run: Rows, level: int = 1) -> dict[
 
 
 @given(judged_queries())
-def test_every_metric_of_trec_eval_9(tables: tuple[dict[str, dict[str, int]], Rows]) -> None:
-    """Per query, with ties and negative grades, every value is theirs."""
+def test_values_equal_trec_eval_9(tables: tuple[dict[str, dict[str, int]], Rows]) -> None:
     qrels, run = tables
     theirs = pytrec(qrels, run)
     names = [name for name in next(iter(theirs.values())) if name not in NOT_A_NUMBER]
@@ -64,8 +63,7 @@ def test_every_metric_of_trec_eval_9(tables: tuple[dict[str, dict[str, int]], Ro
 
 @given(judged_queries())
 @settings(max_examples=40)
-def test_aggregates_of_trec_eval_9(tables: tuple[dict[str, dict[str, int]], Rows]) -> None:
-    """One number of all queries is theirs: a mean, a sum, or a geometric mean."""
+def test_aggregates_equal_trec_eval_9(tables: tuple[dict[str, dict[str, int]], Rows]) -> None:
     qrels, run = tables
     theirs = pytrec(qrels, run)
     names = [name for name in next(iter(theirs.values())) if name not in NOT_A_NUMBER]
@@ -85,10 +83,9 @@ BINARY = [
 
 @given(judged_queries(), st.sampled_from([2, 3]))
 @settings(max_examples=40)
-def test_other_levels_of_relevance(
+def test_rel_is_the_relevance_level_of_trec_eval(
     tables: tuple[dict[str, dict[str, int]], Rows], level: int
 ) -> None:
-    """Their relevance level is our parameter `rel`."""
     qrels, run = tables
     theirs = pytrec(qrels, run, level)
     for name in BINARY:
@@ -102,8 +99,9 @@ def test_other_levels_of_relevance(
 
 @given(judged_queries())
 @settings(max_examples=40)
-def test_judged_only(tables: tuple[dict[str, dict[str, int]], Rows]) -> None:
-    """`judged_only=True` is their flag -J."""
+def test_judged_only_is_the_flag_j_of_trec_eval(
+    tables: tuple[dict[str, dict[str, int]], Rows],
+) -> None:
     qrels, run = tables
     evaluator = pytrec_eval.RelevanceEvaluator(
         qrels, pytrec_eval.supported_measures, judged_docs_only_flag=True
@@ -119,8 +117,8 @@ def test_judged_only(tables: tuple[dict[str, dict[str, int]], Rows]) -> None:
             assert value == pytest.approx(theirs[query][theirs_name], abs=1e-9), (spelled, query)
 
 
-def test_all_of_their_metrics_are_compared() -> None:
-    """The oracle has 34 metrics, which make 93 numbers and two texts."""
+def test_all_metrics_of_pytrec_eval_are_compared() -> None:
+    """34 metrics give 93 numbers and two texts."""
     assert len(pytrec_eval.supported_measures) == KINDS_OF_METRICS
     names = set(pytrec({"q": {"d": 1}}, {"q": {"d": 1.0}})["q"])
     assert len(names - NOT_A_NUMBER) == 93

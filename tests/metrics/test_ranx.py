@@ -1,4 +1,4 @@
-"""ranx's metrics: its names, its values (worked out from its definitions), where ours differ."""
+"""Names and values of ranx, and where BerryEval differs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RUN = {
 
 
 def gain(*gains_at_ranks: tuple[float, int]) -> float:
-    """A sum of discounted gains."""
+    """Return a sum of discounted gains."""
     return sum(number / math.log2(rank + 1) for number, rank in gains_at_ranks)
 
 
@@ -56,14 +56,12 @@ VALUES = {
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_values_of_ranx(name: str) -> None:
-    """Every name of ranx is understood and has ranx's values."""
+def test_values_equal_the_definitions_of_ranx(name: str) -> None:
     found = evaluate(QRELS, RUN, [name]).per_query(name)
     assert (found["q_1"], found["q_2"]) == pytest.approx(VALUES[name], abs=1e-12)
 
 
-def test_the_introduction_of_ranx() -> None:
-    """The means that ranx prints in its introduction."""
+def test_means_in_the_introduction_of_ranx() -> None:
     means = evaluate(QRELS, RUN, ["map@5", "mrr", "ndcg@5"]).mean
     assert means["map@5"] == pytest.approx(0.6416, abs=1e-4)
     assert means["mrr"] == 0.75
@@ -71,10 +69,8 @@ def test_the_introduction_of_ranx() -> None:
 
 
 def test_bpref_without_nonrelevant_judgments() -> None:
-    """Where nothing was judged not relevant every relevant document found counts in full."""
     assert evaluate(QRELS, RUN, ["bpref"]).per_query("bpref") == {"q_1": 1.0, "q_2": 1.0}
 
 
-def test_hits_are_added_up() -> None:
-    """A count is added up, as in trec_eval, where ranx averages its hits over the queries."""
+def test_hits_are_summed() -> None:
     assert evaluate(QRELS, RUN, ["hits@2"]).mean["hits@2"] == 2.0

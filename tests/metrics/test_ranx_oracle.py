@@ -48,13 +48,13 @@ judgments = st.dictionaries(
 
 
 def runs(scores: st.SearchStrategy[float]) -> st.SearchStrategy[Table]:
-    """Runs of up to 25 documents in a query, in any order."""
+    """Draw runs of up to 25 documents per query."""
     ranking = st.lists(st.tuples(documents, scores), min_size=1, max_size=25).map(dict)
     return st.dictionaries(queries, ranking, min_size=1)
 
 
 def theirs(qrels: Table, run: Table, names: tuple[str, ...]) -> tuple[dict[str, Any], Table]:
-    """The values of ranx by metric and query, and the run in the order that ranx gave it."""
+    """Score with ranx; return the values and the run in the order of ranx."""
     results = ranx.Run(run)
     ranx.evaluate(
         ranx.Qrels(qrels), results, [*names, "hits"], return_mean=False, make_comparable=True
@@ -64,15 +64,15 @@ def theirs(qrels: Table, run: Table, names: tuple[str, ...]) -> tuple[dict[str, 
 
 
 def compare(ours: Scores, values: dict[str, Any], names: tuple[str, ...]) -> None:
-    """Each query and each metric, and nothing but these."""
+    """Require equal values for every query and metric."""
     for name in names:
         assert ours.per_query(name) == pytest.approx(values[name], rel=1e-9, abs=1e-9), name
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(judgments, runs(few_scores) | runs(any_scores))
-def test_every_metric_of_ranx(qrels: Table, run: Table) -> None:
-    """Its order of tied documents is an accident: given that order, the values are the same."""
+def test_values_equal_ranx_in_its_order_of_ties(qrels: Table, run: Table) -> None:
+    """The order of ties in ranx is arbitrary; given that order, the values are equal."""
     values, ordered = theirs(qrels, run, METRICS + LEVELS)
     for query, found in ordered.items():
         scores = list(found.values())
@@ -85,10 +85,7 @@ def test_every_metric_of_ranx(qrels: Table, run: Table) -> None:
 @given(
     judgments, st.dictionaries(queries, st.lists(documents, min_size=1, unique=True), min_size=1)
 )
-def test_every_metric_of_ranx_from_the_run_itself(
-    qrels: Table, rankings: dict[str, list[str]]
-) -> None:
-    """Without ties nothing is left to accident."""
+def test_values_equal_ranx_without_ties(qrels: Table, rankings: dict[str, list[str]]) -> None:
     run = {
         query: {document: -float(place) for place, document in enumerate(ranking)}
         for query, ranking in rankings.items()
@@ -99,10 +96,10 @@ def test_every_metric_of_ranx_from_the_run_itself(
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(judgments, runs(few_scores))
-def test_bpref_of_ranx(qrels: Table, run: Table) -> None:
-    """The same where documents were judged both ways; elsewhere ranx has NaN or 0, and we a number.
+def test_bpref_equals_ranx_where_it_is_defined(qrels: Table, run: Table) -> None:
+    """Elsewhere ranx returns NaN or 0.
 
-    Query by query: compiled, ranx gives 0 to what comes after a query with nothing relevant.
+    Queries are compared separately: compiled, ranx returns 0 after a query without relevant ones.
     """
     for query, row in qrels.items():
         judged = {query: {name: max(grade, 0) for name, grade in row.items()}}
@@ -117,16 +114,14 @@ def test_bpref_of_ranx(qrels: Table, run: Table) -> None:
             assert ours == (len(found) / len(relevant) if relevant else 0.0)
 
 
-def test_a_negative_grade_is_judged_for_ranx_and_not_for_us() -> None:
-    """d02 is above d01: for ranx as one judged not relevant, for us as one of the pool."""
+def test_ranx_treats_a_negative_grade_as_judged() -> None:
     qrels, run = {"q1": {"d01": 1, "d02": -1, "d03": 0}}, {"q1": {"d02": 2.0, "d01": 1.0}}
     values, _ = theirs(qrels, run, ("bpref",))
     assert values["bpref"] == {"q1": 0.0}
     assert evaluate(qrels, run, ["bpref"], profile="ranx").per_query("bpref") == {"q1": 1.0}
 
 
-def test_the_mean_of_hits_is_a_sum_for_us() -> None:
-    """A count is added up over the queries; ranx averages it."""
+def test_hits_are_summed_where_ranx_averages() -> None:
     qrels, run = {"q1": {"d01": 1}, "q2": {"d02": 1}}, {"q1": {"d01": 1.0}, "q2": {"d02": 1.0}}
     assert ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), "hits") == 1.0
     assert evaluate(qrels, run, ["hits"], profile="ranx").mean["hits"] == 2.0

@@ -1,4 +1,4 @@
-"""Metrics of one's own."""
+"""Registered metrics."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from berryeval.scoring.engine import evaluate
 
 
 def last_rank(judged: JudgedRanking, *, rel: Any = 1.0, cutoff: Any = None) -> float:
-    """The rank of the last relevant document."""
+    """Return the rank of the last relevant document."""
     return max(judged.relevant_ranks(rel, cutoff), default=0)
 
 
 def test_a_registered_function_is_a_metric() -> None:
-    """It has a name, parameters, an aggregate, and is computed like any other."""
     # As in a file without `from __future__ import annotations`: types instead of texts.
     last_rank.__annotations__.update({"rel": float, "cutoff": int | None})
     register("LastRankOfTest", text="rank of the last relevant document", aggregate="sum")(
@@ -33,9 +32,7 @@ def test_a_registered_function_is_a_metric() -> None:
     assert dict(scores.mean) == {"LastRankOfTest": 4, "LastRankOfTest(rel=2)": 2, "P@1": 1}
 
 
-def test_a_parameter_without_annotation_is_like_its_default() -> None:
-    """A default of 0.5 makes it a number."""
-
+def test_a_parameter_without_annotation_has_the_type_of_its_default() -> None:
     def share(judged: JudgedRanking, *, weight=0.5) -> float:  # type: ignore[no-untyped-def] # noqa: ANN001
         return float(weight * judged.retrieved)
 
@@ -45,21 +42,18 @@ def test_a_parameter_without_annotation_is_like_its_default() -> None:
         parse_metric("WeightOfTest(weight=x)")
 
 
-def test_a_name_that_exists_is_refused() -> None:
-    """No metric is replaced, by whatever spelling."""
+def test_an_existing_name_is_rejected() -> None:
     with pytest.raises(MetricError, match=r"a metric 'NDCG' already exists \(nDCG\)"):
         register("NDCG")
 
 
 @pytest.mark.parametrize("name", ["", "a b", "X@5", "top_5", "9x", "query", "Outcome"])
-def test_names_that_could_not_be_asked_for(name: str) -> None:
-    """A name must be one that the grammar reads, and no column of a frame of scores."""
+def test_invalid_names_are_rejected(name: str) -> None:
     with pytest.raises(MetricError, match=r"cannot be the name of a metric"):
         register(name)
 
 
-def test_an_unknown_aggregate_is_refused() -> None:
-    """There are three ways to make one value of many."""
+def test_an_unknown_aggregate_is_rejected() -> None:
     with pytest.raises(MetricError, match=r"^aggregate must be one of mean, sum, geometric mean"):
         register("Middle", aggregate="median")  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""Metrics of passages: by hand, against sets of characters, and at their edges."""
+"""Passage metrics: values by hand, sets of characters as the oracle, and edge cases."""
 
 from __future__ import annotations
 
@@ -30,13 +30,11 @@ SPANS = ["CharIoU", "TokenR", "TokenP", "PrecisionOmega", "FileR@3", "FileRR", "
 
 
 def target(start: int, end: int, document: str = "d", grade: float = 1, **group: str) -> Judgment:
-    """A judged span."""
     anchor = Anchor(document=document, start=start, end=end)
     return Judgment("q", anchor, grade, **group)  # type: ignore[arg-type]
 
 
 def hit(rank: int, start: int, end: int, document: str = "d") -> Hit:
-    """A retrieved span."""
     return Hit(f"{document}{rank}", rank=rank, doc_id=document, start=start, end=end)
 
 
@@ -48,21 +46,20 @@ def value(
     chunks: list[Chunk] | None = None,
     texts: tuple[str, ...] = (TEXT, TEXT),
 ) -> float:
-    """The value of a metric for documents d and e."""
+    """Compute a metric for the documents d and e."""
     documents = tuple(Document(name, text) for name, text in zip("de", texts, strict=True))
     benchmark = be.Benchmark("t", documents, (Query("q", "?"),), tuple(judgments))
     return be.evaluate_hits(benchmark, {"q": hits}, [name], chunks=chunks).mean[name]
 
 
 def test_character_iou_by_hand() -> None:
-    """20 wanted, 30 retrieved, 10 of them the same: 10 / 40."""
+    """20 wanted, 30 retrieved, 10 of them in common: 10 / 40."""
     assert value("CharIoU", [target(0, 20)], [hit(1, 10, 40)]) == 10 / 40
     assert value("iou@1", [target(0, 20)], [hit(1, 30, 40), hit(2, 0, 20)]) == 0.0
     assert value("CharIoU", [target(0, 20)], [hit(1, 0, 20)]) == 1.0
 
 
 def test_touching_passages_share_nothing() -> None:
-    """One ends where the other begins."""
     for name in ("CharIoU", "TokenR", "TokenP"):
         assert value(name, [target(0, 20)], [hit(1, 20, 40)]) == 0.0
     chunks = [Chunk("a", "d", TEXT[:20], 0, 20), Chunk("b", "d", TEXT[20:], 20, 50)]
@@ -70,15 +67,13 @@ def test_touching_passages_share_nothing() -> None:
 
 
 def test_a_character_in_two_chunks_counts_once() -> None:
-    """Also one that two targets name."""
     hits = [hit(1, 0, 20), hit(2, 10, 30), hit(3, 0, 20)]
     assert value("CharIoU", [target(0, 30)], hits) == 1.0
     assert value("TokenP", [target(0, 15)], hits) == 3 / 6
     assert value("CharIoU", [target(0, 20), target(10, 30)], [hit(1, 0, 15)]) == 15 / 30
 
 
-def test_tokens_belong_to_where_they_begin() -> None:
-    """A chunk that cuts a word has it if it has its first letter."""
+def test_a_token_belongs_to_the_passage_where_it_starts() -> None:
     assert count_tokens("Don't panic!") == 5
     assert value("TokenR", [target(0, 25)], [hit(1, 0, 6)]) == 2 / 5
     assert value("TokenR", [target(0, 25)], [hit(1, 1, 6)]) == 1 / 5
@@ -87,7 +82,6 @@ def test_tokens_belong_to_where_they_begin() -> None:
 
 
 def test_precision_omega_by_hand() -> None:
-    """All chunks with something wanted, and only those; what no chunk holds is missed."""
     chunks = [
         Chunk(f"c{start}", "d", TEXT[start : start + 10], start, start + 10)
         for start in (0, 10, 20, 30)
@@ -103,7 +97,6 @@ def test_precision_omega_by_hand() -> None:
 
 
 def test_tokens_to_hit_by_hand() -> None:
-    """What was read in vain, and the hit itself; never more than the budget."""
     wanted = [target(40, 50)]
     assert value("TokensToHit", wanted, [hit(1, 0, 20), hit(2, 40, 50)]) == 4 + 2
     assert value("TokensToHit", wanted, [hit(1, 40, 50)]) == 2
@@ -113,8 +106,7 @@ def test_tokens_to_hit_by_hand() -> None:
     assert value("TokensToHit(budget=5)", wanted, [hit(1, 0, 20), hit(2, 40, 50)]) == 5
 
 
-def test_metrics_of_files_by_hand() -> None:
-    """Files are ranked where their first hit stands; the passages in them do not matter."""
+def test_file_metrics_by_hand() -> None:
     wanted = [target(0, 10, "d"), target(20, 30, "d"), target(0, 10, "e")]
     hits = [hit(1, 0, 5, "x"), hit(2, 5, 9, "x"), hit(3, 40, 45, "e")]
     assert value("FileRR", wanted, hits) == 1 / 2
@@ -126,7 +118,6 @@ def test_metrics_of_files_by_hand() -> None:
 
 
 def test_evidence_completeness_by_hand() -> None:
-    """All or nothing; it needs no texts, so ids will do."""
     both = [target(0, 10), target(20, 30)]
     assert value("AllFound@1", both, [hit(1, 0, 30)]) == 1.0
     assert value("AllFound@1", both, [hit(1, 0, 10), hit(2, 20, 30)]) == 0.0
@@ -137,8 +128,7 @@ def test_evidence_completeness_by_hand() -> None:
     assert list(scores.values[:, 0]) == [0.0, 1.0]
 
 
-def test_repeated_text_stands_where_it_helps_most() -> None:
-    """A hit without offsets, and a quote, may stand at each of their places."""
+def test_repeated_text_counts_at_its_best_place() -> None:
     text = "same here. other text. same here. the end. "
     second = text.rindex("same here.")
     loose = Hit("h", rank=1, doc_id="d", text="same here.")
@@ -149,8 +139,7 @@ def test_repeated_text_stands_where_it_helps_most() -> None:
     assert value("TokenR", quote, [hit(1, 0, 10)], texts=(text, "")) == 1.0
 
 
-def test_groups_want_any_or_all_of_their_passages() -> None:
-    """Any: the one that is retrieved. All: every one of them."""
+def test_groups_need_any_or_all_passages() -> None:
     of_any = [target(0, 10, group="g"), target(20, 30, group="g")]
     assert value("CharIoU", of_any, [hit(1, 20, 30)]) == 1.0
     of_all = [target(0, 10, group="g", need="all"), target(20, 30, group="g", need="all")]
@@ -159,15 +148,13 @@ def test_groups_want_any_or_all_of_their_passages() -> None:
 
 
 def test_grades_below_rel_are_not_wanted() -> None:
-    """As with every metric."""
     graded = [target(0, 10, grade=1), target(20, 30, grade=2)]
     assert value("CharIoU(rel=2)", graded, [hit(1, 20, 30)]) == 1.0
     assert value("TokenR(rel=3)", graded, [hit(1, 20, 30)]) == 0.0
     assert value("FileR(rel=3)@5", graded, [hit(1, 20, 30)]) == 0.0
 
 
-def test_documents_sections_and_chunks_have_characters_too() -> None:
-    """A document all of its own, a section those below its heading, a chunk its own."""
+def test_documents_sections_and_chunks_have_characters() -> None:
     whole = [Judgment("q", Anchor(document="d"), 1)]
     assert value("CharIoU", whole, [hit(1, 0, 25)]) == 0.5
     text = "# A\n\none two\n\n# B\n\nthree\n"
@@ -179,8 +166,7 @@ def test_documents_sections_and_chunks_have_characters_too() -> None:
     assert value("CharIoU", judged, [hit(1, 0, 20)], chunks=chunks) == 0.5
 
 
-def test_files_of_judged_chunks_are_those_of_their_hits() -> None:
-    """A chunk id says no file, or one before its #; the hit knows better."""
+def test_the_file_of_a_judged_chunk_is_that_of_its_hit() -> None:
     chunk = [Judgment("q", Anchor(chunk="c9"), 1), Judgment("q", Anchor(chunk="f/g#s"), 1)]
     found = Hit("c9", rank=1, doc_id="d")
     assert value("FileR@5", chunk, [found]) == 0.5
@@ -188,8 +174,7 @@ def test_files_of_judged_chunks_are_those_of_their_hits() -> None:
     assert value("FileRR", chunk, [Hit("x", rank=1, doc_id="c9")]) == 1.0
 
 
-def test_texts_of_no_document_are_passages_by_themselves() -> None:
-    """They are read and not wanted; a quote that is nowhere is wanted and not found."""
+def test_texts_outside_documents_are_separate_passages() -> None:
     loose = Hit("x", rank=1, text="four words of noise")
     assert value("TokenP", [target(0, 20)], [loose, hit(2, 0, 20)]) == 4 / 8
     lost = [target(0, 20), Judgment("q", Anchor(document="d", quote="zzz yyy xxx vvv"), 1)]
@@ -197,7 +182,6 @@ def test_texts_of_no_document_are_passages_by_themselves() -> None:
 
 
 def test_an_empty_document_has_no_characters() -> None:
-    """Retrieved or wanted, it changes nothing, and is no error."""
     empty = Hit("e", rank=1)
     assert value("CharIoU", [target(0, 10)], [empty, hit(2, 0, 10)], texts=(TEXT, "")) == 1.0
     assert value("TokensToHit", [target(0, 10)], [empty, hit(2, 0, 10)], texts=(TEXT, "")) == 2
@@ -206,8 +190,7 @@ def test_an_empty_document_has_no_characters() -> None:
     assert value("R@1", wanted, [empty], texts=(TEXT, "")) == 1.0
 
 
-def test_what_has_no_place_is_an_error() -> None:
-    """And no wrong number: the error says what is missing."""
+def test_a_hit_without_a_position_is_rejected() -> None:
     with pytest.raises(MetricError, match="hit 'ghost' has neither text nor a position"):
         value("CharIoU", [target(0, 10)], [Hit("ghost", rank=1)])
     with pytest.raises(MetricError, match="hit 'ghost' has neither text nor a position"):
@@ -220,8 +203,7 @@ def test_what_has_no_place_is_an_error() -> None:
         be.evaluate_hits(benchmark, {"q": [hit(1, 0, 20)]}, ["TokenR"])
 
 
-def test_words_that_decide_are_what_was_wanted() -> None:
-    """Where the expected answer decides, the relevant hits are all there is to find."""
+def test_hits_relevant_by_token_overlap_are_wanted() -> None:
     query = Query("q", "?", metadata={"answer": "blue whale"})
     hits = [Hit("a", 2.0, text="a red fox here"), Hit("b", 1.0, text="the blue whale")]
     scores = be.evaluate_hits(
@@ -230,15 +212,13 @@ def test_words_that_decide_are_what_was_wanted() -> None:
     assert dict(scores.mean) == {"TokenR": 1.0, "TokenP": 3 / 7, "FileRR": 0.5}
 
 
-def test_a_metric_of_text_can_be_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Registered like any other; unjudged passages may be left out."""
+def test_a_passage_metric_can_be_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     from berryeval.metrics import catalogue
 
     monkeypatch.setattr(catalogue, "_registered", {})
 
     @be.metric("Passages", kind="spans")
     def passages(ranking: SpanRanking) -> float:
-        """How many there are."""
         return len(ranking.passages)
 
     assert passages.__name__ == "passages"
@@ -258,24 +238,21 @@ TOKENS = [match.start() for match in re.finditer(r"\w+|[^\w\s]", TEXT)]
 
 
 def letters(passages: Iterable[Place]) -> set[tuple[str, int]]:
-    """Every character by itself."""
     return {(document, at) for document, start, end in passages for at in range(start, end)}
 
 
 def divided(numerator: int, denominator: int) -> float:
-    """0 over 0 is 0."""
     return numerator / denominator if denominator else 0.0
 
 
 @given(many, many, many, st.integers(1, 4))
 @settings(max_examples=150)
-def test_values_are_those_of_sets_of_characters(
+def test_values_equal_sets_of_characters(
     wanted: list[Place],
     found: list[Place],
     cut: list[Place],
     k: int,
 ) -> None:
-    """Whatever overlaps, touches or repeats; and all of them lie between 0 and 1."""
     judgments = [target(start, end, document) for document, start, end in wanted]
     hits = [hit(rank, s, e, d) for rank, (d, s, e) in enumerate(found, start=1)]
     chunks = [Chunk(f"c{n}", d, TEXT[s:e], s, e) for n, (d, s, e) in enumerate(cut)]
@@ -299,8 +276,7 @@ def test_values_are_those_of_sets_of_characters(
 
 
 @given(many, many)
-def test_territories_are_sets(one: list[Place], other: list[Place]) -> None:
-    """Their intersection is that of sets, and their parts neither overlap nor touch."""
+def test_territories_behave_like_sets(one: list[Place], other: list[Place]) -> None:
     from berryeval.data.spans import Span
 
     first, second = (Territory(Span(*span) for span in spans) for spans in (one, other))
@@ -312,15 +288,13 @@ def test_territories_are_sets(one: list[Place], other: list[Place]) -> None:
     assert letters(parts) == letters(one)
 
 
-def test_every_metric_of_text_says_so_in_the_page() -> None:
-    """And that it is computed in Python, and why."""
+def test_the_page_describes_passage_metrics() -> None:
     kinds = [definition for definition in definitions().values() if definition.kind == "spans"]
     assert len(kinds) == 7
     assert not any(definition.native for definition in kinds)
 
 
-def test_relevance_gives_the_passages_of_a_ranking() -> None:
-    """For whoever wants to look at them."""
+def test_relevance_returns_the_passages_of_a_ranking() -> None:
     benchmark = be.Benchmark("t", (Document("d", TEXT),), (Query("q", "?"),), (target(0, 10),))
     judge = Relevance(benchmark)
     ranking = judge.as_spans(judge.judge("q", [hit(1, 5, 15)]))

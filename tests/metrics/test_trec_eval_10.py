@@ -58,14 +58,12 @@ PRINTED = {
 
 
 @pytest.mark.parametrize("name", PRINTED)
-def test_printed_by_trec_eval_10(name: str) -> None:
-    """The name that trec_eval prints is understood, and has the value that it prints."""
+def test_values_printed_by_trec_eval_10(name: str) -> None:
     value = evaluate(QRELS, RUN, [name], profile="trec_eval").per_query(name)["q"]
     assert value == pytest.approx(PRINTED[name], abs=0.00005 + 1e-9)
 
 
-def test_the_bare_name_of_rbp_is_ours() -> None:
-    """`rbp` alone is RBP; with trec_eval's parameters behind it, it has trec_eval's gains."""
+def test_the_bare_name_rbp_has_default_gains() -> None:
     assert [str(m) for m in parse_metrics(["rbp", "rbp_p=0.8", "rbp_p=0.9,2=1"])] == [
         "RBP",
         "RBP(rel=0,gain='minmax')",

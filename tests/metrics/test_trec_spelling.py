@@ -1,4 +1,4 @@
-"""What trec_eval calls our metrics."""
+"""Names of metrics in trec_eval."""
 
 from __future__ import annotations
 
@@ -22,14 +22,11 @@ if TYPE_CHECKING:
         ("ndcg_burges@5", "nDCG(dcg='exp-log2')@5"),
     ],
 )  # fmt: skip
-def test_names(name: str, expected: str) -> None:
-    """trec_eval's name where it has the metric, with these parameters; else ours."""
+def test_names_of_trec_eval(name: str, expected: str) -> None:
     assert trec_name(parse_metric(name)) == expected
 
 
-def test_levels_of_recall_have_two_digits() -> None:
-    """As in iprec_at_recall_0.10."""
-
+def test_recall_levels_have_two_digits() -> None:
     @metric("Levels", text="", within=UNBOUNDED, peers={"trec_eval": "iprec_at_recall"})
     def levels(judged: JudgedRanking, *, recall: float) -> float:
         return recall * judged.retrieved
@@ -38,9 +35,7 @@ def test_levels_of_recall_have_two_digits() -> None:
     assert trec_name(definition(recall=0.1)) == "iprec_at_recall_0.10"
 
 
-def test_a_cutoff_that_trec_eval_does_not_take() -> None:
-    """A metric with one name there and an optional cutoff here keeps our name when cut."""
-
+def test_a_cutoff_unknown_to_trec_eval_keeps_our_name() -> None:
     @metric("First", text="", within=UNBOUNDED, peers={"trec_eval": "recip_rank"})
     def first(judged: JudgedRanking, *, cutoff: int | None = None) -> float:
         return float(judged.retrieved + (cutoff or 0))

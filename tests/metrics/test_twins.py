@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from berryeval.data.qrels import Qrels
 from berryeval.data.run import RankingRule, Run, Ties
+from berryeval.metrics.base import native_spec
 from berryeval.metrics.catalogue import definitions
 from berryeval.scoring import engine
 from tests.metrics.rankings import Rows, judged_runs, metrics_of
@@ -34,7 +35,7 @@ rules = st.builds(
 def by_reference(
     qrels: Rows, run: Rows, metrics: list[Metric], rule: RankingRule
 ) -> list[list[float]]:
-    """A row of values per metric, by the reference functions."""
+    """Compute a row of values per metric with the reference functions."""
     judgments, results = Qrels.from_dict(qrels).table, Run.from_dict(run).table
     places = {query: place for place, query in enumerate(run)}
     judged = [
@@ -47,14 +48,14 @@ def by_reference(
 def by_native(
     qrels: Rows, run: Rows, metrics: list[Metric], rule: RankingRule
 ) -> list[list[float]]:
-    """A row of values per metric, by the native core."""
+    """Compute a row of values per metric with the native core."""
     places = {query: place for place, query in enumerate(run)}
     matches = np.array([places.get(query, -1) for query in qrels], dtype=np.int64)
     values = np.full((len(metrics), len(qrels)), np.nan)
     counts = np.zeros((len(qrels), 4), dtype=np.int64)
     tables = (Qrels.from_dict(qrels).table, Run.from_dict(run).table)
     duplicate = native.evaluate(
-        *map(engine._arrays, tables), matches, list(map(engine._spec, metrics)),
+        *map(engine._arrays, tables), matches, list(map(native_spec, metrics)),
         rule.ties, rule.single_precision, rule.depth or 0, values, counts, 1,
     )  # fmt: skip
     assert duplicate is None
@@ -68,7 +69,6 @@ def by_native(
 def test_native_equals_reference(
     name: str, data: st.DataObject, tables: tuple[Rows, Rows], rule: RankingRule
 ) -> None:
-    """With any parameters, on any judged ranking, the two give the same bits."""
     choices = st.lists(metrics_of(definitions()[name]), min_size=6, max_size=6)
     metrics = data.draw(choices)
     ours, theirs = by_reference(*tables, metrics, rule), by_native(*tables, metrics, rule)
@@ -76,14 +76,12 @@ def test_native_equals_reference(
         assert [value.hex() for value in one] == [value.hex() for value in other], metric
 
 
-def test_both_name_the_same_metrics() -> None:
-    """The native table holds exactly the metrics that say so."""
+def test_the_native_table_holds_the_native_metrics() -> None:
     assert sorted(native.metric_names()) == sorted(NATIVE)
 
 
-def test_unknown_parameters_and_words_are_refused() -> None:
-    """The native core does not pass over what it does not know."""
-    name, numbers, words, lists, gains = engine._spec(definitions()["nDCG"]())
+def test_unknown_parameters_and_words_are_rejected() -> None:
+    name, numbers, words, lists, gains = native_spec(definitions()["nDCG"]())
     for spec, message in [
         ((name, {**numbers, "nope": 1.0}, words, lists, gains), "unknown parameter 'nope'"),
         ((name, numbers, {"dcg": "nope"}, lists, gains), "unknown choice 'nope' for 'dcg'"),
@@ -97,7 +95,7 @@ def test_unknown_parameters_and_words_are_refused() -> None:
 
 
 def scored_by_native(spec: object) -> None:
-    """Score one query by this, as the native core takes it."""
+    """Score one query with a native spec."""
     tables = [engine._arrays(Qrels.from_dict({"q": {"d": 1}}).table)] * 2
     native.evaluate(
         *tables, np.zeros(1, np.int64), [spec], TIES[0], False, 0,
@@ -106,11 +104,10 @@ def scored_by_native(spec: object) -> None:
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_a_missing_parameter_is_refused(name: str) -> None:
-    """The native core knows no defaults of its own, but for what may be left out anywhere."""
+def test_a_missing_parameter_is_rejected(name: str) -> None:
     definition = definitions()[name]
     given = {p.name: 1 for p in definition.parameters if p.required}
-    _, numbers, words, lists, gains = engine._spec(definition(**given))
+    _, numbers, words, lists, gains = native_spec(definition(**given))
     scored_by_native((name, numbers, words, lists, gains))
     for parameter in definition.parameters:
         left: list[Any] = [

@@ -1,4 +1,4 @@
-"""Metrics that users write, mixed with ours."""
+"""Registered metrics mixed with built-in ones."""
 
 # No `from __future__ import annotations`: users' annotations may be types or strings.
 
@@ -20,12 +20,11 @@ RUN = {"q1": {"z": 3.0, "b": 2.0, "a": 1.0}, "q2": {"y": 1.0}}
 
 @pytest.fixture(autouse=True)
 def no_registrations_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every test starts with our own metrics only."""
     monkeypatch.setattr(catalogue, "_registered", {})
 
 
 def register_share() -> None:
-    """A metric with a cutoff and two parameters."""
+    """Register a metric with a cutoff and two parameters."""
 
     @be.metric("Share", text="relevant in the top k, by weight", aliases=["quota"])
     def share(
@@ -34,8 +33,7 @@ def register_share() -> None:
         return weight * len(judged.relevant_ranks(rel, cutoff)) / cutoff
 
 
-def test_mixed_with_native_ones() -> None:
-    """A user's metric stands beside ours, with parameters, aliases and cutoff."""
+def test_a_registered_metric_mixes_with_native_ones() -> None:
     register_share()
     scores = be.evaluate(QRELS, RUN, ["P@2", "Share@2", "quota_2", "Share(rel=2,weight=4)@2", "AP"])
     assert scores.metrics == ("P@2", "Share@2", "Share(rel=2,weight=4)@2", "AP")
@@ -48,8 +46,7 @@ def test_mixed_with_native_ones() -> None:
     assert scores.mean["AP"] == (1 / 2 + 2 / 3) / 2 / 2
 
 
-def test_on_a_file(tmp_path: Path) -> None:
-    """A run file is scored by both kinds of metrics in one call."""
+def test_a_registered_metric_scores_a_file(tmp_path: Path) -> None:
     register_share()
     lines = ["q1 Q0 z 1 3 t", "q1 Q0 b 2 2 t", "q1 Q0 a 3 1 t", "q2 Q0 y 1 1 t", ""]
     path = tmp_path / "run"
@@ -60,9 +57,7 @@ def test_on_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("aggregate", ["mean", "sum", "geometric mean"])
-def test_the_user_says_how_values_become_one(aggregate: Any) -> None:
-    """The aggregate of the declaration is that of the scores."""
-
+def test_a_registered_metric_declares_its_aggregate(aggregate: Any) -> None:
     @be.metric("Grades", aggregate=aggregate)
     def grades(judged: JudgedRanking) -> int:
         return len(judged.grades)
@@ -82,26 +77,23 @@ def test_the_user_says_how_values_become_one(aggregate: Any) -> None:
         (lambda _: None, "a metric must return a number, found NoneType None"),
     ],
 )  # fmt: skip
-def test_what_goes_wrong_names_metric_and_query(
+def test_a_failing_metric_is_named_with_its_query(
     formula: Callable[[JudgedRanking], float], said: str
 ) -> None:
-    """An exception, NaN, infinity or something that is no number."""
     be.metric("Mine")(formula)
     with pytest.raises(MetricError, match=r"^Mine ") as caught:
         be.evaluate(QRELS, RUN, ["P@2", "Mine"])
     assert said in str(caught.value)
 
 
-def test_a_name_is_taken_once() -> None:
-    """Neither our names nor aliases can be taken over."""
+def test_names_and_aliases_cannot_be_replaced() -> None:
     register_share()
     for name, aliases in [("ndcg", []), ("Share", []), ("New", ["MAP"]), ("QUOTA", [])]:
         with pytest.raises(MetricError, match=r"a metric .* already exists"):
             be.metric(name, aliases=aliases)
 
 
-def test_a_parameter_needs_a_kind_we_know() -> None:
-    """An annotation that says nothing to us is refused when the metric is declared."""
+def test_an_unknown_annotation_is_rejected() -> None:
     with pytest.raises(MetricError, match="the parameter 'table' of Mine must be annotated with"):
 
         @be.metric("Mine")
@@ -109,8 +101,7 @@ def test_a_parameter_needs_a_kind_we_know() -> None:
             return float(judged.retrieved + len(table))
 
 
-def test_parameters_are_checked() -> None:
-    """A cutoff of a user's metric is a cutoff like any other."""
+def test_parameters_of_a_registered_metric_are_checked() -> None:
     register_share()
     with pytest.raises(
         MetricError, match="cutoff of Share must be an integer from 1 to 10000000, found 0"

@@ -1,4 +1,4 @@
-"""Values worked out by hand: one ranking in the middle of things, and the edges."""
+"""Values computed by hand, and edge cases."""
 
 from __future__ import annotations
 
@@ -133,13 +133,11 @@ VALUES = {
 
 
 @pytest.mark.parametrize("text", VALUES)
-def test_by_hand(text: str) -> None:
-    """The reference function gives what the formula says."""
+def test_reference_values_by_hand(text: str) -> None:
     assert parse_metric(text)(RANKING) == pytest.approx(VALUES[text], abs=1e-12)
 
 
-def test_by_hand_through_evaluate() -> None:
-    """`evaluate` gives the same, on the backend under test."""
+def test_values_of_evaluate_by_hand() -> None:
     qrels = {"q": {"a": 2, "c": 0, "d": 1, "e": -1, "x": 1, "y": 0}}
     run = {"q": {"a": 6, "b": 5, "c": 4, "d": 3, "e": 2, "f": 1}}
     scores = evaluate(qrels, run, VALUES)
@@ -174,14 +172,12 @@ OURS = (
 
 
 def plain(name: str) -> Metric:
-    """The metric with its defaults."""
     definition = definitions()[name]
     return definition(**{p.name: REQUIRED[p.name] for p in definition.parameters if p.required})
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_edges(name: str) -> None:
-    """Nothing retrieved, nothing relevant or nothing judged gives 0.0, or what is said here."""
+def test_empty_rankings_and_judgments(name: str) -> None:
     metric = plain(name)
     for judged, expected in zip(
         (EMPTY, NOTHING_RELEVANT, NOTHING_JUDGED), EDGES.get(name, (0.0, 0.0, 0.0)), strict=True
@@ -191,7 +187,6 @@ def test_edges(name: str) -> None:
 
 @given(judged_runs())
 def test_values_are_finite(tables: tuple[Rows, Rows]) -> None:
-    """Whatever is judged and retrieved, a value is a number, and a share stays within 0 and 1."""
     qrels, run = Qrels.from_dict(tables[0]).table, Run.from_dict(tables[1]).table
     places = {query: place for place, query in enumerate(tables[1])}
     for index, query in enumerate(tables[0]):
@@ -204,34 +199,30 @@ def test_values_are_finite(tables: tuple[Rows, Rows]) -> None:
 
 
 def test_interpolated_precision_looks_ahead() -> None:
-    """The best precision further down counts, not the precision where recall is reached."""
     ranking = JudgedRanking([JudgedHit(2, 1.0), JudgedHit(3, 1.0)], 3, [1.0, 1.0])
     assert parse_metric("IPrec@0.5")(ranking) == 2 / 3
 
 
-def test_halves_are_rounded_up_exactly() -> None:
-    """A level just below a half is not rounded up by an addition."""
+def test_halves_are_rounded_up() -> None:
     ranking = JudgedRanking([JudgedHit(1, 1.0), JudgedHit(4, 1.0)], 4, [1.0, 1.0])
     below = math.nextafter(0.75, 0)
     assert parse_metric(f"IPrec@{below!r}")(ranking) == 1.0
     assert parse_metric("IPrec@0.75")(ranking) == 1 / 2
 
 
-def test_gains_that_differ_by_little_are_sorted() -> None:
-    """A perfect ranking has nDCG 1 also where gains differ by less than 1, unlike in trec_eval."""
+def test_close_gains_are_sorted() -> None:
+    """Unlike in trec_eval, gains that differ by less than 1 are sorted."""
     ranking = JudgedRanking([JudgedHit(1, 1.0), JudgedHit(2, 2.0)], 2, [2.0, 1.0])
     for name in ("nDCG", "nDCGrel", "RnDCG"):
         assert parse_metric(f"{name}(gains={{1:0.9,2:0.5}})")(ranking) == 1.0
 
 
 def test_exponential_gains_stay_finite() -> None:
-    """A grade in the thousands is no overflow."""
     scores = evaluate({"q": {"a": 5000, "b": 1}}, {"q": {"b": 2, "a": 1}}, ["ndcg_burges"])
     assert scores.mean["ndcg_burges"] == pytest.approx(1 / math.log2(3))
 
 
-def test_end_of_the_ranking_in_rndcg() -> None:
-    """As in trec_eval, the end counts from two documents beyond the ideal ranking on."""
+def test_rndcg_counts_the_end_of_a_long_ranking() -> None:
     hits = [JudgedHit(1, 1.0), JudgedHit(3, 2.0)]
     first = (1 / 1) / 2
     second = 1 / (2 + 1 / math.log2(3))
@@ -241,15 +232,13 @@ def test_end_of_the_ranking_in_rndcg() -> None:
         assert value == pytest.approx(sum(expected) / len(expected), abs=1e-12)
 
 
-def test_the_residual_of_a_ranking_that_is_all_judged() -> None:
-    """RBP can still grow below a ranking; trec_eval's name for the residual says 0, as it does."""
+def test_residual_of_a_fully_judged_ranking() -> None:
     ranking = JudgedRanking([JudgedHit(1, 1.0), JudgedHit(2, 0.0)], 2, [1.0, 0.0])
     assert parse_metric("RBPResidual(p=0.5)")(ranking) == 1 / 4
     assert parse_metric("rbp_resid_p=0.5")(ranking) == 0.0
 
 
-def test_aggregates() -> None:
-    """Counts are added up, GMAP and GMBpref averaged by the geometric mean, others by the mean."""
+def test_aggregates_of_metrics() -> None:
     qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
     run = {"q1": {"a": 1.0}, "q2": {"x": 2.0, "b": 1.0}}
     means = evaluate(qrels, run, ["NumQ", "NumRet", "hits@1", "AP", "GMAP", "GMBpref"]).mean

@@ -1,1 +1,1 @@
-"""Audits."""
+"""Tests of scoring."""

@@ -1,4 +1,4 @@
-"""`audit`: everything that makes a score doubtful is found, named and counted."""
+"""`audit` finds, names and counts everything that makes a score doubtful."""
 
 from __future__ import annotations
 
@@ -54,22 +54,20 @@ q2 x1 (y at rank 1 scores 1, x at rank 2 scores 9)
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path]:
-    """Judgments and a run with one of everything that can be wrong."""
+    """Write judgments and a run with every kind of fault."""
     qrels, run = tmp_path / "qrels", tmp_path / "run"
     qrels.write_text(QRELS)
     run.write_text(RUN)
     return qrels, run
 
 
-def test_the_whole_report_as_text(files: tuple[Path, Path]) -> None:
-    """A line per kind of finding, with places and names."""
+def test_the_report_as_text(files: tuple[Path, Path]) -> None:
     report = audit(*files, ["P@2"], k=2)
     assert report.text() + "\n" == TEXT.format(run=files[1])
     assert not report.clean
 
 
-def test_the_whole_report_as_data(files: tuple[Path, Path]) -> None:
-    """The same findings for machines, without NaN."""
+def test_the_report_as_data(files: tuple[Path, Path]) -> None:
     data = json.loads(json.dumps(audit(*files, ["P@2"], k=2).to_dict(), allow_nan=False))
     assert data["clean"] is False
     assert [(fault["kind"], fault["source"], fault["line"]) for fault in data["faults"]] == [
@@ -92,8 +90,7 @@ def test_the_whole_report_as_data(files: tuple[Path, Path]) -> None:
     ]  # fmt: skip
 
 
-def test_dicts_with_nan_and_empty_rankings() -> None:
-    """What `evaluate` refuses, an audit reports."""
+def test_nan_and_empty_rankings_are_reported() -> None:
     report = audit({"q": {"a": 1}, "e": {"b": 1}}, {"q": {"a": math.nan, "b": 1.0}, "e": {}})
     (fault,) = report.faults
     assert (fault.kind, fault.source, fault.query, fault.document) == ("NaN", "run", "q", "a")
@@ -101,16 +98,14 @@ def test_dicts_with_nan_and_empty_rankings() -> None:
     assert "queries with an empty ranking: 1: e" in report.text()
 
 
-def test_tables_that_were_read_already(files: tuple[Path, Path]) -> None:
-    """`Qrels` and `Run` are audited too, with the lines of their repeated rows."""
+def test_tables_are_audited_with_their_lines(files: tuple[Path, Path]) -> None:
     report = audit(Qrels.from_trec(files[0], lenient=True), Run.from_trec(files[1], lenient=True))
     repeated = {(fault.source, fault.line) for fault in report.faults}
     assert repeated <= {("qrels", 3), ("run", 4)}
     assert report.run == "bm25"
 
 
-def test_nothing_to_report() -> None:
-    """A sound run is called so."""
+def test_a_clean_run_has_nothing_to_report() -> None:
     report = audit({"q": {"a": 1, "b": 0}}, {"q": {"a": 2.0, "b": 1.0}})
     assert report.clean
     assert report.text() == (
@@ -120,21 +115,18 @@ def test_nothing_to_report() -> None:
     )
 
 
-def test_equal_scores_and_repeated_ranks_are_no_conflict(tmp_path: Path) -> None:
-    """Only a higher score below a lower one contradicts; text for a rank says nothing."""
+def test_equal_scores_and_repeated_ranks_are_not_conflicts(tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.write_text("q Q0 a 1 2 t\nq Q0 b 2 2 t\nq Q0 c 2 1 t\nq Q0 d last 9 t\n")
     assert not audit({"q": {"a": 1}}, run).rank_conflicts
 
 
-def test_long_lists_are_cut() -> None:
-    """Five names, and how many more there are."""
+def test_long_lists_are_truncated() -> None:
     report = audit({f"q{place}": {"a": 1} for place in range(8)}, {})
     assert "missing from the run: 8: q0, q1, q2, q3, q4, and 3 more" in report.text()
 
 
-def test_wrong_arguments() -> None:
-    """A cutoff below 1, a metric nobody knows, a score that is text."""
+def test_invalid_arguments_are_rejected() -> None:
     with pytest.raises(ValueError, match="k must be at least 1, found 0"):
         audit({}, {}, k=0)
     with pytest.raises(MetricError, match="unknown metric"):
@@ -143,8 +135,7 @@ def test_wrong_arguments() -> None:
         audit({"q": {"a": 1}}, {"q": {"a": "high"}})  # type: ignore[dict-item]
 
 
-def test_judgments_in_groups() -> None:
-    """A document judged for two groups is not repeated, and has the highest grade."""
+def test_grouped_judgments_use_the_highest_grade() -> None:
     qrels = Qrels.from_records([("q", "a", 0, "x"), ("q", "a", 1, "y"), ("q", "b", 1, "x")])
     report = audit(qrels, {"q": {"a": 2.0, "b": 1.0}}, ["P@1"])
     assert report.clean
@@ -154,7 +145,6 @@ def test_judgments_in_groups() -> None:
 
 
 def test_infinite_scores_are_text_in_json() -> None:
-    """JSON knows no infinity."""
     run = {"q": {"a": math.inf, "b": math.inf, "c": -math.inf}}
     data = audit({"q": {"a": 1}}, run).to_dict()
     assert json.loads(json.dumps(data, allow_nan=False))["ties"][0]["score"] == "inf"

@@ -1,4 +1,4 @@
-"""Bounds: what a score could be if everything retrieved were judged."""
+"""Bounds of a score over all grades of unjudged documents."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ judgments = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(-1, 2), min
 
 
 def as_run(ranking: list[str]) -> dict[str, dict[str, float]]:
-    """One query with this ranking."""
     return {"q": {document: float(-place) for place, document in enumerate(ranking)}}
 
 
 def all_values(ranking: list[str], grades: dict[str, int], metric: str) -> list[float]:
-    """The metric for all grades 0 to the highest of all unjudged documents of the ranking."""
+    """Compute the metric for all possible grades of the unjudged documents."""
     highest = max(1, *grades.values())
     holes = [document for document in ranking if grades.get(document, -1) < 0]
     values = []
@@ -37,8 +36,7 @@ def all_values(ranking: list[str], grades: dict[str, int], metric: str) -> list[
 
 @settings(max_examples=25)
 @given(rankings, judgments)
-def test_exact_where_it_says_so(ranking: list[str], grades: dict[str, int]) -> None:
-    """The interval is the range over every possible judgment."""
+def test_exact_bounds_are_the_true_range(ranking: list[str], grades: dict[str, int]) -> None:
     for metric in ("P@3", "P(rel=2)@3", "Success@2", "AP", "nDCG@3", "P(judged_only=True)@2"):
         found = bounds({"q": grades}, as_run(ranking), metric)
         values = all_values(ranking, grades, metric)
@@ -49,8 +47,7 @@ def test_exact_where_it_says_so(ranking: list[str], grades: dict[str, int]) -> N
 
 @settings(max_examples=25)
 @given(rankings, judgments)
-def test_a_hull_lies_inside_the_range(ranking: list[str], grades: dict[str, int]) -> None:
-    """Without trying everything, the interval is never wider than the truth, and says so."""
+def test_a_hull_is_inside_the_true_range(ranking: list[str], grades: dict[str, int]) -> None:
     limit = unjudged.EXACT_LIMIT
     unjudged.EXACT_LIMIT = 0  # type: ignore[misc]
     try:
@@ -66,7 +63,6 @@ def test_a_hull_lies_inside_the_range(ranking: list[str], grades: dict[str, int]
 @settings(max_examples=25)
 @given(rankings, judgments)
 def test_monotone_metrics_are_monotone(ranking: list[str], grades: dict[str, int]) -> None:
-    """For those that we call so, the extremes of all fillings are the two that are tried."""
     names = [name for name in unjudged.MONOTONE if name in definitions()]
     assert "P" in names
     for name in names:
@@ -75,8 +71,8 @@ def test_monotone_metrics_are_monotone(ranking: list[str], grades: dict[str, int
         assert found.mean == (min(values), max(values))
 
 
-def test_average_precision_falls_with_a_relevant_document_at_the_bottom() -> None:
-    """The lowest value is below that of both extremes: the cases between them are needed."""
+def test_average_precision_drops_with_a_relevant_document_at_the_bottom() -> None:
+    """The lowest value is below both extremes."""
     ranking = ["r", *(f"u{place}" for place in range(8))]
     found = bounds({"q": {"r": 1}}, as_run(ranking), "AP")
     assert found.value == 1.0
@@ -91,8 +87,7 @@ def test_average_precision_falls_with_a_relevant_document_at_the_bottom() -> Non
     assert found.exact == (unjudged.EXACT_LIMIT >= 2**8)
 
 
-def test_the_mean_and_the_queries_that_count() -> None:
-    """A missing query counts as 0 to 0, or not at all, as the profile says."""
+def test_the_profile_decides_which_queries_count() -> None:
     qrels, run = {"q1": {"a": 2}, "q2": {"x": 1}}, {"q1": {"a": 2.0, "b": 1.0}}
     both = bounds(qrels, run, "P@2")
     assert both.highest == 2.0
@@ -101,14 +96,12 @@ def test_the_mean_and_the_queries_that_count() -> None:
     assert bounds(qrels, run, "P@2", profile="trec_eval").mean == (0.5, 1.0)
 
 
-def test_where_nothing_is_relevant_the_highest_grade_is_1() -> None:
-    """Unjudged documents could still be relevant."""
+def test_without_relevant_documents_the_highest_grade_is_1() -> None:
     found = bounds({"q": {"a": 0}}, {"q": {"a": 2.0, "b": 1.0}}, "P@2")
     assert (found.highest, found.mean) == (1.0, (0.0, 0.5))
 
 
-def test_as_data() -> None:
-    """Ready for JSON."""
+def test_bounds_convert_to_json() -> None:
     found = bounds({"q": {"a": 1}}, {"q": {"a": 2.0, "b": 1.0}}, "P@2")
     data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert data["mean"] == [0.5, 1.0]
@@ -117,15 +110,13 @@ def test_as_data() -> None:
     }  # fmt: skip
 
 
-def test_a_metric_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that falls with every relevant document is bounded like any other."""
+def test_bounds_of_a_registered_metric(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalogue, "_registered", {})
     catalogue.register("Noise")(lambda judged: sum(hit.grade < 1 for hit in judged.hits))
     found = bounds({"q": {"a": 1}}, {"q": {"a": 2.0, "b": 1.0, "c": 0.0}}, "Noise")
     assert (found.mean, found.exact) == ((0.0, 2.0), True)
 
 
-def test_judgments_in_groups() -> None:
-    """The highest grade of its groups is the grade of a document."""
+def test_grouped_judgments_use_the_highest_grade() -> None:
     qrels = Qrels.from_records([("q", "a", 0, "x"), ("q", "a", 1, "y")])
     assert bounds(qrels, {"q": {"a": 2.0, "b": 1.0}}, "P@2").mean == (0.5, 1.0)

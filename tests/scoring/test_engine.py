@@ -1,4 +1,4 @@
-"""`evaluate`: the policy it states, the same numbers by every way in, on any number of threads."""
+"""`evaluate`: its policy, and equal scores for every source and number of threads."""
 
 from __future__ import annotations
 
@@ -36,7 +36,6 @@ RUN: Rows = {
 
 
 def write_run(path: Path, run: Rows) -> Path:
-    """The run as a TREC file, in the order it is given."""
     lines = [
         f"{query} Q0 {document} 0 {score!r} test\n"
         for query, documents in run.items()
@@ -47,7 +46,6 @@ def write_run(path: Path, run: Rows) -> Path:
 
 
 def write_qrels(path: Path, qrels: Rows) -> Path:
-    """The judgments as a TREC file."""
     lines = [
         f"{query} 0 {document} {grade}\n"
         for query, documents in qrels.items()
@@ -58,7 +56,7 @@ def write_qrels(path: Path, qrels: Rows) -> Path:
 
 
 def test_every_judged_query_counts() -> None:
-    """A judged query that the run lacks scores 0 and is listed; extra ones are listed only."""
+    """A query missing from the run scores 0 and is listed."""
     scores = evaluate(QRELS, RUN, METRICS)
     assert scores.queries == ("q1", "q2", "q3", "q4")
     assert scores.outcomes == ("ok", "ok", "no relevant documents", "missing")
@@ -67,21 +65,19 @@ def test_every_judged_query_counts() -> None:
     assert scores.mean["P@2"] == 0.125
 
 
-def test_the_trec_eval_profile_leaves_missing_queries_out() -> None:
-    """As trec_eval does: the mean is over the queries that both sides hold."""
+def test_the_trec_eval_profile_skips_missing_queries() -> None:
     scores = evaluate(QRELS, RUN, METRICS, profile="trec_eval")
     assert scores.queries == ("q1", "q2", "q3")
     assert scores.mean["P@2"] == pytest.approx(0.5 / 3)
 
 
-def test_an_unknown_profile_is_refused() -> None:
-    """The profiles there are, are named."""
+def test_an_unknown_profile_is_rejected() -> None:
     with pytest.raises(ConfigurationError, match=r"^unknown profile 'nope'; there are berryeval, "):
         evaluate(QRELS, RUN, METRICS, profile="nope")
 
 
-def test_ties_go_to_the_higher_id() -> None:
-    """Documents of one score are ranked by id, the highest bytes first, as trec_eval does."""
+def test_ties_rank_the_higher_id_first() -> None:
+    """By bytes, as in trec_eval."""
     scores = evaluate({"q": {"b": 1}}, {"q": {"a": 1.0, "b": 1.0}}, ["Success@1"])
     assert scores.mean["Success@1"] == 1.0
     scores = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, ["Success@1"])
@@ -91,8 +87,8 @@ def test_ties_go_to_the_higher_id() -> None:
     assert scores.mean["P@1"] == 1.0
 
 
-def test_single_precision_makes_ties() -> None:
-    """Scores that differ only beyond float32 are equal for trec_eval 9, not for trec_eval 10."""
+def test_single_precision_creates_ties() -> None:
+    """trec_eval 9 compares scores as float32, trec_eval 10 as float64."""
     qrels, run = {"q": {"b": 1}}, {"q": {"a": 1.00000002, "b": 1.00000001}}
     assert evaluate(qrels, run, ["P@1"], profile="trec_eval-9").mean["P@1"] == 1.0
     assert evaluate(qrels, run, ["P@1"], profile="trec_eval").mean["P@1"] == 0.0
@@ -107,7 +103,6 @@ def test_single_precision_makes_ties() -> None:
     ],
 )
 def test_ranking_rules(ties: Any, expected: list[int]) -> None:
-    """Each rule for ties orders by score first."""
     documents, scores = [b"a", b"b", b"c"], [1.0, 1.0, 1.0]
     if ties == "given order":
         documents, scores = [b"a", b"b", b"c"], [1.0, 2.0, 1.0]
@@ -115,8 +110,7 @@ def test_ranking_rules(ties: Any, expected: list[int]) -> None:
     assert RankingRule(ties=ties, depth=1).order(documents, scores) == expected[:1]
 
 
-def test_metrics_in_any_spelling() -> None:
-    """A metric is found in the scores under the name it was asked by, and the canonical one."""
+def test_metrics_are_found_in_any_spelling() -> None:
     scores = evaluate(QRELS, RUN, ["ndcg_cut_3", parse_metric("map")])
     assert scores.metrics == ("nDCG@3", "AP")
     assert scores.mean["ndcg_cut_3"] == scores.mean["nDCG@3"]
@@ -144,8 +138,7 @@ def test_metrics_in_any_spelling() -> None:
         ("", "'' was not computed; computed are nDCG@3, AP"),
     ],
 )
-def test_what_was_not_scored_is_an_error_with_the_nearest(key: str, message: str) -> None:
-    """A KeyError and one of ours, whose words are not in quotes."""
+def test_an_unscored_metric_suggests_the_closest(key: str, message: str) -> None:
     scores = evaluate(QRELS, RUN, ["ndcg_cut_3", "AP"])
     for look in (scores.mean.__getitem__, scores.per_query, scores.row_of, scores.without):
         with pytest.raises(NotScoredError) as caught:
@@ -156,14 +149,12 @@ def test_what_was_not_scored_is_an_error_with_the_nearest(key: str, message: str
     assert scores.mean.get(key) is None
 
 
-def test_an_unknown_metric_is_an_error() -> None:
-    """Never a 0.0."""
+def test_an_unknown_metric_is_rejected() -> None:
     with pytest.raises(MetricError, match=r"^unknown metric 'ndgc@3'; did you mean nDCG"):
         evaluate(QRELS, RUN, ["ndgc@3"])
 
 
-def test_files_tables_and_dicts_agree(tmp_path: Path) -> None:
-    """Whichever way data come in, the same bytes come out."""
+def test_files_tables_and_dicts_give_the_same_scores(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", RUN)
     qrels = write_qrels(tmp_path / "qrels", QRELS)
     expected = evaluate(QRELS, RUN, METRICS)
@@ -178,8 +169,7 @@ def test_files_tables_and_dicts_agree(tmp_path: Path) -> None:
         assert scores.extra_queries == expected.extra_queries
 
 
-def test_a_run_that_is_not_grouped_by_query(tmp_path: Path) -> None:
-    """Lines of one query may stand anywhere in the file."""
+def test_a_run_need_not_be_grouped_by_query(tmp_path: Path) -> None:
     path = write_run(tmp_path / "run", RUN)
     lines = path.read_text().splitlines(keepends=True)
     random.Random(5).shuffle(lines)
@@ -188,8 +178,7 @@ def test_a_run_that_is_not_grouped_by_query(tmp_path: Path) -> None:
     assert scores.values.tobytes() == evaluate(QRELS, RUN, METRICS).values.tobytes()
 
 
-def test_a_duplicate_document_is_an_error(tmp_path: Path) -> None:
-    """With the file and the line where it stands the second time."""
+def test_a_repeated_document_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "run"
     path.write_text("q1 Q0 a 1 2 t\n\nq1 Q0 b 2 1 t\nq1 Q0 a 3 0 t\n")
     message = f"{path}:4: document 'a' appears twice in"
@@ -214,8 +203,7 @@ def test_a_duplicate_document_is_an_error(tmp_path: Path) -> None:
         ("q1 Q0 a 1 nan t\n", "1: the score must not be NaN"),
     ],
 )
-def test_faulty_lines_are_named(text: str, message: str, tmp_path: Path) -> None:
-    """The same words, with file and line, whether the file is scored or read into a table."""
+def test_faulty_lines_are_reported(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "run"
     path.write_text(text)
     expected = f"^{re.escape(f'{path}:{message}')}$"
@@ -226,7 +214,7 @@ def test_faulty_lines_are_named(text: str, message: str, tmp_path: Path) -> None
 
 
 def random_rows(seed: int, queries: int, documents: int) -> tuple[Rows, Rows]:
-    """Judgments and a run with many ties."""
+    """Generate judgments and a run with many ties."""
     rng = random.Random(seed)
     names = [f"doc{number}" for number in range(documents)]
     qrels = {
@@ -241,10 +229,9 @@ def random_rows(seed: int, queries: int, documents: int) -> tuple[Rows, Rows]:
 
 
 @pytest.mark.parametrize("threads", ["1", "2", "7"])
-def test_the_same_bytes_on_any_number_of_threads(
+def test_the_number_of_threads_does_not_change_the_scores(
     threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tables and files, large enough to be shared out."""
     qrels, run = random_rows(1, queries=120, documents=200)
     path = write_run(tmp_path / "run", run)
     monkeypatch.setenv("BERRYEVAL_THREADS", "1")
@@ -255,7 +242,6 @@ def test_the_same_bytes_on_any_number_of_threads(
 
 
 def test_eight_threads_evaluate_different_runs(tmp_path: Path) -> None:
-    """Callers on many threads, each with its own data, get the answers they get alone."""
     cases = [random_rows(seed, queries=10, documents=60) for seed in range(8)]
     paths = [write_run(tmp_path / str(seed), run) for seed, (_, run) in enumerate(cases)]
     alone = [evaluate(qrels, run, METRICS).values.tobytes() for qrels, run in cases]
@@ -287,7 +273,6 @@ documents = st.text("abcé😀-", min_size=1, max_size=9)
     ),
 )
 def test_no_value_is_nan_and_every_query_is_accounted_for(qrels: Rows, run: Rows) -> None:
-    """Whatever is empty or missing, each judged query has a value and an outcome."""
     scores = evaluate(qrels, run, METRICS)
     assert set(scores.queries) == set(qrels)
     assert set(scores.extra_queries) == set(run) - set(qrels)
@@ -296,8 +281,7 @@ def test_no_value_is_nan_and_every_query_is_accounted_for(qrels: Rows, run: Rows
     assert all(np.isfinite(value) for value in scores.mean.values())
 
 
-def test_what_overflows_is_an_error_and_never_nan() -> None:
-    """Numbers too large to compute with are named, on either backend, and nothing is printed."""
+def test_an_overflow_is_rejected() -> None:
     qrels, run = {"q": {"a": 1e308, "b": 1e308}}, {"q": {"b": 2.0, "a": 1.0}}
     message = r"^Utility\(a=1e\+308,b=1e\+308\) of query 'q' must be a finite number, found inf$"
     with pytest.raises(MetricError, match=message):
@@ -306,8 +290,7 @@ def test_what_overflows_is_an_error_and_never_nan() -> None:
         evaluate(qrels, run, ["G"])
 
 
-def test_a_text_that_names_several_metrics_is_no_key() -> None:
-    """`P.5,10` asks for two metrics; neither is found under it."""
+def test_a_text_that_names_several_metrics_is_not_a_key() -> None:
     scores = evaluate(QRELS, RUN, ["P.5,10"])
     assert scores.metrics == ("P@5", "P@10")
     with pytest.raises(KeyError, match=r"was not computed"):
@@ -322,13 +305,11 @@ def test_a_text_that_names_several_metrics_is_no_key() -> None:
         ({"ties": "foo"}, "ties must be one of document descending, "),
     ],
 )
-def test_rules_that_nobody_could_follow(rule: dict[str, Any], message: str) -> None:
-    """A ranking rule is checked where it is made."""
+def test_invalid_ranking_rules_are_rejected(rule: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^{re.escape(message)}"):
         RankingRule(**rule)
 
 
-def test_a_cutoff_has_an_end() -> None:
-    """A typing error in a cutoff is refused, not computed for hours."""
+def test_a_huge_cutoff_is_rejected() -> None:
     with pytest.raises(MetricError, match=r"^cutoff of SDCG must be an integer from 1 to 10000000"):
         evaluate(QRELS, RUN, ["SDCG(max_rel=3)@1000000000000"])

@@ -1,4 +1,4 @@
-"""`evaluate_hits`: the same numbers as `evaluate` where both apply, and an honest account."""
+"""`evaluate_hits` agrees with `evaluate` where both apply."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ SPANS = [name for name, definition in definitions().items() if definition.kind =
 
 
 def golden(qrels: Rows) -> be.Benchmark:
-    """A benchmark with these judgments of chunk ids."""
     judgments = [
         Judgment(query, Anchor(chunk=document), grade)
         for query, row in qrels.items()
@@ -40,10 +39,9 @@ def golden(qrels: Rows) -> be.Benchmark:
 @pytest.mark.parametrize("name", IDS)
 @given(data=st.data(), tables=judged_runs(), profile=st.sampled_from(sorted(PROFILES)))
 @settings(max_examples=6)
-def test_ids_give_what_evaluate_gives(
+def test_hits_of_ids_score_as_in_evaluate(
     name: str, data: st.DataObject, tables: tuple[Rows, Rows], profile: str
 ) -> None:
-    """With every metric that looks at ids, to the bit, by any profile."""
     qrels, run = tables
     metric = data.draw(metrics_of(definitions()[name]))
     try:
@@ -66,7 +64,7 @@ spans = st.tuples(st.integers(0, 59), st.integers(1, 30)).map(lambda s: (s[0], m
 
 @st.composite
 def worlds(draw: st.DrawFn) -> tuple[be.Benchmark, list[Hit]]:
-    """One document, targets and hits that overlap each other in every way."""
+    """Draw a document with overlapping targets and hits."""
     judgments = [
         Judgment(
             "q", Anchor(document="d", start=start, end=end), draw(st.sampled_from([0, 1, 2, 3])),
@@ -91,7 +89,6 @@ NAMES = [
 @given(worlds())
 @settings(max_examples=200)
 def test_native_and_reference_agree_on_passages(world: tuple[be.Benchmark, list[Hit]]) -> None:
-    """However hits cover targets, each value is that of the reference formula, in [0, 1]."""
     benchmark, hits = world
     scores = be.evaluate_hits(benchmark, {"q": hits}, NAMES)
     judge = Relevance(benchmark)
@@ -104,10 +101,9 @@ def test_native_and_reference_agree_on_passages(world: tuple[be.Benchmark, list[
 
 
 @given(worlds())
-def test_a_relevance_that_is_made_already_gives_the_same(
+def test_a_relevance_can_be_reused(
     world: tuple[be.Benchmark, list[Hit]],
 ) -> None:
-    """It is made once and used for many systems."""
     benchmark, hits = world
     judge = Relevance(benchmark)
     once = be.evaluate_hits(judge, {"q": hits}, NAMES)
@@ -129,20 +125,17 @@ def test_a_relevance_that_is_made_already_gives_the_same(
     ],
 )
 def test_hits_come_in_many_forms(hits: Any) -> None:
-    """By rank if all have one, else by score."""
     assert be.evaluate_hits(golden({"q": {"a": 1}}), hits, ["RR"]).mean["RR"] == 0.5
 
 
 def test_a_run_may_be_a_file(tmp_path: Path) -> None:
-    """With its name."""
     path = tmp_path / "run.txt"
     path.write_text("q Q0 x 1 2.0 bm25\nq Q0 a 2 1.0 bm25\n", encoding="utf-8")
     scores = be.evaluate_hits(golden({"q": {"a": 1}}), path, ["RR"])
     assert (scores.run_name, scores.mean["RR"]) == ("bm25", 0.5)
 
 
-def test_ties_are_ordered_by_the_one_rule() -> None:
-    """Higher id first, or as the profile says; hits with some ranks are ordered by score."""
+def test_ties_follow_the_ranking_rule() -> None:
     hits = [Hit("a", 1.0), Hit("b", 1.0, rank=1), Hit("c", 1.0)]
     asked = golden({"q": {"a": 1}})
     assert be.evaluate_hits(asked, {"q": hits}, ["RR"]).mean["RR"] == 1 / 3
@@ -154,13 +147,11 @@ def test_ties_are_ordered_by_the_one_rule() -> None:
     "hits", [[Hit("a"), Hit("b")], [{"id": "a"}, {"id": "b"}], ["a", "b"], [Hit("a"), {"id": "b"}]]
 )
 def test_a_list_without_ranks_and_scores_keeps_its_order(hits: list[Any]) -> None:
-    """Best first, whatever its hits are made of."""
     scores = be.evaluate_hits(golden({"q": {"a": 1}}), {"q": hits}, ["RR"])
     assert (scores.mean["RR"], scores.notes) == (1.0, ())
 
 
-def test_some_ranks_are_said_to_be_no_order() -> None:
-    """Scores decide; where there are none, nothing does."""
+def test_incomplete_ranks_are_noted() -> None:
     asked = golden({"q": {"a": 1}})
     hits = [Hit("a", 2.0), Hit("b", 1.0, rank=1)]
     scores = be.evaluate_hits(asked, {"q": hits}, ["RR"])
@@ -190,14 +181,12 @@ def test_some_ranks_are_said_to_be_no_order() -> None:
         (7, "a run must be a dict"),
     ],
 )
-def test_hits_that_are_none_are_refused(hits: Any, message: str) -> None:
-    """With the query and the place."""
+def test_invalid_hits_are_rejected(hits: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
         be.evaluate_hits(golden({"q": {"a": 1}}), hits, ["RR"])
 
 
-def test_an_id_twice_is_an_error_or_counted() -> None:
-    """As in every run."""
+def test_a_repeated_id_is_rejected_or_counted() -> None:
     hits = {"q": [Hit("x", 3.0), Hit("x", 2.0), Hit("a", 1.0)]}
     asked = golden({"q": {"a": 1}})
     with pytest.raises(RepeatedDocumentError, match="document 'x' appears twice in query 'q'"):
@@ -206,8 +195,7 @@ def test_an_id_twice_is_an_error_or_counted() -> None:
     assert (scores.mean["RR"], scores.dropped) == (0.5, 1)
 
 
-def test_what_a_lenient_reader_drops_is_counted(tmp_path: Path) -> None:
-    """Of a file too; and without leniency a repeated line of a file is refused."""
+def test_dropped_rows_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "run.txt"
     path.write_text("q Q0 x 1 2.0 r\nq Q0 x 2 1.5 r\nq Q0 a 3 1.0 r\n", encoding="utf-8")
     asked = golden({"q": {"a": 1}})
@@ -220,16 +208,14 @@ def test_what_a_lenient_reader_drops_is_counted(tmp_path: Path) -> None:
     assert scores.dropped == expected.dropped
 
 
-def test_a_chunk_id_twice_is_refused() -> None:
-    """Nobody could say which of both a hit is."""
+def test_a_repeated_chunk_id_is_rejected() -> None:
     chunks = [Chunk("c", "d", TEXT[:30], 0, 30), Chunk("c", "d", TEXT[30:], 30, 60)]
     benchmark = replace(golden({"q": {"a": 1}}), documents=(Document("d", TEXT),))
     with pytest.raises(DataError, match="the chunk id 'c' is not unique"):
         be.evaluate_hits(benchmark, {"q": ["c"]}, ["RR"], chunks=chunks)
 
 
-def test_a_stale_hit_gets_no_credit_for_its_offsets() -> None:
-    """What it says is not in the document any more: its place is not believed, and that is said."""
+def test_the_offsets_of_a_stale_hit_do_not_count() -> None:
     benchmark = be.Benchmark(
         "t", (Document("d", TEXT),), (Query("q", "?"),),
         (Judgment("q", Anchor(document="d", start=0, end=20), 1),),
@@ -244,7 +230,6 @@ def test_a_stale_hit_gets_no_credit_for_its_offsets() -> None:
 
 
 def test_k_cuts_every_ranking() -> None:
-    """Whatever a system returned beyond it does not count."""
     asked = golden({"q": {"a": 1}})
     assert be.evaluate_hits(asked, {"q": ["x", "a"]}, ["RR"], k=2).mean["RR"] == 0.5
     scores = be.evaluate_hits(asked, {"q": ["x", "a"]}, ["RR"], k=1)
@@ -252,7 +237,6 @@ def test_k_cuts_every_ranking() -> None:
 
 
 def test_every_query_has_an_outcome() -> None:
-    """Missing, empty, with nothing relevant; queries that the benchmark lacks are listed."""
     asked = golden({"a": {"x": 1}, "b": {"x": 1}, "c": {"x": 0}, "d": {"x": 1}})
     scores = be.evaluate_hits(asked, {"b": [], "c": ["x"], "d": ["x"], "e": ["x"]}, ["RR"])
     assert scores.outcomes == ("missing", "empty", "no relevant documents", "ok")
@@ -261,14 +245,12 @@ def test_every_query_has_an_outcome() -> None:
     assert (both.queries, both.left_out) == (("d",), ("a", "b", "c"))
 
 
-def test_a_judged_query_that_the_benchmark_does_not_ask_counts() -> None:
-    """Judgments are enough to be scored."""
+def test_a_judged_query_without_a_question_counts() -> None:
     asked = replace(golden({"q": {"a": 1}, "p": {"a": 1}}), queries=(Query("q", "?"),))
     assert be.evaluate_hits(asked, {"q": ["a"]}, ["RR"]).per_query("RR") == {"p": 0.0, "q": 1.0}
 
 
 def test_scores_go_to_json_and_back() -> None:
-    """With who decided, by which threshold, and what was doubtful."""
     asked = be.Benchmark("t", (), (Query("q", "?", metadata={"answer": "x"}),))
     scores = be.evaluate_hits(asked, {"q": ["h"]}, ["RR"], relevance={"threshold": 0.4})
     again = Scores.from_dict(scores.to_dict())
@@ -285,8 +267,7 @@ def test_scores_go_to_json_and_back() -> None:
     assert scores.summary()["strategies"]["token-fallback"] == 1
 
 
-def test_notes_are_no_flood() -> None:
-    """A hundred are enough; how many more there are is said."""
+def test_notes_are_limited() -> None:
     asked = be.Benchmark(
         "t", (), tuple(Query(f"q{n}", "?", metadata={"answer": "x"}) for n in range(150))
     )
@@ -296,17 +277,15 @@ def test_notes_are_no_flood() -> None:
 
 
 @pytest.mark.parametrize("name", SPANS)
-def test_ids_alone_have_no_text(name: str) -> None:
-    """Metrics of text are refused there, with what to call instead."""
+def test_passage_metrics_reject_ids(name: str) -> None:
     text = f"{name}@5" if name == "FileR" else name
-    with pytest.raises(MetricError, match=r"and ids have none: .* evaluate_hits\(benchmark, hits"):
+    with pytest.raises(MetricError, match=r"and ids have none; .* evaluate_hits\(benchmark, hits"):
         be.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, [text])
     with pytest.raises(MetricError, match="is a passage metric and cannot be audited"):
         be.audit({"q": {"a": 1}}, {"q": {"a": 1}}, [text])
 
 
-def test_chunks_say_where_ids_stand() -> None:
-    """A run of ids, and the system's chunks, are all it takes."""
+def test_chunks_locate_ids() -> None:
     chunks = [Chunk("c1", "d", TEXT[:30], 0, 30), Chunk("c2", "d", TEXT[30:], 30, 60)]
     benchmark = be.Benchmark(
         "t", (Document("d", TEXT),), (Query("q", "?"),),
@@ -318,27 +297,23 @@ def test_chunks_say_where_ids_stand() -> None:
     assert be.evaluate_hits(benchmark, {"q": ["c1", "c2"]}, ["RR"]).mean["RR"] == 0.0
 
 
-def test_options_belong_to_where_relevance_is_made() -> None:
-    """A relevance that is made cannot be changed by the way."""
+def test_options_of_an_existing_relevance_are_rejected() -> None:
     judge = Relevance(golden({"q": {"a": 1}}))
     with pytest.raises(TypeError, match=r"belong to Relevance\.of"):
         be.evaluate_hits(judge, {}, ["RR"], relevance={"threshold": 0.5})
 
 
-def test_a_benchmark_is_wanted() -> None:
-    """Judgments alone belong to `evaluate`."""
+def test_judgments_instead_of_a_benchmark_are_rejected() -> None:
     with pytest.raises(TypeError, match="expected a Benchmark or a Relevance, found dict"):
         be.evaluate_hits({"q": {"a": 1}}, {}, ["RR"])  # type: ignore[arg-type]
 
 
 def test_a_query_id_must_be_text() -> None:
-    """Half a character is none."""
     asked = be.Benchmark("t", (), (Query("\ud800", "?"),))
     with pytest.raises(DataError, match="the id of a query must be a string of valid Unicode"):
         be.evaluate_hits(asked, {}, ["RR"])
 
 
 def test_a_failing_metric_is_named() -> None:
-    """With the query, and without a traceback of ours."""
     with pytest.raises(MetricError, match=r"CharIoU of query 'q': hit 'a' has neither a text"):
         be.evaluate_hits(golden({"q": {"a": 1}}), {"q": ["a"]}, ["CharIoU"])

@@ -1,4 +1,4 @@
-"""The ordering rule in native code against `RankingRule.order`."""
+"""The native ordering rule equals `RankingRule.order`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from berryeval.data.qrels import Qrels
 from berryeval.data.run import RankingRule, Run
+from berryeval.metrics.base import native_spec
 from berryeval.metrics.grammar import parse_metrics
 from berryeval.scoring import engine
 
@@ -34,15 +35,14 @@ rules = st.builds(
 
 @settings(max_examples=300)
 @given(tables, st.dictionaries(documents, st.integers(-1, 3), min_size=1), rules)
-def test_the_native_ranking_is_the_one_of_the_rule(
+def test_the_native_ranking_follows_the_rule(
     run: dict[str, float], grades: dict[str, int], rule: RankingRule
 ) -> None:
-    """Every metric of every cutoff sees the same hits at the same ranks."""
     qrels, results = Qrels.from_dict({"q": grades}), Run.from_dict({"q": run})
     metrics = parse_metrics([*(f"P@{k}" for k in range(1, 36)), "nDCG", "AP"])
     matches = np.zeros(1, dtype=np.int64)
     for distinct in (True, False):
-        specs = [engine._spec(metric) for metric in metrics]
+        specs = [native_spec(metric) for metric in metrics]
         ours = np.zeros((len(metrics), 1))
         counts = np.zeros((1, 4), dtype=np.int64)
         arrays = (*engine._arrays(results.table)[:4], distinct)
@@ -59,8 +59,7 @@ def test_the_native_ranking_is_the_one_of_the_rule(
         assert counts.tolist() == other_counts.tolist()
 
 
-def test_ids_of_every_length_are_told_apart() -> None:
-    """Those that share a beginning, an end, or all but one byte."""
+def test_ids_of_every_length_are_distinguished() -> None:
     names = {
         "".join(letters) for size in range(1, 4) for letters in itertools.product("ab", repeat=size)
     }

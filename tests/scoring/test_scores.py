@@ -1,4 +1,4 @@
-"""`Scores`: aggregates, intervals, groups, outcomes, and the table as data."""
+"""`Scores`: aggregates, intervals, groups, outcomes and conversions."""
 
 from __future__ import annotations
 
@@ -33,12 +33,11 @@ AP_OF_Q1 = (1 + 2 / 3) / 2
 
 
 def scored() -> Scores:
-    """Two queries with a score, one with nothing relevant, one missing, one extra."""
+    """Score two ordinary queries, one without relevant documents, one missing and one extra."""
     return evaluate(QRELS, RUN, ["P@1", "map"])
 
 
 def table(values: list[float], how: str = "mean") -> Scores:
-    """A table of one metric with these values."""
     count = len(values)
     outcomes: list[Outcome] = ["ok"] * count
     return Scores(
@@ -52,7 +51,6 @@ def table(values: list[float], how: str = "mean") -> Scores:
 
 
 def test_counts_and_outcomes() -> None:
-    """What became of every query, and how much of what was retrieved is judged."""
     scores = scored()
     assert scores.count == len(scores) == 4
     assert scores.outcomes == ("ok", "ok", "no relevant documents", "missing")
@@ -64,8 +62,7 @@ def test_counts_and_outcomes() -> None:
     assert (scores.retrieved, scores.unjudged) == (5, 1)
 
 
-def test_mean_sum_and_deviation() -> None:
-    """By any spelling, over every query that counts."""
+def test_mean_sum_and_standard_deviation() -> None:
     scores = scored()
     assert scores.mean["AP"] == scores.mean["map"] == (AP_OF_Q1 + 1) / 4
     assert scores.sum["P@1"] == 2.0
@@ -73,8 +70,7 @@ def test_mean_sum_and_deviation() -> None:
 
 
 @pytest.mark.parametrize(("how", "value"), [("mean", 7 / 3), ("sum", 7.0), ("geometric mean", 2.0)])
-def test_the_metric_says_how_values_become_one(how: str, value: float) -> None:
-    """Mean, sum and geometric mean of 1, 2, 4."""
+def test_aggregates_follow_the_metric(how: str, value: float) -> None:
     assert table([1.0, 2.0, 4.0], how).mean["M"] == pytest.approx(value, abs=1e-15)
 
 
@@ -84,7 +80,6 @@ def test_the_metric_says_how_values_become_one(how: str, value: float) -> None:
 def test_intervals_are_never_nan(
     how: str, method: Literal["bootstrap", "t"], values: list[float]
 ) -> None:
-    """Too few or equal values give numbers all the same, in order."""
     scores = table(values, how)
     low, high = scores.ci("M", method=method)
     assert math.isfinite(low)
@@ -93,8 +88,7 @@ def test_intervals_are_never_nan(
     json.dumps(scores.summary(), allow_nan=False)
 
 
-def test_the_bootstrap_is_the_same_every_time() -> None:
-    """A fixed seed by default, and another interval for another seed."""
+def test_the_bootstrap_is_deterministic() -> None:
     scores = table([0.1, 0.4, 0.35, 0.8, 0.0, 0.9, 0.62])
     assert (
         scores.ci("M")
@@ -104,8 +98,8 @@ def test_the_bootstrap_is_the_same_every_time() -> None:
     assert scores.ci("M") != scores.ci("M", seed=1)
 
 
-def test_the_bootstrap_against_all_resamples() -> None:
-    """With three values all 27 resamples can be listed, and their percentiles looked up."""
+def test_the_bootstrap_equals_all_resamples() -> None:
+    """Three values have 27 resamples."""
     values = np.array([0.0, 0.3, 0.9])
     means = sorted(float(np.mean([a, b, c])) for a in values for b in values for c in values)
     assert bootstrap_interval("mean", values, 0.95).low == pytest.approx(means[0], abs=1e-12)
@@ -114,7 +108,7 @@ def test_the_bootstrap_against_all_resamples() -> None:
     assert high == pytest.approx(means[24], abs=1e-12)
 
 
-def test_student_by_hand() -> None:
+def test_t_interval_by_hand() -> None:
     """Mean 2, standard error 1/sqrt(3), t(0.975, 2) = 4.302652729911275."""
     low, high = table([1.0, 2.0, 3.0]).ci("M", method="t")
     reach = 4.302652729911275 / math.sqrt(3)
@@ -123,8 +117,7 @@ def test_student_by_hand() -> None:
     assert [low_sum, high_sum] == pytest.approx([6 - 3 * reach, 6 + 3 * reach])
 
 
-def test_student_ends_where_the_metric_does() -> None:
-    """A mean of reciprocal ranks is between 0 and 1; of an unknown metric nothing is known."""
+def test_the_t_interval_is_clipped_to_the_range() -> None:
     unknown = table([0.0, 1.0, 0.25])
     low, high = unknown.ci("M", method="t")
     assert low < 0.0
@@ -135,8 +128,7 @@ def test_student_ends_where_the_metric_does() -> None:
     assert replace(table([5.0, 7.0]), metrics=("RR",)).ci("RR", method="t") == (0.0, 7.0)
 
 
-def test_student_of_a_geometric_mean() -> None:
-    """The interval is that of the logarithms."""
+def test_t_interval_of_a_geometric_mean() -> None:
     logs = table([0.0, 1.0, 2.0]).ci("M", method="t")
     low, high = table([1.0, math.e, math.e**2], "geometric mean").ci("M", method="t")
     assert [math.log(low), math.log(high)] == pytest.approx([logs.low, logs.high])
@@ -144,8 +136,7 @@ def test_student_of_a_geometric_mean() -> None:
 
 @settings(max_examples=25)
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=30), st.floats(0.5, 0.95))
-def test_a_higher_level_is_a_wider_interval(values: list[float], level: float) -> None:
-    """Inside the range of the values, and nested."""
+def test_a_higher_level_widens_the_interval(values: list[float], level: float) -> None:
     numbers = np.array(values)
     inner = bootstrap_interval("mean", numbers, level)
     outer = bootstrap_interval("mean", numbers, (1 + level) / 2)
@@ -155,14 +146,12 @@ def test_a_higher_level_is_a_wider_interval(values: list[float], level: float) -
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -1.0, math.nan])
-def test_a_level_is_between_0_and_1(level: float) -> None:
-    """Anything else is refused."""
+def test_an_invalid_level_is_rejected(level: float) -> None:
     with pytest.raises(ValueError, match="level must be between 0 and 1"):
         scored().ci("AP", level)
 
 
-def test_unknown_choices_are_named() -> None:
-    """Methods, libraries and metrics that do not exist."""
+def test_unknown_choices_are_rejected() -> None:
     with pytest.raises(ValueError, match="must be 'bootstrap' or 't', found 'z'"):
         scored().ci("AP", method="z")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="must be 'pandas' or 'polars', found 'arrow'"):
@@ -171,8 +160,7 @@ def test_unknown_choices_are_named() -> None:
         scored().ci("RR")
 
 
-def test_a_missing_package_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Optional packages are named with the line to type."""
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
     with pytest.raises(
         MissingDependencyError, match=r"needs scipy: pip install 'berryeval\[stats\]'"
@@ -184,7 +172,6 @@ def test_a_missing_package_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_groups_hold_every_query_once() -> None:
-    """A query without a label is in "unspecified"; labels of unknown queries do nothing."""
     groups = scored().by({"q1": "fact", "q4": "fact", "q3": "code", "nobody": "x"})
     assert {label: part.queries for label, part in groups.items()} == {
         "code": ("q3",), "fact": ("q1", "q4"), "unspecified": ("q2",),
@@ -194,22 +181,19 @@ def test_groups_hold_every_query_once() -> None:
     assert groups["unspecified"].mean["P@1"] == 1.0
 
 
-def test_without_a_metric() -> None:
-    """The others stay as they are, and the one is gone by every name."""
+def test_a_metric_can_be_removed() -> None:
     scores = scored().without("map")
     assert scores == evaluate(QRELS, RUN, ["P@1"])
     with pytest.raises(KeyError, match="'map' was not computed; computed are P@1"):
         scores.row_of("map")
 
 
-def test_a_table_does_not_change() -> None:
-    """Its numbers are read-only."""
+def test_a_table_is_read_only() -> None:
     with pytest.raises(ValueError, match="read-only"):
         scored().counts[0, 0] = 1
 
 
-def test_the_table_as_data_and_back() -> None:
-    """Full precision, through JSON, to an equal table and the same bytes."""
+def test_a_table_round_trips_through_json() -> None:
     scores = scored()
     again = Scores.from_dict(json.loads(scores.to_json()))
     assert again == scores
@@ -218,8 +202,7 @@ def test_the_table_as_data_and_back() -> None:
     assert scored().to_json() == scores.to_json()
 
 
-def test_equality_is_of_bytes() -> None:
-    """One bit of one value makes another table."""
+def test_equality_compares_bytes() -> None:
     scores = scored()
     data = scores.to_dict()
     data["values"]["AP"][0] = math.nextafter(data["values"]["AP"][0], 1)
@@ -231,8 +214,7 @@ def test_equality_is_of_bytes() -> None:
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_frames(library: Literal["pandas", "polars"]) -> None:
-    """A row per query, a column per metric."""
+def test_frames_have_a_row_per_query(library: Literal["pandas", "polars"]) -> None:
     frame = scored().to_frame(library)
     assert isinstance(frame, pd.DataFrame if library == "pandas" else pl.DataFrame)
     assert list(frame.columns) == ["query", "outcome", "P@1", "AP"]
@@ -240,8 +222,7 @@ def test_frames(library: Literal["pandas", "polars"]) -> None:
     assert list(frame["AP"]) == [AP_OF_Q1, 1.0, 0.0, 0.0]
 
 
-def test_the_summary() -> None:
-    """Value, deviation, interval and count of each metric, and what was left out."""
+def test_summary_of_a_table() -> None:
     summary = scored().summary()
     assert summary["metrics"]["P@1"] == {
         "value": 0.5, "aggregate": "mean", "std": pytest.approx(math.sqrt(1 / 3)),
@@ -252,8 +233,7 @@ def test_the_summary() -> None:
     assert (summary["retrieved"], summary["unjudged"], summary["dropped_rows"]) == (5, 1, 0)
 
 
-def test_a_geometric_mean_of_nothing_or_of_zero_is_zero() -> None:
-    """Never NaN, never an error."""
+def test_a_geometric_mean_of_nothing_or_zero_is_0() -> None:
     assert aggregate("geometric mean", np.array([])) == 0.0
     assert aggregate("geometric mean", np.array([0.0, 1.0])) == 0.0
 
@@ -270,8 +250,7 @@ def test_a_geometric_mean_of_nothing_or_of_zero_is_zero() -> None:
         ([0.5], "array"),
     ],
 )
-def test_a_value_that_is_no_finite_number_is_refused(value: Any, shown: str) -> None:
-    """With the place of the table, the metric and the query."""
+def test_a_value_that_is_not_finite_is_rejected(value: Any, shown: str) -> None:
     data = scored().to_dict()
     data["values"]["AP"][1] = value
     words = rf"here\.values: AP of query 'q2': expected a finite number, found {shown}"
@@ -309,14 +288,12 @@ def test_a_value_that_is_no_finite_number_is_refused(value: Any, shown: str) -> 
         ("run", None, "^run: expected a string, found null"),
     ],
 )
-def test_what_is_no_table_is_refused_with_its_place(name: str, value: Any, words: str) -> None:
-    """Never a table of another shape, never a traceback."""
+def test_an_invalid_table_is_rejected_with_its_place(name: str, value: Any, words: str) -> None:
     with pytest.raises(DataError, match=words):
         Scores.from_dict({**scored().to_dict(), name: value})
 
 
-def test_what_a_table_lacks_is_named() -> None:
-    """And what is no object at all is refused."""
+def test_a_missing_field_is_named() -> None:
     data = scored().to_dict()
     del data["counts"]
     with pytest.raises(DataError, match=r"^here: these scores have no 'counts'; found 'run', "):

@@ -1,4 +1,4 @@
-"""Ties: the range of a metric is that of all orders in which tied documents could stand."""
+"""The range of a metric covers all orders of tied documents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ METRICS = ["P@2", "AP", "nDCG@3", "Success@1"]
 
 
 def all_orders(row: dict[str, float]) -> list[dict[str, float]]:
-    """The ranking in every order of its ties."""
+    """Return the ranking in every order of its ties."""
     groups = [
         [document for document in row if row[document] == score]
         for score in sorted(set(row.values()), reverse=True)
@@ -33,10 +33,7 @@ def all_orders(row: dict[str, float]) -> list[dict[str, float]]:
     st.dictionaries(st.sampled_from("abcdef"), st.sampled_from([1.0, 2.0]), min_size=2, max_size=5),
     st.dictionaries(st.sampled_from("abcdefg"), st.integers(-1, 2), min_size=1),
 )
-def test_the_range_is_that_of_all_permutations(
-    row: dict[str, float], grades: dict[str, int]
-) -> None:
-    """Worst, best and expected value, against every permutation of the documents themselves."""
+def test_the_range_equals_all_permutations(row: dict[str, float], grades: dict[str, int]) -> None:
     report = audit({"q": grades}, {"q": row}, METRICS)
     for name in METRICS:
         values = [
@@ -51,7 +48,6 @@ def test_the_range_is_that_of_all_permutations(
 
 
 def test_many_orders_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sample with a fixed seed says that it is one, and still knows the extremes."""
     row = {f"d{place:02}": 1.0 for place in range(16)}
     grades = {"d00": 1, "d01": 1, "d02": 2, "d15": 0}
     first = audit({"q": grades}, {"q": row}, ["nDCG@3", "P@3"])
@@ -69,8 +65,7 @@ def test_many_orders_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     assert exact.expected == pytest.approx(3 / 16, abs=1e-12)
 
 
-def test_which_ties_are_listed() -> None:
-    """Those that begin in the top k, with whether the cutoff falls among them."""
+def test_ties_that_begin_in_the_top_k_are_listed() -> None:
     row = {"a": 5.0, "b": 4.0, "c": 4.0, "d": 3.0, "e": 3.0, "f": 3.0, "g": 1.0, "h": 1.0}
     report = audit({"q": {"b": 1, "d": 2, "f": 0, "e": 1}}, {"q": row}, k=4)
     assert [(tie.score, tie.ranks, tie.relevant, tie.crosses) for tie in report.ties] == [
@@ -79,16 +74,14 @@ def test_which_ties_are_listed() -> None:
     ]
 
 
-def test_ties_are_those_of_the_profile() -> None:
-    """Scores that differ only beyond float32 are tied for trec_eval 9."""
+def test_the_precision_of_the_profile_decides_ties() -> None:
     qrels, run = {"q": {"b": 1}}, {"q": {"a": 1.00000001, "b": 1.00000002}}
     assert not audit(qrels, run).ties
     (tie,) = audit(qrels, run, profile="trec_eval-9").ties
     assert tie.ranks == (1, 2)
 
 
-def test_ties_that_cannot_matter_have_no_effect() -> None:
-    """Documents of one grade, or all of them unjudged, may stand in any order."""
+def test_ties_of_equal_grades_have_no_effect() -> None:
     report = audit({"q": {"a": 1, "b": 1}}, {"q": {"a": 1.0, "b": 1.0, "x": 0.5, "y": 0.5}})
     assert len(report.ties) == 2
     assert not report.tie_effects

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         precision_at_k,
         recall_at_k,
     )
-    from berryeval.metrics.base import Aggregate, Definition, Metric
+    from berryeval.metrics.base import Aggregate, Definition, Metric, NativeSpec, native_spec
     from berryeval.metrics.catalogue import definitions, register
     from berryeval.metrics.grammar import (
         distinct_names,
@@ -40,7 +40,13 @@ if TYPE_CHECKING:
         split_names,
         trec_name,
     )
-    from berryeval.metrics.profiles import PROFILES, Conventions, find_profile
+    from berryeval.metrics.profiles import (
+        PROFILES,
+        Conventions,
+        RequestedMetrics,
+        find_profile,
+        request_metrics,
+    )
     from berryeval.metrics.ranges import (
         UNBOUNDED,
         Direction,

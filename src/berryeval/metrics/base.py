@@ -292,6 +292,32 @@ class Metric:
         return str(self)
 
 
+# name, numbers, words and lists by parameter, gains by level
+NativeSpec: TypeAlias = tuple[
+    str, dict[str, float], dict[str, str], dict[str, list[float]], list[tuple[float, float]]
+]
+
+
+def native_spec(metric: Metric) -> NativeSpec:
+    """Describe a metric for native code: numbers, words and lists by parameter, and the gains.
+
+    A missing number is NaN; a missing cutoff is left out.
+    """
+    numbers: dict[str, float] = {}
+    words: dict[str, str] = {}
+    lists: dict[str, list[float]] = {}
+    for parameter, (name, value) in zip(metric.definition.parameters, metric.values, strict=True):
+        if isinstance(value, str):
+            words[name] = value
+        elif isinstance(value, bool | int | float):
+            numbers[name] = float(value)
+        elif parameter.base_kind == "Shares":
+            lists[name] = list(value)
+        elif value is None and parameter.base_kind in {"float", "Positive", "Share"}:
+            numbers[name] = math.nan
+    return metric.definition.name, numbers, words, lists, list(metric.params.get("gains") or ())
+
+
 # Written after an @ instead of in parentheses: P@5, IPrec@0.1.
 AT_PARAMETERS: Final = ("cutoff", "recall")
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from berryeval._internal.validate import suggest
 from berryeval.data import RankingRule
 from berryeval.errors import ConfigurationError
+from berryeval.metrics.base import Metric
+from berryeval.metrics.grammar import parse_metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from berryeval.metrics.base import Metric
+    from collections.abc import Iterable, Mapping
 
 
 @dataclass(frozen=True)
@@ -97,3 +97,47 @@ def find_profile(profile: str | Conventions) -> Conventions:
     except KeyError:
         msg = f"unknown profile {profile!r}; {suggest(str(profile), PROFILES)}"
         raise ConfigurationError(msg) from None
+
+
+@dataclass(frozen=True)
+class RequestedMetrics:
+    """The metrics of one evaluation.
+
+    Attributes:
+        conventions: Conventions of the evaluation.
+        metrics: Distinct metrics in the order of the request.
+        names: Canonical names of the metrics.
+        aggregates: Aggregations of the metrics.
+        spellings: Canonical name of each text that requested a single metric.
+    """
+
+    conventions: Conventions
+    metrics: list[Metric]
+    names: tuple[str, ...]
+    aggregates: tuple[str, ...]
+    spellings: dict[str, str]
+
+
+def request_metrics(
+    metrics: Iterable[str | Metric], profile: str | Conventions
+) -> RequestedMetrics:
+    """Parse the metrics of an evaluation and apply the defaults of its profile."""
+    conventions = find_profile(profile)
+    if isinstance(metrics, str | Metric):
+        metrics = [metrics]
+    found: dict[Metric, None] = {}
+    named: dict[str, dict[Metric, None]] = {}
+    for text in metrics:
+        parsed = parse_metrics([text])
+        for metric in parsed:
+            spelling = str(text) if len(parsed) == 1 else str(metric)
+            applied = conventions.apply_to(metric)
+            found[applied] = None
+            named.setdefault(spelling, {})[applied] = None
+    return RequestedMetrics(
+        conventions,
+        list(found),
+        tuple(map(str, found)),
+        tuple([metric.aggregate for metric in found]),
+        {text: str(*meant) for text, meant in named.items() if len(meant) == 1},
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,13 +24,14 @@ from berryeval.data import (
     table_from_text,
 )
 from berryeval.errors import MetricError
-from berryeval.metrics import Conventions, Metric, find_profile, parse_metrics
+from berryeval.metrics import Conventions, Metric, native_spec, request_metrics
 from berryeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from berryeval.data import QueryTable, SpanRanking
+    from berryeval.metrics import NativeSpec, RequestedMetrics
     from berryeval.scoring.score_columns import Outcome
 
 
@@ -62,29 +63,26 @@ def evaluate(
         lenient: Drop faulty lines and repeated documents and count them in `Scores.dropped`,
             instead of raising an error.
     """
-    conventions = find_profile(profile)
-    wanted = parse_requests(metrics, conventions)
-    judgments = as_qrels(qrels, lenient=lenient)
-    unique = list(dict.fromkeys(metric for _, metric in wanted))
-    _reject_spans(unique)
-    if isinstance(run, str | os.PathLike) and is_text_file(run) and not lenient:
-        found = _score_file(judgments, run, unique, conventions.rule)
-    else:
-        results = as_run(run, lenient=lenient)
-        found = score_tables(judgments, results, unique, conventions.rule)
-    check_finite(found, unique, judgments.table)
-    return build_scores(judgments.table, found, wanted, unique, conventions)
-
-
-def _reject_spans(metrics: Iterable[Metric]) -> None:
-    for metric in metrics:
+    requested = request_metrics(metrics, profile)
+    rule = requested.conventions.rule
+    for metric in requested.metrics:
         if metric.definition.kind == "spans":
-            msg = (
-                f"{metric} needs the texts of hits, and ids have none; rescore a run of eval with "
-                f"its benchmark (berryeval runs rescore RUN -m {metric}, without --qrels), or use "
-                "evaluate_hits(benchmark, hits, ...) in Python"
-            )
-            raise MetricError(msg)
+            raise _needs_texts(metric)
+    judgments = as_qrels(qrels, lenient=lenient)
+    if isinstance(run, str | os.PathLike) and is_text_file(run) and not lenient:
+        found = _score_file(judgments, run, requested.metrics, rule)
+    else:
+        found = score_tables(judgments, as_run(run, lenient=lenient), requested.metrics, rule)
+    return build_scores(judgments.table, found, requested)
+
+
+def _needs_texts(metric: Metric) -> MetricError:
+    msg = (
+        f"{metric} needs the texts of hits, and ids have none; rescore a run of eval with its "
+        f"benchmark (berryeval runs rescore RUN -m {metric}, without --qrels), or use "
+        "evaluate_hits(benchmark, hits, ...) in Python"
+    )
+    return MetricError(msg)
 
 
 @dataclass(frozen=True)
@@ -96,21 +94,6 @@ class RawScores:
     extra_queries: list[str]
     run_name: str
     dropped: int = 0
-
-
-def parse_requests(
-    metrics: Iterable[str | Metric], conventions: Conventions
-) -> list[tuple[str, Metric]]:
-    """Return each metric with the text that named it, or its own name if a text named several."""
-    if isinstance(metrics, str | Metric):
-        metrics = [metrics]
-    wanted = []
-    for text in metrics:
-        found = parse_metrics([text])
-        for metric in found:
-            name = str(text) if len(found) == 1 else str(metric)
-            wanted.append((name, conventions.apply_to(metric)))
-    return wanted
 
 
 def as_qrels(source: Any, *, lenient: bool = False) -> Qrels:
@@ -129,40 +112,30 @@ def as_run(source: Any, *, lenient: bool = False) -> Run:
     return replace(found, table=found.table.without_repeats())
 
 
-def build_scores(
-    qrels: QueryTable,
-    found: RawScores,
-    wanted: list[tuple[str, Metric]],
-    unique: list[Metric],
-    conventions: Conventions,
-) -> Scores:
-    """Build the table of the queries that count, sorted by id."""
+def build_scores(qrels: QueryTable, found: RawScores, requested: RequestedMetrics) -> Scores:
+    """Build the table of the queries that count, sorted by id; reject overflowed values."""
+    if not np.isfinite(found.values).all():
+        row, query = np.argwhere(~np.isfinite(found.values))[0].tolist()
+        value = float(found.values[row, query])
+        raise _not_finite(requested.metrics[row], qrels.queries[query], value)
     ids = qrels.queries.to_bytes_list()
     ordered = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
-    counts_in = conventions.every_judged_query | (found.counts[ordered, 3] > 0)
+    counts_in = requested.conventions.every_judged_query | (found.counts[ordered, 3] > 0)
     kept = ordered[counts_in]
     counts = found.counts[kept]
     return Scores(
-        metrics=tuple(map(str, unique)),
+        metrics=requested.names,
         queries=tuple([ids[index].decode() for index in kept.tolist()]),
         values=np.ascontiguousarray(found.values[:, kept]),
-        aggregates=tuple(metric.aggregate for metric in unique),
+        aggregates=requested.aggregates,
         outcomes=_outcomes(counts),
         counts=counts,
         extra_queries=tuple(found.extra_queries),
         run_name=found.run_name,
-        spellings=_spellings(wanted),
+        spellings=requested.spellings,
         dropped=qrels.dropped + found.dropped,
         left_out=tuple([ids[index].decode() for index in ordered[~counts_in].tolist()]),
     )
-
-
-def _spellings(wanted: list[tuple[str, Metric]]) -> dict[str, str]:
-    """Map each text to the metric it names; drop texts that name several."""
-    named: dict[str, set[Metric]] = {}
-    for text, metric in wanted:
-        named.setdefault(text, set()).add(metric)
-    return {text: str(metric) for text, metric in wanted if len(named[text]) == 1}
 
 
 def _outcomes(counts: npt.NDArray[np.int64]) -> tuple[Outcome, ...]:
@@ -246,13 +219,6 @@ def _not_finite(metric: Metric, query: str, value: float) -> MetricError:
     return MetricError(f"{metric} of query {query!r} must be a finite number, found {value}")
 
 
-def check_finite(found: RawScores, metrics: list[Metric], qrels: QueryTable) -> None:
-    """Reject overflowed values, from either backend."""
-    if not np.isfinite(found.values).all():
-        row, query = np.argwhere(~np.isfinite(found.values))[0].tolist()
-        raise _not_finite(metrics[row], qrels.queries[query], float(found.values[row, query]))
-
-
 def judge(
     qrels: QueryTable, query: int, run: QueryTable, run_query: int | None, rule: RankingRule
 ) -> JudgedRanking:
@@ -298,40 +264,15 @@ def _score_file(
     return score_tables(judgments, Run(table, table.labels.get("tag", "run")), metrics, rule)
 
 
-def _native_metrics(metrics: list[Metric]) -> tuple[list[Spec], list[int]]:
+def _native_metrics(metrics: list[Metric]) -> tuple[list[NativeSpec], list[int]]:
     """Return the specs of the metrics that the native core computes, and their rows."""
-    specs: list[Spec] = []
+    specs: list[NativeSpec] = []
     rows = []
     for row, metric in enumerate(metrics):
         if _backend.native is not None and metric.definition.native:
-            specs.append(_spec(metric))
+            specs.append(native_spec(metric))
             rows.append(row)
     return specs, rows
-
-
-Spec: TypeAlias = tuple[
-    str, dict[str, float], dict[str, str], dict[str, list[float]], list[tuple[float, float]]
-]
-
-
-def _spec(metric: Metric) -> Spec:
-    """Describe a metric for native code: numbers, words and lists by parameter, and the gains.
-
-    A missing number is NaN; a missing cutoff is left out.
-    """
-    numbers: dict[str, float] = {}
-    words: dict[str, str] = {}
-    lists: dict[str, list[float]] = {}
-    for parameter, (name, value) in zip(metric.definition.parameters, metric.values, strict=True):
-        if isinstance(value, str):
-            words[name] = value
-        elif isinstance(value, bool | int | float):
-            numbers[name] = float(value)
-        elif parameter.base_kind == "Shares":
-            lists[name] = list(value)
-        elif value is None and parameter.base_kind in {"float", "Positive", "Share"}:
-            numbers[name] = math.nan
-    return metric.definition.name, numbers, words, lists, list(metric.params.get("gains") or ())
 
 
 def _arrays(table: QueryTable) -> tuple[Any, ...]:

@@ -21,13 +21,11 @@ from berryeval.data import (
     SubtopicHit,
     SubtopicRanking,
 )
-from berryeval.metrics import Conventions, find_profile
+from berryeval.metrics import Conventions, request_metrics
 from berryeval.relevance import Rankings, Relevance, RelevanceOptions, check_id
 from berryeval.scoring.engine import (
     RawScores,
     build_scores,
-    check_finite,
-    parse_requests,
     score_tables,
     value_of,
 )
@@ -246,13 +244,11 @@ def judge_and_score(
 
     Queries are processed and discarded in the order of `judge.queries`.
     """
-    conventions = find_profile(profile)
-    rule = conventions.rule if k is None else replace(conventions.rule, depth=k)
-    wanted = parse_requests(metrics, conventions)
-    unique = list(dict.fromkeys(metric for _, metric in wanted))
+    requested = request_metrics(metrics, profile)
+    rule = requested.conventions.rule if k is None else replace(requested.conventions.rule, depth=k)
     rankings = Rankings(hits, rule, lenient=lenient)
     queries = [check_id(query, "the id of a query") for query in judge.queries]
-    columns = JudgedColumns(judge, queries, unique)
+    columns = JudgedColumns(judge, queries, requested.metrics)
     strategy_of: dict[str, Strategy] = {}
     notes: list[tuple[str, ...]] = []
     for query in queries:
@@ -264,9 +260,7 @@ def judge_and_score(
         notes += [judged.notes] if judged.notes else []
     extra = rankings.beyond(queries)
     found = RawScores(columns.values(), columns.counts, extra, rankings.name, rankings.dropped)
-    table = columns.table()
-    check_finite(found, unique, table)
-    scores = build_scores(table, found, wanted, unique, conventions)
+    scores = build_scores(columns.table(), found, requested)
     return replace(
         scores,
         strategies=tuple(strategy_of[query] for query in scores.queries),
